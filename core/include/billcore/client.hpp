@@ -1,0 +1,150 @@
+// The REST client: twelve operations of the service, each sent at most once.
+//
+// Client and the groups it hands out share one set of connections; copies are cheap. Threads: a Client may be used by any number
+// of threads at once. Errors: billcore::Error; those of a write say whether it may have happened (outcome_unknown).
+// Service interface: Endpoints; Authentication; Errors.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "billcore/model.hpp"
+#include "billcore/options.hpp"
+#include "billcore/pager.hpp"
+#include "billcore/values.hpp"
+
+namespace billcore {
+
+namespace detail {
+class Session;
+using SessionPtr = std::shared_ptr<Session>;
+}  // namespace detail
+
+/// An answer as it came, where the interface does not say what it holds.
+class Response {
+ public:
+  Response(std::shared_ptr<const ResponseInfo> info, std::string body)
+      : info_(std::move(info)), body_(std::move(body)) {}
+  [[nodiscard]] int status() const noexcept { return info_->status; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const noexcept { return info_->headers; }
+  [[nodiscard]] const std::string& body() const noexcept { return body_; }
+  /// Parses the body; Error(decode) when it is not JSON.
+  [[nodiscard]] Value json() const;
+  [[nodiscard]] const std::shared_ptr<const ResponseInfo>& response_info() const noexcept { return info_; }
+
+ private:
+  std::shared_ptr<const ResponseInfo> info_;
+  std::string body_;
+};
+
+struct SubscriptionQuery {
+  std::optional<std::string> reference_id;  // exact match
+  std::int64_t page = 1;                    // where to begin, from 1
+};
+
+struct OrderQuery {
+  std::optional<std::int64_t> product_id;
+  std::vector<std::string> states;       // any of these; see order_state
+  std::optional<std::int64_t> per_page;  // 1 to 200; the service's default is 20
+  std::int64_t page = 1;
+};
+
+struct ProductQuery {
+  std::int64_t page = 1;
+};
+
+/// A one-off charge. What is not given is not sent.
+struct Charge {
+  std::int64_t product_id = 0;  // a one-time product of the account
+  std::int64_t amount = 0;      // cents
+  std::optional<std::int64_t> quantity;
+  std::optional<std::int64_t> vat;  // basis points
+  std::optional<std::string> description;
+};
+
+class Subscriptions {
+ public:
+  explicit Subscriptions(detail::SessionPtr session) : session_(std::move(session)) {}
+  [[nodiscard]] Pager<Subscription> list(const SubscriptionQuery& query = {}, const CallOptions& call = {}) const;
+  [[nodiscard]] Subscription get(const Id& id, const CallOptions& call = {}) const;
+  /// Ends billing at once; the subscription may stay active until ends_at. Sent at most once.
+  Subscription cancel(const Id& id, const CallOptions& call = {}) const;
+  /// Swaps the product. Sent at most once.
+  Subscription change_product(const Id& id, std::int64_t product_id, const CallOptions& call = {}) const;
+  /// Bills a one-off amount through the subscription's billing method. Sent at most once; Error(payment) when it is refused,
+  /// Error(outcome_unknown) when it may or may not have been made.
+  Order charge(const Id& id, const Charge& charge, const CallOptions& call = {}) const;
+  /// The subscription's orders, latest first.
+  [[nodiscard]] Pager<Order> orders(const Id& id, const OrderQuery& query = {}, const CallOptions& call = {}) const;
+
+ private:
+  detail::SessionPtr session_;
+};
+
+class Products {
+ public:
+  explicit Products(detail::SessionPtr session) : session_(std::move(session)) {}
+  [[nodiscard]] Pager<Product> list(const ProductQuery& query = {}, const CallOptions& call = {}) const;
+  [[nodiscard]] Product get(std::int64_t id, const CallOptions& call = {}) const;
+  /// Changes the given fields only (ProductWrite: name, description, price, currency, vat_rate, interval; others are accepted).
+  /// No field at all is Error(invalid_argument). Sent at most once.
+  Product update(std::int64_t id, const JsonObject& fields, const CallOptions& call = {}) const;
+  /// Soft deletion. Sent at most once; any body of the answer is accepted.
+  void remove(std::int64_t id, const CallOptions& call = {}) const;
+
+ private:
+  detail::SessionPtr session_;
+};
+
+class Orders {
+ public:
+  explicit Orders(detail::SessionPtr session) : session_(std::move(session)) {}
+  [[nodiscard]] Order get(const Id& id, const CallOptions& call = {}) const;
+
+ private:
+  detail::SessionPtr session_;
+};
+
+class WebhookEndpoints {
+ public:
+  explicit WebhookEndpoints(detail::SessionPtr session) : session_(std::move(session)) {}
+  /// Registers a URL. The secret is not in the answer: it is read from the admin UI. Sent at most once.
+  Response create(std::string_view url, const CallOptions& call = {}) const;
+
+ private:
+  detail::SessionPtr session_;
+};
+
+/// A request of your own to a path of the service.
+struct RequestOptions {
+  std::vector<std::pair<std::string, std::string>> query;  // encoded by the client
+  std::optional<std::string> json;                         // body, checked to be JSON
+  bool raise_on_error = true;                              // false: give back every complete answer
+};
+
+class Client {
+ public:
+  /// Connects to nothing yet. Error(config) when an option cannot work.
+  explicit Client(ClientOptions options);
+
+  [[nodiscard]] Subscriptions subscriptions() const { return Subscriptions(session_); }
+  [[nodiscard]] Products products() const { return Products(session_); }
+  [[nodiscard]] Orders orders() const { return Orders(session_); }
+  [[nodiscard]] WebhookEndpoints webhook_endpoints() const { return WebhookEndpoints(session_); }
+  /// method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, already encoded. Everything but
+  /// GET is a write: sent at most once.
+  Response request(std::string_view method, std::string_view path, const RequestOptions& options = {},
+                   const CallOptions& call = {}) const;
+  /// Closes idle connections; calls under way finish, later ones are Error(config).
+  void close() noexcept;
+
+ private:
+  detail::SessionPtr session_;
+};
+
+}  // namespace billcore

@@ -1,0 +1,70 @@
+// The parsed document behind every view, and cheap access to its nodes. Not public interface.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "billcore/json.hpp"
+
+namespace billcore {
+
+struct ResponseInfo;
+
+namespace detail {
+
+/// How deep JSON may be nested; deeper is Error(decode).
+inline constexpr int max_nesting = 512;
+
+class Document {
+ public:
+  /// Parses strictly (RFC 8259, valid UTF-8, no BOM, no lone surrogates, nothing behind the value); throws Error(decode).
+  /// `prefix` is put before the paths of its values (a detached copy of `data` keeps saying `data.price`).
+  static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
+                                               std::shared_ptr<const ResponseInfo> info = nullptr);
+  ~Document();
+  Document(const Document&) = delete;
+  Document& operator=(const Document&) = delete;
+
+  [[nodiscard]] const Node* root() const noexcept { return root_; }
+  [[nodiscard]] std::string_view text() const noexcept { return text_.text; }
+  [[nodiscard]] const SharedText& shared_text() const noexcept { return text_; }
+  [[nodiscard]] const std::shared_ptr<const ResponseInfo>& info() const noexcept { return info_; }
+  [[nodiscard]] std::string_view raw(const Node* node) const;
+  [[nodiscard]] std::string path(const Node* node) const;
+
+ private:
+  struct Private {};
+
+ public:
+  Document(Private, SharedText text, std::string prefix, std::shared_ptr<const ResponseInfo> info);
+
+ private:
+  SharedText text_;
+  std::string prefix_;
+  std::shared_ptr<const ResponseInfo> info_;
+  void* doc_ = nullptr;
+  const Node* root_ = nullptr;
+};
+
+// Node access. Nothing here throws; a wrong kind gives "no".
+[[nodiscard]] Value::Kind kind(const Node* node) noexcept;
+[[nodiscard]] const Node* member(const Node* object, std::string_view name) noexcept;  // null when absent
+[[nodiscard]] std::string_view text(const Node* string) noexcept;                      // NUL-terminated
+[[nodiscard]] bool boolean(const Node* node) noexcept;
+[[nodiscard]] double real(const Node* number) noexcept;
+/// True when the node is a whole number within 64 signed bits.
+[[nodiscard]] bool int64(const Node* node, std::int64_t& out) noexcept;
+[[nodiscard]] std::size_t size(const Node* container) noexcept;
+[[nodiscard]] const Node* first(const Node* container) noexcept;  // first item, or key of the first member; null when empty
+[[nodiscard]] const Node* next(const Node* item) noexcept;        // behind an item or a member's value
+[[nodiscard]] const Node* value_of(const Node* key) noexcept;
+[[nodiscard]] const char* kind_name(Value::Kind kind) noexcept;
+
+/// Is `text` one valid JSON value? Else why not, in a few words.
+[[nodiscard]] std::optional<std::string> json_problem(std::string_view text);
+[[nodiscard]] bool valid_utf8(std::string_view text) noexcept;
+
+}  // namespace detail
+}  // namespace billcore

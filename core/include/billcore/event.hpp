@@ -1,0 +1,93 @@
+// Events of the service, as they arrive by webhook.
+//
+// An Event can only come from verified bytes (Verifier, webhooks::unwrap): there is no other constructor.
+// Ownership, threads and errors as in resource.hpp. Service interface: Events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "billcore/model.hpp"
+#include "billcore/resource.hpp"
+
+namespace billcore {
+
+class Verifier;
+
+/// The eleven event names. `unknown`: any other, which is ordinary.
+enum class EventType : std::int32_t {
+  unknown = 0,
+  subscription_created = 1,
+  subscription_updated = 2,
+  subscription_renewed = 3,
+  subscription_cancelled = 4,
+  order_confirmed = 5,
+  order_paid = 6,
+  product_updated = 7,
+  product_deleted = 8,
+  product_group_updated = 9,
+  product_group_deleted = 10,
+  test_hook = 11,
+};
+
+/// "order.paid" → EventType::order_paid; unknown for every other text.
+[[nodiscard]] EventType event_type(std::string_view name) noexcept;
+/// "order.paid"; "" for unknown.
+[[nodiscard]] std::string_view to_string(EventType type) noexcept;
+
+/// Bytes whose signature has been checked. Only a Verifier makes one. Borrows the body: use it at once or keep the body.
+class Verified {
+ public:
+  [[nodiscard]] std::string_view body() const noexcept { return body_; }
+  /// Which secret matched (the first one, when several do).
+  [[nodiscard]] std::size_t secret_index() const noexcept { return secret_index_; }
+
+ private:
+  friend class Verifier;
+  Verified(std::string_view body, std::size_t secret_index) noexcept : body_(body), secret_index_(secret_index) {}
+
+  std::string_view body_;
+  std::size_t secret_index_;
+};
+
+/// `data` of an event: null or absent, a typed resource, an object of an unknown event, or any other JSON.
+using EventData = std::variant<std::monostate, Subscription, Order, Product, ProductGroup, Resource, Value>;
+
+class Event {
+ public:
+  /// Delivery id, the key to drop duplicates with (not for test.hook, whose id is 0). Opaque.
+  [[nodiscard]] Id id() const { return read_id(field("id")); }
+  [[nodiscard]] std::string_view name() const { return field("name").text(); }
+  [[nodiscard]] EventType type() const noexcept { return type_; }
+  /// Integer id of the account (not the UUID of the base URL: never compare the two).
+  [[nodiscard]] std::int64_t account() const { return field("account").integer(); }
+  [[nodiscard]] Time created_at() const { return read_time(field("created_at")); }
+  /// Typed by the event's name.
+  [[nodiscard]] EventData data() const;
+  /// The data as T (Subscription, Order, Product, ProductGroup), or nothing when it is something else.
+  template <typename T>
+  [[nodiscard]] std::optional<T> data_as() const {
+    auto all = data();
+    if (auto* found = std::get_if<T>(&all)) return std::move(*found);
+    return std::nullopt;
+  }
+  /// The body as received.
+  [[nodiscard]] std::string_view raw() const noexcept;
+  /// The whole envelope as plain JSON.
+  [[nodiscard]] const Value& value() const noexcept { return envelope_; }
+
+ private:
+  friend class Verifier;
+  explicit Event(Value envelope);
+  /// Parses a verified body that `keep` keeps alive; throws Error(decode).
+  static Event parse(const Verified& verified, std::shared_ptr<const void> keep);
+  [[nodiscard]] Value field(std::string_view name) const;
+
+  Value envelope_;
+  EventType type_;
+};
+
+}  // namespace billcore

@@ -1,0 +1,178 @@
+// Lists: a lazy, ordered range over all pages.
+//
+// Pages are asked for by number, one after the other, when their first item is wanted. Lists move while they are read: an id seen
+// within the last pages is not yielded again, and verdict() says in the end whether a record may have been missed.
+// A Pager is single-pass and moves forward only; one thread at a time. Items keep their page alive, nothing else.
+// Service interface: Resources and their fields, Pagination.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "billcore/json.hpp"
+
+namespace billcore {
+
+/// Was everything read that was there from start to end?
+struct Verdict {
+  bool complete = false;
+  /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank" or "stopped"; empty when complete.
+  std::string_view reason;
+};
+
+namespace detail {
+
+/// One page as it came: its numbers, and the items that had not been yielded before.
+struct PageData {
+  std::shared_ptr<const Document> document;
+  std::vector<const Node*> items;
+  Value pagination;
+};
+
+class PagerCore;
+[[nodiscard]] std::optional<Value> next_item(PagerCore& core);
+[[nodiscard]] std::optional<PageData> next_page(PagerCore& core);
+[[nodiscard]] std::optional<Value> first_item(PagerCore& core);
+[[nodiscard]] std::optional<std::int64_t> list_total(const PagerCore& core) noexcept;
+[[nodiscard]] std::int64_t fetched_pages(const PagerCore& core) noexcept;
+[[nodiscard]] std::optional<Verdict> verdict(const PagerCore& core) noexcept;
+void stop(PagerCore& core) noexcept;
+
+}  // namespace detail
+
+template <typename T>
+class Page {
+ public:
+  explicit Page(detail::PageData data) : data_(std::move(data)) {}
+
+  [[nodiscard]] std::vector<T> items() const {
+    std::vector<T> out;
+    out.reserve(data_.items.size());
+    for (const auto* node : data_.items) out.emplace_back(Value(data_.document, node));
+    return out;
+  }
+  [[nodiscard]] std::int64_t total() const { return number("total"); }
+  [[nodiscard]] std::int64_t count() const { return number("count"); }
+  [[nodiscard]] std::int64_t per_page() const { return number("per_page"); }
+  [[nodiscard]] std::int64_t current_page() const { return number("current_page"); }
+  [[nodiscard]] std::int64_t total_pages() const { return number("total_pages"); }
+  /// `links.next` and `links.previous` as received; they are never followed.
+  [[nodiscard]] std::optional<std::string_view> next_link() const { return link("next"); }
+  [[nodiscard]] std::optional<std::string_view> previous_link() const { return link("previous"); }
+  [[nodiscard]] const Value& pagination() const noexcept { return data_.pagination; }
+
+ private:
+  [[nodiscard]] std::int64_t number(std::string_view field) const { return detail_number(data_.pagination, field); }
+  [[nodiscard]] std::optional<std::string_view> link(std::string_view field) const {
+    const auto links = data_.pagination.find("links");
+    if (!links) return std::nullopt;
+    const auto found = links->find(field);
+    if (!found || found->is_null()) return std::nullopt;
+    return found->text();
+  }
+  static std::int64_t detail_number(const Value& pagination, std::string_view field);
+
+  detail::PageData data_;
+};
+
+/// Reads a number of the `pagination` object; Error(decode) when it is absent or no integer.
+[[nodiscard]] std::int64_t pagination_number(const Value& pagination, std::string_view field);
+
+template <typename T>
+std::int64_t Page<T>::detail_number(const Value& pagination, std::string_view field) {
+  return pagination_number(pagination, field);
+}
+
+template <typename T>
+class Pager {
+ public:
+  /// Move-only; when one dies before the end of the list, the reading counts as stopped.
+  class Iterator {
+   public:
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using iterator_concept = std::input_iterator_tag;
+
+    Iterator() = default;
+    explicit Iterator(std::shared_ptr<detail::PagerCore> core) : core_(std::move(core)) { ++*this; }
+    Iterator(Iterator&&) noexcept = default;
+    Iterator& operator=(Iterator&&) noexcept = default;
+    Iterator(const Iterator&) = delete;
+    Iterator& operator=(const Iterator&) = delete;
+    ~Iterator() {
+      if (core_ != nullptr) detail::stop(*core_);
+    }
+    [[nodiscard]] const T& operator*() const { return *item_; }
+    [[nodiscard]] const T* operator->() const { return &*item_; }
+    Iterator& operator++() {
+      auto value = detail::next_item(*core_);
+      item_.reset();
+      if (value) {
+        item_.emplace(*std::move(value));
+      } else {
+        core_.reset();
+      }
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const Iterator& it, std::default_sentinel_t) noexcept { return it.core_ == nullptr; }
+
+   private:
+    std::shared_ptr<detail::PagerCore> core_;
+    std::optional<T> item_;
+  };
+
+  explicit Pager(std::shared_ptr<detail::PagerCore> core) : core_(std::move(core)) {}
+
+  /// The next item, or nothing behind the last one. After an error the next call asks for the same page again.
+  [[nodiscard]] std::optional<T> next() {
+    auto value = detail::next_item(*core_);
+    if (!value) return std::nullopt;
+    return T(*std::move(value));
+  }
+  /// The next page (first what is left of a page already begun), or nothing behind the last one.
+  [[nodiscard]] std::optional<Page<T>> next_page() {
+    auto page = detail::next_page(*core_);
+    if (!page) return std::nullopt;
+    return Page<T>(*std::move(page));
+  }
+  /// The list's first item, without moving on: one request at most.
+  [[nodiscard]] std::optional<T> first() {
+    auto value = detail::first_item(*core_);
+    if (!value) return std::nullopt;
+    return T(*std::move(value));
+  }
+  /// All (remaining) items, at most `limit`.
+  [[nodiscard]] std::vector<T> collect(std::size_t limit = std::numeric_limits<std::size_t>::max()) {
+    std::vector<T> out;
+    while (out.size() < limit) {
+      auto item = next();
+      if (!item) return out;
+      out.push_back(*std::move(item));
+    }
+    stop();
+    return out;
+  }
+  /// The service's count of the whole list, from the page read last; nothing before the first.
+  [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return detail::list_total(*core_); }
+  [[nodiscard]] std::int64_t fetched_pages() const noexcept { return detail::fetched_pages(*core_); }
+  /// Nothing until the last page has been read or the reading was stopped.
+  [[nodiscard]] std::optional<Verdict> verdict() const noexcept { return detail::verdict(*core_); }
+  /// Says that the rest is not wanted (a no-op at the end of the list). Reading on is possible.
+  void stop() noexcept { detail::stop(*core_); }
+
+  [[nodiscard]] Iterator begin() { return Iterator(core_); }
+  [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  std::shared_ptr<detail::PagerCore> core_;
+};
+
+}  // namespace billcore

@@ -1,0 +1,85 @@
+// Resource: the base of every typed view.
+//
+// A resource is a view over one parsed, immutable, shared document: nothing is copied, fields are looked up when asked, so an
+// absent field, an unknown field or an unknown enum value is ordinary. Reading a required field that is absent, or any field
+// of the wrong type, throws Error(decode) with its path, such as `data.price`. An item of a list keeps its whole page alive;
+// copy() gives a detached one. Threads: immutable; may be read and copied from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "billcore/json.hpp"
+#include "billcore/values.hpp"
+
+namespace billcore {
+
+/// What is known about the answer a resource came with.
+struct ResponseInfo {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case, API key scrubbed
+  int attempts = 1;
+  std::string request_id;  // value of the request id header, or empty
+};
+
+class Resource {
+ public:
+  explicit Resource(Value value) : value_(std::move(value)) {}
+
+  /// The JSON text exactly as received.
+  [[nodiscard]] std::string_view raw() const { return value_.raw(); }
+  /// The resource as plain JSON.
+  [[nodiscard]] const Value& value() const noexcept { return value_; }
+  /// Any field by its name, also one this library does not know; nothing when absent (null is a Value).
+  [[nodiscard]] std::optional<Value> find(std::string_view field) const { return value_.find(field); }
+  [[nodiscard]] bool contains(std::string_view field) const { return find(field).has_value(); }
+  /// The answer this came with; null for parts of an event.
+  [[nodiscard]] const std::shared_ptr<const ResponseInfo>& response_info() const noexcept;
+
+  /// The same JSON.
+  friend bool operator==(const Resource& a, const Resource& b) { return a.value_ == b.value_; }
+
+ protected:
+  // Required fields throw when absent or null; nullable ones give nothing for both (contains() tells them apart).
+  [[nodiscard]] Value required(std::string_view field) const;
+  [[nodiscard]] std::optional<Value> nullable(std::string_view field) const;
+  [[nodiscard]] std::int64_t integer(std::string_view field) const { return required(field).integer(); }
+  [[nodiscard]] bool boolean(std::string_view field) const { return required(field).boolean(); }
+  [[nodiscard]] std::string_view text(std::string_view field) const { return required(field).text(); }
+  [[nodiscard]] std::optional<std::string_view> nullable_text(std::string_view field) const;
+  [[nodiscard]] std::string_view number_text(std::string_view field) const;
+  [[nodiscard]] Id id_field(std::string_view field) const;
+  [[nodiscard]] Time time(std::string_view field) const;
+  [[nodiscard]] std::optional<Time> nullable_time(std::string_view field) const;
+  [[nodiscard]] Value object(std::string_view field) const;
+  [[nodiscard]] std::optional<Value> nullable_object(std::string_view field) const;
+  [[nodiscard]] Value array(std::string_view field) const;
+  template <typename T>
+  [[nodiscard]] std::vector<T> objects(std::string_view field) const {
+    std::vector<T> out;
+    const Value items = array(field);
+    out.reserve(items.size());
+    for (const auto item : items) out.emplace_back(require_object(item.value()));
+    return out;
+  }
+
+  /// A copy that pins nothing but its own text.
+  [[nodiscard]] Value detached() const;
+
+ private:
+  [[nodiscard]] static Value require_object(Value value);
+
+  Value value_;
+};
+
+/// Reads a Value as an id (integer or string), a time, or the digits of a number; else Error(decode) with its path.
+[[nodiscard]] Id read_id(const Value& value);
+[[nodiscard]] Time read_time(const Value& value);
+[[nodiscard]] std::string_view read_number_text(const Value& value);
+
+}  // namespace billcore

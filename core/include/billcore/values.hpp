@@ -1,0 +1,49 @@
+// Small value types that fields are made of: ids and times.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace billcore {
+
+/// An opaque id: its text, and whether it came (or is meant) as a JSON integer. Format is never checked; round-trips as received.
+/// Service interface: Events, Envelope ("clients store them without validating the format").
+class Id {
+ public:
+  Id(std::string text) : text_(std::move(text)) {}                    // NOLINT(google-explicit-constructor)
+  Id(std::string_view text) : text_(text) {}                          // NOLINT(google-explicit-constructor)
+  Id(const char* text) : text_(text) {}                               // NOLINT(google-explicit-constructor)
+  Id(std::int64_t number) : text_(std::to_string(number)), integer_(true) {}  // NOLINT(google-explicit-constructor)
+  Id(int number) : Id(static_cast<std::int64_t>(number)) {}           // NOLINT(google-explicit-constructor)
+  /// An integer id of any length by its digits.
+  static Id from_digits(std::string_view digits) {
+    Id id(digits);
+    id.integer_ = true;
+    return id;
+  }
+
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  [[nodiscard]] bool is_integer() const noexcept { return integer_; }
+
+  /// 7 and "7" are different ids.
+  friend bool operator==(const Id&, const Id&) = default;
+
+ private:
+  std::string text_;
+  bool integer_ = false;
+};
+
+/// An ISO 8601 date-time as received, and the instant it means (UTC when no offset is given).
+struct Time {
+  std::string_view text;              // as received; lives as long as the resource's document
+  std::int64_t unix_micros = 0;       // microseconds since 1970-01-01T00:00:00Z; finer digits are cut off
+  std::optional<int> offset_minutes;  // as given; 0 for Z; nothing when none was given
+};
+
+/// Parses `YYYY-MM-DDTHH:MM[:SS[.fraction]][Z|±HH:MM|±HHMM|±HH]` (a space may stand for the T); nothing when it is not one.
+[[nodiscard]] std::optional<Time> parse_time(std::string_view text) noexcept;
+
+}  // namespace billcore

@@ -1,0 +1,210 @@
+#include "answer.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "redact.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are kept
+constexpr std::size_t shown_body = 200;
+
+std::string subject(const RequestInfo& request) { return request.method + ' ' + request.path + ": "; }
+
+ErrorDetail detail_of(const RequestInfo& request) {
+  ErrorDetail detail;
+  detail.method = request.method;
+  detail.path = request.path;
+  detail.attempts = 1;
+  return detail;
+}
+
+ErrorCode code_of(Failure failure) noexcept {
+  switch (failure) {
+    case Failure::timeout: return ErrorCode::timeout;
+    case Failure::tls: return ErrorCode::tls;
+    case Failure::too_large: return ErrorCode::decode;
+    case Failure::none:
+    case Failure::resolve:
+    case Failure::connect:
+    case Failure::reset:
+    case Failure::truncated:
+    case Failure::protocol: return ErrorCode::connection;
+    case Failure::other: return ErrorCode::transport;
+  }
+  return ErrorCode::transport;
+}
+
+std::string explain(const RequestInfo& request, const Transfer& transfer) {
+  const auto reason = one_line(scrub(transfer.reason, request.api_key), shown_body);
+  switch (transfer.failure) {
+    case Failure::resolve: return "the host name was not found (" + reason + "): check base_url and DNS";
+    case Failure::connect: return "no connection (" + reason + "): check base_url and that the service is reachable";
+    case Failure::tls: return "TLS failed (" + reason + "): check the host name and the certificate, or pass ca_bundle";
+    case Failure::timeout:
+      return std::string(transfer.sent ? "no complete answer" : "nothing was sent") +
+             " within the time-out (" + reason + "): raise timeout if the service is known to be slow";
+    case Failure::reset: return "the connection broke (" + reason + ")";
+    case Failure::truncated: return "the answer is incomplete (" + reason + ")";
+    case Failure::protocol: return "the answer is not HTTP as expected (" + reason + "): check base_url";
+    case Failure::too_large: return reason + ": raise max_response if such answers are expected";
+    default: return "the transfer failed (" + reason + ")";
+  }
+}
+
+[[noreturn]] void throw_failure(const RequestInfo& request, Transfer&& transfer) {
+  auto detail = detail_of(request);
+  detail.http_status = transfer.status;
+  auto text = explain(request, transfer);
+  if (!request.is_write() || !transfer.sent) {
+    throw Error(code_of(transfer.failure), subject(request) + text, std::move(detail));
+  }
+  detail.outcome_unknown = true;
+  detail.attempted_at = transfer.sent_at;
+  detail.cause = code_of(transfer.failure);
+  detail.cause_message = std::move(text);
+  auto message = subject(request) + "sent, but " + detail.cause_message +
+                 "; it may or may not have happened: look before you send it again";
+  throw Error(ErrorCode::outcome_unknown, std::move(message), std::move(detail));
+}
+
+ErrorCode code_of_status(int status) noexcept {
+  switch (status) {
+    case 401: return ErrorCode::authentication;
+    case 402: return ErrorCode::payment;
+    case 404: return ErrorCode::not_found;
+    case 422: return ErrorCode::validation;
+    case 429: return ErrorCode::rate_limit;
+    default: return status >= 500 ? ErrorCode::server : ErrorCode::api;
+  }
+}
+
+const char* meaning_of_status(int status) noexcept {
+  switch (status) {
+    case 401: return "the API key is missing or invalid";
+    case 402: return "the charge could not be processed";
+    case 404: return "not found, or the API key belongs to another account";
+    case 422: return "the request was refused as invalid";
+    case 429: return "too many requests";
+    default: break;
+  }
+  if (status >= 500) return "the service failed";
+  if (status >= 300 && status < 400) return "the service redirects, which is not followed: check base_url";
+  return "the service refused the request";
+}
+
+// `error.code` and `error.message` of the interface's error body, where the body is one.
+void read_error_body(const RequestInfo& request, const std::string& body, ErrorDetail& detail) {
+  const auto read = [&](const Value& error, std::string_view field) -> std::string {
+    const auto found = error.find(field);
+    if (!found || found->is_null()) return {};
+    const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
+    return one_line(scrub(text, request.api_key), kept_body);
+  };
+  try {
+    const auto document = Document::parse({body, nullptr});
+    const auto error = Value(document, document->root()).find("error");
+    if (!error || !error->is_object()) return;
+    detail.api_code = read(*error, "code");
+    detail.api_message = read(*error, "message");
+  } catch (const Error&) {
+    // HTML, half a JSON, nothing: the status says enough, the text is kept as it is.
+  }
+}
+
+std::string cut_text(std::string text) {
+  if (text.size() <= kept_body) return text;
+  std::size_t end = kept_body;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  text.resize(end);
+  return text;
+}
+
+[[noreturn]] void throw_undecodable(const RequestInfo& request, const Answer& answer, const std::string& problem) {
+  auto detail = detail_of(request);
+  detail.http_status = answer.info->status;
+  detail.request_id = answer.info->request_id;
+  detail.body = cut_text(scrub(answer.body, request.api_key));
+  const auto shown = one_line(detail.body, shown_body);
+  const bool write = request.is_write();
+  throw Error(ErrorCode::decode,
+              subject(request) + "status " + std::to_string(answer.info->status) + ", but " + problem +
+                  (write ? " (the request was accepted)" : "") + (shown.empty() ? "" : ": " + shown),
+              std::move(detail));
+}
+
+std::shared_ptr<const Document> parse_body(const RequestInfo& request, const Answer& answer) {
+  try {
+    return Document::parse(SharedText::own(answer.body), {}, answer.info);
+  } catch (const Error& error) {
+    throw_undecodable(request, answer, error.message());
+  }
+}
+
+}  // namespace
+
+Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
+  if (transfer.failure != Failure::none) throw_failure(request, std::move(transfer));
+  auto info = std::make_shared<ResponseInfo>();
+  info->status = transfer.status;
+  info->headers = std::move(transfer.headers);
+  for (auto& [name, value] : info->headers) {
+    value = scrub(value, request.api_key);
+    if (name == request.request_id_header) info->request_id = value;
+  }
+  return {std::move(info), std::move(transfer.body)};
+}
+
+void require_success(const RequestInfo& request, const Answer& answer) {
+  const int status = answer.info->status;
+  if (status >= 200 && status < 300) return;
+  auto detail = detail_of(request);
+  detail.http_status = status;
+  detail.request_id = answer.info->request_id;
+  detail.body = cut_text(scrub(answer.body, request.api_key));
+  detail.outcome_unknown = request.is_write() && (status < 400 || status == 408 || status >= 500);
+  for (const auto& [name, value] : answer.info->headers) {
+    double seconds = 0;
+    if (name == "retry-after" &&
+        std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc() && seconds >= 0) {
+      detail.retry_after = seconds;
+    }
+  }
+  read_error_body(request, answer.body, detail);
+
+  auto message = subject(request) + std::to_string(status) + ' ' + meaning_of_status(status);
+  if (!detail.api_message.empty()) {
+    message += ": " + one_line(detail.api_message, shown_body);
+  } else if (const auto shown = one_line(detail.body, shown_body); !shown.empty() && shown != "null") {
+    message += ": " + shown;
+  }
+  if (!detail.api_code.empty()) message += " (" + one_line(detail.api_code, shown_body) + ')';
+  if (detail.outcome_unknown) message += "; it may or may not have happened: look before you send it again";
+  throw Error(code_of_status(status), std::move(message), std::move(detail));
+}
+
+std::shared_ptr<const Document> parse_resource(const RequestInfo& request, Answer&& answer) {
+  auto document = parse_body(request, answer);
+  const Node* data = member(document->root(), "data");
+  if (data == nullptr || kind(data) != Value::Kind::object) {
+    throw_undecodable(request, answer, "the answer has no object `data`");
+  }
+  return document;
+}
+
+std::shared_ptr<const Document> parse_list(const RequestInfo& request, Answer&& answer) {
+  auto document = parse_body(request, answer);
+  const Node* data = member(document->root(), "data");
+  const Node* pagination = member(document->root(), "pagination");
+  if (data == nullptr || kind(data) != Value::Kind::array) {
+    throw_undecodable(request, answer, "the answer has no array `data`");
+  }
+  if (pagination == nullptr || kind(pagination) != Value::Kind::object) {
+    throw_undecodable(request, answer, "the answer has no object `pagination`");
+  }
+  return document;
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,135 @@
+#include "billcore/client.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "options.hpp"
+#include "session.hpp"
+#include "url.hpp"
+
+namespace billcore {
+namespace detail {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+[[noreturn]] void throw_interrupted(const RequestInfo& request, bool sent, std::int64_t sent_at) {
+  ErrorDetail detail;
+  detail.method = request.method;
+  detail.path = request.path;
+  detail.outcome_unknown = sent && request.is_write();
+  detail.attempted_at = sent ? sent_at : 0;
+  throw Error(ErrorCode::interrupted,
+              request.method + ' ' + request.path + ": interrupted" +
+                  (detail.outcome_unknown ? " after it was sent; it may or may not have happened" : ""),
+              std::move(detail));
+}
+
+}  // namespace
+
+Session::Session(ClientOptions options)
+    : options_(checked_options(std::move(options))),
+      request_id_header_(lower(options_.request_id_header)),
+      pool_(transport_options(options_)) {}
+
+RequestInfo Session::info(const Call& call) const {
+  return {call.method, call.path, options_.api_key, request_id_header_, options_.base_url};
+}
+
+Deadline Session::deadline(const CallOptions& options) const {
+  if (options.no_deadline) return std::nullopt;
+  const auto timeout = options.timeout ? options.timeout : options_.timeout;
+  if (!timeout) return std::nullopt;
+  if (timeout->count() <= 0) throw Error(ErrorCode::invalid_argument, "timeout must be more than 0");
+  return Clock::now() + std::min(*timeout, std::chrono::milliseconds(std::chrono::hours(24 * 365)));
+}
+
+Answer Session::send(const Call& call, const CallOptions& options) {
+  if (closed_) throw Error(ErrorCode::config, "the client is closed: make a new one");
+  const auto request = info(call);
+  std::string url = options_.base_url + call.path;
+  if (!call.query.empty()) url.append("?").append(query_string(call.query));
+
+  const auto lease = pool_.lease();
+  Engine& engine = *lease;
+  std::optional<Transfer> finished;
+  auto* operation = engine.start({call.method, std::move(url), call.body, deadline(options)},
+                                 [&finished](Transfer&& transfer) { finished = std::move(transfer); });
+  std::int64_t sent_at = 0;
+  try {
+    if (!engine.drive([&finished] { return finished.has_value(); }, options_.interrupt)) {
+      const bool sent = engine.cancel(operation, &sent_at);
+      throw_interrupted(request, sent, sent_at);
+    }
+  } catch (...) {
+    // The completion refers to this frame: nothing may call it later.
+    if (!finished) engine.cancel(operation);
+    throw;
+  }
+  return complete_answer(request, *std::move(finished));
+}
+
+Answer Session::succeed(const Call& call, const CallOptions& options) {
+  auto answer = send(call, options);
+  require_success(info(call), answer);
+  return answer;
+}
+
+Value Session::resource(const Call& call, const CallOptions& options) {
+  auto document = parse_resource(info(call), succeed(call, options));
+  const Node* data = member(document->root(), "data");
+  return {std::move(document), data};
+}
+
+std::shared_ptr<const Document> Session::list(const Call& call, const CallOptions& options) {
+  return parse_list(info(call), succeed(call, options));
+}
+
+void Session::close() noexcept {
+  closed_ = true;
+  pool_.close();
+}
+
+}  // namespace detail
+
+Client::Client(ClientOptions options) : session_(std::make_shared<detail::Session>(std::move(options))) {}
+
+void Client::close() noexcept { session_->close(); }
+
+Response Client::request(std::string_view method, std::string_view path, const RequestOptions& options,
+                         const CallOptions& call) const {
+  static constexpr std::array<std::string_view, 5> methods{"GET", "POST", "PUT", "PATCH", "DELETE"};
+  if (std::find(methods.begin(), methods.end(), method) == methods.end()) {
+    throw Error(ErrorCode::invalid_argument, "method must be GET, POST, PUT, PATCH or DELETE");
+  }
+  const bool printable = std::all_of(path.begin(), path.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+  if (!path.starts_with('/') || !printable || path.find_first_of("?#") != std::string_view::npos) {
+    throw Error(ErrorCode::invalid_argument,
+                "path must begin with a slash, be percent-encoded, and have no query: pass that as query");
+  }
+  if (path.find("/../") != std::string_view::npos || path.find("/./") != std::string_view::npos ||
+      path.ends_with("/..") || path.ends_with("/.")) {
+    throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
+  }
+  if (options.json) {
+    if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: pass no json");
+    if (const auto problem = detail::json_problem(*options.json)) {
+      throw Error(ErrorCode::invalid_argument, "json is not valid JSON: " + *problem);
+    }
+  }
+  const detail::Call what{std::string(method), std::string(path), options.query, options.json};
+  auto answer = options.raise_on_error ? session_->succeed(what, call) : session_->send(what, call);
+  return {std::move(answer.info), std::move(answer.body)};
+}
+
+Value Response::json() const {
+  auto document = detail::Document::parse(SharedText::own(body_), {}, info_);
+  const auto* root = document->root();
+  return {std::move(document), root};
+}
+
+}  // namespace billcore

@@ -1,0 +1,318 @@
+// The one file that knows yyjson.
+#include "billcore/json.hpp"
+
+#include <yyjson.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+#include "allocator.hpp"
+#include "billcore/detail/document.hpp"
+#include "billcore/error.hpp"
+#include "json_scan.hpp"
+
+namespace billcore {
+namespace detail {
+namespace {
+
+// Node is yyjson_val under another name, so that no header shows a third party's type. yyjson lays an immutable document out
+// as one array in the order of the text, which raw() and path() build on.
+yyjson_val* val(const Node* node) noexcept {
+  return reinterpret_cast<yyjson_val*>(const_cast<Node*>(node));
+}
+const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
+
+std::size_t index_in(const Node* root, const Node* node) noexcept {
+  return static_cast<std::size_t>(val(node) - val(root));
+}
+
+bool looks_real(std::string_view digits) noexcept {
+  return digits.find_first_of(".eE") != std::string_view::npos;
+}
+
+std::string_view raw_number(const Node* number) noexcept {
+  return {unsafe_yyjson_get_raw(val(number)), unsafe_yyjson_get_len(val(number))};
+}
+
+bool too_deep(yyjson_doc* doc) noexcept {
+  std::array<const yyjson_val*, max_nesting> ends{};  // where each open container ends
+  std::size_t open = 0;
+  const yyjson_val* value = yyjson_doc_get_root(doc);
+  const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
+  for (; value < end; ++value) {
+    while (open > 0 && value >= ends[open - 1]) --open;
+    if (!unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(value))) continue;
+    if (open == ends.size()) return true;
+    ends[open++] = unsafe_yyjson_get_next(const_cast<yyjson_val*>(value));
+  }
+  return false;
+}
+
+struct Parsed {
+  yyjson_doc* doc = nullptr;
+  std::string problem;  // empty when doc is set
+};
+
+Parsed parse_text(std::string_view text, yyjson_read_flag flags) {
+  // yyjson copies the allocator into the document.
+  const Allocator from = document_allocator();
+  const yyjson_alc alc{from.allocate, from.reallocate, from.release, from.context};
+  yyjson_read_err err{};
+  // Without YYJSON_READ_INSITU the text is only read; the parameter's type is not const for that mode's sake.
+  yyjson_doc* doc = yyjson_read_opts(const_cast<char*>(text.data()), text.size(), flags, &alc, &err);
+  if (doc == nullptr) {
+    if (err.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) throw std::bad_alloc();
+    if (text.empty()) return {nullptr, "it is empty"};
+    return {nullptr, std::string(err.msg) + " at byte " + std::to_string(err.pos)};
+  }
+  if (too_deep(doc)) {
+    yyjson_doc_free(doc);
+    return {nullptr, "it is nested deeper than " + std::to_string(max_nesting) + " levels"};
+  }
+  return {doc, {}};
+}
+
+// The path of `target`, which stands somewhere below `at`.
+void append_path(const Node* at, const Node* target, std::string& path) {
+  while (at != target && size(at) > 0) {
+    const bool object = kind(at) == Value::Kind::object;
+    const Node* item = first(at);
+    std::size_t index = 0;
+    for (; index + 1 < size(at); ++index) {
+      const Node* behind = next(object ? value_of(item) : item);
+      if (target < behind) break;
+      item = behind;
+    }
+    if (object) {
+      if (!path.empty()) path += '.';
+      path += text(item);
+    } else {
+      path += '[' + std::to_string(index) + ']';
+    }
+    at = object ? value_of(item) : item;
+  }
+}
+
+}  // namespace
+
+Value::Kind kind(const Node* node) noexcept {
+  switch (yyjson_get_tag(val(node))) {
+    case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE:
+    case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE: return Value::Kind::boolean;
+    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_UINT:
+    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_SINT: return Value::Kind::integer;
+    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL: return Value::Kind::real;
+    case YYJSON_TYPE_ARR: return Value::Kind::array;
+    case YYJSON_TYPE_OBJ: return Value::Kind::object;
+    default: break;
+  }
+  switch (yyjson_get_type(val(node))) {
+    case YYJSON_TYPE_STR: return Value::Kind::string;
+    case YYJSON_TYPE_RAW: return looks_real(raw_number(node)) ? Value::Kind::real : Value::Kind::integer;
+    default: return Value::Kind::null;
+  }
+}
+
+const Node* member(const Node* object, std::string_view name) noexcept {
+  if (!yyjson_is_obj(val(object))) return nullptr;
+  const Node* found = nullptr;
+  const yyjson_val* key = unsafe_yyjson_get_first(val(object));
+  for (auto left = unsafe_yyjson_get_len(val(object)); left > 0; --left) {
+    auto* k = const_cast<yyjson_val*>(key);
+    if (unsafe_yyjson_equals_strn(k, name.data(), name.size())) found = node(key + 1);
+    key = unsafe_yyjson_get_next(k + 1);
+  }
+  return found;
+}
+
+std::string_view text(const Node* string) noexcept {
+  if (!yyjson_is_str(val(string))) return {"", 0};
+  return {unsafe_yyjson_get_str(val(string)), unsafe_yyjson_get_len(val(string))};
+}
+
+bool boolean(const Node* node) noexcept { return yyjson_is_true(val(node)); }
+
+double real(const Node* number) noexcept {
+  if (!yyjson_is_raw(val(number))) return yyjson_get_num(val(number));
+  const auto digits = raw_number(number);
+  double out = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  if (parsed.ec == std::errc()) return out;
+  return digits.front() == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+}
+
+bool int64(const Node* node, std::int64_t& out) noexcept {
+  auto* v = val(node);
+  if (yyjson_is_sint(v)) {
+    out = unsafe_yyjson_get_sint(v);
+    return true;
+  }
+  if (!yyjson_is_uint(v) || unsafe_yyjson_get_uint(v) > std::numeric_limits<std::int64_t>::max()) return false;
+  out = static_cast<std::int64_t>(unsafe_yyjson_get_uint(v));
+  return true;
+}
+
+std::size_t size(const Node* container) noexcept {
+  return yyjson_is_ctn(val(container)) ? unsafe_yyjson_get_len(val(container)) : 0;
+}
+
+const Node* first(const Node* container) noexcept {
+  return size(container) > 0 ? node(unsafe_yyjson_get_first(val(container))) : nullptr;
+}
+
+const Node* next(const Node* item) noexcept { return node(unsafe_yyjson_get_next(val(item))); }
+
+const Node* value_of(const Node* key) noexcept { return node(val(key) + 1); }
+
+const char* kind_name(Value::Kind kind) noexcept {
+  static constexpr std::array<const char*, 7> names{"null",   "a boolean", "an integer", "a number",
+                                                    "a string", "an array",  "an object"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::optional<std::string> json_problem(std::string_view text) {
+  auto parsed = parse_text(text, YYJSON_READ_NUMBER_AS_RAW);
+  if (parsed.doc == nullptr) return std::move(parsed.problem);
+  yyjson_doc_free(parsed.doc);
+  return std::nullopt;
+}
+
+Document::Document(Private, SharedText text, std::string prefix, std::shared_ptr<const ResponseInfo> info)
+    : text_(std::move(text)), prefix_(std::move(prefix)), info_(std::move(info)) {}
+
+Document::~Document() { yyjson_doc_free(static_cast<yyjson_doc*>(doc_)); }
+
+std::shared_ptr<const Document> Document::parse(SharedText text, std::string prefix,
+                                                std::shared_ptr<const ResponseInfo> info) {
+  auto document = std::make_shared<Document>(Private{}, std::move(text), std::move(prefix), std::move(info));
+  auto parsed = parse_text(document->text(), YYJSON_READ_BIGNUM_AS_RAW);
+  if (parsed.doc == nullptr) {
+    throw Error(ErrorCode::decode, "the body is not valid JSON: " + parsed.problem);
+  }
+  document->doc_ = parsed.doc;
+  document->root_ = node(yyjson_doc_get_root(parsed.doc));
+  return document;
+}
+
+std::string_view Document::raw(const Node* node) const { return nth_token(text(), index_in(root_, node)); }
+
+std::string Document::path(const Node* node) const {
+  std::string path = prefix_;
+  append_path(root_, node, path);
+  return path;
+}
+
+bool valid_utf8(std::string_view text) noexcept {
+  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const end = at + text.size();
+  const auto continues = [&](int count) {
+    for (int i = 1; i <= count; ++i) {
+      if (end - at <= i || (at[i] & 0xC0U) != 0x80U) return false;
+    }
+    return true;
+  };
+  while (at < end) {
+    if (at[0] < 0x80) {
+      at += 1;
+    } else if (at[0] >= 0xC2 && at[0] <= 0xDF && continues(1)) {
+      at += 2;
+    } else if (at[0] >= 0xE0 && at[0] <= 0xEF && continues(2) && !(at[0] == 0xE0 && at[1] < 0xA0) &&
+               !(at[0] == 0xED && at[1] > 0x9F)) {
+      at += 3;
+    } else if (at[0] >= 0xF0 && at[0] <= 0xF4 && continues(3) && !(at[0] == 0xF0 && at[1] < 0x90) &&
+               !(at[0] == 0xF4 && at[1] > 0x8F)) {
+      at += 4;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace detail
+
+// ---- JsonObject -------------------------------------------------------------------------------------------------------------
+
+struct JsonObject::Impl {
+  yyjson_mut_doc* doc;
+
+  Impl() : doc(yyjson_mut_doc_new(nullptr)) {
+    if (doc == nullptr) throw std::bad_alloc();
+    yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
+  }
+  Impl(const Impl& other) : doc(yyjson_mut_doc_mut_copy(other.doc, nullptr)) {
+    if (doc == nullptr) throw std::bad_alloc();
+  }
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { yyjson_mut_doc_free(doc); }
+
+  void put(std::string_view name, yyjson_mut_val* value) {
+    if (!detail::valid_utf8(name)) throw Error(ErrorCode::invalid_argument, "a JSON member's name is not valid UTF-8");
+    yyjson_mut_val* key = yyjson_mut_strncpy(doc, name.data(), name.size());
+    if (key == nullptr || value == nullptr) throw std::bad_alloc();
+    yyjson_mut_val* root = yyjson_mut_doc_get_root(doc);
+    if (yyjson_mut_obj_getn(root, name.data(), name.size()) != nullptr) {
+      yyjson_mut_obj_replace(root, key, value);
+    } else {
+      yyjson_mut_obj_add(root, key, value);
+    }
+  }
+};
+
+JsonObject::JsonObject() : impl_(std::make_unique<Impl>()) {}
+JsonObject::JsonObject(JsonObject&&) noexcept = default;
+JsonObject& JsonObject::operator=(JsonObject&&) noexcept = default;
+JsonObject::JsonObject(const JsonObject& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+JsonObject& JsonObject::operator=(const JsonObject& other) {
+  if (this != &other) impl_ = std::make_unique<Impl>(*other.impl_);
+  return *this;
+}
+JsonObject::~JsonObject() = default;
+
+JsonObject& JsonObject::set(std::string_view name, std::string_view text) {
+  if (!detail::valid_utf8(text)) {
+    throw Error(ErrorCode::invalid_argument, std::string(name) + " is not valid UTF-8: pass UTF-8 text");
+  }
+  impl_->put(name, yyjson_mut_strncpy(impl_->doc, text.data(), text.size()));
+  return *this;
+}
+
+JsonObject& JsonObject::set(std::string_view name, std::int64_t number) {
+  impl_->put(name, yyjson_mut_sint(impl_->doc, number));
+  return *this;
+}
+
+JsonObject& JsonObject::set(std::string_view name, bool flag) {
+  impl_->put(name, yyjson_mut_bool(impl_->doc, flag));
+  return *this;
+}
+
+JsonObject& JsonObject::set_null(std::string_view name) {
+  impl_->put(name, yyjson_mut_null(impl_->doc));
+  return *this;
+}
+
+JsonObject& JsonObject::set_json(std::string_view name, std::string_view json) {
+  auto parsed = detail::parse_text(json, YYJSON_READ_NUMBER_AS_RAW);
+  if (parsed.doc == nullptr) {
+    throw Error(ErrorCode::invalid_argument, std::string(name) + " is not valid JSON: " + parsed.problem);
+  }
+  yyjson_mut_val* copy = yyjson_val_mut_copy(impl_->doc, yyjson_doc_get_root(parsed.doc));
+  yyjson_doc_free(parsed.doc);
+  impl_->put(name, copy);
+  return *this;
+}
+
+bool JsonObject::empty() const noexcept { return yyjson_mut_obj_size(yyjson_mut_doc_get_root(impl_->doc)) == 0; }
+
+std::string JsonObject::dump() const {
+  std::size_t length = 0;
+  std::unique_ptr<char, void (*)(void*)> text(yyjson_mut_write(impl_->doc, YYJSON_WRITE_NOFLAG, &length), std::free);
+  if (text == nullptr) throw std::bad_alloc();
+  return {text.get(), length};
+}
+
+}  // namespace billcore

@@ -1,0 +1,104 @@
+#include "options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "billcore/error.hpp"
+#include "url.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::string_view user_agent = "billcore/" BILLCORE_VERSION " (libbillcore)";
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return out;
+}
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool has_control(std::string_view text) noexcept {
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; });
+}
+
+bool is_token(std::string_view name) noexcept {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  });
+}
+
+void check_header(const std::string& name, const std::string& value) {
+  static constexpr std::array<std::string_view, 8> ours{"accept",       "connection", "content-length",    "content-type",
+                                                        "expect",       "host",       "transfer-encoding", "x-api-key"};
+  if (!is_token(name)) throw Error(ErrorCode::config, "headers: a header's name is empty or has characters no name may have");
+  if (has_control(value)) {
+    throw Error(ErrorCode::config, "headers: the value of " + name + " has a line end or another control character in it");
+  }
+  if (std::find(ours.begin(), ours.end(), lower(name)) != ours.end()) {
+    throw Error(ErrorCode::config, "headers: " + name + " is set by the client itself and cannot be given");
+  }
+}
+
+void check_ca_bundle(const std::string& file) {
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(file, problem) || !std::ifstream(file)) {
+    throw Error(ErrorCode::config, "ca_bundle: " + file + " is no file that can be read");
+  }
+}
+
+}  // namespace
+
+ClientOptions checked_options(ClientOptions options) {
+  if (options.base_url.empty()) options.base_url = from_environment("BILLCORE_BASE_URL");
+  if (options.api_key.empty()) options.api_key = from_environment("BILLCORE_API_KEY");
+  options.base_url = checked_base_url(options.base_url, options.allow_insecure_http);
+  if (options.api_key.empty()) {
+    throw Error(ErrorCode::config, "api_key is missing: pass it, or set BILLCORE_API_KEY");
+  }
+  const auto printable = [](char c) { return c > 0x20 && c < 0x7F; };
+  if (!std::all_of(options.api_key.begin(), options.api_key.end(), printable)) {
+    throw Error(ErrorCode::config,
+                "api_key has a space, a line end or another character no key has: copy it from the admin UI once more");
+  }
+  if (options.timeout && options.timeout->count() <= 0) {
+    throw Error(ErrorCode::config, "timeout must be more than 0 (or none, for no deadline)");
+  }
+  if (options.max_response == 0) throw Error(ErrorCode::config, "max_response must be more than 0 bytes");
+  if (!is_token(options.request_id_header)) throw Error(ErrorCode::config, "request_id_header is not a header's name");
+  for (const auto& [name, value] : options.headers) check_header(name, value);
+  if (options.ca_bundle) check_ca_bundle(*options.ca_bundle);
+  return options;
+}
+
+TransportOptions transport_options(const ClientOptions& options) {
+  TransportOptions transport;
+  transport.ca_bundle = options.ca_bundle;
+  transport.http2 = options.http2;
+  transport.max_response = options.max_response;
+  transport.headers = {"X-API-KEY: " + options.api_key, "Accept: application/json"};
+  std::string agent = "User-Agent: " + std::string(user_agent);
+  for (const auto& [name, value] : options.headers) {
+    if (lower(name) == "user-agent") {
+      agent += ' ' + value;
+    } else {
+      // libcurl reads "Name:" as "leave this header out" and "Name;" as "send it empty".
+      transport.headers.push_back(value.empty() ? name + ';' : name + ": " + value);
+    }
+  }
+  transport.headers.push_back(std::move(agent));
+  return transport;
+}
+
+}  // namespace billcore::detail

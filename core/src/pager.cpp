@@ -1,0 +1,169 @@
+#include "billcore/pager.hpp"
+
+#include "billcore/error.hpp"
+#include "pager_core.hpp"
+
+namespace billcore {
+namespace detail {
+namespace {
+
+constexpr std::size_t window_pages = 18;
+constexpr int max_same_pages = 3;
+
+std::optional<std::int64_t> optional_number(const Node* pagination, std::string_view field) noexcept {
+  const Node* found = member(pagination, field);
+  std::int64_t number = 0;
+  if (found == nullptr || !int64(found, number)) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+PagerCore::PagerCore(Fetch fetch, std::int64_t first_page) : fetch_(std::move(fetch)), next_number_(first_page) {
+  if (first_page < 1) {
+    throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(first_page) + ": pages count from 1");
+  }
+}
+
+void PagerCore::notice(std::string_view reason) noexcept {
+  if (noticed_.empty()) noticed_ = reason;
+}
+
+void PagerCore::keep_new_items(const Node* data) {
+  Ids ids;
+  Ids yielded;
+  bool any_new = false;
+  const Node* item = first(data);
+  for (std::size_t left = size(data); left > 0; --left, item = next(item)) {
+    const Node* id = kind(item) == Value::Kind::object ? member(item, "id") : nullptr;
+    // The raw text tells 7 from "7". What has no id cannot be recognised and is always yielded.
+    std::string key = id == nullptr ? std::string() : std::string(page_->document->raw(id));
+    if (key.empty() || !known_.contains(key)) {
+      any_new = true;
+      page_->items.push_back(item);
+      if (!key.empty()) {
+        known_.insert(key);
+        yielded.push_back(key);
+      }
+    } else {
+      notice("overlap");
+    }
+    ids.push_back(std::move(key));
+  }
+  window_.push_back(std::move(yielded));
+  if (window_.size() > window_pages) {
+    for (const auto& old : window_.front()) known_.erase(old);
+    window_.pop_front();
+  }
+  check_repetition(std::move(ids), any_new);
+}
+
+void PagerCore::check_repetition(Ids ids, bool any_new) {
+  if (ids.empty()) return;
+  same_pages_ = ids == previous_ids_ ? same_pages_ + 1 : 1;
+  if (same_pages_ > 1) notice("repeated_page");
+  pages_without_news_ = any_new ? 0 : pages_without_news_ + 1;
+  previous_ids_ = std::move(ids);
+  if (same_pages_ >= max_same_pages || pages_without_news_ >= static_cast<int>(window_pages)) {
+    throw Error(ErrorCode::pagination,
+                "the list repeats itself: page " + std::to_string(next_number_) +
+                    " brings the same records again; the service does not honour `page`");
+  }
+}
+
+void PagerCore::accept(std::shared_ptr<const Document> document) {
+  const Node* data = member(document->root(), "data");
+  PageData page{document, {}, Value(document, member(document->root(), "pagination"))};
+  const auto current = pagination_number(page.pagination, "current_page");
+  const auto last = pagination_number(page.pagination, "total_pages");
+  const auto total = optional_number(page.pagination.node(), "total");
+
+  const bool shrunk = fetched_ > 0 && next_number_ > last;  // asked for because the page before said it exists
+  if (current != next_number_ && !shrunk) {
+    throw Error(ErrorCode::pagination, "page " + std::to_string(next_number_) + " was asked for, page " +
+                                           std::to_string(current) + " came: the service does not honour `page`");
+  }
+  if (size(data) == 0 && next_number_ < last) {
+    throw Error(ErrorCode::pagination, "page " + std::to_string(next_number_) + " is empty, yet says that there are " +
+                                           std::to_string(last) + " pages");
+  }
+  if (shrunk) notice("list_shrank");
+  if (total && total_ && *total != *total_) notice("total_changed");
+
+  page_.emplace(std::move(page));
+  position_ = 0;
+  keep_new_items(data);
+  if (total) total_ = total;
+  last_number_ = last;
+  ++fetched_;
+  ended_ = next_number_ >= last;
+  ++next_number_;
+}
+
+bool PagerCore::advance() {
+  if (ended_) return false;
+  stopped_ = false;
+  try {
+    accept(fetch_(next_number_));
+  } catch (...) {
+    // What has been yielded stays yielded; the next call asks for this page again.
+    page_.reset();
+    throw;
+  }
+  if (fetched_ == 1 && !page_->items.empty()) first_.emplace(page_->document, page_->items.front());
+  return true;
+}
+
+std::optional<Value> PagerCore::next_item() {
+  while (!page_ || position_ == page_->items.size()) {
+    if (!advance()) {
+      page_.reset();
+      return std::nullopt;
+    }
+  }
+  stopped_ = false;
+  return Value(page_->document, page_->items[position_++]);
+}
+
+std::optional<PageData> PagerCore::next_page() {
+  const bool begun = page_ && position_ < page_->items.size();
+  if (!begun && !advance()) return std::nullopt;
+  PageData page = *std::move(page_);
+  page.items.erase(page.items.begin(), page.items.begin() + static_cast<std::ptrdiff_t>(position_));
+  page_.reset();
+  position_ = 0;
+  stopped_ = false;
+  return page;
+}
+
+std::optional<Value> PagerCore::first_item() {
+  if (fetched_ == 0) advance();
+  return first_;
+}
+
+std::optional<Verdict> PagerCore::verdict() const noexcept {
+  const bool all_taken = ended_ && (!page_ || position_ == page_->items.size());
+  if (stopped_ && !all_taken) return Verdict{false, "stopped"};
+  if (!ended_) return std::nullopt;
+  return Verdict{noticed_.empty(), noticed_};
+}
+
+void PagerCore::stop() noexcept { stopped_ = true; }
+
+std::optional<Value> next_item(PagerCore& core) { return core.next_item(); }
+std::optional<PageData> next_page(PagerCore& core) { return core.next_page(); }
+std::optional<Value> first_item(PagerCore& core) { return core.first_item(); }
+std::optional<std::int64_t> list_total(const PagerCore& core) noexcept { return core.total(); }
+std::int64_t fetched_pages(const PagerCore& core) noexcept { return core.fetched_pages(); }
+std::optional<Verdict> verdict(const PagerCore& core) noexcept { return core.verdict(); }
+void stop(PagerCore& core) noexcept { core.stop(); }
+
+}  // namespace detail
+
+std::int64_t pagination_number(const Value& pagination, std::string_view field) {
+  const auto found = pagination.find(field);
+  if (!found) throw Error(ErrorCode::decode, pagination.path() + '.' + std::string(field) + " is absent");
+  return found->integer();
+}
+
+}  // namespace billcore

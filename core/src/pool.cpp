@@ -1,0 +1,62 @@
+#include "pool.hpp"
+
+#include <unistd.h>
+
+namespace billcore::detail {
+
+struct EnginePool::State {
+  pid_t pid = getpid();
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Engine>> idle;
+};
+
+EnginePool::EnginePool(TransportOptions options) : options_(std::move(options)), state_(new State) {}
+
+EnginePool::~EnginePool() {
+  State* own = state_.load();
+  if (own->pid == getpid()) delete own;  // inherited over a fork: left as it is
+}
+
+EnginePool::State& EnginePool::state() {
+  State* current = state_.load(std::memory_order_acquire);
+  if (current->pid == getpid()) return *current;
+  // In a child: the parent's mutex may be held by a thread that does not exist here, so it is not touched.
+  auto fresh = std::make_unique<State>();
+  if (state_.compare_exchange_strong(current, fresh.get())) return *fresh.release();
+  return *current;
+}
+
+EnginePool::Lease EnginePool::lease() {
+  State& pool = state();
+  {
+    const std::lock_guard lock(pool.mutex);
+    if (!pool.idle.empty()) {
+      auto engine = std::move(pool.idle.back());
+      pool.idle.pop_back();
+      return {*this, std::move(engine)};
+    }
+  }
+  return {*this, std::make_unique<Engine>(options_)};
+}
+
+void EnginePool::give_back(std::unique_ptr<Engine> engine) noexcept try {
+  State& pool = state();
+  const std::lock_guard lock(pool.mutex);
+  if (!closed_) pool.idle.push_back(std::move(engine));
+} catch (...) {
+  // No memory to keep it: the engine closes instead.
+}
+
+void EnginePool::close() noexcept try {
+  closed_ = true;
+  State& pool = state();
+  std::vector<std::unique_ptr<Engine>> idle;
+  {
+    const std::lock_guard lock(pool.mutex);
+    idle.swap(pool.idle);
+  }
+} catch (...) {
+  // Only a child without memory for its own state gets here; it has no idle engines.
+}
+
+}  // namespace billcore::detail

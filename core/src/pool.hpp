@@ -1,0 +1,51 @@
+// The pool of engines behind a client. Internal.
+//
+// A call leases an idle engine (last in, first out), drives it, and gives it back: no lock is held during I/O. The pool records the
+// process it was made in; after a fork the child leaves the inherited engines untouched (cleaning one up would end the parent's TLS
+// connection) and begins with none.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "transport.hpp"
+
+namespace billcore::detail {
+
+class EnginePool {
+ public:
+  explicit EnginePool(TransportOptions options);
+  ~EnginePool();
+  EnginePool(const EnginePool&) = delete;
+  EnginePool& operator=(const EnginePool&) = delete;
+
+  /// An engine on loan; goes back when the lease ends.
+  class Lease {
+   public:
+    Lease(EnginePool& pool, std::unique_ptr<Engine> engine) noexcept : pool_(pool), engine_(std::move(engine)) {}
+    ~Lease() { pool_.give_back(std::move(engine_)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    [[nodiscard]] Engine& operator*() const noexcept { return *engine_; }
+
+   private:
+    EnginePool& pool_;
+    std::unique_ptr<Engine> engine_;
+  };
+  [[nodiscard]] Lease lease();
+  /// Closes idle engines; those on loan close when they come back.
+  void close() noexcept;
+
+ private:
+  struct State;
+  [[nodiscard]] State& state();
+  void give_back(std::unique_ptr<Engine> engine) noexcept;
+
+  TransportOptions options_;
+  std::atomic<bool> closed_{false};
+  std::atomic<State*> state_;
+};
+
+}  // namespace billcore::detail

@@ -1,0 +1,16 @@
+// Keeps secrets out of texts that people and logs see. Internal.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace billcore::detail {
+
+/// Replaces every occurrence of the API key, and the values of the signed billing-portal URLs in JSON text.
+[[nodiscard]] std::string scrub(std::string_view text, std::string_view api_key);
+
+/// One printable line of at most `limit` bytes, cut at a character's border.
+[[nodiscard]] std::string one_line(std::string_view text, std::size_t limit);
+
+}  // namespace billcore::detail

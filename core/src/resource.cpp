@@ -1,0 +1,97 @@
+#include "billcore/resource.hpp"
+
+#include "billcore/detail/document.hpp"
+#include "billcore/error.hpp"
+
+namespace billcore {
+namespace {
+
+std::string field_path(const Value& owner, std::string_view field) {
+  auto path = owner.path();
+  if (!path.empty()) path += '.';
+  return path.append(field);
+}
+
+}  // namespace
+
+const std::shared_ptr<const ResponseInfo>& Resource::response_info() const noexcept { return value_.document()->info(); }
+
+Value Resource::required(std::string_view field) const {
+  auto found = value_.find(field);
+  if (!found) throw Error(ErrorCode::decode, field_path(value_, field) + " is absent");
+  if (found->is_null()) throw Error(ErrorCode::decode, field_path(value_, field) + " is null, which it must not be");
+  return *std::move(found);
+}
+
+std::optional<Value> Resource::nullable(std::string_view field) const {
+  auto found = value_.find(field);
+  if (found && found->is_null()) found.reset();
+  return found;
+}
+
+std::optional<std::string_view> Resource::nullable_text(std::string_view field) const {
+  const auto found = nullable(field);
+  if (!found) return std::nullopt;
+  return found->text();
+}
+
+std::string_view Resource::number_text(std::string_view field) const { return read_number_text(required(field)); }
+Id Resource::id_field(std::string_view field) const { return read_id(required(field)); }
+Time Resource::time(std::string_view field) const { return read_time(required(field)); }
+
+std::optional<Time> Resource::nullable_time(std::string_view field) const {
+  const auto found = nullable(field);
+  if (!found) return std::nullopt;
+  return read_time(*found);
+}
+
+Value Resource::require_object(Value value) {
+  if (!value.is_object()) {
+    throw Error(ErrorCode::decode, value.path() + " is " + detail::kind_name(value.kind()) + ", not an object");
+  }
+  return value;
+}
+
+Value Resource::object(std::string_view field) const { return require_object(required(field)); }
+
+std::optional<Value> Resource::nullable_object(std::string_view field) const {
+  auto found = nullable(field);
+  if (!found) return std::nullopt;
+  return require_object(*std::move(found));
+}
+
+Value Resource::array(std::string_view field) const {
+  auto found = required(field);
+  if (!found.is_array()) {
+    throw Error(ErrorCode::decode, found.path() + " is " + detail::kind_name(found.kind()) + ", not an array");
+  }
+  return found;
+}
+
+Value Resource::detached() const {
+  auto document = detail::Document::parse(SharedText::own(std::string(raw())), value_.path(), response_info());
+  const auto* root = document->root();
+  return {std::move(document), root};
+}
+
+Id read_id(const Value& value) {
+  if (value.kind() == Value::Kind::string) return {value.text()};
+  if (value.kind() == Value::Kind::integer) return Id::from_digits(value.raw());
+  throw Error(ErrorCode::decode,
+              value.path() + " is " + detail::kind_name(value.kind()) + ", not an id (a string or an integer)");
+}
+
+Time read_time(const Value& value) {
+  auto time = parse_time(value.text());
+  if (!time) throw Error(ErrorCode::decode, value.path() + " is not an ISO 8601 date-time");
+  return *time;
+}
+
+std::string_view read_number_text(const Value& value) {
+  if (value.kind() != Value::Kind::integer && value.kind() != Value::Kind::real) {
+    throw Error(ErrorCode::decode, value.path() + " is " + detail::kind_name(value.kind()) + ", not a number");
+  }
+  return value.raw();
+}
+
+}  // namespace billcore

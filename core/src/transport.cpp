@@ -1,0 +1,373 @@
+// The one file that knows libcurl.
+#include "transport.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <new>
+
+#include "billcore/error.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr auto interrupt_interval = std::chrono::milliseconds(50);
+constexpr std::size_t max_header_bytes = std::size_t{1} << 20U;
+
+struct FreeList {
+  void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+using HeaderList = std::unique_ptr<curl_slist, FreeList>;
+
+struct FreeEasy {
+  void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+};
+using EasyHandle = std::unique_ptr<CURL, FreeEasy>;
+
+struct FreeMulti {
+  void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+};
+
+HeaderList make_list(const std::vector<std::string>& common, std::initializer_list<const char*> more) {
+  HeaderList list;
+  const auto append = [&list](const char* header) {
+    curl_slist* longer = curl_slist_append(list.get(), header);
+    if (longer == nullptr) throw std::bad_alloc();
+    static_cast<void>(list.release());
+    list.reset(longer);
+  };
+  for (const auto& header : common) append(header.c_str());
+  for (const char* header : more) append(header);
+  return list;
+}
+
+Failure classify(CURLcode code) noexcept {
+  switch (code) {
+    case CURLE_OK: return Failure::none;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY: return Failure::resolve;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_INTERFACE_FAILED: return Failure::connect;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ENGINE_INITFAILED:
+    case CURLE_SSL_CRL_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+    case CURLE_USE_SSL_FAILED: return Failure::tls;
+    case CURLE_OPERATION_TIMEDOUT: return Failure::timeout;
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM: return Failure::reset;
+    case CURLE_PARTIAL_FILE: return Failure::truncated;
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_BAD_CONTENT_ENCODING: return Failure::protocol;
+    default: return Failure::other;
+  }
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return out;
+}
+
+std::string_view trim(std::string_view text) noexcept {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+std::int64_t utc_micros() noexcept {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+class Engine::Operation {
+ public:
+  Operation(Request what, Completion completion, bool guard, std::size_t limit)
+      : request(std::move(what)), done(std::move(completion)), guarded(guard), max_response(limit) {}
+
+  Request request;
+  Completion done;
+  bool guarded;
+  std::size_t max_response;
+  Transfer transfer;
+  int sends = 0;
+  std::size_t header_bytes = 0;
+  bool over_limit = false;
+  EasyHandle easy;
+  std::array<char, CURL_ERROR_SIZE> error{};
+};
+
+struct Engine::Impl {
+  explicit Impl(const TransportOptions& from)
+      : options(from),
+        plain(make_list(from.headers, {"Expect:"})),
+        with_json(make_list(from.headers, {"Expect:", "Content-Type: application/json"})),
+        without_body(make_list(from.headers, {"Expect:", "Content-Type:"})),
+        multi(curl_multi_init()) {
+    if (multi == nullptr) throw std::bad_alloc();
+  }
+  ~Impl() {
+    for (const auto& operation : operations) curl_multi_remove_handle(multi.get(), operation->easy.get());
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  [[nodiscard]] EasyHandle make_easy() const;
+  void prepare(Operation& operation) const;
+  void collect();
+  std::unique_ptr<Operation> take(Operation* operation) noexcept;
+  void give_back(EasyHandle easy) noexcept;
+
+  TransportOptions options;
+  HeaderList plain;
+  HeaderList with_json;
+  HeaderList without_body;
+  std::unique_ptr<CURLM, FreeMulti> multi;
+  std::vector<EasyHandle> spare;  // handles keep their options: setting all of them again costs more than changing a few
+  std::vector<std::unique_ptr<Operation>> operations;
+};
+
+namespace {
+
+// Called by libcurl when a connection is ready and the request is about to leave.
+int before_send(void* context, char*, char*, int, int) noexcept {
+  auto& operation = *static_cast<Engine::Operation*>(context);
+  ++operation.sends;
+  if (operation.sends == 1) {
+    operation.transfer.sent = true;
+    operation.transfer.sent_at = utc_micros();
+    return CURL_PREREQFUNC_OK;
+  }
+  return operation.guarded ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+std::size_t on_header(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
+  auto& operation = *static_cast<Engine::Operation*>(context);
+  const std::string_view line(data, size * count);
+  operation.header_bytes += line.size();
+  if (operation.header_bytes > max_header_bytes) {
+    operation.over_limit = true;
+    return 0;
+  }
+  auto& headers = operation.transfer.headers;
+  const auto colon = line.find(':');
+  if (line.starts_with("HTTP/")) {
+    headers.clear();  // what came before belonged to an interim answer
+  } else if (colon != std::string_view::npos && colon > 0) {
+    headers.emplace_back(lower(trim(line.substr(0, colon))), trim(line.substr(colon + 1)));
+  }
+  return line.size();
+} catch (...) {
+  return 0;
+}
+
+std::size_t on_body(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
+  auto& operation = *static_cast<Engine::Operation*>(context);
+  const std::size_t bytes = size * count;
+  if (bytes > operation.max_response - operation.transfer.body.size()) {
+    operation.over_limit = true;
+    return 0;
+  }
+  operation.transfer.body.append(data, bytes);
+  return bytes;
+} catch (...) {
+  return 0;
+}
+
+template <typename T>
+void set(CURL* easy, CURLoption option, T value) {
+  const CURLcode code = curl_easy_setopt(easy, option, value);
+  if (code == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (code != CURLE_OK) {
+    throw Error(ErrorCode::config, std::string("libcurl refused an option: ") + curl_easy_strerror(code));
+  }
+}
+
+}  // namespace
+
+EasyHandle Engine::Impl::make_easy() const {
+  EasyHandle handle(curl_easy_init());
+  CURL* easy = handle.get();
+  if (easy == nullptr) throw std::bad_alloc();
+  set(easy, CURLOPT_NOSIGNAL, 1L);
+  set(easy, CURLOPT_NOPROGRESS, 1L);
+  set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // the key is a custom header and would go along
+  set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+  set(easy, CURLOPT_PROXY, "");  // none, not the environment's
+  set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+  set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+  set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  set(easy, CURLOPT_HTTP_VERSION,
+      static_cast<long>(options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+  set(easy, CURLOPT_QUICK_EXIT, 1L);  // a hung resolver thread must not hold a call beyond its deadline
+  set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::numeric_limits<std::int32_t>::max()));
+  if (options.ca_bundle) set(easy, CURLOPT_CAINFO, options.ca_bundle->c_str());
+  set(easy, CURLOPT_PREREQFUNCTION, &before_send);
+  set(easy, CURLOPT_HEADERFUNCTION, &on_header);
+  set(easy, CURLOPT_WRITEFUNCTION, &on_body);
+  return handle;
+}
+
+void Engine::Impl::prepare(Operation& operation) const {
+  CURL* easy = operation.easy.get();
+  const Request& request = operation.request;
+  set(easy, CURLOPT_URL, request.url.c_str());
+  set(easy, CURLOPT_PREREQDATA, &operation);
+  set(easy, CURLOPT_HEADERDATA, &operation);
+  set(easy, CURLOPT_WRITEDATA, &operation);
+  set(easy, CURLOPT_PRIVATE, &operation);
+  set(easy, CURLOPT_ERRORBUFFER, operation.error.data());
+
+  const bool has_body = request.body && !request.body->empty();
+  if (has_body || request.method == "POST") {
+    set(easy, CURLOPT_POST, 1L);
+    set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(has_body ? request.body->size() : 0));
+    set(easy, CURLOPT_POSTFIELDS, has_body ? request.body->data() : "");
+    set(easy, CURLOPT_HTTPHEADER, has_body ? with_json.get() : without_body.get());
+  } else {
+    set(easy, CURLOPT_HTTPGET, 1L);
+    set(easy, CURLOPT_HTTPHEADER, plain.get());
+  }
+  set(easy, CURLOPT_CUSTOMREQUEST,
+      request.method == "GET" || request.method == "POST" ? nullptr : request.method.c_str());
+
+  long timeout = 0;  // none
+  if (request.deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*request.deadline - Clock::now()).count();
+    timeout = static_cast<long>(std::clamp<std::int64_t>(left, 1, std::numeric_limits<std::int32_t>::max()));
+  }
+  set(easy, CURLOPT_TIMEOUT_MS, timeout);
+}
+
+Engine::Engine(const TransportOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Engine::~Engine() = default;
+
+Engine::Operation* Engine::start(Request request, Completion done) {
+  const bool guarded = request.is_write() && impl_->options.write_guard;
+  auto operation =
+      std::make_unique<Operation>(std::move(request), std::move(done), guarded, impl_->options.max_response);
+  if (impl_->spare.empty()) {
+    operation->easy = impl_->make_easy();
+  } else {
+    operation->easy = std::move(impl_->spare.back());
+    impl_->spare.pop_back();
+  }
+  impl_->prepare(*operation);
+  impl_->operations.push_back(std::move(operation));
+  Operation* started = impl_->operations.back().get();
+  if (curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) {
+    impl_->operations.pop_back();
+    throw std::bad_alloc();
+  }
+  return started;
+}
+
+std::unique_ptr<Engine::Operation> Engine::Impl::take(Operation* operation) noexcept {
+  const auto found = std::find_if(operations.begin(), operations.end(),
+                                  [operation](const auto& candidate) { return candidate.get() == operation; });
+  if (found == operations.end()) return nullptr;
+  auto taken = std::move(*found);
+  operations.erase(found);
+  curl_multi_remove_handle(multi.get(), taken->easy.get());
+  give_back(std::move(taken->easy));
+  return taken;
+}
+
+void Engine::Impl::give_back(EasyHandle easy) noexcept try {
+  // Nothing of the finished request may be reached through the kept handle.
+  curl_easy_setopt(easy.get(), CURLOPT_ERRORBUFFER, nullptr);
+  curl_easy_setopt(easy.get(), CURLOPT_POSTFIELDS, nullptr);
+  spare.push_back(std::move(easy));
+} catch (...) {
+  // No memory to remember it: the handle goes, its connection stays with the engine.
+}
+
+void Engine::Impl::collect() {
+  int left = 0;
+  while (CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const CURLcode code = message->data.result;
+    void* context = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
+    auto* operation = static_cast<Operation*>(context);
+    Transfer& transfer = operation->transfer;
+    long status = 0;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
+    transfer.status = static_cast<int>(status);
+    transfer.failure = classify(code);
+    if (operation->over_limit) {
+      transfer.failure = Failure::too_large;
+      transfer.reason = "the answer is over max_response (" + std::to_string(operation->max_response) + " bytes)";
+    } else if (operation->guarded && operation->sends > 1) {
+      transfer.failure = Failure::reset;
+      transfer.reason = "the connection died before an answer came";
+    } else if (code != CURLE_OK) {
+      transfer.reason = operation->error[0] != '\0' ? operation->error.data() : curl_easy_strerror(code);
+    }
+    const auto finished = take(operation);
+    finished->done(std::move(finished->transfer));
+  }
+}
+
+bool Engine::drive(const std::function<bool()>& until, const std::function<bool()>& interrupt) {
+  auto asked = Clock::now();
+  while (true) {
+    int running = 0;
+    if (curl_multi_perform(impl_->multi.get(), &running) != CURLM_OK) throw std::bad_alloc();
+    impl_->collect();
+    if (until()) return true;
+    if (interrupt && Clock::now() - asked >= interrupt_interval / 2) {
+      if (interrupt()) return false;
+      asked = Clock::now();
+    }
+    curl_multi_poll(impl_->multi.get(), nullptr, 0, static_cast<int>(interrupt_interval.count() / 2), nullptr);
+  }
+}
+
+bool Engine::cancel(Operation* operation, std::int64_t* sent_at) noexcept {
+  const auto taken = impl_->take(operation);
+  if (taken == nullptr || !taken->transfer.sent) return false;
+  if (sent_at != nullptr) *sent_at = taken->transfer.sent_at;
+  return true;
+}
+
+std::optional<UrlParts> split_url(const std::string& url) {
+  const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
+  if (parsed == nullptr) throw std::bad_alloc();
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) return std::nullopt;
+  const auto part = [&parsed](CURLUPart which) -> std::optional<std::string> {
+    char* text = nullptr;
+    if (curl_url_get(parsed.get(), which, &text, 0) != CURLUE_OK) return std::nullopt;
+    std::string copy(text);
+    curl_free(text);
+    return copy;
+  };
+  UrlParts parts;
+  parts.scheme = part(CURLUPART_SCHEME).value_or("");
+  parts.host = part(CURLUPART_HOST).value_or("");
+  if (parts.host.starts_with('[')) parts.host = parts.host.substr(1, parts.host.size() - 2);
+  parts.path = part(CURLUPART_PATH).value_or("");
+  parts.has_query = part(CURLUPART_QUERY).has_value();
+  parts.has_fragment = part(CURLUPART_FRAGMENT).has_value();
+  parts.has_credentials = part(CURLUPART_USER).has_value() || part(CURLUPART_PASSWORD).has_value();
+  return parts;
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,88 @@
+#include "url.hpp"
+
+#include <algorithm>
+
+#include "billcore/detail/document.hpp"
+#include "billcore/error.hpp"
+#include "transport.hpp"
+
+namespace billcore::detail {
+namespace {
+
+bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+bool is_loopback(std::string_view host) noexcept {
+  const bool dotted = std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
+  return host == "localhost" || host == "::1" || (dotted && host.starts_with("127."));
+}
+
+[[noreturn]] void bad_base_url(const std::string& problem) { throw Error(ErrorCode::config, "base_url " + problem); }
+
+}  // namespace
+
+std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
+  if (url.empty()) bad_base_url("is missing: pass it, or set BILLCORE_BASE_URL");
+  if (std::any_of(url.begin(), url.end(), [](char c) { return is_control(c) || c == ' '; })) {
+    bad_base_url("has a space or a control character in it");
+  }
+  if (url.find("://") == std::string_view::npos) bad_base_url("has no scheme: it begins with https://");
+  const std::string text(url);
+  const auto parts = split_url(text);
+  if (!parts || parts->host.empty()) bad_base_url("is not a valid URL");
+  if (parts->has_credentials) bad_base_url("must not hold a user name or password: the API key is passed as api_key");
+  if (parts->has_query || text.find('?') != std::string::npos) {
+    bad_base_url("must not have a query: it ends in the account segment");
+  }
+  if (parts->has_fragment || text.find('#') != std::string::npos) {
+    bad_base_url("must not have a fragment: it ends in the account segment");
+  }
+  if (parts->scheme != "https" && parts->scheme != "http") {
+    bad_base_url("has the scheme " + parts->scheme + ": only https is supported (http on loopback)");
+  }
+  if (parts->scheme == "http" && !allow_insecure_http && !is_loopback(parts->host)) {
+    bad_base_url("is http to a host that is not loopback, which would send the API key in the clear: use https, or allow_insecure_http");
+  }
+  return text.substr(0, text.find_last_not_of('/') + 1);
+}
+
+std::string percent_encode(std::string_view text) {
+  static constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                            c == '.' || c == '_' || c == '~';
+    if (unreserved) {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += '%';
+      out += digits[byte >> 4U];
+      out += digits[byte & 15U];
+    }
+  }
+  return out;
+}
+
+std::string path_segment(const Id& id) {
+  const std::string& text = id.text();
+  const auto refuse = [](const char* problem) {
+    throw Error(ErrorCode::invalid_argument, std::string("the id ") + problem + ": pass the id as it was received");
+  };
+  if (text.empty()) refuse("is empty");
+  if (text == "." || text == "..") refuse("is a path step, not an id");
+  if (text.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) refuse("has a line end or NUL in it");
+  if (!valid_utf8(text)) refuse("is not valid UTF-8");
+  return percent_encode(text);
+}
+
+std::string query_string(const std::vector<std::pair<std::string, std::string>>& query) {
+  std::string out;
+  for (const auto& [name, value] : query) {
+    if (!out.empty()) out += '&';
+    out.append(percent_encode(name)).append("=").append(percent_encode(value));
+  }
+  return out;
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,26 @@
+// Building request targets. Internal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "billcore/values.hpp"
+
+namespace billcore::detail {
+
+/// Checks a base URL (https, or http where allowed; no query, fragment, credentials) and cuts a slash off its end. Error(config).
+[[nodiscard]] std::string checked_base_url(std::string_view url, bool allow_insecure_http);
+
+/// Percent-encodes everything but RFC 3986's unreserved characters.
+[[nodiscard]] std::string percent_encode(std::string_view text);
+
+/// An id as one path segment. Error(invalid_argument) for what cannot be one: empty, `.`, `..`, CR, LF, NUL.
+[[nodiscard]] std::string path_segment(const Id& id);
+
+/// `a=1&b=2`, names and values encoded.
+[[nodiscard]] std::string query_string(const std::vector<std::pair<std::string, std::string>>& query);
+
+}  // namespace billcore::detail
