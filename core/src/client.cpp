@@ -115,13 +115,14 @@ Response Client::request(std::string_view method, std::string_view path, const R
       path.ends_with("/..") || path.ends_with("/.")) {
     throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
   }
+  std::optional<std::string> body;
   if (options.json) {
     if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: pass no json");
-    if (const auto problem = detail::json_problem(*options.json)) {
-      throw Error(ErrorCode::invalid_argument, "json is not valid JSON: " + *problem);
-    }
+    std::string problem;
+    body = detail::compact_json(*options.json, problem);
+    if (!body) throw Error(ErrorCode::invalid_argument, "json is not valid JSON: " + problem);
   }
-  const detail::Call what{std::string(method), std::string(path), options.query, options.json};
+  const detail::Call what{std::string(method), std::string(path), options.query, std::move(body)};
   auto answer = options.raise_on_error ? session_->succeed(what, call) : session_->send(what, call);
   return {std::move(answer.info), std::move(answer.body)};
 }

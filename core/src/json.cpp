@@ -25,6 +25,8 @@ yyjson_val* val(const Node* node) noexcept {
 }
 const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
 
+using Chars = std::unique_ptr<char, void (*)(void*)>;
+
 std::size_t index_in(const Node* root, const Node* node) noexcept {
   return static_cast<std::size_t>(val(node) - val(root));
 }
@@ -155,6 +157,17 @@ bool int64(const Node* node, std::int64_t& out) noexcept {
   return true;
 }
 
+bool uint64(const Node* node, std::uint64_t& out) noexcept {
+  auto* v = val(node);
+  if (!yyjson_is_uint(v)) return false;
+  out = unsafe_yyjson_get_uint(v);
+  return true;
+}
+
+std::string_view long_number(const Node* node) noexcept {
+  return yyjson_is_raw(val(node)) ? raw_number(node) : std::string_view();
+}
+
 std::size_t size(const Node* container) noexcept {
   return yyjson_is_ctn(val(container)) ? unsafe_yyjson_get_len(val(container)) : 0;
 }
@@ -173,11 +186,17 @@ const char* kind_name(Value::Kind kind) noexcept {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::optional<std::string> json_problem(std::string_view text) {
+std::optional<std::string> compact_json(std::string_view text, std::string& problem) {
   auto parsed = parse_text(text, YYJSON_READ_NUMBER_AS_RAW);
-  if (parsed.doc == nullptr) return std::move(parsed.problem);
+  if (parsed.doc == nullptr) {
+    problem = std::move(parsed.problem);
+    return std::nullopt;
+  }
+  std::size_t length = 0;
+  const Chars written(yyjson_write(parsed.doc, YYJSON_WRITE_NOFLAG, &length), std::free);
   yyjson_doc_free(parsed.doc);
-  return std::nullopt;
+  if (written == nullptr) throw std::bad_alloc();
+  return std::string(written.get(), length);
 }
 
 Document::Document(Private, SharedText text, std::string prefix, std::shared_ptr<const ResponseInfo> info)
@@ -310,7 +329,7 @@ bool JsonObject::empty() const noexcept { return yyjson_mut_obj_size(yyjson_mut_
 
 std::string JsonObject::dump() const {
   std::size_t length = 0;
-  std::unique_ptr<char, void (*)(void*)> text(yyjson_mut_write(impl_->doc, YYJSON_WRITE_NOFLAG, &length), std::free);
+  const detail::Chars text(yyjson_mut_write(impl_->doc, YYJSON_WRITE_NOFLAG, &length), std::free);
   if (text == nullptr) throw std::bad_alloc();
   return {text.get(), length};
 }

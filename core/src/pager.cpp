@@ -73,10 +73,10 @@ void PagerCore::check_repetition(Ids ids, bool any_new) {
 
 void PagerCore::accept(std::shared_ptr<const Document> document) {
   const Node* data = member(document->root(), "data");
-  PageData page{document, {}, Value(document, member(document->root(), "pagination"))};
-  const auto current = pagination_number(page.pagination, "current_page");
-  const auto last = pagination_number(page.pagination, "total_pages");
-  const auto total = optional_number(page.pagination.node(), "total");
+  PageData page{document, {}, Pagination(Value(document, member(document->root(), "pagination")))};
+  const auto current = page.pagination.current_page();
+  const auto last = page.pagination.total_pages();
+  const auto total = optional_number(page.pagination.value().node(), "total");
 
   const bool shrunk = fetched_ > 0 && next_number_ > last;  // asked for because the page before said it exists
   if (current != next_number_ && !shrunk) {
@@ -153,17 +153,12 @@ void PagerCore::stop() noexcept { stopped_ = true; }
 std::optional<Value> next_item(PagerCore& core) { return core.next_item(); }
 std::optional<PageData> next_page(PagerCore& core) { return core.next_page(); }
 std::optional<Value> first_item(PagerCore& core) { return core.first_item(); }
+bool buffered(const PagerCore& core) noexcept { return core.buffered(); }
 std::optional<std::int64_t> list_total(const PagerCore& core) noexcept { return core.total(); }
 std::int64_t fetched_pages(const PagerCore& core) noexcept { return core.fetched_pages(); }
 std::optional<Verdict> verdict(const PagerCore& core) noexcept { return core.verdict(); }
 void stop(PagerCore& core) noexcept { core.stop(); }
 
 }  // namespace detail
-
-std::int64_t pagination_number(const Value& pagination, std::string_view field) {
-  const auto found = pagination.find(field);
-  if (!found) throw Error(ErrorCode::decode, pagination.path() + '.' + std::string(field) + " is absent");
-  return found->integer();
-}
 
 }  // namespace billcore

@@ -27,6 +27,7 @@ class PagerCore {
   [[nodiscard]] std::optional<Value> next_item();
   [[nodiscard]] std::optional<PageData> next_page();
   [[nodiscard]] std::optional<Value> first_item();
+  [[nodiscard]] bool buffered() const noexcept { return page_ && position_ < page_->items.size(); }
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return total_; }
   [[nodiscard]] std::int64_t fetched_pages() const noexcept { return fetched_; }
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;

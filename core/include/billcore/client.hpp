@@ -123,7 +123,7 @@ class WebhookEndpoints {
 /// A request of your own to a path of the service.
 struct RequestOptions {
   std::vector<std::pair<std::string, std::string>> query;  // encoded by the client
-  std::optional<std::string> json;                         // body, checked to be JSON
+  std::optional<std::string> json;                         // body: any JSON, sent without spaces
   bool raise_on_error = true;                              // false: give back every complete answer
 };
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "billcore/json.hpp"
+#include "billcore/resource.hpp"
 
 namespace billcore {
 
@@ -27,19 +28,41 @@ struct Verdict {
   std::string_view reason;
 };
 
+
+/// `links` of a page, as received; the library never follows them.
+class PageLinks : public Resource {
+ public:
+  using Resource::Resource;
+  [[nodiscard]] std::optional<std::string_view> next() const { return nullable_text("next"); }
+  [[nodiscard]] std::optional<std::string_view> previous() const { return nullable_text("previous"); }
+};
+
+/// The numbers of a page. Service interface: Pagination.
+class Pagination : public Resource {
+ public:
+  using Resource::Resource;
+  [[nodiscard]] std::int64_t total() const { return integer("total"); }
+  [[nodiscard]] std::int64_t count() const { return integer("count"); }
+  [[nodiscard]] std::int64_t per_page() const { return integer("per_page"); }
+  [[nodiscard]] std::int64_t current_page() const { return integer("current_page"); }
+  [[nodiscard]] std::int64_t total_pages() const { return integer("total_pages"); }
+  [[nodiscard]] PageLinks links() const { return PageLinks(object("links")); }
+};
+
 namespace detail {
 
 /// One page as it came: its numbers, and the items that had not been yielded before.
 struct PageData {
   std::shared_ptr<const Document> document;
   std::vector<const Node*> items;
-  Value pagination;
+  Pagination pagination;
 };
 
 class PagerCore;
 [[nodiscard]] std::optional<Value> next_item(PagerCore& core);
 [[nodiscard]] std::optional<PageData> next_page(PagerCore& core);
 [[nodiscard]] std::optional<Value> first_item(PagerCore& core);
+[[nodiscard]] bool buffered(const PagerCore& core) noexcept;
 [[nodiscard]] std::optional<std::int64_t> list_total(const PagerCore& core) noexcept;
 [[nodiscard]] std::int64_t fetched_pages(const PagerCore& core) noexcept;
 [[nodiscard]] std::optional<Verdict> verdict(const PagerCore& core) noexcept;
@@ -58,37 +81,17 @@ class Page {
     for (const auto* node : data_.items) out.emplace_back(Value(data_.document, node));
     return out;
   }
-  [[nodiscard]] std::int64_t total() const { return number("total"); }
-  [[nodiscard]] std::int64_t count() const { return number("count"); }
-  [[nodiscard]] std::int64_t per_page() const { return number("per_page"); }
-  [[nodiscard]] std::int64_t current_page() const { return number("current_page"); }
-  [[nodiscard]] std::int64_t total_pages() const { return number("total_pages"); }
-  /// `links.next` and `links.previous` as received; they are never followed.
-  [[nodiscard]] std::optional<std::string_view> next_link() const { return link("next"); }
-  [[nodiscard]] std::optional<std::string_view> previous_link() const { return link("previous"); }
-  [[nodiscard]] const Value& pagination() const noexcept { return data_.pagination; }
+  [[nodiscard]] std::int64_t total() const { return data_.pagination.total(); }
+  [[nodiscard]] std::int64_t count() const { return data_.pagination.count(); }
+  [[nodiscard]] std::int64_t per_page() const { return data_.pagination.per_page(); }
+  [[nodiscard]] std::int64_t current_page() const { return data_.pagination.current_page(); }
+  [[nodiscard]] std::int64_t total_pages() const { return data_.pagination.total_pages(); }
+  [[nodiscard]] PageLinks links() const { return data_.pagination.links(); }
+  [[nodiscard]] const Pagination& pagination() const noexcept { return data_.pagination; }
 
  private:
-  [[nodiscard]] std::int64_t number(std::string_view field) const { return detail_number(data_.pagination, field); }
-  [[nodiscard]] std::optional<std::string_view> link(std::string_view field) const {
-    const auto links = data_.pagination.find("links");
-    if (!links) return std::nullopt;
-    const auto found = links->find(field);
-    if (!found || found->is_null()) return std::nullopt;
-    return found->text();
-  }
-  static std::int64_t detail_number(const Value& pagination, std::string_view field);
-
   detail::PageData data_;
 };
-
-/// Reads a number of the `pagination` object; Error(decode) when it is absent or no integer.
-[[nodiscard]] std::int64_t pagination_number(const Value& pagination, std::string_view field);
-
-template <typename T>
-std::int64_t Page<T>::detail_number(const Value& pagination, std::string_view field) {
-  return pagination_number(pagination, field);
-}
 
 template <typename T>
 class Pager {
@@ -160,6 +163,8 @@ class Pager {
     stop();
     return out;
   }
+  /// Is the next item at hand? Then next() sends no request and does not wait.
+  [[nodiscard]] bool buffered() const noexcept { return detail::buffered(*core_); }
   /// The service's count of the whole list, from the page read last; nothing before the first.
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return detail::list_total(*core_); }
   [[nodiscard]] std::int64_t fetched_pages() const noexcept { return detail::fetched_pages(*core_); }

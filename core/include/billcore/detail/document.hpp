@@ -56,14 +56,18 @@ class Document {
 [[nodiscard]] double real(const Node* number) noexcept;
 /// True when the node is a whole number within 64 signed bits.
 [[nodiscard]] bool int64(const Node* node, std::int64_t& out) noexcept;
+/// True when the node is a whole number from 0 to 2^64 - 1.
+[[nodiscard]] bool uint64(const Node* node, std::uint64_t& out) noexcept;
+/// The text of a number beyond 64 bits or a double's range; empty for every other node. Needs no search, unlike raw().
+[[nodiscard]] std::string_view long_number(const Node* node) noexcept;
 [[nodiscard]] std::size_t size(const Node* container) noexcept;
 [[nodiscard]] const Node* first(const Node* container) noexcept;  // first item, or key of the first member; null when empty
 [[nodiscard]] const Node* next(const Node* item) noexcept;        // behind an item or a member's value
 [[nodiscard]] const Node* value_of(const Node* key) noexcept;
 [[nodiscard]] const char* kind_name(Value::Kind kind) noexcept;
 
-/// Is `text` one valid JSON value? Else why not, in a few words.
-[[nodiscard]] std::optional<std::string> json_problem(std::string_view text);
+/// The same JSON without spaces, numbers with their digits; nothing, and why in a few words, when it is not one JSON value.
+[[nodiscard]] std::optional<std::string> compact_json(std::string_view text, std::string& problem);
 [[nodiscard]] bool valid_utf8(std::string_view text) noexcept;
 
 }  // namespace detail

@@ -1,0 +1,167 @@
+#include "billcore/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "billcore/detail/document.hpp"
+#include "billcore/error.hpp"
+#include "support/json_text.hpp"
+
+namespace billcore {
+namespace {
+
+using test::parse;
+
+std::string decode_problem(const std::string& text) {
+  try {
+    (void)parse(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::decode);
+    return error.message();
+  }
+  return {};
+}
+
+TEST(Json, RefusesWhatIsNotStrictJson) {
+  for (const std::string text :
+       {"", " ", "{", "[1,]", "{\"a\":1}x", "\xEF\xBB\xBF{}", "\"\xFF\"", "\"\\ud800\"", "nul", "01", "1.", "NaN", "'a'", "{a:1}",
+        "[1] // c", "\"a\nb\"", "\xC0\x80"}) {
+    EXPECT_NE(decode_problem(text), "") << text;
+  }
+  EXPECT_NE(decode_problem(std::string("{}\0", 3)), "");
+}
+
+TEST(Json, NestingEndsAt512) {
+  const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_EQ(decode_problem(nested(512)), "");
+  EXPECT_NE(decode_problem(nested(513)).find("512"), std::string::npos);
+  EXPECT_NE(decode_problem(nested(200'000)), "");
+  // Depth, not the number of containers.
+  std::string wide = "[";
+  for (int i = 0; i < 2000; ++i) wide += "[[]],";
+  EXPECT_EQ(decode_problem(wide + "1]"), "");
+}
+
+TEST(Json, LastOfEqualNamesWins) {
+  const auto value = parse(R"({"a":1,"b":{"a":0},"a":2})");
+  EXPECT_EQ(value.find("a")->integer(), 2);
+  EXPECT_EQ(value.size(), 3U);
+}
+
+TEST(Json, IntegersKeepTheirDigits) {
+  const auto value = parse("[9223372036854775807,-9223372036854775808,9223372036854775808,123456789012345678901234567890]");
+  EXPECT_EQ(value.at(0).integer(), INT64_MAX);
+  EXPECT_EQ(value.at(1).integer(), INT64_MIN);
+  for (const std::size_t large : {2U, 3U}) {
+    EXPECT_EQ(value.at(large).kind(), Value::Kind::integer);
+    try {
+      (void)value.at(large).integer();
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::out_of_range);
+    }
+  }
+  EXPECT_EQ(value.at(3).raw(), "123456789012345678901234567890");
+  EXPECT_DOUBLE_EQ(value.at(3).real(), 123456789012345678901234567890.0);
+}
+
+TEST(Json, WrongKindNamesThePath) {
+  const auto value = parse(R"({"data":{"items":[0,{"x y":"text"}]}})");
+  const auto inner = value.find("data")->find("items")->at(1).find("x y").value();
+  EXPECT_EQ(inner.path(), "data.items[1].x y");
+  try {
+    (void)inner.integer();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "data.items[1].x y is a string, not an integer");
+  }
+}
+
+// raw() and path() build on how yyjson lays a document out: walk a few hundred random documents through both.
+std::string random_json(std::mt19937& random, int depth) {
+  const auto pick = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };
+  const std::string space(pick(3), ' ');
+  switch (depth > 4 ? pick(6) : pick(9)) {
+    case 0: return space + "null";
+    case 1: return space + "true" + space;
+    case 2: return space + std::to_string(static_cast<int>(pick(1000)) - 500);
+    case 3: return "-1.5e-3" + space;
+    case 4: return space + R"("a\"],}{[:\\")";
+    case 5: return R"("\u00e5")" + space;
+    case 6:
+    case 7: {
+      std::string out = space + "{";
+      for (unsigned i = pick(4); i > 0; --i) {
+        out += "\"k" + std::to_string(i) + "\\\"{\"" + space + ":" + random_json(random, depth + 1) + (i > 1 ? "," : "");
+      }
+      return out + "}" + space;
+    }
+    default: {
+      std::string out = "[" + space;
+      for (unsigned i = pick(4); i > 0; --i) out += random_json(random, depth + 1) + (i > 1 ? " ," : "");
+      return out + "]";
+    }
+  }
+}
+
+void expect_raw_agrees(const Value& value) {
+  EXPECT_EQ(parse(std::string(value.raw())), value) << value.path();
+  if (!value.raw().empty()) {
+    EXPECT_FALSE(std::isspace(static_cast<unsigned char>(value.raw().front())));
+    EXPECT_FALSE(std::isspace(static_cast<unsigned char>(value.raw().back())));
+  }
+  for (const auto member : value) {
+    const auto inner = member.value();
+    EXPECT_TRUE(inner.path().ends_with(value.is_object() ? std::string(member.name) : "]"));
+    expect_raw_agrees(inner);
+  }
+}
+
+TEST(Json, RawTextOfEveryValue) {
+  std::mt19937 random(20250425);
+  for (int i = 0; i < 500; ++i) {
+    const auto text = random_json(random, 0);
+    expect_raw_agrees(parse(text));
+  }
+}
+
+TEST(Json, Equality) {
+  EXPECT_EQ(parse(R"({"a":1,"b":[1,2]})"), parse(R"({ "b":[1, 2], "a":1 })"));
+  EXPECT_NE(parse("1"), parse("1.0"));
+  EXPECT_NE(parse(R"({"a":1})"), parse(R"({"a":1,"b":null})"));
+  EXPECT_EQ(parse(R"({"a":0,"a":1})"), parse(R"({"a":1})"));
+  EXPECT_NE(parse("[1,2]"), parse("[2,1]"));
+  EXPECT_NE(parse("123456789012345678901"), parse("123456789012345678902"));
+}
+
+TEST(JsonObject, WritesInOrderAndReplaces) {
+  JsonObject object;
+  object.set("b", 1).set("a", "å/\"").set("c", true).set_null("d").set_json("e", " [1.50, 1e400 ] ");
+  EXPECT_EQ(object.dump(), "{\"b\":1,\"a\":\"å/\\\"\",\"c\":true,\"d\":null,\"e\":[1.50,1e400]}");
+  object.set("a", 2);
+  const auto copy = object;
+  EXPECT_EQ(copy.dump(), R"({"b":1,"a":2,"c":true,"d":null,"e":[1.50,1e400]})");
+  EXPECT_TRUE(JsonObject().empty());
+}
+
+TEST(JsonObject, RefusesWhatIsNotText) {
+  JsonObject object;
+  EXPECT_THROW(object.set("a", "\xFF"), Error);
+  EXPECT_THROW(object.set("\xC3", 1), Error);
+  EXPECT_THROW(object.set_json("a", "{"), Error);
+  EXPECT_THROW(object.set_json("a", ""), Error);
+}
+
+TEST(Utf8, AgreesWithTheRules) {
+  for (const std::string good : {"", "a", "å", "€", "😀", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_TRUE(detail::valid_utf8(good)) << good;
+  }
+  for (const std::string bad : {"\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
+                                "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "a\xFF"}) {
+    EXPECT_FALSE(detail::valid_utf8(bad));
+  }
+}
+
+}  // namespace
+}  // namespace billcore

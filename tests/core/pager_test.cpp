@@ -1,0 +1,223 @@
+// The pager's rules, on pages made here: no network.
+#include "billcore/pager.hpp"
+
+#include <gtest/gtest.h>
+
+#include "billcore/error.hpp"
+#include "pager_core.hpp"
+#include "support/json_text.hpp"
+
+namespace billcore {
+namespace {
+
+class Item : public Resource {
+ public:
+  using Resource::Resource;
+  [[nodiscard]] Id id() const { return id_field("id"); }
+};
+
+struct Made {
+  std::vector<std::string> ids;  // JSON texts
+  std::int64_t current;
+  std::int64_t pages;
+  std::int64_t total = 0;
+};
+
+std::shared_ptr<const detail::Document> document(const Made& page) {
+  std::vector<std::string> items;
+  for (const auto& id : page.ids) items.push_back("{\"id\":" + id + '}');
+  const auto text = "{\"data\":" + test::array_of(items) + ",\"pagination\":{\"total\":" + std::to_string(page.total) +
+                    ",\"current_page\":" + std::to_string(page.current) + ",\"total_pages\":" + std::to_string(page.pages) +
+                    ",\"links\":{\"next\":\"https://elsewhere.example/\",\"previous\":null}}}";
+  return test::parse(text).document();
+}
+
+/// A list that gives these pages one after the other, whatever is asked for, and writes down what was.
+struct Script {
+  std::vector<Made> pages;
+  std::vector<std::int64_t> asked = {};
+
+  Pager<Item> pager(std::int64_t first = 1) {
+    return Pager<Item>(std::make_shared<detail::PagerCore>(
+        [this](std::int64_t number) {
+          asked.push_back(number);
+          if (asked.size() > pages.size()) throw std::runtime_error("more pages were asked for than there are");
+          return document(pages[asked.size() - 1]);
+        },
+        first));
+  }
+};
+
+std::vector<std::string> ids(Pager<Item>& pager) {
+  std::vector<std::string> out;
+  for (const auto& item : pager) out.push_back(item.id().text());
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+using Numbers = std::vector<std::int64_t>;
+
+TEST(Pager, LazyAndInOrder) {
+  Script list{{{{"1", "2"}, 1, 3, 5}, {{"3", "4"}, 2, 3, 5}, {{"5"}, 3, 3, 5}}};
+  auto pager = list.pager();
+  EXPECT_TRUE(list.asked.empty());
+  EXPECT_FALSE(pager.total());
+  EXPECT_EQ(pager.next()->id(), Id(1));
+  EXPECT_EQ(pager.next()->id(), Id(2));
+  EXPECT_EQ(list.asked, Numbers{1});
+  EXPECT_FALSE(pager.verdict());
+  EXPECT_EQ(ids(pager), (Texts{"3", "4", "5"}));
+  EXPECT_EQ(list.asked, (Numbers{1, 2, 3}));
+  EXPECT_EQ(pager.total(), 5);
+  EXPECT_EQ(pager.fetched_pages(), 3);
+  EXPECT_TRUE(pager.verdict()->complete);
+  EXPECT_FALSE(pager.next());
+  EXPECT_EQ(list.asked.size(), 3U);
+}
+
+TEST(Pager, FirstDoesNotMove) {
+  Script list{{{{"1", "2"}, 1, 2, 3}, {{"3"}, 2, 2, 3}}};
+  auto pager = list.pager();
+  EXPECT_EQ(pager.first()->id(), Id(1));
+  EXPECT_EQ(pager.first()->id(), Id(1));
+  EXPECT_EQ(list.asked, Numbers{1});
+  EXPECT_EQ(ids(pager), (Texts{"1", "2", "3"}));
+  EXPECT_EQ(pager.first()->id(), Id(1));
+}
+
+TEST(Pager, EmptyList) {
+  Script list{{{{}, 1, 0, 0}}};
+  auto pager = list.pager();
+  EXPECT_FALSE(pager.first());
+  EXPECT_EQ(ids(pager), Texts{});
+  EXPECT_TRUE(pager.verdict()->complete);
+  EXPECT_EQ(list.asked, Numbers{1});
+}
+
+TEST(Pager, BeginsAtThePageAskedFor) {
+  Script list{{{{"3"}, 2, 3, 4}, {{"4"}, 3, 3, 4}}};
+  auto pager = list.pager(2);
+  EXPECT_EQ(ids(pager), (Texts{"3", "4"}));
+  EXPECT_EQ(list.asked, (Numbers{2, 3}));
+  Script none{{{{}, 99, 3, 4}}};
+  auto beyond = none.pager(99);
+  EXPECT_EQ(ids(beyond), Texts{});
+  EXPECT_TRUE(beyond.verdict()->complete);
+  EXPECT_THROW(list.pager(0), Error);
+}
+
+TEST(Pager, PagesHandOutWhatIsLeft) {
+  Script list{{{{"1", "2", "3"}, 1, 2, 4}, {{"4"}, 2, 2, 4}}};
+  auto pager = list.pager();
+  (void)pager.next();
+  const auto rest = pager.next_page();
+  EXPECT_EQ(rest->items().size(), 2U);
+  EXPECT_EQ(rest->items().front().id(), Id(2));
+  EXPECT_EQ(rest->total_pages(), 2);
+  EXPECT_EQ(rest->links().next(), "https://elsewhere.example/");
+  EXPECT_FALSE(rest->links().previous());
+  EXPECT_EQ(pager.next_page()->current_page(), 2);
+  EXPECT_FALSE(pager.next_page());
+  EXPECT_TRUE(pager.verdict()->complete);
+}
+
+TEST(Pager, StoppingEarlyIsSaid) {
+  Script list{{{{"1", "2"}, 1, 2, 3}, {{"3"}, 2, 2, 3}}};
+  auto pager = list.pager();
+  for (const auto& item : pager) {
+    if (item.id() == Id(1)) break;
+  }
+  EXPECT_EQ(pager.verdict()->reason, "stopped");
+  EXPECT_EQ(pager.collect(1).size(), 1U);
+  EXPECT_EQ(pager.verdict()->reason, "stopped");
+  EXPECT_EQ(ids(pager), Texts{"3"});
+  EXPECT_TRUE(pager.verdict()->complete);
+}
+
+TEST(Pager, AnIdSeenBeforeIsNotYieldedAgain) {
+  // A new order at the head pushed "2" to page 2.
+  Script list{{{{"1", "2"}, 1, 2, 3}, {{"2", "3"}, 2, 2, 4}}};
+  auto pager = list.pager();
+  EXPECT_EQ(ids(pager), (Texts{"1", "2", "3"}));
+  EXPECT_FALSE(pager.verdict()->complete);
+  EXPECT_EQ(pager.verdict()->reason, "total_changed");
+  Script same_total{{{{"1", "2"}, 1, 2, 4}, {{"2", "3"}, 2, 2, 4}}};
+  auto overlapping = same_total.pager();
+  EXPECT_EQ(ids(overlapping), (Texts{"1", "2", "3"}));
+  EXPECT_EQ(overlapping.verdict()->reason, "overlap");
+  // 7 and "7" are different records; what has no id is always yielded.
+  Script kinds{{{{"7", "\"7\"", "null"}, 1, 2, 6}, {{"null", "8"}, 2, 2, 6}}};
+  auto all = kinds.pager();
+  EXPECT_EQ(all.collect().size(), 4U);
+}
+
+TEST(Pager, TheListShrankWhileItWasRead) {
+  Script list{{{{"1", "2"}, 1, 3, 6}, {{}, 2, 1, 2}}};
+  auto pager = list.pager();
+  EXPECT_EQ(ids(pager), (Texts{"1", "2"}));
+  EXPECT_EQ(pager.verdict()->reason, "list_shrank");
+  Script clamped{{{{"1", "2"}, 1, 3, 6}, {{"1", "2"}, 1, 1, 2}}};
+  auto other = clamped.pager();
+  EXPECT_EQ(ids(other), (Texts{"1", "2"}));
+  EXPECT_EQ(other.verdict()->reason, "list_shrank");
+}
+
+TEST(Pager, ItemsAreYieldedWhateverTheCountsSay) {
+  Script list{{{{"1"}, 1, 0, 0}}};
+  auto pager = list.pager();
+  EXPECT_EQ(ids(pager), Texts{"1"});
+}
+
+ErrorCode code_of(Pager<Item> pager) {
+  try {
+    (void)pager.collect();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return ErrorCode::ok;
+}
+
+TEST(Pager, RefusesWhatWouldSkipOrLoop) {
+  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);            // another page than asked for
+  EXPECT_EQ(code_of(Script{{{{"1"}, 1, 5, 5}, {{}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // empty, yet more
+  Script repeated{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}}};
+  EXPECT_EQ(code_of(repeated.pager()), ErrorCode::pagination);
+  EXPECT_EQ(repeated.asked.size(), 3U);
+  Script twice{{{{"1"}, 1, 3, 3}, {{"1"}, 2, 3, 3}, {{"2"}, 3, 3, 3}}};
+  auto drift = twice.pager();
+  EXPECT_EQ(ids(drift), (Texts{"1", "2"}));
+  // Two pages by turns bring nothing new either, and there would be a billion of them.
+  Script turns;
+  for (int i = 1; i < 100; ++i) turns.pages.push_back({{i % 2 == 0 ? "1" : "2"}, i, 1'000'000'000, 5});
+  EXPECT_EQ(code_of(turns.pager()), ErrorCode::pagination);
+  EXPECT_LT(turns.asked.size(), 30U);
+}
+
+TEST(Pager, AnErrorLeavesThePageToBeAskedForAgain) {
+  int calls = 0;
+  Pager<Item> pager(std::make_shared<detail::PagerCore>(
+      [&calls](std::int64_t number) {
+        if (++calls == 2) throw Error(ErrorCode::connection, "broken");
+        return document({{std::to_string(number)}, number, 3, 3});
+      },
+      1));
+  EXPECT_EQ(pager.next()->id(), Id(1));
+  EXPECT_THROW((void)pager.next(), Error);
+  EXPECT_FALSE(pager.verdict());
+  EXPECT_EQ(ids(pager), (Texts{"2", "3"}));
+  EXPECT_TRUE(pager.verdict()->complete);
+}
+
+TEST(Pager, NumbersAreNeeded) {
+  Pager<Item> pager(std::make_shared<detail::PagerCore>(
+      [](std::int64_t) { return test::parse(R"({"data":[],"pagination":{"current_page":1}})").document(); }, 1));
+  try {
+    (void)pager.next();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.message(), "pagination.total_pages is absent");
+  }
+}
+
+}  // namespace
+}  // namespace billcore

@@ -1,0 +1,23 @@
+// JSON as text, for test programs: parse a document, quote a string, join values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "billcore/json.hpp"
+
+namespace billcore::test {
+
+[[nodiscard]] Value parse(std::string text);
+[[nodiscard]] Value parse_file(const std::string& path);
+[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string quoted_or_null(const std::optional<std::string_view>& text);
+[[nodiscard]] std::string array_of(const std::vector<std::string>& items);
+[[nodiscard]] std::string base64_decoded(std::string_view text);
+/// A string, or the bytes of {"b64": …}.
+[[nodiscard]] std::string bytes_of(const Value& value);
+
+}  // namespace billcore::test

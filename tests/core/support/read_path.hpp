@@ -1,0 +1,17 @@
+// Reads a part of an event by a dotted path through the typed getters, as the shared fixtures name them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "billcore/error.hpp"
+#include "billcore/event.hpp"
+
+namespace billcore::test {
+
+/// JSON text of what the getter gives; an Error becomes {"error": {"class": …, "message": …}}.
+[[nodiscard]] std::string read_path(const Event& event, std::string_view path);
+
+[[nodiscard]] const char* class_of(ErrorCode code);
+
+}  // namespace billcore::test

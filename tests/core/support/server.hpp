@@ -1,0 +1,70 @@
+// The sandbox as a child process, and a minimal scripted HTTP server, for tests over real sockets.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "billcore/client.hpp"
+#include "billcore/json.hpp"
+
+namespace billcore::test {
+
+/// `python -m billcore.sandbox`, one for a test program; the Python is $BILLCORE_TEST_PYTHON.
+class Sandbox {
+ public:
+  /// The program's sandbox, reset to its first state.
+  static Sandbox& fresh();
+  ~Sandbox();
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  [[nodiscard]] const std::string& base_url() const { return base_url_; }
+  [[nodiscard]] const std::string& api_key() const { return api_key_; }
+  [[nodiscard]] ClientOptions options() const;
+  [[nodiscard]] Client client() const { return Client(options()); }
+
+  [[nodiscard]] Value get(const std::string& route) const;
+  Value post(const std::string& route, const std::string& json = "{}") const;
+  /// Requests received with this method (all of them when empty), and effects of this kind.
+  [[nodiscard]] int received(std::string_view method) const;
+  [[nodiscard]] int effects(std::string_view kind) const;
+  void fault(const std::string& json) const { post("/faults", json); }
+
+ private:
+  Sandbox();
+
+  pid_t pid_ = -1;
+  int output_ = -1;
+  std::string base_url_;
+  std::string api_key_;
+  std::unique_ptr<Client> control_;
+};
+
+/// Answers every connection with what `answer` gives for the request's head; closes after each answer.
+class ScriptedServer {
+ public:
+  explicit ScriptedServer(std::function<std::string(const std::string& head)> answer);
+  ~ScriptedServer();
+  ScriptedServer(const ScriptedServer&) = delete;
+  ScriptedServer& operator=(const ScriptedServer&) = delete;
+
+  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/acct"; }
+
+  static std::string json(const std::string& body, int status = 200);
+
+ private:
+  void serve();
+
+  std::function<std::string(const std::string&)> answer_;
+  int listener_ = -1;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace billcore::test

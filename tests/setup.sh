@@ -1,0 +1,60 @@
+# Shared by tests/run.sh and examples/quickstart.sh (sourced): what a fresh Debian 12 machine lacks, and where caches are.
+# Everything fetched or built from others is kept outside the clone, keyed by hash, so that a second run finds it.
+
+export HOME="${HOME:-/root}"
+bc_cache="${XDG_CACHE_HOME:-$HOME/.cache}/billcore"
+bc_jobs="$(nproc 2>/dev/null || echo 2)"
+
+bc_say() { printf '\n== %s\n' "$*"; }
+
+# bc_packages PACKAGE…: installs Debian packages that are missing; without root, says which command would.
+bc_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  [ "${#missing[@]}" -eq 0 ] && return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "Missing packages. Run this as root, then try again:" >&2
+    echo "  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  bc_say "installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# bc_python: the Python to use, 3.11 or newer.
+bc_python() {
+  local python
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      "$python" -c 'import sys; print(sys.executable)'
+      return 0
+    fi
+  done
+  echo "no Python 3.11 or newer with venv was found: install python3 and python3-venv" >&2
+  exit 1
+}
+
+# bc_venv REQUIREMENT…: prints a virtual environment that holds exactly these, made once per Python and list.
+bc_venv() {
+  local python key folder
+  python="$(bc_python)"
+  key="$(printf '%s\n' "$("$python" -VV)" "$python" "$@" | sha256sum | cut -c1-16)"
+  folder="$bc_cache/venv-$key"
+  if [ ! -e "$folder/complete" ]; then
+    rm -rf "$folder"
+    mkdir -p "$bc_cache"
+    "$python" -m venv "$folder" >&2
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2
+    touch "$folder/complete"
+  fi
+  echo "$folder"
+}
+
+# bc_tree_hash PATH…: one hash over the files below these paths, to know whether something must be built again.
+bc_tree_hash() {
+  find "$@" -type f ! -path '*/__pycache__/*' ! -path '*/build/*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
+}
