@@ -1,9 +1,11 @@
+# shellcheck shell=bash
 # Shared by tests/run.sh and examples/quickstart.sh (sourced): what a fresh Debian 12 machine lacks, and where caches are.
 # Everything fetched or built from others is kept outside the clone, keyed by hash, so that a second run finds it.
 
 export HOME="${HOME:-/root}"
 bc_cache="${XDG_CACHE_HOME:-$HOME/.cache}/billcore"
 bc_jobs="$(nproc 2>/dev/null || echo 2)"
+export bc_jobs
 
 bc_say() { printf '\n== %s\n' "$*"; }
 

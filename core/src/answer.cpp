@@ -23,16 +23,21 @@ ErrorDetail detail_of(const RequestInfo& request) {
 
 ErrorCode code_of(Failure failure) noexcept {
   switch (failure) {
-    case Failure::timeout: return ErrorCode::timeout;
-    case Failure::tls: return ErrorCode::tls;
-    case Failure::too_large: return ErrorCode::decode;
+    case Failure::timeout:
+      return ErrorCode::timeout;
+    case Failure::tls:
+      return ErrorCode::tls;
+    case Failure::too_large:
+      return ErrorCode::decode;
     case Failure::none:
     case Failure::resolve:
     case Failure::connect:
     case Failure::reset:
     case Failure::truncated:
-    case Failure::protocol: return ErrorCode::connection;
-    case Failure::other: return ErrorCode::transport;
+    case Failure::protocol:
+      return ErrorCode::connection;
+    case Failure::other:
+      return ErrorCode::transport;
   }
   return ErrorCode::transport;
 }
@@ -40,17 +45,25 @@ ErrorCode code_of(Failure failure) noexcept {
 std::string explain(const RequestInfo& request, const Transfer& transfer) {
   const auto reason = one_line(scrub(transfer.reason, request.api_key), shown_body);
   switch (transfer.failure) {
-    case Failure::resolve: return "the host name was not found (" + reason + "): check base_url and DNS";
-    case Failure::connect: return "no connection (" + reason + "): check base_url and that the service is reachable";
-    case Failure::tls: return "TLS failed (" + reason + "): check the host name and the certificate, or pass ca_bundle";
+    case Failure::resolve:
+      return "the host name was not found (" + reason + "): check base_url and DNS";
+    case Failure::connect:
+      return "no connection (" + reason + "): check base_url and that the service is reachable";
+    case Failure::tls:
+      return "TLS failed (" + reason + "): check the host name and the certificate, or pass ca_bundle";
     case Failure::timeout:
-      return std::string(transfer.sent ? "no complete answer" : "nothing was sent") +
-             " within the time-out (" + reason + "): raise timeout if the service is known to be slow";
-    case Failure::reset: return "the connection broke (" + reason + ")";
-    case Failure::truncated: return "the answer is incomplete (" + reason + ")";
-    case Failure::protocol: return "the answer is not HTTP as expected (" + reason + "): check base_url";
-    case Failure::too_large: return reason + ": raise max_response if such answers are expected";
-    default: return "the transfer failed (" + reason + ")";
+      return std::string(transfer.sent ? "no complete answer" : "nothing was sent") + " within the time-out (" +
+             reason + "): raise timeout if the service is known to be slow";
+    case Failure::reset:
+      return "the connection broke (" + reason + ")";
+    case Failure::truncated:
+      return "the answer is incomplete (" + reason + ")";
+    case Failure::protocol:
+      return "the answer is not HTTP as expected (" + reason + "): check base_url";
+    case Failure::too_large:
+      return reason + ": raise max_response if such answers are expected";
+    default:
+      return "the transfer failed (" + reason + ")";
   }
 }
 
@@ -72,23 +85,35 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
 
 ErrorCode code_of_status(int status) noexcept {
   switch (status) {
-    case 401: return ErrorCode::authentication;
-    case 402: return ErrorCode::payment;
-    case 404: return ErrorCode::not_found;
-    case 422: return ErrorCode::validation;
-    case 429: return ErrorCode::rate_limit;
-    default: return status >= 500 ? ErrorCode::server : ErrorCode::api;
+    case 401:
+      return ErrorCode::authentication;
+    case 402:
+      return ErrorCode::payment;
+    case 404:
+      return ErrorCode::not_found;
+    case 422:
+      return ErrorCode::validation;
+    case 429:
+      return ErrorCode::rate_limit;
+    default:
+      return status >= 500 ? ErrorCode::server : ErrorCode::api;
   }
 }
 
 const char* meaning_of_status(int status) noexcept {
   switch (status) {
-    case 401: return "the API key is missing or invalid";
-    case 402: return "the charge could not be processed";
-    case 404: return "not found, or the API key belongs to another account";
-    case 422: return "the request was refused as invalid";
-    case 429: return "too many requests";
-    default: break;
+    case 401:
+      return "the API key is missing or invalid";
+    case 402:
+      return "the charge could not be processed";
+    case 404:
+      return "not found, or the API key belongs to another account";
+    case 422:
+      return "the request was refused as invalid";
+    case 429:
+      return "too many requests";
+    default:
+      break;
   }
   if (status >= 500) return "the service failed";
   if (status >= 300 && status < 400) return "the service redirects, which is not followed: check base_url";

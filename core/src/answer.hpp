@@ -33,7 +33,8 @@ struct Answer {
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
 /// Throws the typed error of every status but 2xx.
 void require_success(const RequestInfo& request, const Answer& answer);
-/// Parses a successful answer and checks the envelope only: `data` an object, or (list) an array beside an object `pagination`.
+/// Parses a successful answer and checks the envelope only: `data` an object, or (list) an array beside an object
+/// `pagination`.
 [[nodiscard]] std::shared_ptr<const Document> parse_resource(const RequestInfo& request, Answer&& answer);
 [[nodiscard]] std::shared_ptr<const Document> parse_list(const RequestInfo& request, Answer&& answer);
 

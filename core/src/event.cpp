@@ -8,9 +8,18 @@
 namespace billcore {
 namespace {
 
-constexpr std::array<std::string_view, 12> names{
-    "",           "subscription.created", "subscription.updated", "subscription.renewed",  "subscription.cancelled", "order.confirmed",
-    "order.paid", "product.updated",      "product.deleted",      "product-group.updated", "product-group.deleted",  "test.hook"};
+constexpr std::array<std::string_view, 12> names{"",
+                                                 "subscription.created",
+                                                 "subscription.updated",
+                                                 "subscription.renewed",
+                                                 "subscription.cancelled",
+                                                 "order.confirmed",
+                                                 "order.paid",
+                                                 "product.updated",
+                                                 "product.deleted",
+                                                 "product-group.updated",
+                                                 "product-group.deleted",
+                                                 "test.hook"};
 
 EventType type_of(const Value& envelope) noexcept {
   const detail::Node* name = detail::member(envelope.node(), "name");
@@ -59,15 +68,20 @@ EventData Event::data() const {
     case EventType::subscription_created:
     case EventType::subscription_updated:
     case EventType::subscription_renewed:
-    case EventType::subscription_cancelled: return Subscription(*std::move(found));
+    case EventType::subscription_cancelled:
+      return Subscription(*std::move(found));
     case EventType::order_confirmed:
-    case EventType::order_paid: return Order(*std::move(found));
+    case EventType::order_paid:
+      return Order(*std::move(found));
     case EventType::product_updated:
-    case EventType::product_deleted: return Product(*std::move(found));
+    case EventType::product_deleted:
+      return Product(*std::move(found));
     case EventType::product_group_updated:
-    case EventType::product_group_deleted: return ProductGroup(*std::move(found));
+    case EventType::product_group_deleted:
+      return ProductGroup(*std::move(found));
     case EventType::test_hook:
-    case EventType::unknown: break;
+    case EventType::unknown:
+      break;
   }
   return Resource(*std::move(found));
 }

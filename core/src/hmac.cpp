@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t block_size = 64;
 
-// Fetched once: looking the algorithm up by name costs more than hashing a small body. The only state the library keeps.
+// Fetched once: looking the algorithm up by name costs more than hashing a small body. The only state the library
+// keeps.
 const EVP_MD* sha256() {
   static const EVP_MD* const md = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   if (md == nullptr) throw Error(ErrorCode::internal, "libcrypto offers no SHA-256: check the OpenSSL installation");
@@ -63,7 +64,9 @@ bool HmacKey::digest(std::string_view message, Digest& out) const noexcept {
          EVP_DigestUpdate(work, out.data(), out.size()) == 1 && EVP_DigestFinal_ex(work, out.data(), nullptr) == 1;
 }
 
-bool equal_digests(const Digest& a, const Digest& b) noexcept { return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }
+bool equal_digests(const Digest& a, const Digest& b) noexcept {
+  return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
 
 void cleanse(void* memory, std::size_t size) noexcept { OPENSSL_cleanse(memory, size); }
 

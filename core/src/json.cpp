@@ -18,11 +18,9 @@ namespace billcore {
 namespace detail {
 namespace {
 
-// Node is yyjson_val under another name, so that no header shows a third party's type. yyjson lays an immutable document out
-// as one array in the order of the text, which raw() and path() build on.
-yyjson_val* val(const Node* node) noexcept {
-  return reinterpret_cast<yyjson_val*>(const_cast<Node*>(node));
-}
+// Node is yyjson_val under another name, so that no header shows a third party's type. yyjson lays an immutable
+// document out as one array in the order of the text, which raw() and path() build on.
+yyjson_val* val(const Node* node) noexcept { return reinterpret_cast<yyjson_val*>(const_cast<Node*>(node)); }
 const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
 
 using Chars = std::unique_ptr<char, void (*)(void*)>;
@@ -31,9 +29,7 @@ std::size_t index_in(const Node* root, const Node* node) noexcept {
   return static_cast<std::size_t>(val(node) - val(root));
 }
 
-bool looks_real(std::string_view digits) noexcept {
-  return digits.find_first_of(".eE") != std::string_view::npos;
-}
+bool looks_real(std::string_view digits) noexcept { return digits.find_first_of(".eE") != std::string_view::npos; }
 
 std::string_view raw_number(const Node* number) noexcept {
   return {unsafe_yyjson_get_raw(val(number)), unsafe_yyjson_get_len(val(number))};
@@ -103,18 +99,27 @@ void append_path(const Node* at, const Node* target, std::string& path) {
 Value::Kind kind(const Node* node) noexcept {
   switch (yyjson_get_tag(val(node))) {
     case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE:
-    case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE: return Value::Kind::boolean;
+    case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE:
+      return Value::Kind::boolean;
     case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_UINT:
-    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_SINT: return Value::Kind::integer;
-    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL: return Value::Kind::real;
-    case YYJSON_TYPE_ARR: return Value::Kind::array;
-    case YYJSON_TYPE_OBJ: return Value::Kind::object;
-    default: break;
+    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_SINT:
+      return Value::Kind::integer;
+    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL:
+      return Value::Kind::real;
+    case YYJSON_TYPE_ARR:
+      return Value::Kind::array;
+    case YYJSON_TYPE_OBJ:
+      return Value::Kind::object;
+    default:
+      break;
   }
   switch (yyjson_get_type(val(node))) {
-    case YYJSON_TYPE_STR: return Value::Kind::string;
-    case YYJSON_TYPE_RAW: return looks_real(raw_number(node)) ? Value::Kind::real : Value::Kind::integer;
-    default: return Value::Kind::null;
+    case YYJSON_TYPE_STR:
+      return Value::Kind::string;
+    case YYJSON_TYPE_RAW:
+      return looks_real(raw_number(node)) ? Value::Kind::real : Value::Kind::integer;
+    default:
+      return Value::Kind::null;
   }
 }
 
@@ -131,7 +136,7 @@ const Node* member(const Node* object, std::string_view name) noexcept {
 }
 
 std::string_view text(const Node* string) noexcept {
-  if (!yyjson_is_str(val(string))) return {"", 0};
+  if (!yyjson_is_str(val(string))) return "";
   return {unsafe_yyjson_get_str(val(string)), unsafe_yyjson_get_len(val(string))};
 }
 
@@ -181,7 +186,7 @@ const Node* next(const Node* item) noexcept { return node(unsafe_yyjson_get_next
 const Node* value_of(const Node* key) noexcept { return node(val(key) + 1); }
 
 const char* kind_name(Value::Kind kind) noexcept {
-  static constexpr std::array<const char*, 7> names{"null",   "a boolean", "an integer", "a number",
+  static constexpr std::array<const char*, 7> names{"null",     "a boolean", "an integer", "a number",
                                                     "a string", "an array",  "an object"};
   return names[static_cast<std::size_t>(kind)];
 }
@@ -253,7 +258,8 @@ bool valid_utf8(std::string_view text) noexcept {
 
 }  // namespace detail
 
-// ---- JsonObject -------------------------------------------------------------------------------------------------------------
+// ---- JsonObject
+// -------------------------------------------------------------------------------------------------------------
 
 struct JsonObject::Impl {
   yyjson_mut_doc* doc;

@@ -14,14 +14,19 @@ std::size_t skip_container(std::string_view text, std::size_t at) noexcept {
   std::size_t depth = 0;
   while (at < text.size()) {
     switch (text[at]) {
-      case '"': at = skip_string(text, at); continue;
+      case '"':
+        at = skip_string(text, at);
+        continue;
       case '{':
-      case '[': ++depth; break;
+      case '[':
+        ++depth;
+        break;
       case '}':
       case ']':
         if (--depth == 0) return at + 1;
         break;
-      default: break;
+      default:
+        break;
     }
     ++at;
   }
@@ -45,9 +50,7 @@ std::string_view nth_token(std::string_view text, std::size_t index) noexcept {
     }
     const bool container = c == '{' || c == '[';
     if (index == 0) {
-      const auto end = container  ? skip_container(text, at)
-                       : c == '"' ? skip_string(text, at)
-                                  : skip_scalar(text, at);
+      const auto end = container ? skip_container(text, at) : c == '"' ? skip_string(text, at) : skip_scalar(text, at);
       return text.substr(at, end - at);
     }
     --index;

@@ -18,9 +18,9 @@ std::string subscription_path(const Id& id) { return "/subscription/" + detail::
 std::string product_path(std::int64_t id) { return "/product/" + std::to_string(id); }
 
 template <typename T>
-Pager<T> pager(detail::SessionPtr session, std::string path, Query query, std::int64_t page, CallOptions call) {
+Pager<T> pager(detail::SessionPtr session, std::string path, Query query, std::int64_t page, const CallOptions& call) {
   auto fetch = [session = std::move(session), path = std::move(path), query = std::move(query),
-                call = std::move(call)](std::int64_t number) {
+                call](std::int64_t number) {
     Query numbered{{"page", std::to_string(number)}};
     numbered.insert(numbered.end(), query.begin(), query.end());
     return session->list({"GET", path, std::move(numbered)}, call);
@@ -32,7 +32,8 @@ std::string joined(const std::vector<std::string>& states) {
   std::string out;
   for (const auto& state : states) {
     if (state.empty() || state.find(',') != std::string::npos) {
-      throw Error(ErrorCode::invalid_argument, "state: an order state is empty or has a comma in it: pass one state each");
+      throw Error(ErrorCode::invalid_argument,
+                  "state: an order state is empty or has a comma in it: pass one state each");
     }
     if (!out.empty()) out += ',';
     out += state;

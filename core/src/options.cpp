@@ -40,11 +40,13 @@ bool is_token(std::string_view name) noexcept {
 }
 
 void check_header(const std::string& name, const std::string& value) {
-  static constexpr std::array<std::string_view, 8> ours{"accept",       "connection", "content-length",    "content-type",
-                                                        "expect",       "host",       "transfer-encoding", "x-api-key"};
-  if (!is_token(name)) throw Error(ErrorCode::config, "headers: a header's name is empty or has characters no name may have");
+  static constexpr std::array<std::string_view, 8> ours{"accept", "connection", "content-length",    "content-type",
+                                                        "expect", "host",       "transfer-encoding", "x-api-key"};
+  if (!is_token(name))
+    throw Error(ErrorCode::config, "headers: a header's name is empty or has characters no name may have");
   if (has_control(value)) {
-    throw Error(ErrorCode::config, "headers: the value of " + name + " has a line end or another control character in it");
+    throw Error(ErrorCode::config,
+                "headers: the value of " + name + " has a line end or another control character in it");
   }
   if (std::find(ours.begin(), ours.end(), lower(name)) != ours.end()) {
     throw Error(ErrorCode::config, "headers: " + name + " is set by the client itself and cannot be given");
@@ -91,7 +93,7 @@ TransportOptions transport_options(const ClientOptions& options) {
   std::string agent = "User-Agent: " + std::string(user_agent);
   for (const auto& [name, value] : options.headers) {
     if (lower(name) == "user-agent") {
-      agent += ' ' + value;
+      agent.append(" ").append(value);
     } else {
       // libcurl reads "Name:" as "leave this header out" and "Name;" as "send it empty".
       transport.headers.push_back(value.empty() ? name + ';' : name + ": " + value);

@@ -65,13 +65,12 @@ void PagerCore::check_repetition(Ids ids, bool any_new) {
   pages_without_news_ = any_new ? 0 : pages_without_news_ + 1;
   previous_ids_ = std::move(ids);
   if (same_pages_ >= max_same_pages || pages_without_news_ >= static_cast<int>(window_pages)) {
-    throw Error(ErrorCode::pagination,
-                "the list repeats itself: page " + std::to_string(next_number_) +
-                    " brings the same records again; the service does not honour `page`");
+    throw Error(ErrorCode::pagination, "the list repeats itself: page " + std::to_string(next_number_) +
+                                           " brings the same records again; the service does not honour `page`");
   }
 }
 
-void PagerCore::accept(std::shared_ptr<const Document> document) {
+void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   const Node* data = member(document->root(), "data");
   PageData page{document, {}, Pagination(Value(document, member(document->root(), "pagination")))};
   const auto current = page.pagination.current_page();

@@ -38,7 +38,7 @@ class PagerCore {
 
   /// Fetches the next page into page_; false at the end of the list.
   bool advance();
-  void accept(std::shared_ptr<const Document> document);
+  void accept(const std::shared_ptr<const Document>& document);
   void keep_new_items(const Node* data);
   void check_repetition(Ids ids, bool any_new);
   void notice(std::string_view reason) noexcept;

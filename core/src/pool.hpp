@@ -1,8 +1,8 @@
 // The pool of engines behind a client. Internal.
 //
-// A call leases an idle engine (last in, first out), drives it, and gives it back: no lock is held during I/O. The pool records the
-// process it was made in; after a fork the child leaves the inherited engines untouched (cleaning one up would end the parent's TLS
-// connection) and begins with none.
+// A call leases an idle engine (last in, first out), drives it, and gives it back: no lock is held during I/O. The pool
+// records the process it was made in; after a fork the child leaves the inherited engines untouched (cleaning one up
+// would end the parent's TLS connection) and begins with none.
 #pragma once
 
 #include <atomic>

@@ -14,7 +14,9 @@ std::string field_path(const Value& owner, std::string_view field) {
 
 }  // namespace
 
-const std::shared_ptr<const ResponseInfo>& Resource::response_info() const noexcept { return value_.document()->info(); }
+const std::shared_ptr<const ResponseInfo>& Resource::response_info() const noexcept {
+  return value_.document()->info();
+}
 
 Value Resource::required(std::string_view field) const {
   auto found = value_.find(field);

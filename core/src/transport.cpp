@@ -45,11 +45,14 @@ HeaderList make_list(const std::vector<std::string>& common, std::initializer_li
 
 Failure classify(CURLcode code) noexcept {
   switch (code) {
-    case CURLE_OK: return Failure::none;
+    case CURLE_OK:
+      return Failure::none;
     case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY: return Failure::resolve;
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return Failure::resolve;
     case CURLE_COULDNT_CONNECT:
-    case CURLE_INTERFACE_FAILED: return Failure::connect;
+    case CURLE_INTERFACE_FAILED:
+      return Failure::connect;
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
@@ -60,18 +63,24 @@ Failure classify(CURLcode code) noexcept {
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-    case CURLE_USE_SSL_FAILED: return Failure::tls;
-    case CURLE_OPERATION_TIMEDOUT: return Failure::timeout;
+    case CURLE_USE_SSL_FAILED:
+      return Failure::tls;
+    case CURLE_OPERATION_TIMEDOUT:
+      return Failure::timeout;
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
     case CURLE_GOT_NOTHING:
     case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM: return Failure::reset;
-    case CURLE_PARTIAL_FILE: return Failure::truncated;
+    case CURLE_HTTP2_STREAM:
+      return Failure::reset;
+    case CURLE_PARTIAL_FILE:
+      return Failure::truncated;
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_UNSUPPORTED_PROTOCOL:
-    case CURLE_BAD_CONTENT_ENCODING: return Failure::protocol;
-    default: return Failure::other;
+    case CURLE_BAD_CONTENT_ENCODING:
+      return Failure::protocol;
+    default:
+      return Failure::other;
   }
 }
 
@@ -138,7 +147,8 @@ struct Engine::Impl {
   HeaderList with_json;
   HeaderList without_body;
   std::unique_ptr<CURLM, FreeMulti> multi;
-  std::vector<EasyHandle> spare;  // handles keep their options: setting all of them again costs more than changing a few
+  std::vector<EasyHandle>
+      spare;  // handles keep their options: setting all of them again costs more than changing a few
   std::vector<std::unique_ptr<Operation>> operations;
 };
 
@@ -213,8 +223,7 @@ EasyHandle Engine::Impl::make_easy() const {
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  set(easy, CURLOPT_HTTP_VERSION,
-      static_cast<long>(options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+  set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   set(easy, CURLOPT_QUICK_EXIT, 1L);  // a hung resolver thread must not hold a call beyond its deadline
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::numeric_limits<std::int32_t>::max()));
@@ -351,7 +360,8 @@ bool Engine::cancel(Operation* operation, std::int64_t* sent_at) noexcept {
 std::optional<UrlParts> split_url(const std::string& url) {
   const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
   if (parsed == nullptr) throw std::bad_alloc();
-  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) return std::nullopt;
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
+    return std::nullopt;
   const auto part = [&parsed](CURLUPart which) -> std::optional<std::string> {
     char* text = nullptr;
     if (curl_url_get(parsed.get(), which, &text, 0) != CURLUE_OK) return std::nullopt;

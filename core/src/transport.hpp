@@ -1,7 +1,7 @@
 // The transport: an engine is one libcurl multi handle with its connections. Internal.
 //
-// Three verbs: start() gives an operation, drive() moves all of the engine's operations forward, cancel() ends one. An operation
-// completes by callback and never blocks. Threads: an engine is used by one thread at a time.
+// Three verbs: start() gives an operation, drive() moves all of the engine's operations forward, cancel() ends one. An
+// operation completes by callback and never blocks. Threads: an engine is used by one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -26,8 +26,8 @@ struct TransportOptions {
   std::vector<std::string> headers;  // "Name: value", sent with every request
   bool http2 = true;
   std::size_t max_response = std::size_t{64} << 20U;
-  /// libcurl re-sends a request by itself when a reused connection dies unanswered; the guard forbids that for writes. Only
-  /// the test that shows what it is for turns it off.
+  /// libcurl re-sends a request by itself when a reused connection dies unanswered; the guard forbids that for writes.
+  /// Only the test that shows what it is for turns it off.
   bool write_guard = true;
 };
 
@@ -40,14 +40,25 @@ struct Request {
   [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };
 
-enum class Failure : std::uint8_t { none, resolve, connect, tls, timeout, reset, truncated, too_large, protocol, other };
+enum class Failure : std::uint8_t {
+  none,
+  resolve,
+  connect,
+  tls,
+  timeout,
+  reset,
+  truncated,
+  too_large,
+  protocol,
+  other
+};
 
 struct Transfer {
   Failure failure = Failure::none;
-  std::string reason;         // libcurl's words
-  bool sent = false;          // the request began to leave; false: nothing was sent
-  std::int64_t sent_at = 0;   // UTC microseconds of that moment
-  int status = 0;             // 0 when no status line came
+  std::string reason;                                        // libcurl's words
+  bool sent = false;                                         // the request began to leave; false: nothing was sent
+  std::int64_t sent_at = 0;                                  // UTC microseconds of that moment
+  int status = 0;                                            // 0 when no status line came
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
 };
@@ -62,12 +73,14 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Begins a request; `done` is called from within drive(), once, unless the operation is cancelled. The pointer is valid until
-  /// then.
+  /// Begins a request; `done` is called from within drive(), once, unless the operation is cancelled. The pointer is
+  /// valid until then.
   Operation* start(Request request, Completion done);
-  /// Runs until `until` holds. `interrupt` is called at least every 50 ms; when it says true, drive returns false at once.
+  /// Runs until `until` holds. `interrupt` is called at least every 50 ms; when it says true, drive returns false at
+  /// once.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt);
-  /// Ends an operation without calling its completion. True when its request had begun to leave (`sent_at` then says when).
+  /// Ends an operation without calling its completion. True when its request had begun to leave (`sent_at` then says
+  /// when).
   bool cancel(Operation* operation, std::int64_t* sent_at = nullptr) noexcept;
 
  private:

@@ -40,7 +40,9 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
     bad_base_url("has the scheme " + parts->scheme + ": only https is supported (http on loopback)");
   }
   if (parts->scheme == "http" && !allow_insecure_http && !is_loopback(parts->host)) {
-    bad_base_url("is http to a host that is not loopback, which would send the API key in the clear: use https, or allow_insecure_http");
+    bad_base_url(
+        "is http to a host that is not loopback, which would send the API key in the clear: use https, or "
+        "allow_insecure_http");
   }
   return text.substr(0, text.find_last_not_of('/') + 1);
 }

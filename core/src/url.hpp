@@ -11,7 +11,8 @@
 
 namespace billcore::detail {
 
-/// Checks a base URL (https, or http where allowed; no query, fragment, credentials) and cuts a slash off its end. Error(config).
+/// Checks a base URL (https, or http where allowed; no query, fragment, credentials) and cuts a slash off its end.
+/// Error(config).
 [[nodiscard]] std::string checked_base_url(std::string_view url, bool allow_insecure_http);
 
 /// Percent-encodes everything but RFC 3986's unreserved characters.

@@ -88,10 +88,14 @@ Value::Iterator& Value::Iterator::operator++() {
 bool Value::equals(const Value& other) const {
   if (kind() != other.kind()) return false;
   switch (kind()) {
-    case Kind::null: return true;
-    case Kind::boolean: return detail::boolean(node_) == detail::boolean(other.node_);
-    case Kind::string: return detail::text(node_) == detail::text(other.node_);
-    case Kind::real: return detail::real(node_) == detail::real(other.node_);
+    case Kind::null:
+      return true;
+    case Kind::boolean:
+      return detail::boolean(node_) == detail::boolean(other.node_);
+    case Kind::string:
+      return detail::text(node_) == detail::text(other.node_);
+    case Kind::real:
+      return detail::real(node_) == detail::real(other.node_);
     case Kind::integer: {
       std::int64_t a = 0;
       std::int64_t b = 0;
@@ -108,7 +112,8 @@ bool Value::equals(const Value& other) const {
       }
       return true;
     }
-    case Kind::object: break;
+    case Kind::object:
+      break;
   }
   for (const auto member : *this) {
     const auto theirs = other.find(member.name);

@@ -40,7 +40,8 @@ std::string encode_hex(const detail::Digest& digest) {
 void require_secret_size(std::string_view secret) {
   if (secret.size() == secret_size) return;
   if (secret.empty()) {
-    throw Error(ErrorCode::config, "the signing secret is empty: anybody could sign; use the 32 bytes from the admin UI");
+    throw Error(ErrorCode::config,
+                "the signing secret is empty: anybody could sign; use the 32 bytes from the admin UI");
   }
   throw Error(ErrorCode::config, "the signing secret has " + std::to_string(secret.size()) +
                                      " bytes, not 32: copy it from the admin UI without spaces or line ends");
@@ -59,7 +60,9 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
       message = "body_too_large: the body has " + std::to_string(size) + " bytes, over max_body (" +
                 std::to_string(options.max_body) + ")";
       break;
-    case SignatureReason::missing: message = "missing: the request has no " + options.header + " header"; break;
+    case SignatureReason::missing:
+      message = "missing: the request has no " + options.header + " header";
+      break;
     case SignatureReason::malformed:
       message = "malformed: the signature is not exactly 64 lowercase hex digits";
       break;

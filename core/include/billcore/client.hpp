@@ -1,8 +1,8 @@
 // The REST client: twelve operations of the service, each sent at most once.
 //
-// Client and the groups it hands out share one set of connections; copies are cheap. Threads: a Client may be used by any number
-// of threads at once. Errors: billcore::Error; those of a write say whether it may have happened (outcome_unknown).
-// Service interface: Endpoints; Authentication; Errors.
+// Client and the groups it hands out share one set of connections; copies are cheap. Threads: a Client may be used by
+// any number of threads at once. Errors: billcore::Error; those of a write say whether it may have happened
+// (outcome_unknown). Service interface: Endpoints; Authentication; Errors.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,9 @@ class Response {
   Response(std::shared_ptr<const ResponseInfo> info, std::string body)
       : info_(std::move(info)), body_(std::move(body)) {}
   [[nodiscard]] int status() const noexcept { return info_->status; }
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const noexcept { return info_->headers; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const noexcept {
+    return info_->headers;
+  }
   [[nodiscard]] const std::string& body() const noexcept { return body_; }
   /// Parses the body; Error(decode) when it is not JSON.
   [[nodiscard]] Value json() const;
@@ -76,8 +78,8 @@ class Subscriptions {
   Subscription cancel(const Id& id, const CallOptions& call = {}) const;
   /// Swaps the product. Sent at most once.
   Subscription change_product(const Id& id, std::int64_t product_id, const CallOptions& call = {}) const;
-  /// Bills a one-off amount through the subscription's billing method. Sent at most once; Error(payment) when it is refused,
-  /// Error(outcome_unknown) when it may or may not have been made.
+  /// Bills a one-off amount through the subscription's billing method. Sent at most once; Error(payment) when it is
+  /// refused, Error(outcome_unknown) when it may or may not have been made.
   Order charge(const Id& id, const Charge& charge, const CallOptions& call = {}) const;
   /// The subscription's orders, latest first.
   [[nodiscard]] Pager<Order> orders(const Id& id, const OrderQuery& query = {}, const CallOptions& call = {}) const;
@@ -91,8 +93,8 @@ class Products {
   explicit Products(detail::SessionPtr session) : session_(std::move(session)) {}
   [[nodiscard]] Pager<Product> list(const ProductQuery& query = {}, const CallOptions& call = {}) const;
   [[nodiscard]] Product get(std::int64_t id, const CallOptions& call = {}) const;
-  /// Changes the given fields only (ProductWrite: name, description, price, currency, vat_rate, interval; others are accepted).
-  /// No field at all is Error(invalid_argument). Sent at most once.
+  /// Changes the given fields only (ProductWrite: name, description, price, currency, vat_rate, interval; others are
+  /// accepted). No field at all is Error(invalid_argument). Sent at most once.
   Product update(std::int64_t id, const JsonObject& fields, const CallOptions& call = {}) const;
   /// Soft deletion. Sent at most once; any body of the answer is accepted.
   void remove(std::int64_t id, const CallOptions& call = {}) const;
@@ -136,8 +138,8 @@ class Client {
   [[nodiscard]] Products products() const { return Products(session_); }
   [[nodiscard]] Orders orders() const { return Orders(session_); }
   [[nodiscard]] WebhookEndpoints webhook_endpoints() const { return WebhookEndpoints(session_); }
-  /// method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, already encoded. Everything but
-  /// GET is a write: sent at most once.
+  /// method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, already encoded.
+  /// Everything but GET is a write: sent at most once.
   Response request(std::string_view method, std::string_view path, const RequestOptions& options = {},
                    const CallOptions& call = {}) const;
   /// Closes idle connections; calls under way finish, later ones are Error(config).

@@ -1,8 +1,8 @@
 // Errors: one exception class, one closed and numbered code.
 //
-// Every failure of billcore is a billcore::Error (out of memory: std::bad_alloc). The code says what kind it is, what() is one
-// line that says what was wrong and what to do, detail() holds the rest. Secrets and API keys never appear in either.
-// Threads: immutable, may be copied and read anywhere.
+// Every failure of billcore is a billcore::Error (out of memory: std::bad_alloc). The code says what kind it is, what()
+// is one line that says what was wrong and what to do, detail() holds the rest. Secrets and API keys never appear in
+// either. Threads: immutable, may be copied and read anywhere.
 #pragma once
 
 #include <array>
@@ -91,19 +91,19 @@ enum class SignatureReason : std::int32_t {
 
 /// What is known about a failure besides its code and text; what does not apply is left empty.
 struct ErrorDetail {
-  int http_status = 0;               // the service's answer, or the suggested one for a signature
-  std::string api_code;              // error.code of the service's error body
-  std::string api_message;           // error.message of the service's error body
-  std::string body;                  // the answer's text, scrubbed and truncated
-  std::string request_id;            // value of the request id header
-  std::optional<double> retry_after; // seconds
-  int attempts = 0;                  // how often the request was sent or tried
-  bool outcome_unknown = false;      // a write may or may not have happened
+  int http_status = 0;                // the service's answer, or the suggested one for a signature
+  std::string api_code;               // error.code of the service's error body
+  std::string api_message;            // error.message of the service's error body
+  std::string body;                   // the answer's text, scrubbed and truncated
+  std::string request_id;             // value of the request id header
+  std::optional<double> retry_after;  // seconds
+  int attempts = 0;                   // how often the request was sent or tried
+  bool outcome_unknown = false;       // a write may or may not have happened
   SignatureReason reason = SignatureReason::none;
-  std::string method;                // of the request
-  std::string path;                  // of the request, relative to the base URL
-  std::int64_t attempted_at = 0;     // UTC microseconds when a write left; 0 when it did not
-  ErrorCode cause = ErrorCode::ok;   // outcome_unknown: what went wrong on the wire
+  std::string method;               // of the request
+  std::string path;                 // of the request, relative to the base URL
+  std::int64_t attempted_at = 0;    // UTC microseconds when a write left; 0 when it did not
+  ErrorCode cause = ErrorCode::ok;  // outcome_unknown: what went wrong on the wire
   std::string cause_message;
 };
 

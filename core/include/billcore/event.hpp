@@ -38,7 +38,8 @@ enum class EventType : std::int32_t {
 /// "order.paid"; "" for unknown.
 [[nodiscard]] std::string_view to_string(EventType type) noexcept;
 
-/// Bytes whose signature has been checked. Only a Verifier makes one. Borrows the body: use it at once or keep the body.
+/// Bytes whose signature has been checked. Only a Verifier makes one. Borrows the body: use it at once or keep the
+/// body.
 class Verified {
  public:
   [[nodiscard]] std::string_view body() const noexcept { return body_; }

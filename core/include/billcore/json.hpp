@@ -1,8 +1,8 @@
 // Read-only views of parsed JSON.
 //
-// A Value is a view into one parsed, immutable, shared document: copying it copies no JSON, and it keeps its document alive.
-// Text returned as std::string_view lives as long as any Value of the same document and is NUL-terminated unless said
-// otherwise. Reading with the wrong type throws Error(decode) with the path of the value, such as `data.price`.
+// A Value is a view into one parsed, immutable, shared document: copying it copies no JSON, and it keeps its document
+// alive. Text returned as std::string_view lives as long as any Value of the same document and is NUL-terminated unless
+// said otherwise. Reading with the wrong type throws Error(decode) with the path of the value, such as `data.price`.
 // Threads: documents are immutable; Values may be read and copied from any thread.
 #pragma once
 
@@ -109,8 +109,8 @@ class Value {
   const detail::Node* node_;
 };
 
-/// Builds the JSON object of a request body, compact and in the order of the calls; setting a name again replaces its value.
-/// Names and texts must be valid UTF-8, else Error(invalid_argument). Threads: one at a time.
+/// Builds the JSON object of a request body, compact and in the order of the calls; setting a name again replaces its
+/// value. Names and texts must be valid UTF-8, else Error(invalid_argument). Threads: one at a time.
 class JsonObject {
  public:
   JsonObject();

@@ -1,7 +1,7 @@
 // The resources of the service: Subscription, Order, Product, ProductGroup and what they are made of.
 //
-// Ownership, threads and errors as in resource.hpp. Money is in minor units (cents), `vat` in basis points (2500 = 25 %),
-// vat_rate in percent. Service interface: Resources and their fields.
+// Ownership, threads and errors as in resource.hpp. Money is in minor units (cents), `vat` in basis points (2500 = 25
+// %), vat_rate in percent. Service interface: Resources and their fields.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,9 @@ class Subscription : public Resource {
   [[nodiscard]] std::string_view update_card_url() const { return text("update_card_url"); }
   [[nodiscard]] std::string_view invoices_url() const { return text("invoices_url"); }
   [[nodiscard]] std::string_view cancel_url() const { return text("cancel_url"); }
-  [[nodiscard]] std::vector<CustomFieldValue> custom_fields() const { return objects<CustomFieldValue>("custom_fields"); }
+  [[nodiscard]] std::vector<CustomFieldValue> custom_fields() const {
+    return objects<CustomFieldValue>("custom_fields");
+  }
   [[nodiscard]] Value metadata() const { return object("metadata"); }
 
   /// Is the service still paid for at this instant (UTC microseconds)? True for trialing, active and delayed, and for a
@@ -89,7 +91,9 @@ class Order : public Resource {
   /// The billing method's identifier of the payment.
   [[nodiscard]] std::optional<std::string_view> remote_id() const { return nullable_text("remote_id"); }
   [[nodiscard]] std::optional<Delivery> delivery() const;
-  [[nodiscard]] std::vector<CustomFieldValue> custom_fields() const { return objects<CustomFieldValue>("custom_fields"); }
+  [[nodiscard]] std::vector<CustomFieldValue> custom_fields() const {
+    return objects<CustomFieldValue>("custom_fields");
+  }
   [[nodiscard]] Value metadata() const { return object("metadata"); }
   [[nodiscard]] Order copy() const { return Order(detached()); }
 };

@@ -12,8 +12,8 @@
 namespace billcore {
 
 struct ClientOptions {
-  /// Address of the service up to and including the account segment, with or without a slash at its end; empty: the environment
-  /// variable BILLCORE_BASE_URL. https, or http on loopback.
+  /// Address of the service up to and including the account segment, with or without a slash at its end; empty: the
+  /// environment variable BILLCORE_BASE_URL. https, or http on loopback.
   std::string base_url;
   /// Empty: the environment variable BILLCORE_API_KEY. Never shown in any text.
   std::string api_key;
@@ -31,8 +31,8 @@ struct ClientOptions {
   std::string request_id_header = "X-Request-Id";
   /// Larger answers are refused (bytes).
   std::size_t max_response = std::size_t{64} << 20U;
-  /// Asked at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted). It may
-  /// throw, which ends the call, too.
+  /// Asked at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted).
+  /// It may throw, which ends the call, too.
   std::function<bool()> interrupt;
 };
 

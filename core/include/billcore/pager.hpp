@@ -1,9 +1,9 @@
 // Lists: a lazy, ordered range over all pages.
 //
-// Pages are asked for by number, one after the other, when their first item is wanted. Lists move while they are read: an id seen
-// within the last pages is not yielded again, and verdict() says in the end whether a record may have been missed.
-// A Pager is single-pass and moves forward only; one thread at a time. Items keep their page alive, nothing else.
-// Service interface: Resources and their fields, Pagination.
+// Pages are asked for by number, one after the other, when their first item is wanted. Lists move while they are read:
+// an id seen within the last pages is not yielded again, and verdict() says in the end whether a record may have been
+// missed. A Pager is single-pass and moves forward only; one thread at a time. Items keep their page alive, nothing
+// else. Service interface: Resources and their fields, Pagination.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ namespace billcore {
 /// Was everything read that was there from start to end?
 struct Verdict {
   bool complete = false;
-  /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank" or "stopped"; empty when complete.
+  /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank" or "stopped"; empty
+  /// when complete.
   std::string_view reason;
 };
-
 
 /// `links` of a page, as received; the library never follows them.
 class PageLinks : public Resource {

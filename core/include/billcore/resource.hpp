@@ -1,9 +1,9 @@
 // Resource: the base of every typed view.
 //
-// A resource is a view over one parsed, immutable, shared document: nothing is copied, fields are looked up when asked, so an
-// absent field, an unknown field or an unknown enum value is ordinary. Reading a required field that is absent, or any field
-// of the wrong type, throws Error(decode) with its path, such as `data.price`. An item of a list keeps its whole page alive;
-// copy() gives a detached one. Threads: immutable; may be read and copied from any thread.
+// A resource is a view over one parsed, immutable, shared document: nothing is copied, fields are looked up when asked,
+// so an absent field, an unknown field or an unknown enum value is ordinary. Reading a required field that is absent,
+// or any field of the wrong type, throws Error(decode) with its path, such as `data.price`. An item of a list keeps its
+// whole page alive; copy() gives a detached one. Threads: immutable; may be read and copied from any thread.
 #pragma once
 
 #include <cstdint>

@@ -9,15 +9,15 @@
 
 namespace billcore {
 
-/// An opaque id: its text, and whether it came (or is meant) as a JSON integer. Format is never checked; round-trips as received.
-/// Service interface: Events, Envelope ("clients store them without validating the format").
+/// An opaque id: its text, and whether it came (or is meant) as a JSON integer. Format is never checked; round-trips as
+/// received. Service interface: Events, Envelope ("clients store them without validating the format").
 class Id {
  public:
-  Id(std::string text) : text_(std::move(text)) {}                    // NOLINT(google-explicit-constructor)
-  Id(std::string_view text) : text_(text) {}                          // NOLINT(google-explicit-constructor)
-  Id(const char* text) : text_(text) {}                               // NOLINT(google-explicit-constructor)
+  Id(std::string text) : text_(std::move(text)) {}                            // NOLINT(google-explicit-constructor)
+  Id(std::string_view text) : text_(text) {}                                  // NOLINT(google-explicit-constructor)
+  Id(const char* text) : text_(text) {}                                       // NOLINT(google-explicit-constructor)
   Id(std::int64_t number) : text_(std::to_string(number)), integer_(true) {}  // NOLINT(google-explicit-constructor)
-  Id(int number) : Id(static_cast<std::int64_t>(number)) {}           // NOLINT(google-explicit-constructor)
+  Id(int number) : Id(static_cast<std::int64_t>(number)) {}                   // NOLINT(google-explicit-constructor)
   /// An integer id of any length by its digits.
   static Id from_digits(std::string_view digits) {
     Id id(digits);
@@ -43,7 +43,8 @@ struct Time {
   std::optional<int> offset_minutes;  // as given; 0 for Z; nothing when none was given
 };
 
-/// Parses `YYYY-MM-DDTHH:MM[:SS[.fraction]][Z|±HH:MM|±HHMM|±HH]` (a space may stand for the T); nothing when it is not one.
+/// Parses `YYYY-MM-DDTHH:MM[:SS[.fraction]][Z|±HH:MM|±HHMM|±HH]` (a space may stand for the T); nothing when it is not
+/// one.
 [[nodiscard]] std::optional<Time> parse_time(std::string_view text) noexcept;
 
 }  // namespace billcore

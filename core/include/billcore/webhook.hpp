@@ -1,7 +1,8 @@
 // Webhook signatures: verify the raw bytes first, then parse.
 //
-// Verifier keeps its keys prepared; make one per endpoint and share it. Threads: a Verifier is immutable and may be used from any
-// number of threads. Secrets are 32 bytes and appear in no error or text. Service interface: Authentication; Events, Request headers.
+// Verifier keeps its keys prepared; make one per endpoint and share it. Threads: a Verifier is immutable and may be
+// used from any number of threads. Secrets are 32 bytes and appear in no error or text. Service interface:
+// Authentication; Events, Request headers.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +49,8 @@ class Verifier {
   ~Verifier();
 
   /// The check itself: none when the signature is right (then secret_index is set), else the reason. Copies nothing.
-  /// All secrets are compared, in constant time, also after a match. May only fail otherwise when memory runs out, which
-  /// counts as mismatch.
+  /// All secrets are compared, in constant time, also after a match. May only fail otherwise when memory runs out,
+  /// which counts as mismatch.
   [[nodiscard]] SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                                       std::size_t* secret_index = nullptr) const noexcept;
   /// Throws Error(signature) with the reason and the suggested HTTP status. The result borrows `body`.

@@ -19,8 +19,9 @@ inline constexpr int max_nesting = 512;
 
 class Document {
  public:
-  /// Parses strictly (RFC 8259, valid UTF-8, no BOM, no lone surrogates, nothing behind the value); throws Error(decode).
-  /// `prefix` is put before the paths of its values (a detached copy of `data` keeps saying `data.price`).
+  /// Parses strictly (RFC 8259, valid UTF-8, no BOM, no lone surrogates, nothing behind the value); throws
+  /// Error(decode). `prefix` is put before the paths of its values (a detached copy of `data` keeps saying
+  /// `data.price`).
   static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
                                                std::shared_ptr<const ResponseInfo> info = nullptr);
   ~Document();
@@ -61,12 +62,14 @@ class Document {
 /// The text of a number beyond 64 bits or a double's range; empty for every other node. Needs no search, unlike raw().
 [[nodiscard]] std::string_view long_number(const Node* node) noexcept;
 [[nodiscard]] std::size_t size(const Node* container) noexcept;
-[[nodiscard]] const Node* first(const Node* container) noexcept;  // first item, or key of the first member; null when empty
-[[nodiscard]] const Node* next(const Node* item) noexcept;        // behind an item or a member's value
+[[nodiscard]] const Node* first(
+    const Node* container) noexcept;                        // first item, or key of the first member; null when empty
+[[nodiscard]] const Node* next(const Node* item) noexcept;  // behind an item or a member's value
 [[nodiscard]] const Node* value_of(const Node* key) noexcept;
 [[nodiscard]] const char* kind_name(Value::Kind kind) noexcept;
 
-/// The same JSON without spaces, numbers with their digits; nothing, and why in a few words, when it is not one JSON value.
+/// The same JSON without spaces, numbers with their digits; nothing, and why in a few words, when it is not one JSON
+/// value.
 [[nodiscard]] std::optional<std::string> compact_json(std::string_view text, std::string& problem);
 [[nodiscard]] bool valid_utf8(std::string_view text) noexcept;
 

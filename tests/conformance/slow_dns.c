@@ -1,0 +1,13 @@
+/* Preloaded in place of the system's resolver: every look-up takes as long as $SLOW_DNS_SECONDS, then fails. */
+#define _GNU_SOURCE
+#include <netdb.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
+  const char *seconds = getenv("SLOW_DNS_SECONDS");
+  (void)node, (void)service, (void)hints;
+  *result = NULL;
+  sleep((unsigned)(seconds == NULL ? 20 : atoi(seconds)));
+  return EAI_AGAIN;
+}

@@ -1,0 +1,127 @@
+"""What the built libraries and modules need, export, and do: $BILLCORE_RELEASE_BUILD is a release build of the C libraries,
+$BILLCORE_PYTHON_PACKAGE the folder that holds the installed Python package."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from billcore.testing import Sandbox
+
+BUILD = Path(os.environ["BILLCORE_RELEASE_BUILD"])
+PACKAGE = Path(os.environ["BILLCORE_PYTHON_PACKAGE"])
+
+# The C and C++ run-time.
+RUNTIME = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+
+def run(*command: str | Path) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def needed(library: Path) -> set[str]:
+    return set(re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", library)))
+
+
+def exported(library: Path) -> set[str]:
+    """Dynamic symbols the library defines, without the names of its version nodes."""
+    rows = (line.split() for line in run("nm", "-D", "--defined-only", library).splitlines())
+    return {row[2].split("@")[0] for row in rows if len(row) == 3 and row[1] != "A"}
+
+
+def module(name: str) -> Path:
+    (found,) = PACKAGE.glob(f"{name}.*.so")
+    return found
+
+
+def test_the_verifier_library_needs_libcrypto_alone() -> None:
+    assert needed(BUILD / "capi/libbillcore-webhook.so") - RUNTIME == {"libcrypto.so.3"}
+    everything = run("ldd", BUILD / "capi/libbillcore-webhook.so")
+    assert "libcrypto" in everything and "curl" not in everything and "libssl" not in everything
+
+
+def test_the_client_library_needs_libcurl_and_the_verifier_library() -> None:
+    wanted = needed(BUILD / "capi/libbillcore.so") - RUNTIME
+    assert wanted - {"libcrypto.so.3"} == {"libcurl.so.4", "libbillcore-webhook.so.0"}
+
+
+def test_the_verifier_module_needs_libcrypto_alone() -> None:
+    assert needed(module("_webhook")) - RUNTIME <= {"libcrypto.so.3"}
+    assert "libcurl.so.4" in needed(module("_client"))
+
+
+def test_only_our_names_are_exported() -> None:
+    for name in ("libbillcore-webhook.so", "libbillcore.so"):
+        symbols = exported(BUILD / "capi" / name)
+        assert len(symbols) > 30 and all(symbol.startswith("billcore_") for symbol in symbols), symbols
+    for name in ("_webhook", "_client"):
+        assert exported(module(name)) == {f"PyInit_{name}"}
+
+
+def test_a_symbol_lives_in_one_library() -> None:
+    both = exported(BUILD / "capi/libbillcore-webhook.so") & exported(BUILD / "capi/libbillcore.so")
+    assert both == set()
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as started:
+        yield started
+
+
+def threads_during_a_call(process: subprocess.Popen[str], request: str, sandbox: Sandbox) -> int:
+    """How many threads the process has while the sandbox keeps its call waiting."""
+    sandbox.control.reset()
+    sandbox.control.fault("delay", method="GET", delay=1.0)
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(request + "\n")
+    process.stdin.flush()
+    most = 0
+    answered = threading.Event()
+    reply: list[str] = []
+
+    def read() -> None:
+        assert process.stdout is not None
+        reply.append(process.stdout.readline())
+        answered.set()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    while not answered.wait(0.02):
+        most = max(most, len(os.listdir(f"/proc/{process.pid}/task")))
+    reader.join()
+    assert "ok" in json.loads(reply[0]), reply
+    return most
+
+
+PYTHON_CALLER = """
+import json, sys, billcore
+for line in sys.stdin:
+    client = billcore.Client(**json.loads(line)["client"])
+    print(json.dumps({"ok": client.products.list().first().id}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("language", ["cpp", "c", "python"])
+def test_no_background_thread_during_a_call(language: str, sandbox: Sandbox) -> None:
+    driver = {
+        "cpp": [str(BUILD / "tests/core/wire-driver-cpp")],
+        "c": [str(BUILD / "tests/capi/wire-driver-c")],
+        "python": [sys.executable, "-c", PYTHON_CALLER],
+    }[language]
+    # An address, not a name: libcurl resolves names in a short-lived thread of its own.
+    assert "//127.0.0.1:" in sandbox.base_url
+    client = {"base_url": sandbox.base_url, "api_key": sandbox.api_key}
+    request = json.dumps({"op": "products.list", "client": client, "args": {}, "take": "first"})
+    with subprocess.Popen(driver, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert threads_during_a_call(process, request, sandbox) == 1
+        assert process.stdin is not None
+        process.stdin.close()

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Formatters, linters and type checkers over the whole tree; BUILD is a configured build (for its compile commands).
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. tests/setup.sh
+build="${1:?usage: tests/lint.sh BUILD}"
+failed=0
+check() { # NAME COMMAND…
+  local name="$1" output
+  shift
+  if output="$("$@" 2>&1)"; then
+    echo "$name: ok"
+  else
+    printf '%s\n%s: failed\n' "$output" "$name"
+    failed=1
+  fi
+}
+
+files() { git ls-files --cached --others --exclude-standard -- "$@" | while read -r file; do [ ! -e "$file" ] || echo "$file"; done; }
+mapfile -t cpp < <(files '*.cpp' '*.hpp' '*.c' '*.h')
+mapfile -t shell < <(files '*.sh' .ci/run)
+mapfile -t python < <(files '*.py' '*.pyi')
+mapfile -t json < <(files '*.json')
+
+# clang-tidy takes seconds a file: one that is clean is not looked at again until it, a header or the configuration changes.
+tidy() {
+  local headers stamps="$bc_cache/tidy" todo=() file key
+  headers="$(files '*.hpp' '*.h' .clang-tidy | xargs cat | sha256sum)"
+  mkdir -p "$stamps"
+  files 'core/src/*.cpp' 'capi/src/*.cpp' 'python/src/*.cpp' >"$stamps/files"
+  while read -r file; do
+    grep -q "/$file\"" "$build/compile_commands.json" || continue
+    key="$(printf '%s %s %s' "$headers" "$(clang-tidy --version | tr -d '\n')" "$(sha256sum <"$file")" | sha256sum | cut -c1-24)"
+    [ -e "$stamps/$key" ] || todo+=("$file $stamps/$key")
+  done <"$stamps/files"
+  [ "${#todo[@]}" -eq 0 ] ||
+    printf '%s\n' "${todo[@]}" | xargs -P "$bc_jobs" -L 1 bash -c 'clang-tidy --quiet -p "$0" "$1" 2>/dev/null && touch "$2"' "$build"
+}
+
+# Names of this project's surroundings have no place in it.
+stands_alone() {
+  local found
+  found="$(grep -nIE '(TODO|FIXME|XXX)\b' -- "${cpp[@]}" "${python[@]}" "${shell[@]}" | grep -v '^tests/lint.sh:' || true)"
+  [ -z "$found" ] || { echo "$found"; return 1; }
+}
+
+check "clang-format" clang-format --dry-run -Werror "${cpp[@]}"
+check "clang-tidy" tidy
+check "ruff" ruff check "${python[@]}"
+check "ruff format" ruff format --check "${python[@]}"
+check "mypy" mypy --strict --explicit-package-bases "${python[@]}"
+check "shellcheck" shellcheck -x -S warning "${shell[@]}"
+check "json" sh -c 'for f; do python3 -m json.tool "$f" >/dev/null || { echo "$f"; exit 1; }; done' sh "${json[@]}"
+check "nothing left undone" stands_alone
+[ "$failed" -eq 0 ] && echo "1 passed, 0 failed"
+exit "$failed"

@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
+#   tests/run.sh              everything
+#   tests/run.sh AREA…        only these: lint core capi python sandbox conformance release tsan examples
+set -euo pipefail
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+. tests/setup.sh
+
+all_areas=(lint core capi python sandbox conformance release tsan examples)
+areas=("$@")
+[ "${#areas[@]}" -gt 0 ] || areas=("${all_areas[@]}")
+for area in "${areas[@]}"; do
+  case " ${all_areas[*]} " in
+    *" $area "*) ;;
+    *) echo "tests/run.sh: there is no area '$area'; there are: ${all_areas[*]}" >&2; exit 2 ;;
+  esac
+done
+
+bc_packages build-essential ca-certificates ccache clang-format clang-tidy cmake git libcurl4-openssl-dev libgtest-dev \
+  libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip python3-venv shellcheck
+mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
+venv="$(bc_venv "${requirements[@]}")"
+python="$venv/bin/python"
+export PATH="$venv/bin:$PATH"
+
+# Objects compiled before are taken from a cache outside the clone, wherever the clone is.
+export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
+export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+
+log="$root/build/logs"
+mkdir -p "$log"
+
+# quietly NAME COMMAND…: runs a build step; its output goes to a log, and to the screen when it fails.
+quietly() {
+  local name="$1"
+  shift
+  if ! "$@" >"$log/$name.log" 2>&1; then
+    tail -n 80 "$log/$name.log" >&2
+    echo "$name failed; the whole log is build/logs/$name.log" >&2
+    return 1
+  fi
+}
+
+built=" "
+configure_and_build() { # PRESET [OPTION…]
+  local preset="$1"
+  case "$built" in *" $preset "*) return 0 ;; esac
+  bc_say "building $preset"
+  quietly "configure-$preset" cmake --preset "$preset" -DPython_EXECUTABLE="$python" -DPython3_EXECUTABLE="$python" \
+    -Dpybind11_DIR="$("$python" -m pybind11 --cmakedir)" "${@:2}"
+  quietly "build-$preset" cmake --build "build/$preset" -j "$bc_jobs"
+  built="$built$preset "
+}
+
+# The release build also has the drivers, for tests that sanitized programs do not allow.
+build_release() { configure_and_build release -DBILLCORE_TESTS=ON; }
+
+# `pip install` of this tree, as a user does it, into an environment of its own.
+installed_python=""
+install_package() {
+  [ -z "$installed_python" ] || return 0
+  local folder
+  folder="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)"
+  if [ ! -e "$folder/complete" ]; then
+    bc_say "pip install '.[sandbox]' into a clean environment"
+    rm -rf "$folder"
+    "$(bc_python)" -m venv "$folder"
+    quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" pytest==9.2.0
+    touch "$folder/complete"
+  fi
+  installed_python="$folder/bin/python"
+}
+
+# The modules under AddressSanitizer want its run-time loaded first; Python's own leaks are not ours to count.
+with_asan=(env LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
+  ASAN_OPTIONS=detect_leaks=0)
+
+results=()
+failed=0
+run() { # NAME COMMAND…: runs a test runner, keeps its closing line
+  local name="$1" output="$log/test-$1.log" status=0
+  shift
+  bc_say "$name"
+  "$@" 2>&1 | tee "$output" || status=$?
+  local closing
+  closing="$(grep -aE '([0-9]+ (passed|failed|error)|tests passed|\[  PASSED  \]|no issues found|All checks passed)' "$output" | tail -n 1 | sed 's/^=* *//; s/ *=*$//' || true)"
+  if [ "$status" -eq 0 ]; then
+    results+=("ok      $name: ${closing:-done}")
+  else
+    results+=("FAILED  $name: ${closing:-status $status}")
+    failed=1
+  fi
+}
+
+area_lint() {
+  configure_and_build dev
+  run lint tests/lint.sh "$root/build/dev"
+}
+area_core() {
+  configure_and_build dev
+  export BILLCORE_TEST_PYTHON="$python"
+  PYTHONPATH="$root/python" run core ctest --test-dir build/dev/tests/core --output-on-failure --timeout 300
+}
+area_capi() {
+  configure_and_build dev
+  PYTHONPATH="$root/python" BILLCORE_TEST_PYTHON="$python" \
+    run capi ctest --test-dir build/dev/tests/capi --output-on-failure --timeout 300
+}
+area_python() {
+  configure_and_build dev
+  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q tests/python
+}
+area_sandbox() {
+  PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q tests/sandbox
+}
+area_conformance() {
+  configure_and_build dev
+  export BILLCORE_CPP_DRIVER="$root/build/dev/tests/core/wire-driver-cpp"
+  export BILLCORE_C_DRIVER="$root/build/dev/tests/capi/wire-driver-c"
+  local tests=("$python" -m pytest -q tests/conformance --ignore tests/conformance/test_dns.py)
+  PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
+  PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
+}
+area_release() {
+  build_release
+  install_package
+  BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
+    BILLCORE_PYTHON_PACKAGE="$(cd / && "$installed_python" -c 'import billcore, os; print(os.path.dirname(billcore.__file__))')" \
+    run release "$installed_python" -m pytest -q tests/layering tests/conformance/test_dns.py
+  run install tests/capi/consumer.sh "$root/build/release"
+}
+area_tsan() {
+  configure_and_build tsan
+  export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
+  PYTHONPATH="$root/python" run tsan ctest --test-dir build/tsan/tests --output-on-failure --timeout 600
+}
+area_examples() {
+  run examples examples/quickstart.sh
+}
+
+for area in "${areas[@]}"; do "area_$area"; done
+
+bc_say "result"
+printf '%s\n' "${results[@]}"
+passed=0
+for result in "${results[@]}"; do [[ "$result" == ok* ]] && passed=$((passed + 1)); done
+printf '%d passed, %d failed\n' "$passed" "$((${#results[@]} - passed))"
+exit "$failed"
