@@ -126,7 +126,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto found = error.find(field);
     if (!found || found->is_null()) return {};
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
-    return one_line(scrub(text, request.api_key), kept_body);
+    return kept_text(scrub(text, request.api_key), kept_body);
   };
   try {
     const auto document = Document::parse({body, nullptr});
@@ -139,19 +139,11 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
   }
 }
 
-std::string cut_text(std::string text) {
-  if (text.size() <= kept_body) return text;
-  std::size_t end = kept_body;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  text.resize(end);
-  return text;
-}
-
 [[noreturn]] void throw_undecodable(const RequestInfo& request, const Answer& answer, const std::string& problem) {
   auto detail = detail_of(request);
   detail.http_status = answer.info->status;
   detail.request_id = answer.info->request_id;
-  detail.body = cut_text(scrub(answer.body, request.api_key));
+  detail.body = kept_text(scrub(answer.body, request.api_key), kept_body);
   const auto shown = one_line(detail.body, shown_body);
   const bool write = request.is_write();
   throw Error(ErrorCode::decode,
@@ -188,7 +180,7 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   auto detail = detail_of(request);
   detail.http_status = status;
   detail.request_id = answer.info->request_id;
-  detail.body = cut_text(scrub(answer.body, request.api_key));
+  detail.body = kept_text(scrub(answer.body, request.api_key), kept_body);
   detail.outcome_unknown = request.is_write() && (status < 400 || status == 408 || status >= 500);
   for (const auto& [name, value] : answer.info->headers) {
     double seconds = 0;

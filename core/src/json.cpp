@@ -229,33 +229,6 @@ std::string Document::path(const Node* node) const {
   return path;
 }
 
-bool valid_utf8(std::string_view text) noexcept {
-  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
-  const auto* const end = at + text.size();
-  const auto continues = [&](int count) {
-    for (int i = 1; i <= count; ++i) {
-      if (end - at <= i || (at[i] & 0xC0U) != 0x80U) return false;
-    }
-    return true;
-  };
-  while (at < end) {
-    if (at[0] < 0x80) {
-      at += 1;
-    } else if (at[0] >= 0xC2 && at[0] <= 0xDF && continues(1)) {
-      at += 2;
-    } else if (at[0] >= 0xE0 && at[0] <= 0xEF && continues(2) && !(at[0] == 0xE0 && at[1] < 0xA0) &&
-               !(at[0] == 0xED && at[1] > 0x9F)) {
-      at += 3;
-    } else if (at[0] >= 0xF0 && at[0] <= 0xF4 && continues(3) && !(at[0] == 0xF0 && at[1] < 0x90) &&
-               !(at[0] == 0xF4 && at[1] > 0x8F)) {
-      at += 4;
-    } else {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace detail
 
 // ---- JsonObject

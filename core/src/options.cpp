@@ -96,7 +96,7 @@ TransportOptions transport_options(const ClientOptions& options) {
       agent.append(" ").append(value);
     } else {
       // libcurl reads "Name:" as "leave this header out" and "Name;" as "send it empty".
-      transport.headers.push_back(value.empty() ? name + ';' : name + ": " + value);
+      transport.headers.push_back(std::string(name).append(value.empty() ? ";" : ": ").append(value));
     }
   }
   transport.headers.push_back(std::move(agent));

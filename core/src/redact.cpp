@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "billcore/detail/document.hpp"
+
 namespace billcore::detail {
 namespace {
 
@@ -39,18 +41,31 @@ std::string scrub(std::string_view text, std::string_view api_key) {
   return out;
 }
 
-std::string one_line(std::string_view text, std::size_t limit) {
-  const bool cut = text.size() > limit;
-  if (cut) {
-    // Not in the middle of a UTF-8 character.
+std::string kept_text(std::string_view text, std::size_t limit) {
+  if (text.size() > limit) {
     while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U) --limit;
     text = text.substr(0, limit);
   }
-  std::string out(text);
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t valid = utf8_prefix(text);
+    out += text.substr(0, valid);
+    text.remove_prefix(valid);
+    if (!text.empty()) {
+      out += "\xEF\xBF\xBD";
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+std::string one_line(std::string_view text, std::size_t limit) {
+  std::string out = kept_text(text, limit);
   for (char& c : out) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   }
-  if (cut) out += "...";
+  if (text.size() > limit) out += "...";
   return out;
 }
 

@@ -10,6 +10,9 @@ namespace billcore::detail {
 /// Replaces every occurrence of the API key, and the values of the signed billing-portal URLs in JSON text.
 [[nodiscard]] std::string scrub(std::string_view text, std::string_view api_key);
 
+/// At most `limit` bytes of valid UTF-8: what is not becomes U+FFFD, the cut is at a character's border.
+[[nodiscard]] std::string kept_text(std::string_view text, std::size_t limit);
+
 /// One printable line of at most `limit` bytes, cut at a character's border.
 [[nodiscard]] std::string one_line(std::string_view text, std::size_t limit);
 

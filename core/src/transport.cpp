@@ -117,6 +117,7 @@ class Engine::Operation {
   int sends = 0;
   std::size_t header_bytes = 0;
   bool over_limit = false;
+  bool headers_ended = false;
   EasyHandle easy;
   std::array<char, CURL_ERROR_SIZE> error{};
 };
@@ -178,6 +179,9 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   const auto colon = line.find(':');
   if (line.starts_with("HTTP/")) {
     headers.clear();  // what came before belonged to an interim answer
+    operation.headers_ended = false;
+  } else if (line == "\r\n" || line == "\n") {
+    operation.headers_ended = true;
   } else if (colon != std::string_view::npos && colon > 0) {
     headers.emplace_back(lower(trim(line.substr(0, colon))), trim(line.substr(colon + 1)));
   }
@@ -327,6 +331,10 @@ void Engine::Impl::collect() {
     } else if (operation->guarded && operation->sends > 1) {
       transfer.failure = Failure::reset;
       transfer.reason = "the connection died before an answer came";
+    } else if (code == CURLE_OK && !operation->headers_ended) {
+      // libcurl takes a status line for an answer, whatever becomes of the rest.
+      transfer.failure = Failure::truncated;
+      transfer.reason = "the connection ended within the headers";
     } else if (code != CURLE_OK) {
       transfer.reason = operation->error[0] != '\0' ? operation->error.data() : curl_easy_strerror(code);
     }

@@ -25,7 +25,10 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
   if (std::any_of(url.begin(), url.end(), [](char c) { return is_control(c) || c == ' '; })) {
     bad_base_url("has a space or a control character in it");
   }
-  if (url.find("://") == std::string_view::npos) bad_base_url("has no scheme: it begins with https://");
+  const auto scheme_end = url.find("://");
+  if (scheme_end == std::string_view::npos) bad_base_url("has no scheme: it begins with https://");
+  // libcurl would take the first path segment for the host.
+  if (url.substr(scheme_end + 3).starts_with('/')) bad_base_url("has no host: it begins with https://host");
   const std::string text(url);
   const auto parts = split_url(text);
   if (!parts || parts->host.empty()) bad_base_url("is not a valid URL");

@@ -88,12 +88,12 @@ TEST(Statuses, TypedAndWhetherTheOutcomeIsKnown) {
     ErrorCode code;
     bool unknown_for_write;
   };
-  for (const auto& row : {Row{301, ErrorCode::api, true}, Row{304, ErrorCode::api, true}, Row{400, ErrorCode::api, false},
-                          Row{401, ErrorCode::authentication, false}, Row{402, ErrorCode::payment, false},
-                          Row{403, ErrorCode::api, false}, Row{404, ErrorCode::not_found, false},
-                          Row{408, ErrorCode::api, true}, Row{409, ErrorCode::api, false},
-                          Row{422, ErrorCode::validation, false}, Row{429, ErrorCode::rate_limit, false},
-                          Row{500, ErrorCode::server, true}, Row{504, ErrorCode::server, true}, Row{599, ErrorCode::server, true}}) {
+  for (const auto& row :
+       {Row{301, ErrorCode::api, true}, Row{304, ErrorCode::api, true}, Row{400, ErrorCode::api, false},
+        Row{401, ErrorCode::authentication, false}, Row{402, ErrorCode::payment, false},
+        Row{403, ErrorCode::api, false}, Row{404, ErrorCode::not_found, false}, Row{408, ErrorCode::api, true},
+        Row{409, ErrorCode::api, false}, Row{422, ErrorCode::validation, false}, Row{429, ErrorCode::rate_limit, false},
+        Row{500, ErrorCode::server, true}, Row{504, ErrorCode::server, true}, Row{599, ErrorCode::server, true}}) {
     const auto of_get = error_of([&] { require_success(get, answer(row.status, "")); });
     EXPECT_EQ(of_get.code(), row.code) << row.status;
     EXPECT_FALSE(of_get.detail().outcome_unknown);
@@ -120,12 +120,14 @@ TEST(ErrorBodies, ReadWhereTheyAreOne) {
 }
 
 TEST(ErrorBodies, AnythingElseIsKeptAsText) {
-  for (const std::string body : {"", "null", "<html>Bad\ngateway</html>", R"({"error":{"co)", R"({"error":"text"})", "[]", "\xFF\xFE"}) {
+  for (const std::string body :
+       {"", "null", "<html>Bad\ngateway</html>", R"({"error":{"co)", R"({"error":"text"})", "[]"}) {
     const auto error = error_of([&] { require_success(get, answer(401, body)); });
     EXPECT_EQ(error.code(), ErrorCode::authentication) << body;
     EXPECT_EQ(error.detail().body, body);
     EXPECT_EQ(error.detail().api_code, "");
   }
+  EXPECT_EQ(error_of([&] { require_success(get, answer(500, "a\xFF\xFEz")); }).detail().body, "a\uFFFD\uFFFDz");
   const auto large = error_of([&] { require_success(get, answer(500, std::string(100'000, 'x'))); });
   EXPECT_LE(large.detail().body.size(), 4096U);
   EXPECT_LT(large.message().size(), 500U);
@@ -140,7 +142,8 @@ TEST(Envelope, OnlyItsShapeIsPromised) {
     EXPECT_EQ(error.detail().http_status, 200);
     EXPECT_FALSE(error.detail().outcome_unknown);
   }
-  for (const std::string body : {"{}", R"({"data":[]})", R"({"data":{},"pagination":{}})", R"({"data":[],"pagination":null})"}) {
+  for (const std::string body :
+       {"{}", R"({"data":[]})", R"({"data":{},"pagination":{}})", R"({"data":[],"pagination":null})"}) {
     EXPECT_EQ(error_of([&] { (void)parse_list(get, answer(200, body)); }).code(), ErrorCode::decode) << body;
   }
 }

@@ -1,4 +1,5 @@
-// The client over real sockets: sharing, closing, deadlines, interruption. The wire itself is checked in tests/conformance.
+// The client over real sockets: sharing, closing, deadlines, interruption. The wire itself is checked in
+// tests/conformance.
 #include "billcore/client.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +67,8 @@ TEST(Client, ResetAfterTheEffectIsOutcomeUnknown) {
   const auto product = one_time_product(sandbox);
   for (const char* kind : {"reset_after", "half_body"}) {
     sandbox.post("/reset");
-    sandbox.fault(R"({"kind":")" + std::string(kind) + R"(","method":"POST","path":"/subscription/*/order","times":1})");
+    sandbox.fault(R"({"kind":")" + std::string(kind) +
+                  R"(","method":"POST","path":"/subscription/*/order","times":1})");
     const auto error = error_of([&] { client.subscriptions().charge(id, {product, 700, {}, {}, {}}); });
     EXPECT_EQ(error.code(), ErrorCode::outcome_unknown) << error.what();
     EXPECT_TRUE(error.detail().outcome_unknown);
@@ -83,7 +85,8 @@ TEST(Client, ManyThreadsShareClientAndVerifier) {
   const auto id = demo(client, "demo-active").id();
   const std::string secret(32, 's');
   const Verifier verifier(secret);
-  const std::string body = R"({"id":5,"name":"order.paid","account":1,"created_at":"2025-04-25T00:00:00Z","data":{"id":"o"}})";
+  const std::string body =
+      R"({"id":5,"name":"order.paid","account":1,"created_at":"2025-04-25T00:00:00Z","data":{"id":"o"}})";
   const auto signature = webhooks::sign(body, secret);
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
@@ -234,10 +237,19 @@ TEST(Client, OwnRequestsAreChecked) {
   options.base_url = "https://api.example/acct";
   options.api_key = "key";
   const Client client(options);
-  for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{
-           {"get", "/a"}, {"HEAD", "/a"}, {"GET", "a"}, {"GET", ""}, {"GET", "/a?b"}, {"GET", "/a#b"}, {"GET", "/a b"},
-           {"GET", "/../b"}, {"GET", "/a/.."}, {"GET", "/./b"}, {"GET", "/a\r\nb"}}) {
-    EXPECT_EQ(error_of([&, &m = method, &p = path] { client.request(m, p); }).code(), ErrorCode::invalid_argument) << path;
+  for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{{"get", "/a"},
+                                                                                     {"HEAD", "/a"},
+                                                                                     {"GET", "a"},
+                                                                                     {"GET", ""},
+                                                                                     {"GET", "/a?b"},
+                                                                                     {"GET", "/a#b"},
+                                                                                     {"GET", "/a b"},
+                                                                                     {"GET", "/../b"},
+                                                                                     {"GET", "/a/.."},
+                                                                                     {"GET", "/./b"},
+                                                                                     {"GET", "/a\r\nb"}}) {
+    EXPECT_EQ(error_of([&, &m = method, &p = path] { client.request(m, p); }).code(), ErrorCode::invalid_argument)
+        << path;
   }
   RequestOptions body;
   body.json = "{";

@@ -24,9 +24,8 @@ std::string decode_problem(const std::string& text) {
 }
 
 TEST(Json, RefusesWhatIsNotStrictJson) {
-  for (const std::string text :
-       {"", " ", "{", "[1,]", "{\"a\":1}x", "\xEF\xBB\xBF{}", "\"\xFF\"", "\"\\ud800\"", "nul", "01", "1.", "NaN", "'a'", "{a:1}",
-        "[1] // c", "\"a\nb\"", "\xC0\x80"}) {
+  for (const std::string text : {"", " ", "{", "[1,]", "{\"a\":1}x", "\xEF\xBB\xBF{}", "\"\xFF\"", "\"\\ud800\"", "nul",
+                                 "01", "1.", "NaN", "'a'", "{a:1}", "[1] // c", "\"a\nb\"", "\xC0\x80"}) {
     EXPECT_NE(decode_problem(text), "") << text;
   }
   EXPECT_NE(decode_problem(std::string("{}\0", 3)), "");
@@ -50,7 +49,8 @@ TEST(Json, LastOfEqualNamesWins) {
 }
 
 TEST(Json, IntegersKeepTheirDigits) {
-  const auto value = parse("[9223372036854775807,-9223372036854775808,9223372036854775808,123456789012345678901234567890]");
+  const auto value =
+      parse("[9223372036854775807,-9223372036854775808,9223372036854775808,123456789012345678901234567890]");
   EXPECT_EQ(value.at(0).integer(), INT64_MAX);
   EXPECT_EQ(value.at(1).integer(), INT64_MIN);
   for (const std::size_t large : {2U, 3U}) {
@@ -83,17 +83,24 @@ std::string random_json(std::mt19937& random, int depth) {
   const auto pick = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };
   const std::string space(pick(3), ' ');
   switch (depth > 4 ? pick(6) : pick(9)) {
-    case 0: return space + "null";
-    case 1: return space + "true" + space;
-    case 2: return space + std::to_string(static_cast<int>(pick(1000)) - 500);
-    case 3: return "-1.5e-3" + space;
-    case 4: return space + R"("a\"],}{[:\\")";
-    case 5: return R"("\u00e5")" + space;
+    case 0:
+      return space + "null";
+    case 1:
+      return space + "true" + space;
+    case 2:
+      return space + std::to_string(static_cast<int>(pick(1000)) - 500);
+    case 3:
+      return "-1.5e-3" + space;
+    case 4:
+      return space + R"("a\"],}{[:\\")";
+    case 5:
+      return R"("\u00e5")" + space;
     case 6:
     case 7: {
       std::string out = space + "{";
       for (unsigned i = pick(4); i > 0; --i) {
-        out += "\"k" + std::to_string(i) + "\\\"{\"" + space + ":" + random_json(random, depth + 1) + (i > 1 ? "," : "");
+        out +=
+            "\"k" + std::to_string(i) + "\\\"{\"" + space + ":" + random_json(random, depth + 1) + (i > 1 ? "," : "");
       }
       return out + "}" + space;
     }

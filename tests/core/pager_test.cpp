@@ -27,7 +27,8 @@ std::shared_ptr<const detail::Document> document(const Made& page) {
   std::vector<std::string> items;
   for (const auto& id : page.ids) items.push_back("{\"id\":" + id + '}');
   const auto text = "{\"data\":" + test::array_of(items) + ",\"pagination\":{\"total\":" + std::to_string(page.total) +
-                    ",\"current_page\":" + std::to_string(page.current) + ",\"total_pages\":" + std::to_string(page.pages) +
+                    ",\"current_page\":" + std::to_string(page.current) +
+                    ",\"total_pages\":" + std::to_string(page.pages) +
                     ",\"links\":{\"next\":\"https://elsewhere.example/\",\"previous\":null}}}";
   return test::parse(text).document();
 }
@@ -178,7 +179,7 @@ ErrorCode code_of(Pager<Item> pager) {
 }
 
 TEST(Pager, RefusesWhatWouldSkipOrLoop) {
-  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);            // another page than asked for
+  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // another page than asked for
   EXPECT_EQ(code_of(Script{{{{"1"}, 1, 5, 5}, {{}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // empty, yet more
   Script repeated{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}}};
   EXPECT_EQ(code_of(repeated.pager()), ErrorCode::pagination);

@@ -90,12 +90,14 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   options.headers = {"X-API-KEY: " + sandbox.api_key()};
   Engine engine(options);
   bool called = false;
-  auto* operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}}, [&called](Transfer&&) { called = true; });
+  auto* operation =
+      engine.start({"GET", sandbox.base_url() + "/products", {}, {}}, [&called](Transfer&&) { called = true; });
   std::int64_t sent_at = 0;
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // not driven yet: nothing left
   operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}}, [&called](Transfer&&) { called = true; });
   const auto begun = Clock::now();
-  EXPECT_FALSE(engine.drive([] { return false; }, [&] { return Clock::now() - begun > std::chrono::milliseconds(300); }));
+  EXPECT_FALSE(
+      engine.drive([] { return false; }, [&] { return Clock::now() - begun > std::chrono::milliseconds(300); }));
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
   EXPECT_GT(sent_at, 0);
   EXPECT_FALSE(called);

@@ -16,17 +16,18 @@ TEST(BaseUrl, PlainHttpOnLoopbackOnly) {
   for (const char* url : {"http://127.0.0.1:8080/a", "http://127.1.2.3/a", "http://[::1]:80/a", "http://localhost/a"}) {
     EXPECT_EQ(checked_base_url(url, false), url);
   }
-  for (const char* url : {"http://example.com/a", "http://127.0.0.1.example.com/a", "http://localhost.example/a", "http://10.0.0.1/a",
-                          "http://[::2]/a", "http://127.example/a"}) {
+  for (const char* url : {"http://example.com/a", "http://127.0.0.1.example.com/a", "http://localhost.example/a",
+                          "http://10.0.0.1/a", "http://[::2]/a", "http://127.example/a"}) {
     EXPECT_THROW((void)checked_base_url(url, false), Error) << url;
     EXPECT_EQ(checked_base_url(url, true), url);
   }
 }
 
 TEST(BaseUrl, RefusesWhatItCannotBe) {
-  for (const char* url : {"", "api.example/acct", "ftp://api.example/a", "https://", "https://u:p@api.example/a", "https://u@api.example/a",
-                          "https://api.example/a?b=1", "https://api.example/a?", "https://api.example/a#f", "https://api.example/a b",
-                          "https://api.example/a\r\nX: y", "https://api.example:99999/a"}) {
+  for (const char* url :
+       {"", "api.example/acct", "ftp://api.example/a", "https:///acct", "https://", "https://u:p@api.example/a",
+        "https://u@api.example/a", "https://api.example/a?b=1", "https://api.example/a?", "https://api.example/a#f",
+        "https://api.example/a b", "https://api.example/a\r\nX: y", "https://api.example:99999/a"}) {
     try {
       (void)checked_base_url(url, true);
       ADD_FAILURE() << url;
@@ -43,14 +44,15 @@ TEST(PathSegment, EncodesAndRefuses) {
   EXPECT_EQ(path_segment("😀"), "%F0%9F%98%80");
   EXPECT_EQ(path_segment("..."), "...");
   EXPECT_EQ(path_segment(Id(42)), "42");
-  for (const std::string& bad : {std::string(), std::string("."), std::string(".."), std::string("a\r\nb"), std::string("a\0b", 3),
-                                std::string("\xFF")}) {
+  for (const std::string& bad : {std::string(), std::string("."), std::string(".."), std::string("a\r\nb"),
+                                 std::string("a\0b", 3), std::string("\xFF")}) {
     EXPECT_THROW((void)path_segment(bad), Error);
   }
 }
 
 TEST(QueryString, Encodes) {
-  EXPECT_EQ(query_string({{"page", "2"}, {"filter[state]", "paid,confirmed"}}), "page=2&filter%5Bstate%5D=paid%2Cconfirmed");
+  EXPECT_EQ(query_string({{"page", "2"}, {"filter[state]", "paid,confirmed"}}),
+            "page=2&filter%5Bstate%5D=paid%2Cconfirmed");
   EXPECT_EQ(query_string({}), "");
 }
 

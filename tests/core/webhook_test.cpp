@@ -131,8 +131,9 @@ TEST(Webhook, RequestHeadersAreFoundWithoutCase) {
   using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
   EXPECT_EQ(verifier.unwrap_request(body, Pairs{{"Host", "x"}, {"SERVICE-signature", signature}}).name(), "test.hook");
   // A proxy may repeat a header; the same value twice says nothing new.
-  EXPECT_EQ(verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"service-signature", signature}}).id(),
-            Id(1));
+  EXPECT_EQ(
+      verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"service-signature", signature}}).id(),
+      Id(1));
   const auto forged = std::string(64, '0');
   const auto several = [&] {
     (void)verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"Service-Signature", forged}});

@@ -1,4 +1,5 @@
-// The conformance driver in C++: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance).
+// The conformance driver in C++: one JSON request a line on stdin, one JSON reply a line on stdout (see
+// tests/conformance).
 #include <chrono>
 #include <cmath>
 #include <iostream>

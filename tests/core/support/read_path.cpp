@@ -63,7 +63,10 @@ using Getter = std::string (*)(const T&, Path);
 template <typename T>
 using Getters = std::map<std::string_view, Getter<T>>;
 
-#define FIELD(name) {#name, [](const auto& r, Path) { return json(r.name()); }}
+#define FIELD(name)                                           \
+  {                                                           \
+#name, [](const auto& r, Path) { return json(r.name()); } \
+  }
 
 const Getters<CustomFieldValue>& getters(const CustomFieldValue&) {
   static const Getters<CustomFieldValue> all{
@@ -90,25 +93,56 @@ const Getters<ProductStrings>& getters(const ProductStrings&) {
 }
 const Getters<Subscription>& getters(const Subscription&) {
   static const Getters<Subscription> all{
-      FIELD(id), FIELD(price), FIELD(vat), FIELD(currency), FIELD(created_at), FIELD(renews_at), FIELD(ends_at),
-      FIELD(trial_ends_at), FIELD(reference_id), FIELD(reference_name), FIELD(status), FIELD(update_card_url),
-      FIELD(invoices_url), FIELD(cancel_url), FIELD(metadata),
+      FIELD(id),
+      FIELD(price),
+      FIELD(vat),
+      FIELD(currency),
+      FIELD(created_at),
+      FIELD(renews_at),
+      FIELD(ends_at),
+      FIELD(trial_ends_at),
+      FIELD(reference_id),
+      FIELD(reference_name),
+      FIELD(status),
+      FIELD(update_card_url),
+      FIELD(invoices_url),
+      FIELD(cancel_url),
+      FIELD(metadata),
       {"custom_fields", [](const auto& r, Path p) { return listed(r, "custom_fields", r.custom_fields(), p); }}};
   return all;
 }
 const Getters<Order>& getters(const Order&) {
   static const Getters<Order> all{
-      FIELD(id), FIELD(created_at), FIELD(total), FIELD(total_with_vat), FIELD(currency), FIELD(reference_id),
-      FIELD(reference_name), FIELD(state), FIELD(remote_id), FIELD(metadata),
+      FIELD(id),
+      FIELD(created_at),
+      FIELD(total),
+      FIELD(total_with_vat),
+      FIELD(currency),
+      FIELD(reference_id),
+      FIELD(reference_name),
+      FIELD(state),
+      FIELD(remote_id),
+      FIELD(metadata),
       {"delivery", [](const auto& r, Path p) { return r.delivery() ? resource(*r.delivery(), p) : "null"; }},
       {"custom_fields", [](const auto& r, Path p) { return listed(r, "custom_fields", r.custom_fields(), p); }}};
   return all;
 }
 const Getters<Product>& getters(const Product&) {
   static const Getters<Product> all{
-      FIELD(id), FIELD(name), FIELD(description), FIELD(type), FIELD(price), FIELD(price_with_vat),
-      FIELD(price_without_vat), FIELD(currency), FIELD(vat_rate), FIELD(interval), FIELD(image), FIELD(use_cart),
-      FIELD(stock_tracking), FIELD(out_of_stock),
+      FIELD(id),
+      FIELD(name),
+      FIELD(description),
+      FIELD(type),
+      FIELD(price),
+      FIELD(price_with_vat),
+      FIELD(price_without_vat),
+      FIELD(currency),
+      FIELD(vat_rate),
+      FIELD(interval),
+      FIELD(image),
+      FIELD(use_cart),
+      FIELD(stock_tracking),
+      FIELD(out_of_stock),
       {"images", [](const auto& r, Path p) { return listed(r, "images", r.images(), p); }},
       {"strings", [](const auto& r, Path p) { return resource(r.strings(), p); }}};
   return all;
@@ -133,8 +167,8 @@ std::string resource(const T& view, Path path) {
 }
 
 std::string data_type(const EventData& data) {
-  static constexpr std::array<const char*, 7> names{"null",           "\"Subscription\"", "\"Order\"", "\"Product\"",
-                                                    "\"ProductGroup\"", "\"Resource\"",   "\"Value\""};
+  static constexpr std::array<const char*, 7> names{
+      "null", "\"Subscription\"", "\"Order\"", "\"Product\"", "\"ProductGroup\"", "\"Resource\"", "\"Value\""};
   return names.at(data.index());
 }
 
@@ -143,9 +177,12 @@ std::string data_path(const Event& event, Path path) {
   return std::visit(
       [&path](const auto& view) -> std::string {
         using T = std::decay_t<decltype(view)>;
-        if constexpr (std::is_same_v<T, std::monostate>) return "null";
-        else if constexpr (std::is_same_v<T, Value>) return json(view);
-        else return resource(view, path);
+        if constexpr (std::is_same_v<T, std::monostate>)
+          return "null";
+        else if constexpr (std::is_same_v<T, Value>)
+          return json(view);
+        else
+          return resource(view, path);
       },
       data);
 }
@@ -173,8 +210,8 @@ std::string read_path(const Event& event, std::string_view path) {
   try {
     return read(event, path);
   } catch (const Error& error) {
-    return std::string("{\"error\":{\"class\":\"") + class_of(error.code()) + "\",\"message\":" +
-           quoted(error.what()) + "}}";
+    return std::string("{\"error\":{\"class\":\"") + class_of(error.code()) + "\",\"message\":" + quoted(error.what()) +
+           "}}";
   }
 }
 

@@ -1,0 +1,8 @@
+"""`python -m billcore`: the same as the command `billcore`."""
+
+import sys
+
+from billcore._cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""The command `billcore`. Its only command so far is `sandbox`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from billcore.sandbox import options as sandbox_options
+
+EXIT_USAGE = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with errors of one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `billcore`; returns the exit status (0 ok, 1 failed, 2 usage)."""
+    parser = _Parser(prog="billcore", description="Billing service client and its local sandbox.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    sandbox = commands.add_parser(
+        "sandbox",
+        help="run the whole service on localhost",
+        description=sandbox_options.DESCRIPTION,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    sandbox_options.add_arguments(sandbox)
+    return _run_sandbox(sandbox, parser.parse_args(argv))
+
+
+def sandbox_main(argv: Sequence[str] | None = None) -> int:
+    """Run `python -m billcore.sandbox`; returns the exit status."""
+    parser = _Parser(
+        prog="billcore sandbox",
+        description=sandbox_options.DESCRIPTION,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    sandbox_options.add_arguments(parser)
+    return _run_sandbox(parser, parser.parse_args(argv))
+
+
+def _run_sandbox(parser: argparse.ArgumentParser, namespace: argparse.Namespace) -> int:
+    try:
+        options = sandbox_options.from_namespace(namespace)
+    except ValueError as error:
+        parser.error(str(error))
+    # Looked for here, not caught around the import: an ImportError inside these packages is a different problem.
+    if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "h11")):
+        print("pip install 'billcore[sandbox]'", file=sys.stderr)
+        return EXIT_USAGE
+    from billcore.sandbox.server import run
+
+    return run(options)

@@ -1,0 +1,31 @@
+"""pytest plugin: the fixture `billcore_sandbox`.
+
+pytest imports this in every run, so it imports nothing but pytest; the sandbox starts with the first test that asks
+for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from billcore.testing import Sandbox
+
+
+@pytest.fixture(scope="session")
+def _billcore_sandbox_process() -> Iterator[Sandbox]:
+    """One child process for the whole run: starting it costs more than resetting it."""
+    from billcore.testing import Sandbox
+
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def billcore_sandbox(_billcore_sandbox_process: Sandbox) -> Sandbox:
+    """A billcore.testing.Sandbox in its seeded state, with an empty ledger; shared by the tests of the run."""
+    _billcore_sandbox_process.control.reset()
+    return _billcore_sandbox_process

@@ -1,0 +1,55 @@
+"""Registration of webhook endpoints. Service interface: Endpoints, Webhook endpoints."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import sqlite3
+from urllib.parse import urlsplit
+
+from billcore.sandbox.calls import Call, Reply, json_object, reply
+from billcore.sandbox.errors import invalid
+from billcore.sandbox.options import SECRET_LENGTH
+
+MAX_URL = 2048
+_NAME = r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_-]+)*\.?"
+
+
+def create(call: Call) -> Reply:
+    """Register a URL. Its secret is not in the answer; the control route `endpoints` shows it."""
+    url = json_object(call.body, call.content_type).get("url")
+    if not isinstance(url, str) or not valid_url(url):
+        raise invalid("The field url must be an absolute http or https URL.", "invalid_url")
+    try:
+        with call.world.effect(call.account) as work:
+            cursor = work.db.execute(
+                "INSERT INTO endpoints (account, url, secret) VALUES (?, ?, '')", (call.account.number, url)
+            )
+            number = cursor.lastrowid
+            secret = call.world.options.secret or _secret(call.world.store.seed, number)
+            work.db.execute("UPDATE endpoints SET secret = ? WHERE id = ?", (secret, number))
+            work.record("webhook_endpoint_create", endpoint_id=number, url=url)
+    except sqlite3.IntegrityError:
+        raise invalid("The field url is already registered.", "url_taken") from None
+    return reply({"data": {"id": number, "url": url}})
+
+
+def valid_url(url: str) -> bool:
+    """True for an absolute http(s) URL with a host, in ASCII, without spaces, credentials or a fragment."""
+    if len(url) > MAX_URL or not re.fullmatch(r"[!-~]+", url) or re.search(r'["<>\\^`{|}#]|%(?![0-9A-Fa-f]{2})', url):
+        return False
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or port == 0:
+        return False
+    # An IPv6 address, or labels of a name or an IPv4 address.
+    return ":" in parts.hostname or re.fullmatch(_NAME, parts.hostname) is not None
+
+
+def _secret(seed: int, number: int | None) -> str:
+    """32 characters, the same for the same seed and endpoint: a sandbox's secret protects nothing but demo data."""
+    return hmac.digest(str(seed).encode(), f"endpoint {number}".encode(), hashlib.sha256).hex()[:SECRET_LENGTH]

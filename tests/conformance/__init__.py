@@ -1,0 +1,1 @@
+"""Conformance tests: the shared fixtures, played against the C++, C and Python clients and against the sandbox."""

@@ -1,0 +1,42 @@
+"""Every test that takes `language` runs once for each client; the drivers live for the whole session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from .drivers import LANGUAGES, Driver, make_driver
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "language" in metafunc.fixturenames and not metafunc.definition.get_closest_marker("own_languages"):
+        metafunc.parametrize("language", LANGUAGES, scope="session")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "own_languages: the test names the languages of each of its cases itself")
+
+
+@pytest.fixture(scope="session")
+def drivers() -> Iterator[Callable[[str], Driver]]:
+    made: dict[str, Driver] = {}
+
+    def get(language: str) -> Driver:
+        if language not in made:
+            made[language] = make_driver(language)
+        return made[language]
+
+    yield get
+    errors: list[str] = []
+    for language, driver in made.items():
+        try:
+            driver.close()
+        except AssertionError as error:
+            errors.append(f"{language}: {error}")
+    assert not errors, "\n".join(errors)
+
+
+@pytest.fixture
+def driver(language: str, drivers: Callable[[str], Driver]) -> Driver:
+    return drivers(language)

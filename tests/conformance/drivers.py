@@ -1,0 +1,186 @@
+"""One interface over the three clients: run(request) -> reply, both as JSON values.
+
+The C++ and C clients are programs that read one request a line and write one reply a line; the Python package is called
+in process (python_driver.py).
+
+request: {"op": "subscriptions.get", "client": {"base_url": …, "api_key": …}, "args": {"id": "sub_1"}}
+reply: {"ok": result} or {"error": {"class": "NotFoundError", "status": 12, "message": …, …}}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+LANGUAGES = ("cpp", "c", "python")
+DEADLINE = 120.0  # seconds for one call: far beyond any, so that only a hang meets it
+
+# Exception class -> billcore_status, the table that all languages share.
+STATUS = {
+    "InvalidArgumentError": 2,
+    "ConfigError": 3,
+    "BillcoreError": 5,
+    "SignatureError": 6,
+    "DecodeError": 7,
+    "ApiError": 9,
+    "AuthenticationError": 10,
+    "PaymentError": 11,
+    "NotFoundError": 12,
+    "ValidationError": 13,
+    "RateLimitError": 14,
+    "ServerError": 15,
+    "TransportError": 16,
+    "TimeoutError": 17,
+    "ConnectionError": 18,
+    "TlsError": 19,
+    "OutcomeUnknownError": 20,
+    "PaginationError": 21,
+}
+
+_VARIABLES = {"cpp": "BILLCORE_CPP_DRIVER", "c": "BILLCORE_C_DRIVER"}
+
+
+class Driver(Protocol):
+    def run(self, request: dict[str, Any]) -> dict[str, Any]: ...
+
+    def close(self) -> None: ...
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without what would configure a client."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("BILLCORE_") and not name.lower().endswith("_proxy")
+    }
+
+
+class ProgramDriver:
+    """A driver program, started at the first call; a crash is reported with what it wrote to stderr."""
+
+    def __init__(self, program: Path) -> None:
+        self._program = program
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the driver
+        self._process: subprocess.Popen[bytes] | None = None
+        self._buffer = b""
+        self._begin = 0  # where in stderr the words of the running process begin
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        process = self._start()
+        assert process.stdin is not None
+        try:
+            process.stdin.write(json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+            process.stdin.flush()
+            line = self._read_line(process)
+        except BrokenPipeError:
+            line = b""
+        if not line:
+            code = self._end(kill=True)
+            raise AssertionError(f"the driver ended with status {code} during {request!r}\n{self._errors()}")
+        reply = json.loads(line)
+        assert isinstance(reply, dict) and len(reply.keys() & {"ok", "error"}) == 1, f"not a reply: {line!r}"
+        return reply
+
+    def close(self) -> None:
+        """Ends the program by end of input; whatever a sanitizer found makes its status non-zero."""
+        if self._process is not None:
+            code = self._end(kill=False)
+            assert code == 0, f"the driver ended with status {code}\n{self._errors()}"
+        self._stderr.close()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._buffer = b""
+            self._begin = os.fstat(self._stderr.fileno()).st_size
+            self._process = subprocess.Popen(
+                [self._program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                env=clean_environment(),
+            )
+        return self._process
+
+    def _read_line(self, process: subprocess.Popen[bytes]) -> bytes:
+        assert process.stdout is not None
+        deadline = time.monotonic() + DEADLINE
+        while b"\n" not in self._buffer:
+            ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                process.send_signal(signal.SIGABRT)
+                raise AssertionError(f"the driver did not answer within {DEADLINE} s\n{self._errors()}")
+            chunk = os.read(process.stdout.fileno(), 1 << 20)
+            if not chunk:
+                return b""
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _end(self, *, kill: bool) -> int:
+        process, self._process = self._process, None
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+        if kill and process.poll() is None:
+            try:
+                process.wait(timeout=10)  # it may be writing its last words
+            except subprocess.TimeoutExpired:
+                process.kill()
+        code = process.wait(timeout=DEADLINE)
+        process.stdout.close()
+        return code
+
+    def _errors(self) -> str:
+        # pread: the child writes at the same file offset, which must not move.
+        return os.pread(self._stderr.fileno(), 1 << 20, self._begin).decode(errors="replace")[-8000:]
+
+
+class ThreadDriver:
+    """Calls a driver in a thread, so that a call that hangs fails one test and not the whole run."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        reply: list[dict[str, Any]] = []
+        failure: list[BaseException] = []
+
+        def call() -> None:
+            try:
+                reply.append(self._driver.run(request))
+            except BaseException as error:
+                failure.append(error)
+
+        thread = threading.Thread(target=call, daemon=True)
+        thread.start()
+        thread.join(DEADLINE)
+        assert not thread.is_alive(), f"no answer within {DEADLINE} s to {request!r}"
+        if failure:
+            raise failure[0]
+        return reply[0]
+
+    def close(self) -> None:
+        self._driver.close()
+
+
+def make_driver(language: str) -> Driver:
+    if language == "python":
+        from .python_driver import PythonDriver
+
+        return ThreadDriver(PythonDriver())
+    variable = _VARIABLES[language]
+    program = os.environ.get(variable, "")
+    if not program:
+        raise RuntimeError(f"{variable} is not set: build the driver and set it to the program's path")
+    if not os.access(program, os.X_OK):
+        raise RuntimeError(f"{variable} names no program: {program}")
+    return ProgramDriver(Path(program))

@@ -1,0 +1,196 @@
+"""The Python package as a conformance driver: its public names only, called as a user would."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from .drivers import STATUS
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_API_DETAILS = {"code": "api_code", "message": "api_message", "body": "body"}  # of ApiError: attribute -> reply member
+_DETAILS = {
+    "request_id": "request_id",
+    "retry_after": "retry_after",
+    "reason": "reason",
+    "outcome_unknown": "outcome_unknown",
+    "method": "method",
+    "path": "path",
+}
+
+
+def _bytes_or_text(value: Any) -> Any:
+    return base64.b64decode(value["b64"]) if isinstance(value, dict) else value
+
+
+def _header_text(value: Any) -> str | None:
+    """A header as Python servers hand it over: text, one character for each byte where it is no UTF-8."""
+    raw = _bytes_or_text(value)
+    return raw.decode("latin-1") if isinstance(raw, bytes) else raw
+
+
+class PythonDriver:
+    def __init__(self) -> None:
+        for name in ("BILLCORE_API_KEY", "BILLCORE_BASE_URL"):
+            os.environ.pop(name, None)
+        self._billcore: Any = importlib.import_module("billcore")
+        self._webhooks: Any = importlib.import_module("billcore.webhooks")
+        self._options: dict[str, Any] | None = None
+        self._client: Any = None
+
+    def run(self, request: dict[str, Any]) -> dict[str, Any]:
+        yielded: list[Any] = []
+        try:
+            return {"ok": self._call(request, yielded)}
+        except self._billcore.BillcoreError as error:
+            reply = self._error(error)
+            if request["op"].endswith((".list", ".orders")):
+                reply["items_before"] = len(yielded)
+            return {"error": reply}
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    def _error(self, error: Any) -> dict[str, Any]:
+        name = type(error).__name__
+        assert type(error).__module__.startswith("billcore"), f"{type(error)} is not public"
+        reply: dict[str, Any] = {"class": name, "status": STATUS[name], "message": str(error), "repr": repr(error)}
+        api = isinstance(error, self._billcore.ApiError)
+        for attribute, member in (_DETAILS | _API_DETAILS if api else _DETAILS).items():
+            value = getattr(error, attribute, None)
+            if value is not None:
+                reply[member] = value
+        http_status = getattr(error, "http_status", None) or getattr(error, "status", None)
+        if http_status:
+            reply["http_status"] = http_status
+        if error.__cause__ is not None:
+            reply["cause"] = type(error.__cause__).__name__
+        if isinstance(reply.get("body"), bytes):
+            reply["body"] = reply["body"].decode(errors="replace")
+        return reply
+
+    def _connect(self, options: dict[str, Any]) -> Any:
+        if self._client is None or options != self._options:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+            self._client = self._billcore.Client(**options)
+            self._options = options
+        return self._client
+
+    def _call(self, request: dict[str, Any], yielded: list[Any]) -> Any:
+        op, args = request["op"], dict(request.get("args", {}))
+        if op.startswith("webhook."):
+            return self._webhook(op.removeprefix("webhook."), args)
+        client = self._connect(request["client"])
+        if op == "request":
+            return self._response(client.request(**args))
+        if op == "webhook_endpoints.create":
+            return self._response(client.webhook_endpoints.create(**args))
+        group, verb = op.split(".")
+        method: Callable[..., Any] = getattr(getattr(client, group), verb)
+        place = [args.pop("id")] if "id" in args else []
+        if verb in ("list", "orders"):
+            return self._list(method(*place, **args), request["take"], yielded)
+        if verb == "update":
+            return self._resource(method(*place, args["fields"]))
+        result = method(*place, **args)
+        return None if verb == "delete" and result is None else self._resource(result)
+
+    def _resource(self, resource: Any) -> Any:
+        value = json.loads(resource.raw)
+        assert resource.to_dict() == value, "to_dict() and raw differ"
+        return value
+
+    def _response(self, response: Any) -> Any:
+        body = response.body
+        text = body.decode() if isinstance(body, bytes) else body
+        return {"status": response.status, "headers": dict(response.headers), "body": text}
+
+    def _list(self, pager: Any, take: Any, yielded: list[Any]) -> Any:
+        if take == "first":
+            first = pager.first()
+            yielded += [] if first is None else [self._resource(first)]
+        elif take == "all":
+            for item in pager:
+                yielded.append(self._resource(item))
+        else:
+            yielded += [self._resource(item) for item in pager.collect(limit=take)]
+        verdict = pager.verdict
+        return {
+            "items": yielded,
+            "verdict": None if verdict is None else str(verdict),
+            "reason": None if verdict is None else verdict.reason,
+            "total": pager.total if pager.fetched_pages else None,
+            "fetched_pages": pager.fetched_pages,
+        }
+
+    def _webhook(self, verb: str, args: dict[str, Any]) -> Any:
+        # "body": a value that is no bytes, to see it refused.
+        body = args["body"] if "body" in args else base64.b64decode(args["body_b64"])
+        if verb == "sign":
+            return {"signature": self._webhooks.sign(body, _bytes_or_text(args["secret"]))}
+        secrets = [_bytes_or_text(secret) for secret in args["secrets"]]
+        limit = {"max_body": args["max_body"]} if "max_body" in args else {}
+        signature = _header_text(args.get("signature"))
+        if verb == "verify":
+            verified = self._webhooks.verify(body, signature, secrets, **limit)
+            assert verified
+            return {"secret_index": verified.secret_index}
+        event = self._webhooks.unwrap(body, signature, secrets, **limit)
+        assert event.raw == body
+        return {"read": {path: self._read(event, path) for path in args["read"]}}
+
+    def _read(self, event: Any, path: str) -> Any:
+        try:
+            if path == "raw:data":
+                return event.data.raw
+            if path.startswith("has:data."):
+                return path.removeprefix("has:data.") in event.data
+            if path == "data_type":
+                return self._type_name(event.data)
+            value = self._follow(event, path.split("."))
+            if isinstance(value, datetime):
+                return self._time(event, path, value)
+            if path == "id" or (path == "data.id" and self._type_name(event.data) in ("Subscription", "Order")):
+                return {"id": str(value), "is_integer": isinstance(value, int)}
+            return self._plain(value)
+        except self._billcore.BillcoreError as error:
+            return {"error": {"class": type(error).__name__, "message": str(error)}}
+
+    def _time(self, event: Any, path: str, value: datetime) -> Any:
+        assert value.tzinfo is not None, f"{path} is not aware"
+        text = json.loads(event.raw)["created_at"] if path == "created_at" else event.data[path.removeprefix("data.")]
+        return {"text": text, "unix_micros": (value - _EPOCH) // timedelta(microseconds=1)}
+
+    def _type_name(self, data: Any) -> str | None:
+        if data is None:
+            return None
+        name = type(data).__name__
+        return name if type(data).__module__.startswith("billcore") else "Value"
+
+    def _follow(self, value: Any, steps: list[str]) -> Any:
+        for step in steps:
+            if step.isdecimal():
+                value = value[int(step)]
+            elif hasattr(type(value), step):
+                value = getattr(value, step)
+            else:
+                present = step in value
+                value = value[step] if present else None
+        return value
+
+    def _plain(self, value: Any) -> Any:
+        """The JSON value that the protocol prescribes for what a getter gave."""
+        if isinstance(value, Decimal):
+            return str(value)
+        if isinstance(value, list | tuple):
+            return [self._plain(item) for item in value]
+        return value.to_dict() if hasattr(value, "to_dict") else value

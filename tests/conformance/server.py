@@ -1,0 +1,266 @@
+"""A scripted HTTP/1.1 server on a raw socket: canned answers byte for byte, every request recorded as it came.
+
+It is no HTTP server on purpose: it can send half an answer, a wrong Content-Length, an endless body, a reset, or
+nothing at all, which a well-behaved server cannot.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal
+
+Ending = Literal["keep", "close", "reset", "hang"]
+
+_DONE = 599  # answered when the script has come to its end; no client may take it for an answer of the service
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it came over the wire."""
+
+    method: str
+    target: str
+    version: str
+    headers: list[tuple[str, str]]
+    body: bytes
+    connection: int  # 0 for the first connection, 1 for the next …
+
+    def header(self, name: str) -> str | None:
+        values = [value for key, value in self.headers if key.lower() == name.lower()]
+        assert len(values) <= 1, f"header {name} came {len(values)} times"
+        return values[0] if values else None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What to send for one request, and what to do with the connection after it.
+
+    raw: these bytes instead of a status line, headers and body. A Content-Length among the headers is sent as it is,
+    however wrong; without one the true length is added. Ending "hang": the connection stays open, nothing more is sent.
+    """
+
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    raw: bytes | None = None
+    send_only: int | None = None  # of the whole answer, this many bytes
+    endless: bytes = b""  # then this again and again, until the client goes
+    ending: Ending = "keep"
+    delay: float = 0.0  # seconds before the first byte
+
+    def encode(self, method: str = "GET") -> bytes:
+        if self.raw is not None:
+            data = self.raw
+        else:
+            names = {name.lower() for name in self.headers}
+            head = [f"HTTP/1.1 {self.status} Canned"]
+            head += [f"{name}: {value}" for name, value in self.headers.items()]
+            if "content-length" not in names and "transfer-encoding" not in names and not self.endless:
+                head.append(f"Content-Length: {len(self.body)}")
+            data = "\r\n".join([*head, "", ""]).encode("latin-1") + (b"" if method == "HEAD" else self.body)
+        return data if self.send_only is None else data[: self.send_only]
+
+
+def json_reply(value: Any, status: int = 200, **more: Any) -> Reply:
+    body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    return Reply(status=status, headers={"Content-Type": "application/json"}, body=body, **more)
+
+
+Script = Iterable[Reply] | Callable[[Request], Reply]
+
+
+class ScriptedServer:
+    """Plays a script on 127.0.0.1 while its `with` block lasts.
+
+    A list is played once, one reply a request, over whatever connections come; a function is asked for each request.
+    """
+
+    def __init__(self, script: Script = (), *, tls: ssl.SSLContext | None = None) -> None:
+        self._next: Callable[[Request], Reply] = script if callable(script) else self._play(list(script))
+        self._tls = tls
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._requests: list[Request] = []
+        self._sockets: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.connections = 0
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def url(self) -> str:
+        return f"{'https' if self._tls else 'http'}://{self.host}"
+
+    @property
+    def requests(self) -> list[Request]:
+        """Requests received wholly, oldest first."""
+        with self._lock:
+            return list(self._requests)
+
+    def __enter__(self) -> ScriptedServer:
+        self._spawn(self._accept)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        with self._lock:
+            sockets = list(self._sockets)
+        for connection in sockets:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(timeout=30)
+            assert not thread.is_alive(), "a thread of the scripted server did not end"
+
+    def _play(self, replies: list[Reply]) -> Callable[[Request], Reply]:
+        waiting = iter(replies)
+
+        def next_reply(request: Request) -> Reply:
+            with self._lock:
+                reply = next(waiting, None)
+            return reply or Reply(status=_DONE, body=b"the script of the test server is at its end")
+
+        return next_reply
+
+    def _spawn(self, target: Callable[..., None], *args: Any) -> None:
+        thread = threading.Thread(target=target, args=args, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while not self._stop.is_set():
+            try:
+                plain, _ = self._listener.accept()
+            except OSError:
+                return
+            with self._lock:
+                self._sockets.append(plain)
+                number = self.connections
+                self.connections += 1
+            self._spawn(self._serve, plain, number)
+
+    def _serve(self, plain: socket.socket, number: int) -> None:
+        connection = plain
+        try:
+            if self._tls:
+                connection = self._tls.wrap_socket(plain, server_side=True)
+                with self._lock:
+                    self._sockets.append(connection)
+            self._converse(connection, number)
+        except OSError:
+            pass  # the client went away, or the test is over
+        finally:
+            connection.close()
+
+    def _converse(self, connection: socket.socket, number: int) -> None:
+        buffer = b""
+        while not self._stop.is_set():
+            received = _read_request(connection, buffer, number)
+            if received is None:
+                return
+            request, buffer = received
+            with self._lock:
+                self._requests.append(request)
+            reply = self._next(request)
+            if reply.delay and self._stop.wait(reply.delay):
+                return
+            connection.sendall(reply.encode(request.method))
+            while reply.endless and not self._stop.is_set():
+                connection.sendall(reply.endless)
+            if reply.ending == "hang":
+                _wait_for_end(connection)
+                return
+            if reply.ending == "reset":
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                return
+            if reply.ending == "close":
+                connection.shutdown(socket.SHUT_WR)
+                _wait_for_end(connection)  # closing with unread input would be a reset
+                return
+
+
+def _wait_for_end(connection: socket.socket) -> None:
+    while connection.recv(65536):
+        pass
+
+
+def _read_request(connection: socket.socket, buffer: bytes, number: int) -> tuple[Request, bytes] | None:
+    while b"\r\n\r\n" not in buffer:
+        chunk = connection.recv(65536)
+        if not chunk:
+            return None
+        buffer += chunk
+    head, _, buffer = buffer.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    method, target, version = first.split(" ")
+    headers = [(name, value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    lengths = [int(value) for name, value in headers if name.lower() == "content-length"]
+    length = lengths[0] if lengths else 0
+    while len(buffer) < length:
+        chunk = connection.recv(65536)
+        if not chunk:
+            return None
+        buffer += chunk
+    return Request(method, target, version, headers, buffer[:length], number), buffer[length:]
+
+
+def closed_port() -> int:
+    """A port of the loopback interface that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+class SilentListener:
+    """Accepts connections (the kernel does) and never says a word: a TLS handshake with it never ends."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=16)
+        self.port: int = self._listener.getsockname()[1]
+
+    def __enter__(self) -> SilentListener:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+
+
+class FullListener:
+    """A listener whose queue is full: a further connection is neither made nor refused."""
+
+    def __init__(self) -> None:
+        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._listener.bind(("127.0.0.1", 0))
+        self._listener.listen(0)
+        self.port: int = self._listener.getsockname()[1]
+        self._fillers: list[socket.socket] = []
+
+    def __enter__(self) -> FullListener:
+        for _ in range(16):
+            filler = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            filler.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                filler.connect(("127.0.0.1", self.port))
+            self._fillers.append(filler)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for filler in self._fillers:
+            filler.close()
+        self._listener.close()

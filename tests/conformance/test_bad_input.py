@@ -1,0 +1,188 @@
+"""Bad input and bad answers: an error of the right class in every language, and nothing sent that should not be."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from .drivers import LANGUAGES, STATUS, Driver
+from .fixtures import ACCOUNT, API_KEY, body_bytes, differences, load
+from .server import FullListener, Reply, Request, ScriptedServer, SilentListener, closed_port
+
+CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
+PLAYS = [(case, language) for case in CASES for language in case.get("langs", LANGUAGES)]
+
+
+def fill(value: Any, places: dict[str, str]) -> Any:
+    """The value with its tokens replaced, in texts however deep; "<page>" alone becomes a number."""
+    if isinstance(value, dict):
+        return {fill(key, places): fill(item, places) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fill(item, places) for item in value]
+    if value == "<page>":
+        return int(places["<page>"])
+    if isinstance(value, str):
+        for place, text in places.items():
+            value = value.replace(place, text)
+    return value
+
+
+def make_reply(reply: dict[str, Any]) -> Reply:
+    if "raw" in reply:
+        body, raw = b"", reply["raw"].encode()
+    elif "body" in reply:
+        body, raw = json.dumps(reply["body"], ensure_ascii=False).encode(), None
+    else:
+        body, raw = body_bytes(reply) if reply.keys() & {"body_text", "body_b64", "body_parts"} else b"", None
+    return Reply(
+        status=reply.get("status", 200),
+        headers=reply.get("headers", {}),
+        body=body,
+        raw=raw,
+        endless=reply.get("endless", "").encode(),
+        ending=reply.get("ending", "keep"),
+    )
+
+
+def make_script(replies: list[dict[str, Any]], places: dict[str, str]) -> Callable[[Request], Reply]:
+    """One reply a request; a request that the case does not foresee is answered, counted, and fails the test."""
+    waiting = list(replies)
+
+    def next_reply(request: Request) -> Reply:
+        if not waiting:
+            return Reply(status=599, body=b"not foreseen")
+        reply = waiting[0] if waiting[0].get("repeat") else waiting.pop(0)
+        page = re.search(r"[?&]page=(\d+)", request.target)
+        return make_reply(fill(reply, places | {"<page>": page[1] if page else "0"}))
+
+    return next_reply
+
+
+@pytest.fixture(scope="module")
+def dead_ends() -> Iterator[dict[str, str]]:
+    """Base URLs that lead nowhere."""
+    with FullListener() as full, SilentListener() as silent:
+        yield {
+            "<full>": f"http://127.0.0.1:{full.port}",
+            "<silent_tls>": f"https://127.0.0.1:{silent.port}",
+            "<closed>": f"http://127.0.0.1:{closed_port()}",
+        }
+
+
+@pytest.mark.own_languages
+@pytest.mark.parametrize(("case", "language"), PLAYS, ids=[f"{case['name']}-{language}" for case, language in PLAYS])
+def test_bad_input(
+    case: dict[str, Any], language: str, drivers: Callable[[str], Driver], dead_ends: dict[str, str]
+) -> None:
+    with ScriptedServer(lambda request: Reply(status=599)) as other:
+        places = dead_ends | {"<other>": other.url, "<api_key>": API_KEY}
+        with ScriptedServer(make_script(case.get("server", []), places)) as server:
+            places |= {"<server>": server.url, "<host>": server.host}
+            client = {"base_url": "<server>" + ACCOUNT, "api_key": API_KEY} | case.get("client", {})
+            client = {key: value for key, value in client.items() if key not in case.get("client_without", [])}
+            driver = drivers(language)
+            if "first" in case:
+                made = driver.run(fill({**case["first"], "client": client}, places))
+                assert "ok" in made, made
+            reply = driver.run(fill({**case["call"], "client": client}, places))
+            requests = server.requests
+        strays = other.requests
+    check(case, reply)
+    expect = case["expect"]
+    if "requests" in expect:
+        assert len(requests) == expect["requests"], [f"{r.method} {r.target}" for r in requests]
+    if "targets" in expect:
+        assert [r.target for r in requests] == expect["targets"]
+    assert len(strays) == expect.get("other_requests", 0), "a request went to another server"
+
+
+def check(case: dict[str, Any], reply: dict[str, Any]) -> None:
+    expect = case["expect"]
+    if "error" not in expect:
+        assert "ok" in reply, reply
+        assert not differences(expect["ok"], reply["ok"]), differences(expect["ok"], reply["ok"])
+        return
+    assert "error" in reply, f"no error, but {reply!r}"
+    error = {"outcome_unknown": False, **reply["error"]}
+    wanted = dict(expect["error"])
+    classes = wanted.pop("class")
+    assert error["class"] in ([classes] if isinstance(classes, str) else classes), error
+    assert not differences(wanted, error), f"{differences(wanted, error)}\nin {error}"
+    assert not set(expect.get("absent", [])) & {name for name, value in error.items() if value is not None}, error
+    assert error["status"] == STATUS[error["class"]]
+    message = error["message"]
+    assert message.strip() and not {"\n", "\r"} & set(message), f"not one line: {message!r}"
+    assert len(message) < 1000, "an essay"
+    assert re.search(expect.get("message", ""), message), message
+    said = json.dumps(error, ensure_ascii=False)
+    for hidden in [API_KEY, *expect.get("hidden", [])]:
+        assert hidden not in said and json.dumps(hidden)[1:-1] not in said, "a secret is shown"
+
+
+# The cases and the harness themselves.
+
+
+def test_cases_are_whole() -> None:
+    names = [case["name"] for case in CASES]
+    assert len(set(names)) == len(names)
+    for case in CASES:
+        expect = case["expect"]
+        assert ("error" in expect) != ("ok" in expect), case["name"]
+        classes = expect.get("error", {}).get("class", [])
+        assert set([classes] if isinstance(classes, str) else classes) <= set(STATUS), case["name"]
+        assert set(case.get("langs", LANGUAGES)) <= set(LANGUAGES)
+        if "server" in case:
+            assert "requests" in expect or "targets" in expect, case["name"]
+        for reply in case.get("server", []):
+            make_reply(fill(reply, {"<page>": "1"}))
+
+
+def test_what_c_cannot_say_is_for_python_only() -> None:
+    """Arguments that no C function takes; everything else is played in all three languages."""
+    for case in CASES:
+        args, products = case["call"]["args"], case["call"]["op"].startswith("products.")
+        numbers = {key: args[key] for key in _INTEGERS & args.keys()}
+        if "id" in args and products:
+            numbers["id"] = args["id"]
+        odd = [v for v in numbers.values() if type(v) is not int or not -(2**63) <= v < 2**63]
+        if odd or ("id" in args and not products and not isinstance(args["id"], str)) or "body" in args:
+            assert case.get("langs") == ["python"], case["name"]
+
+
+_INTEGERS = {"amount", "quantity", "vat", "product_id", "page", "per_page"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"class": "ApiError", "status": 9},
+        {"status": 11},
+        {"http_status": 403},
+        {"outcome_unknown": True},
+        {"message": ""},
+        {"message": "two\nlines"},
+        {"message": "x" * 2000},
+        {"message": f"401: {API_KEY}"},
+        {"api_message": f"401: {API_KEY}"},
+        {"retry_after": 3},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_check_notices(changes: dict[str, Any]) -> None:
+    expect = {"error": {"class": "AuthenticationError", "http_status": 401, "outcome_unknown": False}}
+    case = {"expect": expect | {"message": "401", "absent": ["retry_after"]}}
+    good = {"class": "AuthenticationError", "status": 10, "http_status": 401, "message": "401: the key is wrong"}
+    check(case, {"error": good})
+    with pytest.raises(AssertionError):
+        check(case, {"error": good | changes})
+
+
+def test_tokens() -> None:
+    reply = {"status": 200, "headers": {"Location": "<other>/x"}, "body": {"page": "<page>", "text": "p<page>"}}
+    made = make_script([reply | {"repeat": True}], {"<other>": "http://h:1"})
+    first = made(Request("GET", "/a?page=7&b=1", "HTTP/1.1", [], b"", 0))
+    assert first.headers == {"Location": "http://h:1/x"} and json.loads(first.body) == {"page": 7, "text": "p7"}

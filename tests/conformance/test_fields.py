@@ -1,0 +1,106 @@
+"""Every row of the resource tables has a C getter, a C++ accessor and a line in the Python stubs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .fixtures import load
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ROWS: list[dict[str, Any]] = load("fields.json")["rows"]
+
+# How many rows each table of the interface has: a row lost here would be lost in every language.
+TABLES = {
+    "Subscription": 16,
+    "Order": 12,
+    "Order.delivery": 1,
+    "Product": 16,
+    "Product.images[]": 2,
+    "Product.strings": 5,
+    "CustomFieldValue": 4,
+    "Product group": 3,
+    "Pagination": 6,
+    "Pagination.links": 2,
+    "Event envelope": 5,
+}
+
+
+def _read(paths: Iterable[Path], what: str) -> str:
+    found = sorted(paths)
+    assert found, f"there is no {what} yet"
+    return "\n".join(path.read_text("utf-8") for path in found)
+
+
+def _cpp_classes(text: str) -> dict[str, str]:
+    """Class name -> its body, for classes that begin in the first column."""
+    text = re.sub(r"//[^\n]*", "", text)
+    pattern = re.compile(r"^(?:class|struct) (\w+)[^;{]*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
+    return {match[1]: match[2] for match in pattern.finditer(text)}
+
+
+def _stub_classes(text: str) -> dict[str, str]:
+    pattern = re.compile(r"^class (\w+)[^\n]*:(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
+    classes: dict[str, str] = {}
+    for match in pattern.finditer(text):
+        classes[match[1]] = classes.get(match[1], "") + match[2]
+    return classes
+
+
+def missing_c(header: str, rows: list[dict[str, Any]]) -> list[str]:
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", header, flags=re.DOTALL)
+    return [row["c_getter"] for row in rows if not re.search(rf"\b{row['c_getter']}\s*\(", text)]
+
+
+def missing_members(classes: dict[str, str], rows: list[dict[str, Any]], member: str, pattern: str) -> list[str]:
+    return [
+        f"{row['class']}.{row[member]}"
+        for row in rows
+        if not re.search(pattern.format(re.escape(row[member])), classes.get(row["class"], ""), re.MULTILINE)
+    ]
+
+
+CPP_ACCESSOR = r"\b{}\(\) const\b"
+STUB_LINE = r"^    (?:{0}: |def {0}\(self\) -> )"
+
+
+def test_every_table_is_whole() -> None:
+    counts = {name: sum(row["resource"] == name for row in ROWS) for name in TABLES}
+    assert counts == TABLES and len(ROWS) == sum(TABLES.values())
+    assert len({(row["resource"], row["field"]) for row in ROWS}) == len(ROWS)
+
+
+def test_c_getters() -> None:
+    header = _read((ROOT / "capi/include").rglob("*.h"), "capi/include/billcore.h")
+    missing = missing_c(header, ROWS)
+    assert not missing, "billcore.h lacks: " + ", ".join(missing)
+
+
+def test_cpp_accessors() -> None:
+    headers = _read((ROOT / "core/include/billcore").glob("*.hpp"), "header in core/include/billcore")
+    missing = missing_members(_cpp_classes(headers), ROWS, "cpp_member", CPP_ACCESSOR)
+    assert not missing, "the C++ headers lack: " + ", ".join(missing)
+
+
+def test_python_stubs() -> None:
+    stubs = _read((ROOT / "python/billcore").glob("*.pyi"), "stub in python/billcore")
+    missing = missing_members(_stub_classes(stubs), ROWS, "member", STUB_LINE)
+    assert not missing, "the Python stubs lack: " + ", ".join(missing)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['resource']}.{row['field']}")
+def test_a_missing_name_is_noticed(row: dict[str, Any]) -> None:
+    """Each check finds a name that is there, and misses it when it is not, or is only mentioned in a comment."""
+    getter, cpp, member = row["c_getter"], row["cpp_member"], row["member"]
+    assert missing_c(f"BILLCORE_API billcore_status {getter}(const void *self);", [row]) == []
+    assert missing_c(f"/* {getter}(self) */ billcore_status {getter}_raw(const void *self);", [row])
+    for body, expected in ((f"  int {cpp}() const;", 0), (f"  // int {cpp}() const\n  int {cpp}_() const;", 1)):
+        classes = _cpp_classes(f"class {row['class']} : public Resource {{\n public:\n{body}\n}};\n")
+        assert len(missing_members(classes, [row], "cpp_member", CPP_ACCESSOR)) == expected
+    for body, expected in ((f"    @property\n    def {member}(self) -> int: ...", 0), (f"    # {member}: int", 1)):
+        stub = f"class {row['class']}(Resource):\n{body}\nclass Other: ...\n"
+        assert len(missing_members(_stub_classes(stub), [row], "member", STUB_LINE)) == expected

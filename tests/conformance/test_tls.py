@@ -1,0 +1,110 @@
+"""Certificates: a self-signed one and one of another host are refused, the right one passes with `ca_bundle`."""
+
+from __future__ import annotations
+
+import http.server
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .drivers import Driver
+
+BODY = b'{"data":{"id":"ord_1"}}'
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self) -> None:
+        self.server.requests.append(self.requestline)  # type: ignore[attr-defined]
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(BODY)))
+        self.end_headers()
+        self.wfile.write(BODY)
+
+    do_GET = do_POST = answer
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """An HTTPS server with a self-signed certificate for one name."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path, name: str) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests: list[str] = []
+        self.certificate = folder / f"{name}.pem"
+        key = folder / f"{name}.key"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            + ["-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]
+            + ["-keyout", str(key), "-out", str(self.certificate)],
+            check=True,
+            capture_output=True,
+        )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_: Any) -> None:
+        """A refused handshake is what the tests are about."""
+
+    def client(self, **more: Any) -> dict[str, Any]:
+        url = f"https://localhost:{self.server_address[1]}/acct"
+        return {"base_url": url, "api_key": "key_tls", "timeout": 20, **more}
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("right"), "localhost")
+    yield server
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def wrong_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("wrong"), "elsewhere.example")
+    yield server
+    server.shutdown()
+
+
+GET = {"op": "orders.get", "args": {"id": "ord_1"}}
+POST = {"op": "subscriptions.charge", "args": {"id": "sub_1", "product_id": 1, "amount": 1}}
+
+
+def test_the_right_certificate_passes_with_ca_bundle(driver: Driver, right: Server) -> None:
+    client = right.client(ca_bundle=str(right.certificate))
+    for call in (GET, POST):
+        assert driver.run({**call, "client": client}) == {"ok": {"id": "ord_1"}}
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+def test_a_self_signed_certificate_is_refused(driver: Driver, right: Server, call: dict[str, Any]) -> None:
+    received = len(right.requests)
+    error = driver.run({**call, "client": right.client()})["error"]
+    assert error["class"] == "TlsError" and "ca_bundle" in error["message"]
+    assert not error.get("outcome_unknown") and len(right.requests) == received
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+def test_a_certificate_of_another_host_is_refused(driver: Driver, wrong_host: Server, call: dict[str, Any]) -> None:
+    client = wrong_host.client(ca_bundle=str(wrong_host.certificate))
+    error = driver.run({**call, "client": client})["error"]
+    assert error["class"] == "TlsError" and not error.get("outcome_unknown")
+    assert wrong_host.requests == []
+
+
+def test_a_ca_bundle_that_is_no_file_is_a_config_error(driver: Driver, right: Server) -> None:
+    error = driver.run({**GET, "client": right.client(ca_bundle="/nowhere/ca.pem")})["error"]
+    assert error["class"] == "ConfigError" and "/nowhere/ca.pem" in error["message"]

@@ -1,0 +1,97 @@
+"""Every webhook vector in every language: verify, unwrap, what the getters give, sign."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+from typing import Any
+
+import pytest
+
+from .drivers import STATUS, Driver
+from .fixtures import body_bytes, differences, load, text_or_b64
+
+CASES = load("webhook_vectors.json")["cases"]
+GOOD = [case for case in CASES if case["expect"]["verify"] == "ok"]
+
+
+def _ids(cases: list[dict[str, Any]]) -> list[str]:
+    return [case["name"] for case in cases]
+
+
+def _arguments(case: dict[str, Any]) -> dict[str, Any]:
+    args = {
+        "body_b64": base64.b64encode(body_bytes(case)).decode(),
+        "signature": case.get("signature"),
+        "secrets": case["secrets"],
+    }
+    return args | ({"max_body": case["max_body"]} if "max_body" in case else {})
+
+
+def _check_refusal(case: dict[str, Any], error: dict[str, Any]) -> None:
+    expect = case["expect"]
+    if expect["verify"] == "ConfigError":
+        assert error["class"] == "ConfigError", error
+    else:
+        assert (error["class"], error["reason"]) == ("SignatureError", expect["verify"]), error
+        assert error["http_status"] == expect["http_status"]
+    _check_words(case, error)
+
+
+def _check_words(case: dict[str, Any], error: dict[str, Any]) -> None:
+    """One line, the shared number, and nothing that must not be told."""
+    assert error["status"] == STATUS[error["class"]]
+    assert error["message"].strip() and "\n" not in error["message"]
+    said = json.dumps(error, ensure_ascii=False)
+    body = body_bytes(case).decode("utf-8", "replace")
+    for hidden in [text_or_b64(secret).decode("latin-1") for secret in case["secrets"]] + [body]:
+        assert len(hidden.strip()) < 16 or hidden not in said, "a secret or the body stands in the error"
+    macs = [hmac.new(text_or_b64(secret), body_bytes(case), "sha256").hexdigest() for secret in case["secrets"]]
+    assert not any(mac in said for mac in macs), "the right signature stands in the error"
+    given = case.get("signature")
+    if isinstance(given, str) and len(given) >= 31:
+        assert given not in said, "the signature stands in the error"
+
+
+@pytest.mark.parametrize("case", CASES, ids=_ids(CASES))
+def test_verify(case: dict[str, Any], driver: Driver) -> None:
+    reply = driver.run({"op": "webhook.verify", "args": _arguments(case)})
+    if case["expect"]["verify"] == "ok":
+        assert reply == {"ok": {"secret_index": case["expect"]["secret_index"]}}
+    else:
+        assert "error" in reply, "accepted"
+        _check_refusal(case, reply["error"])
+
+
+@pytest.mark.parametrize("case", CASES, ids=_ids(CASES))
+def test_unwrap(case: dict[str, Any], driver: Driver) -> None:
+    fields: dict[str, Any] = case["expect"].get("fields", {})
+    reply = driver.run({"op": "webhook.unwrap", "args": _arguments(case) | {"read": list(fields)}})
+    expected = case["expect"]["unwrap"]
+    if expected != "ok":
+        assert "error" in reply, "accepted"
+        assert reply["error"]["class"] == expected, reply
+        if expected == "DecodeError":
+            _check_words(case, reply["error"])
+        else:
+            _check_refusal(case, reply["error"])
+        return
+    assert "ok" in reply, reply
+    read = reply["ok"]["read"]
+    assert read.keys() == fields.keys()
+    for path, value in fields.items():
+        if isinstance(value, dict) and value.keys() == {"error"}:
+            assert isinstance(read[path], dict) and "error" in read[path], f"{path}: {read[path]!r}, expected an error"
+            error = read[path]["error"]
+            assert error["class"] == value["error"]
+            assert path in error["message"] and "\n" not in error["message"]
+        else:
+            assert not differences(value, read[path], path) and not differences(read[path], value, path)
+
+
+@pytest.mark.parametrize("case", GOOD, ids=_ids(GOOD))
+def test_sign(case: dict[str, Any], driver: Driver) -> None:
+    secret = case["secrets"][case["expect"]["secret_index"]]
+    args = {"body_b64": base64.b64encode(body_bytes(case)).decode(), "secret": secret}
+    assert driver.run({"op": "webhook.sign", "args": args}) == {"ok": {"signature": case["signature"]}}

@@ -1,0 +1,150 @@
+"""The clients against the wire fixtures: what they send, byte for byte, and what they make of the answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from .drivers import STATUS, Driver
+from .fixtures import ACCOUNT, API_KEY, differences, wire_cases, with_examples
+from .plain_client import PlainClient
+from .server import Reply, Request, ScriptedServer, json_reply
+
+CASES = [case for case in wire_cases() if "call" in case]
+OPERATIONS = {
+    "subscriptions.list",
+    "subscriptions.get",
+    "subscriptions.cancel",
+    "subscriptions.change_product",
+    "subscriptions.charge",
+    "subscriptions.orders",
+    "products.list",
+    "products.get",
+    "products.update",
+    "products.delete",
+    "orders.get",
+    "webhook_endpoints.create",
+}
+
+
+def scripted(reply: dict[str, Any]) -> Reply:
+    if "body_text" in reply:
+        return Reply(status=reply["status"], headers=reply["headers"], body=reply["body_text"].encode())
+    made = json_reply(with_examples(reply["body"]), reply["status"])
+    return Reply(status=made.status, headers=reply["headers"], body=made.body)
+
+
+def header_pattern(value: str, host: str) -> re.Pattern[str]:
+    text = re.escape(value.replace("<host>", host)).replace("<version>", r"[0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*")
+    return re.compile(text)
+
+
+def request_differences(expected: dict[str, Any], got: Request, host: str) -> Iterator[str]:
+    for name, want, have in (
+        ("method", expected["method"], got.method),
+        ("target", expected["target"], got.target),
+        ("version", "HTTP/1.1", got.version),
+        ("body", expected.get("body", "").encode(), got.body),
+    ):
+        if want != have:
+            yield f"{name}: {have!r}, expected {want!r}"
+    want_headers = {name.lower(): value for name, value in expected["headers"].items()}
+    names = [name.lower() for name, _ in got.headers]
+    if sorted(names) != sorted(want_headers):
+        yield f"header names: {sorted(names)}, expected {sorted(want_headers)}"
+    for name, value in got.headers:
+        want = want_headers.get(name.lower())
+        if want is not None and not header_pattern(want, host).fullmatch(value):
+            yield f"header {name}: {value!r}, expected {want!r}"
+
+
+def check_error(expected: dict[str, Any], error: dict[str, Any]) -> None:
+    error = {"outcome_unknown": False, **error}
+    assert not differences(expected, error), f"{differences(expected, error)}\nin {error}"
+    assert error["status"] == STATUS[error["class"]]
+    assert error["message"].strip() and "\n" not in error["message"]
+    assert API_KEY not in json.dumps(error)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_wire(case: dict[str, Any], language: str, driver: Driver) -> None:
+    play(case, driver)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_wire_with_a_plain_client(case: dict[str, Any]) -> None:
+    """The fixtures and this harness are sound: a client that shares nothing with billcore passes them."""
+    play(case, PlainClient())
+
+
+def play(case: dict[str, Any], driver: Driver) -> None:
+    with ScriptedServer([scripted(exchange["reply"]) for exchange in case["exchanges"]]) as server:
+        client = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, **case.get("client", {})}
+        client["base_url"] = client["base_url"].replace("<server>", server.url)
+        reply = driver.run({**case["call"], "client": client})
+        requests = server.requests
+    wanted = [exchange["request"] for exchange in case["exchanges"]]
+    assert [f"{r.method} {r.target}" for r in requests] == [f"{r['method']} {r['target']}" for r in wanted], reply
+    for want, got in zip(wanted, requests, strict=True):
+        found = list(request_differences(want, got, server.host))
+        assert not found, "\n".join(found)
+    assert server.connections == 1, "the connection is kept"
+    if "ok" in case["expect"]:
+        assert "ok" in reply, reply
+        found = differences(case["expect"]["ok"], reply["ok"])
+        assert not found, "\n".join(found)
+    else:
+        assert "error" in reply, reply
+        check_error(case["expect"]["error"], reply["error"])
+
+
+# The fixtures themselves.
+
+
+def test_every_operation_has_a_fixture() -> None:
+    assert {case["call"]["op"] for case in CASES} - {"request"} == OPERATIONS
+
+
+@pytest.mark.parametrize("case", wire_cases(), ids=lambda case: str(case["name"]))
+def test_fixture_is_whole(case: dict[str, Any]) -> None:
+    assert case["quote"] and all(case["quote"]) and case["section"]
+    assert ("call" in case) == ("exchanges" in case) == ("expect" in case)
+    assert "call" in case or "sandbox" in case
+    for exchange in case.get("exchanges", []):
+        request = exchange["request"]
+        headers = {name.lower(): value for name, value in request["headers"].items()}
+        assert {"host", "x-api-key", "user-agent", "accept"} <= headers.keys()
+        body = request.get("body")
+        if request["method"] in ("GET", "DELETE"):
+            assert body is None and headers.keys().isdisjoint({"content-type", "content-length"})
+        else:
+            assert headers["content-length"] == str(len(body.encode()))
+            assert ("content-type" in headers) == bool(body)
+            assert not body or json.dumps(json.loads(body), separators=(",", ":"), ensure_ascii=False) == body
+        assert request["target"].startswith(ACCOUNT) and request["target"].isascii()
+
+
+def test_a_wrong_request_is_noticed() -> None:
+    """The comparison itself: each way to be wrong gives a difference."""
+    expected = CASES[0]["exchanges"][0]["request"]
+    right = [
+        (name, value.replace("<host>", "h:1").replace("<version>", "0.1.0"))
+        for name, value in expected["headers"].items()
+    ]
+
+    def found(
+        method: str = "GET", target: str = expected["target"], headers: Any = None, body: bytes = b""
+    ) -> list[str]:
+        got = Request(method, target, "HTTP/1.1", right if headers is None else headers, body, 0)
+        return list(request_differences(expected, got, "h:1"))
+
+    assert found() == []
+    assert found(headers=[(name.upper(), value) for name, value in reversed(right)]) == []
+    assert found(method="POST") and found(target="/") and found(body=b"x")
+    assert found(headers=right[1:]) and found(headers=[*right, ("Expect", "100-continue")])
+    assert found(headers=[*right, right[0]])
+    assert found(headers=[(name, value + "x" if name == "Accept" else value) for name, value in right])

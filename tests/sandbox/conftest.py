@@ -1,0 +1,45 @@
+"""One sandbox process for all tests that run with default options; each test begins in the seeded state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from billcore.testing import Control, Sandbox
+from sandbox.support import Receiver, Service, account
+
+
+@pytest.fixture(scope="session")
+def process() -> Iterator[Sandbox]:
+    with Sandbox(retry_schedule=[0.02, 0.05, 0.1]) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def sandbox(process: Sandbox) -> Sandbox:
+    process.control.reset()
+    return process
+
+
+@pytest.fixture
+def control(sandbox: Sandbox) -> Control:
+    return sandbox.control
+
+
+@pytest.fixture
+def service(sandbox: Sandbox) -> Service:
+    """The first account."""
+    return account(sandbox, 0)
+
+
+@pytest.fixture
+def other(sandbox: Sandbox) -> Service:
+    """The second account."""
+    return account(sandbox, 1)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as listening:
+        yield listening

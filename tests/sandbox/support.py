@@ -1,0 +1,176 @@
+"""What the tests share: a plain HTTP client, a webhook receiver, and a wait for conditions. Standard library only."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from billcore.testing import Account, Sandbox
+
+GENEROUS = 30.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def data(self) -> Any:
+        return self.json["data"]
+
+    @property
+    def code(self) -> str:
+        """The code of an error object; the object must have nothing else."""
+        assert list(self.json) == ["error"]
+        assert sorted(self.json["error"]) == ["code", "message"]
+        assert all(isinstance(text, str) and text for text in self.json["error"].values())
+        return str(self.json["error"]["code"])
+
+
+UNSET: Any = object()
+
+
+class Service:
+    """Sends one request a connection to the service, as one account."""
+
+    def __init__(self, account: Account) -> None:
+        self.base_url = account.base_url
+        self.api_key = account.api_key
+        parts = urlsplit(account.base_url)
+        assert parts.hostname is not None
+        self.host, self.port, self.root = parts.hostname, parts.port, parts.path
+        self.account = parts.path.strip("/")
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = UNSET,
+        *,
+        headers: dict[str, str] | None = None,
+        raw: bytes | None = None,
+    ) -> Answer:
+        """path: below the base URL, sent as it is. body: JSON; raw: bytes instead. A header given as "" is left out."""
+        sent = {"X-API-KEY": self.api_key}
+        if body is not UNSET:
+            raw = json.dumps(body).encode()
+        if raw is not None:
+            sent["Content-Type"] = "application/json"
+        sent.update(headers or {})
+        connection = http.client.HTTPConnection(self.host, self.port or 80, timeout=GENEROUS)
+        try:
+            wanted = {name: value for name, value in sent.items() if value != ""}
+            connection.request(method, self.root + path, raw, wanted)
+            response = connection.getresponse()
+            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str) -> Answer:
+        return self.send("GET", path)
+
+    def post(self, path: str, body: Any = UNSET) -> Answer:
+        return self.send("POST", path, body)
+
+    def subscription(self, reference_id: str) -> dict[str, Any]:
+        found = self.get(f"/subscriptions?filter%5Breference_id%5D={reference_id}").data
+        assert len(found) == 1
+        return dict(found[0])
+
+    def products(self) -> list[dict[str, Any]]:
+        first = self.get("/products").json
+        pages = [self.get(f"/products?page={page + 1}").data for page in range(1, first["pagination"]["total_pages"])]
+        return [*first["data"], *(product for page in pages for product in page)]
+
+    def product(self, kind: str = "one_time") -> dict[str, Any]:
+        return next(product for product in self.get("/products").data if product["type"] == kind)
+
+    def charge(self, reference_id: str = "demo-active", **fields: Any) -> Answer:
+        subscription = self.subscription(reference_id)
+        return self.post(
+            f"/subscription/{subscription['id']}/order", {"product_id": self.product()["id"], "amount": 1500, **fields}
+        )
+
+
+def account(sandbox: Sandbox, index: int = 0) -> Service:
+    return Service(sandbox.accounts[index])
+
+
+@dataclass
+class Received:
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def event(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Receiver:
+    """A real listener. It answers with the statuses of `script`, one a request, then with 200."""
+
+    script: list[int] = field(default_factory=list)
+    received: list[Received] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.received.append(Received(self.path, dict(self.headers.items()), body))
+                self.send_response(receiver.script.pop(0) if receiver.script else 200)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"ok")
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/hook?shop=1"
+
+    def wait(self, count: int) -> list[Received]:
+        """The requests received, once there are at least `count`."""
+        until(lambda: len(self.received) >= count)
+        return self.received
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """Wait until `condition` is true; returns its value. The deadline is generous: it only ends a broken run."""
+    deadline = time.monotonic() + GENEROUS
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, "the condition did not come true"
+        time.sleep(0.01)

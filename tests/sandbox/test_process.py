@@ -1,0 +1,325 @@
+"""The process: command line, ready line, ends, database files, and billcore.testing.Sandbox."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from billcore import testing
+from billcore.testing import Sandbox, SandboxError
+from sandbox.support import GENEROUS, Receiver, account, until
+
+MODULE = [sys.executable, "-m", "billcore.sandbox"]
+
+
+def run(*arguments: str, module: str = "billcore.sandbox", code: str | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", code] if code is not None else [sys.executable, "-m", module]
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=GENEROUS)
+
+
+@contextmanager
+def started(*arguments: str, module: str = "billcore.sandbox") -> Iterator[tuple[subprocess.Popen[str], Any]]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield process, json.loads(process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate(timeout=GENEROUS)
+
+
+def test_the_ready_line() -> None:
+    with started("sandbox", "--port", "0", module="billcore") as (process, ready):
+        assert sorted(ready) == ["accounts", "api_key", "base_url", "control_url", "pid"]
+        assert ready["pid"] == process.pid
+        assert ready["accounts"][0] == {"base_url": ready["base_url"], "api_key": ready["api_key"]}
+        assert len(ready["accounts"]) == 2
+        port = int(ready["base_url"].split("/")[2].rpartition(":")[2])
+        assert port != 0
+        assert ready["control_url"] == f"http://127.0.0.1:{port}/_sandbox"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly_also_with_a_delayed_answer(number: signal.Signals) -> None:
+    with started() as (process, ready):
+        testing.Control(ready["control_url"]).fault("delay", delay=3600)
+        host, port = ready["base_url"].split("/")[2].split(":")
+        with socket.create_connection((host, int(port)), timeout=GENEROUS) as waiting:
+            waiting.sendall(f"GET /x/ HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            until(lambda: testing.Control(ready["control_url"]).requests())
+            process.send_signal(number)
+            assert process.wait(GENEROUS) == 0
+    assert process.stderr is not None
+
+
+def test_it_ends_when_its_stdin_does() -> None:
+    with started("--exit-with-stdin") as (process, _):
+        assert process.stdin is not None
+        process.stdin.write("anything\n")
+        process.stdin.flush()
+        process.stdin.close()
+        process.stdin = None
+        assert process.wait(GENEROUS) == 0
+
+
+def test_it_ends_when_the_process_that_started_it_is_killed() -> None:
+    code = "import time\nfrom billcore.testing import Sandbox\nprint(Sandbox().pid, flush=True)\ntime.sleep(3600)"
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait(GENEROUS)
+    parent.stdout.close()
+    until(lambda: not Path(f"/proc/{child}").exists() or _is_zombie(child))
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_ipv6_loopback() -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("no IPv6 loopback here")
+    with started("--host", "::1") as (_, ready):
+        assert ready["base_url"].startswith("http://[::1]:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--host", "0.0.0.0"], "0.0.0.0 is not a loopback address: add --allow-non-loopback"),
+        (["--host", "example.org"], "example.org is not a loopback address"),
+        (["--secret", "short"], "the secret must be 32 ASCII characters: it has 5"),
+        (["--secret", "ø" * 32], "the secret must be 32 ASCII characters"),
+        (["--port", "70000"], "the port must be between 0 and 65535"),
+        (["--products-per-page", "0"], "page sizes must be 1 or more"),
+        (["--retry-schedule", "1,-1"], "the retry schedule"),
+        (["--delivery-timeout", "nan"], "the delivery time-out"),
+        (["--settlement", "never"], "invalid choice"),
+        (["--unknown"], "unrecognized arguments"),
+    ],
+)
+def test_usage_errors(arguments: list[str], message: str) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_flag_allows_other_machines() -> None:
+    with started("--host", "0.0.0.0", "--allow-non-loopback") as (_, ready):
+        assert ready["base_url"].startswith("http://127.0.0.1:")
+
+
+def test_the_port_is_taken() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run("--port", str(taken.getsockname()[1]))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "cannot listen" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn", "h11"])
+def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
+    code = (
+        "import importlib.util, sys\n"
+        "found = importlib.util.find_spec\n"
+        f"importlib.util.find_spec = lambda name, *rest: None if name == {missing!r} else found(name, *rest)\n"
+        "from billcore._cli import main\n"
+        "sys.exit(main(['sandbox']))"
+    )
+    done = run(code=code)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "pip install 'billcore[sandbox]'\n")
+
+
+def test_help_and_errors_work_without_the_extra() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(('starlette', 'uvicorn', 'h11')))\n"
+        "from billcore._cli import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    assert run("sandbox", "--help", code=code).returncode == 0
+    assert run("sandbox", "--port", "x", code=code).returncode == 2
+    assert run(code=code).returncode == 2
+
+
+def test_the_sandbox_never_loads_the_compiled_half() -> None:
+    code = (
+        "import sys\n"
+        "import billcore.sandbox.server, billcore.testing, billcore._cli, billcore._pytest_plugin\n"
+        "loaded = [name for name in sys.modules if name in ('billcore._webhook', 'billcore._client')]\n"
+        "sys.exit(1 if loaded else 0)"
+    )
+    assert run(code=code).returncode == 0
+
+
+def test_a_seed_gives_the_same_data_and_another_seed_other_data() -> None:
+    def everything(seed: int) -> tuple[Any, ...]:
+        with Sandbox(seed=seed) as sandbox:
+            service = account(sandbox)
+            order = service.charge().data
+            path = service.base_url.rpartition("/")[2]
+            listed = [service.get(f"/subscriptions?page={page}").data for page in range(1, 6)]
+            return path, service.api_key, listed, service.products(), {**order, "created_at": None}
+
+    assert everything(7) == everything(7)
+    assert everything(7)[:2] != everything(8)[:2]
+
+
+def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) -> None:
+    db = tmp_path / "billing.db"
+    receiver.script = [500] * 1000
+    with Sandbox(db=db, seed=5, retry_schedule=[0.01, 3600]) as sandbox:
+        service = account(sandbox)
+        service.post("/webhooks/endpoints", {"url": receiver.url})
+        order = service.charge().data
+        until(lambda: all(len(delivery["attempts"]) == 2 for delivery in sandbox.control.deliveries()))
+        ledger, endpoints = sandbox.control.ledger(), sandbox.control.endpoints()
+        requests = sandbox.control.requests()
+        accounts = [(base.rpartition("/")[2], key) for base, key in sandbox.accounts]
+    receiver.script = []
+    with Sandbox(db=db) as sandbox:
+        service = account(sandbox)
+        assert [(base.rpartition("/")[2], key) for base, key in sandbox.accounts] == accounts
+        assert (sandbox.control.ledger(), sandbox.control.endpoints()) == (ledger, endpoints)
+        assert sandbox.control.requests() == requests
+        assert sandbox.control.state()["seed"] == 5
+        deliveries = sandbox.control.wait_for_deliveries()
+        assert [delivery["state"] for delivery in deliveries] == ["delivered", "delivered"]
+        assert len({item.body for item in receiver.received}) == 2
+        assert service.get(f"/order/{order['id']}").data == order
+        sandbox.control.reset()
+        assert sandbox.control.ledger() == []
+        assert service.get(f"/order/{order['id']}").status == 404
+        assert service.charge().status == 200
+
+
+def test_an_effect_is_whole_or_not_at_all_when_the_process_is_killed(tmp_path: Path) -> None:
+    db = tmp_path / "billing.db"
+    with started("--db", str(db)) as (process, ready):
+        service = account_of(ready)
+        service.post("/webhooks/endpoints", {"url": "https://shop.example/"})
+        testing.Control(ready["control_url"]).fault("reset_after", method="POST", path="/subscription/*/order")
+        with pytest.raises(ConnectionResetError):
+            service.charge()
+        process.kill()
+        process.wait(GENEROUS)
+    with Sandbox(db=db) as sandbox:
+        (charge,) = sandbox.control.ledger("charge")
+        assert account(sandbox).get(f"/order/{charge['order_id']}").data["state"] == "paid"
+        assert [d["event"] for d in sandbox.control.deliveries()] == ["order.confirmed", "order.paid"]
+
+
+def account_of(ready: Any) -> Any:
+    from sandbox.support import Service
+
+    return Service(testing.Account(ready["base_url"], ready["api_key"]))
+
+
+def test_database_files_that_do_not_fit(tmp_path: Path) -> None:
+    db = tmp_path / "billing.db"
+    with Sandbox(db=db, seed=5):
+        second = run("--db", str(db))
+        assert second.returncode == 1
+        assert "database is locked" in second.stderr
+    done = run("--db", str(db), "--seed", "6")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "was seeded with 5, not 6" in done.stderr
+    text = tmp_path / "notes.txt"
+    text.write_text("no database, but more than a few bytes of text\n" * 50)
+    for path in (text, tmp_path / "missing" / "billing.db", tmp_path):
+        done = run("--db", str(path))
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert "cannot use the database" in done.stderr
+    assert text.read_text().startswith("no database")
+    import sqlite3
+
+    foreign = sqlite3.connect(tmp_path / "foreign.db")
+    foreign.execute("CREATE TABLE mine (x)")
+    foreign.close()
+    assert "is no sandbox database" in run("--db", str(tmp_path / "foreign.db")).stderr
+
+
+def test_a_sandbox_that_does_not_start_says_why(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match=r"ended with status 2: .*the secret must be 32 ASCII characters"):
+        Sandbox(secret="short")
+    with pytest.raises(SandboxError, match=r"ended with status 1: .*cannot use the database"):
+        Sandbox(db=tmp_path)
+
+
+def test_a_sandbox_can_be_closed_twice_and_leaves_nothing() -> None:
+    sandbox = Sandbox()
+    pid = sandbox.pid
+    assert sandbox.stderr() == ""
+    sandbox.close()
+    sandbox.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_the_sandbox_is_found_from_any_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    with Sandbox() as sandbox:
+        assert sandbox.control.ledger() == []
+
+
+def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with Sandbox() as sandbox:
+        assert sandbox.control.requests() == []
+
+
+def test_the_pytest_fixture(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "pids = set()\n"
+        "def test_first(billcore_sandbox):\n"
+        "    pids.add(billcore_sandbox.pid)\n"
+        "    billcore_sandbox.control.fault('delay')\n"
+        "def test_second(billcore_sandbox):\n"
+        "    pids.add(billcore_sandbox.pid)\n"
+        "    assert len(pids) == 1\n"
+        "    assert billcore_sandbox.control.state()['faults'] == []\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "billcore._pytest_plugin", "-p", "no:cacheprovider"]
+    # Where billcore is installed, its entry point has loaded the plugin already; naming it again is harmless.
+    done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, timeout=GENEROUS, cwd=tmp_path)
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_pytest_plugin_is_cheap() -> None:
+    code = (
+        "import sys, pytest\n"
+        "before = set(sys.modules)\n"
+        "import billcore._pytest_plugin\n"
+        "new = set(sys.modules) - before\n"
+        "sys.exit(str(new) if any(not name.startswith('billcore') for name in new) else 0)"
+    )
+    done = run(code=code)
+    assert done.returncode == 0, done.stderr
