@@ -139,24 +139,26 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
   }
 }
 
-[[noreturn]] void throw_undecodable(const RequestInfo& request, const Answer& answer, const std::string& problem) {
+[[noreturn]] void throw_undecodable(const RequestInfo& request, const ResponseInfo& info, std::string_view body,
+                                    const std::string& problem) {
   auto detail = detail_of(request);
-  detail.http_status = answer.info->status;
-  detail.request_id = answer.info->request_id;
-  detail.body = kept_text(scrub(answer.body, request.api_key), kept_body);
+  detail.http_status = info.status;
+  detail.request_id = info.request_id;
+  detail.body = kept_text(scrub(body, request.api_key), kept_body);
   const auto shown = one_line(detail.body, shown_body);
   const bool write = request.is_write();
   throw Error(ErrorCode::decode,
-              subject(request) + "status " + std::to_string(answer.info->status) + ", but " + problem +
+              subject(request) + "status " + std::to_string(info.status) + ", but " + problem +
                   (write ? " (the request was accepted)" : "") + (shown.empty() ? "" : ": " + shown),
               std::move(detail));
 }
 
-std::shared_ptr<const Document> parse_body(const RequestInfo& request, const Answer& answer) {
+std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& answer) {
+  const auto text = SharedText::own(std::move(answer.body));
   try {
-    return Document::parse(SharedText::own(answer.body), {}, answer.info);
+    return Document::parse(text, {}, answer.info);
   } catch (const Error& error) {
-    throw_undecodable(request, answer, error.message());
+    throw_undecodable(request, *answer.info, text.text, error.message());
   }
 }
 
@@ -203,23 +205,23 @@ void require_success(const RequestInfo& request, const Answer& answer) {
 }
 
 std::shared_ptr<const Document> parse_resource(const RequestInfo& request, Answer&& answer) {
-  auto document = parse_body(request, answer);
+  auto document = parse_body(request, std::move(answer));
   const Node* data = member(document->root(), "data");
   if (data == nullptr || kind(data) != Value::Kind::object) {
-    throw_undecodable(request, answer, "the answer has no object `data`");
+    throw_undecodable(request, *document->info(), document->text(), "the answer has no object `data`");
   }
   return document;
 }
 
 std::shared_ptr<const Document> parse_list(const RequestInfo& request, Answer&& answer) {
-  auto document = parse_body(request, answer);
+  auto document = parse_body(request, std::move(answer));
   const Node* data = member(document->root(), "data");
   const Node* pagination = member(document->root(), "pagination");
   if (data == nullptr || kind(data) != Value::Kind::array) {
-    throw_undecodable(request, answer, "the answer has no array `data`");
+    throw_undecodable(request, *document->info(), document->text(), "the answer has no array `data`");
   }
   if (pagination == nullptr || kind(pagination) != Value::Kind::object) {
-    throw_undecodable(request, answer, "the answer has no object `pagination`");
+    throw_undecodable(request, *document->info(), document->text(), "the answer has no object `pagination`");
   }
   return document;
 }
