@@ -1,0 +1,30 @@
+# Installs the C half: headers, libraries, pkg-config files, and its part of the CMake package (core/cmake/package.cmake).
+if(SKBUILD)  # a Python wheel carries its own copy of the core
+  return()
+endif()
+
+install(TARGETS billcore_c_webhook EXPORT billcore-webhook-c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS billcore_c EXPORT billcore-client-c LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS billcore_c_webhook_static EXPORT billcore-webhook-c-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS billcore_c_static EXPORT billcore-client-c-static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/billcore.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/billcore DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+foreach(_half webhook client)
+  foreach(_kind c c-static)
+    install(EXPORT billcore-${_half}-${_kind} NAMESPACE billcore:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/billcore)
+  endforeach()
+endforeach()
+
+# Relative to where the .pc files are, so that an installed tree may be moved.
+file(RELATIVE_PATH BILLCORE_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" BILLCORE_PC_PREFIX "${BILLCORE_PC_PREFIX}")
+list(TRANSFORM _billcore_cxx PREPEND "-l" OUTPUT_VARIABLE BILLCORE_PC_CXX)
+list(JOIN BILLCORE_PC_CXX " " BILLCORE_PC_CXX)
+set(BILLCORE_PC_YYJSON "")
+if(NOT BILLCORE_YYJSON_BUNDLED)
+  set(BILLCORE_PC_YYJSON "-lyyjson ")
+endif()
+foreach(_name billcore billcore-webhook)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${_name}.pc.in ${_name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

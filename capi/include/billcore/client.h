@@ -1,0 +1,168 @@
+/* The REST client: the operations of the service, each sent at most once. Conventions: billcore.h.
+ *
+ * What every operation may return, besides its own: BILLCORE_INVALID_ARGUMENT (nothing was sent), BILLCORE_CONFIG (the
+ * client is closed), the statuses of the service (BILLCORE_API_ERROR to BILLCORE_SERVER; a write's error says
+ * outcome_unknown when it may have happened), BILLCORE_DECODE (a success, but not the JSON promised),
+ * BILLCORE_TRANSPORT to BILLCORE_TLS (a write: nothing was sent), BILLCORE_OUTCOME_UNKNOWN (a write: sent, no complete
+ * answer), BILLCORE_INTERRUPTED. `call` may be NULL: the client's time-out. */
+#ifndef BILLCORE_CLIENT_H
+#define BILLCORE_CLIENT_H
+
+#include "billcore/options.h"
+#include "billcore/pager.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A client. Freed with billcore_client_free; lists made with it may outlive it. Threads: shared. */
+typedef struct billcore_client billcore_client;
+
+/** Connects to nothing yet. options may be NULL; they may be freed afterwards. BILLCORE_CONFIG when one cannot work.
+ * New; free it.
+ *  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_new(const billcore_client_options* options, billcore_client** out,
+                                                 billcore_error** err);
+
+/** Closes idle connections; calls under way finish, later ones are BILLCORE_CONFIG. Closing again does nothing.  @since
+ * 0.1 */
+BILLCORE_API billcore_status billcore_client_close(billcore_client* client, billcore_error** err);
+
+/** Frees a client; accepts NULL. No call may be under way.  @since 0.1 */
+BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
+
+/* ---- subscriptions
+ * ------------------------------------------------------------------------------------------------------ */
+
+/** All subscriptions, or those of a reference_id. query may be NULL. Sends nothing yet. New; free it.
+ *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_list_new(const billcore_client* client,
+                                                            const billcore_subscription_query* query,
+                                                            const billcore_call_options* call,
+                                                            billcore_subscription_list** out, billcore_error** err);
+
+/** A subscription by its id. New; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
+                                                       const billcore_call_options* call, billcore_subscription** out,
+                                                       billcore_error** err);
+
+/** Ends billing at once; the subscription may stay active until ends_at. Sent at most once. *out: as it is now; new;
+ * free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_cancel(const billcore_client* client, billcore_str id,
+                                                          const billcore_call_options* call,
+                                                          billcore_subscription** out, billcore_error** err);
+
+/** Swaps the product. Sent at most once. *out: as it is now; new; free it. Service interface: Endpoints, Subscriptions.
+ *  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_change_product(const billcore_client* client, billcore_str id,
+                                                                  int64_t product_id, const billcore_call_options* call,
+                                                                  billcore_subscription** out, billcore_error** err);
+
+/** Bills a one-off amount through the subscription's billing method. Sent at most once.
+ *  product_id: a one-time product of the account. amount: cents. options may be NULL. *out: the order; new; free it.
+ *  BILLCORE_PAYMENT when the charge is refused; BILLCORE_OUTCOME_UNKNOWN when it may or may not have been made.
+ *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id,
+                                                          int64_t product_id, int64_t amount,
+                                                          const billcore_charge_options* options,
+                                                          const billcore_call_options* call, billcore_order** out,
+                                                          billcore_error** err);
+
+/** The subscription's orders, latest first. query may be NULL. Sends nothing yet. New; free it.
+ *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_orders(const billcore_client* client, billcore_str id,
+                                                          const billcore_order_query* query,
+                                                          const billcore_call_options* call, billcore_order_list** out,
+                                                          billcore_error** err);
+
+/* ---- products
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/** All products. query may be NULL. Sends nothing yet. New; free it. Service interface: Endpoints, Products.  @since
+ * 0.1 */
+BILLCORE_API billcore_status billcore_product_list_new(const billcore_client* client,
+                                                       const billcore_product_query* query,
+                                                       const billcore_call_options* call, billcore_product_list** out,
+                                                       billcore_error** err);
+
+/** A product by its id. New; free it. Service interface: Endpoints, Products.  @since 0.1 */
+BILLCORE_API billcore_status billcore_product_get(const billcore_client* client, int64_t id,
+                                                  const billcore_call_options* call, billcore_product** out,
+                                                  billcore_error** err);
+
+/** Changes the fields that are set, no others; none at all is BILLCORE_INVALID_ARGUMENT. Sent at most once. *out: as it
+ * is now; new; free it. Service interface: Endpoints, Products.  @since 0.1 */
+BILLCORE_API billcore_status billcore_product_update(const billcore_client* client, int64_t id,
+                                                     const billcore_product_changes* changes,
+                                                     const billcore_call_options* call, billcore_product** out,
+                                                     billcore_error** err);
+
+/** Soft deletion. Sent at most once. Service interface: Endpoints, Products.  @since 0.1 */
+BILLCORE_API billcore_status billcore_product_delete(const billcore_client* client, int64_t id,
+                                                     const billcore_call_options* call, billcore_error** err);
+
+/* ---- orders
+ * -------------------------------------------------------------------------------------------------------------- */
+
+/** An order by its id. New; free it. Service interface: Endpoints, Orders.  @since 0.1 */
+BILLCORE_API billcore_status billcore_order_get(const billcore_client* client, billcore_str id,
+                                                const billcore_call_options* call, billcore_order** out,
+                                                billcore_error** err);
+
+/* ---- webhook endpoints, and requests of your own
+ * -------------------------------------------------------------------------- */
+
+/** An answer as it came, where the interface does not say what it holds. Freed with billcore_response_free. Texts live
+ * as long as it. Threads: immutable. */
+typedef struct billcore_response billcore_response;
+
+/** Registers a URL for webhooks. The signing secret is not in the answer: it is read from the admin UI. Sent at most
+ * once. BILLCORE_VALIDATION when the URL is invalid or already registered. New; free it. Service interface: Endpoints,
+ * Webhook endpoints.  @since 0.1 */
+BILLCORE_API billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
+                                                              const billcore_call_options* call,
+                                                              billcore_response** out, billcore_error** err);
+
+/** A request of your own. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write. path: below the base
+ * URL, begins with a slash, already encoded, no query. options may be NULL. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_request(const billcore_client* client, billcore_str method,
+                                                     billcore_str path, const billcore_request_options* options,
+                                                     const billcore_call_options* call, billcore_response** out,
+                                                     billcore_error** err);
+
+/** HTTP status.  @since 0.1 */
+BILLCORE_API billcore_status billcore_response_status(const billcore_response* response, int32_t* out,
+                                                      billcore_error** err);
+
+/** The body, decoded from its transfer; any bytes.  @since 0.1 */
+BILLCORE_API billcore_status billcore_response_body(const billcore_response* response, billcore_str* out,
+                                                    billcore_error** err);
+
+/** The body parsed; BILLCORE_DECODE when it is no JSON. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_response_json(const billcore_response* response, billcore_value** out,
+                                                    billcore_error** err);
+
+/** Status, header fields, attempts and request id (billcore/resource.h). New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_response_get_info(const billcore_response* response, billcore_response_info** out,
+                                                        billcore_error** err);
+
+/** Value of the first header field of this name, given in any case.  @since 0.1 */
+BILLCORE_API billcore_status billcore_response_header(const billcore_response* response, billcore_str name,
+                                                      billcore_str* out, bool* present, billcore_error** err);
+
+/** Number of header fields.  @since 0.1 */
+BILLCORE_API billcore_status billcore_response_headers(const billcore_response* response, size_t* count,
+                                                       billcore_error** err);
+
+/** Header field `index`, from 0, in the order received; names are in lower case.  @since 0.1 */
+BILLCORE_API billcore_status billcore_response_header_at(const billcore_response* response, size_t index,
+                                                         billcore_str* name, billcore_str* value, billcore_error** err);
+
+/** Frees a response; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_response_free(billcore_response* response);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BILLCORE_CLIENT_H */

@@ -1,0 +1,91 @@
+/* Read-only views of JSON as received. Conventions: billcore.h. */
+#ifndef BILLCORE_JSON_H
+#define BILLCORE_JSON_H
+
+#include "billcore/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Any JSON value: a view into the document it came with, which it keeps alive. Freed with billcore_value_free. Reading
+ * it as another kind than it is gives BILLCORE_DECODE with its path. Threads: immutable. */
+typedef struct billcore_value billcore_value;
+
+/** Kinds of JSON. A number with a fraction or an exponent is REAL. Append-only. */
+typedef int32_t billcore_kind;
+enum {
+  BILLCORE_KIND_NULL = 0,
+  BILLCORE_KIND_BOOLEAN = 1,
+  BILLCORE_KIND_INTEGER = 2,
+  BILLCORE_KIND_REAL = 3,
+  BILLCORE_KIND_STRING = 4,
+  BILLCORE_KIND_ARRAY = 5,
+  BILLCORE_KIND_OBJECT = 6
+};
+
+/** Frees a value; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_value_free(billcore_value* value);
+
+/** One of BILLCORE_KIND_*.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_kind(const billcore_value* value, billcore_kind* out, billcore_error** err);
+
+/** true or false.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_boolean(const billcore_value* value, bool* out, billcore_error** err);
+
+/** A whole number; BILLCORE_OUT_OF_RANGE beyond 64 signed bits (its digits: billcore_value_raw).  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_integer(const billcore_value* value, int64_t* out, billcore_error** err);
+
+/** Any number, rounded to a double.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_real(const billcore_value* value, double* out, billcore_error** err);
+
+/** A string's text: UTF-8, unescaped, it may hold NULs. Borrowed from the value.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_text(const billcore_value* value, billcore_str* out, billcore_error** err);
+
+/** The JSON text exactly as received: a slice, no NUL behind it. Borrowed from the value.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_raw(const billcore_value* value, billcore_str* out, billcore_error** err);
+
+/** Where the value stands in its document, such as `data.images[0]`; empty for the whole. Free *out.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_path(const billcore_value* value, billcore_buf* out, billcore_error** err);
+
+/** Number of items or members; 0 for other kinds.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_size(const billcore_value* value, size_t* out, billcore_error** err);
+
+/** Item `index` of an array, from 0; BILLCORE_INVALID_ARGUMENT beyond its end. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,
+                                               billcore_error** err);
+
+/** A member of an object by its name, the last one of that name. *present is true also when it is null; without it *out
+ * is NULL, as it is for every other kind. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_find(const billcore_value* value, billcore_str name, billcore_value** out,
+                                                 bool* present, billcore_error** err);
+
+/** The same JSON? Members in any order; 1 and 1.0 differ.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_equal(const billcore_value* value, const billcore_value* other, bool* out,
+                                                  billcore_error** err);
+
+/** Another handle of the same value; copies no JSON. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_copy(const billcore_value* value, billcore_value** out,
+                                                 billcore_error** err);
+
+/** An iteration over the items of an array or the members of an object, in the order received. Freed with
+ *  billcore_value_iterator_free. Threads: one thread at a time. */
+typedef struct billcore_value_iterator billcore_value_iterator;
+
+/** Begins an iteration; other kinds have no items. The value may be freed before it. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_iterator_new(const billcore_value* value, billcore_value_iterator** out,
+                                                         billcore_error** err);
+
+/** The next item: BILLCORE_OK, or BILLCORE_DONE behind the last one. name (may be NULL): of a member, borrowed from the
+ *  iterator; empty for items of an array. *out is new; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_value_iterator_next(billcore_value_iterator* iterator, billcore_str* name,
+                                                          billcore_value** out, billcore_error** err);
+
+/** Frees an iterator; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_value_iterator_free(billcore_value_iterator* iterator);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BILLCORE_JSON_H */

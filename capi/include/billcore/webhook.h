@@ -1,0 +1,87 @@
+/* Webhook signatures: verify the raw bytes first, then parse. Conventions: billcore.h.
+ *
+ * This header and the library billcore-webhook are the whole webhook half; they need no HTTP stack. Pass the body
+ * exactly as it was received and the signature header as it is: {NULL, 0} when the request has none. Service interface:
+ * Authentication; Events, Request headers. */
+#ifndef BILLCORE_WEBHOOK_H
+#define BILLCORE_WEBHOOK_H
+
+#include "billcore/event.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Is the signature right for this body? One shot: no handle, the default limit of 1 MiB for the body.
+ *  signature: value of the Service-Signature header, {NULL, 0} when missing. secret: the endpoint's 32 bytes.
+ *  BILLCORE_OK; BILLCORE_SIGNATURE with a reason (billcore_error_reason); BILLCORE_CONFIG for a secret of another
+ * length. A receiver that runs often keeps a billcore_verifier.  Threads: any.  @since 0.1 */
+BILLCORE_API billcore_status billcore_webhook_verify(billcore_str body, billcore_str signature, billcore_str secret,
+                                                     billcore_error** err);
+
+/** Verifies as billcore_webhook_verify, then parses a copy of the body: BILLCORE_DECODE when it is no event. New; free
+ * it with billcore_event_free.  Threads: any.  @since 0.1 */
+BILLCORE_API billcore_status billcore_webhook_unwrap(billcore_str body, billcore_str signature, billcore_str secret,
+                                                     billcore_event** out, billcore_error** err);
+
+/** The signature the service would send, 64 lowercase hex digits: to test your own receiver. BILLCORE_CONFIG for a
+ * secret that has not 32 bytes. Free *out with billcore_buf_free.  Threads: any.  @since 0.1 */
+BILLCORE_API billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out,
+                                                   billcore_error** err);
+
+/** How a verifier works. Freed with billcore_verifier_options_free. Threads: one thread at a time. */
+typedef struct billcore_verifier_options billcore_verifier_options;
+
+/** Nothing set yet. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_options_new(billcore_verifier_options** out, billcore_error** err);
+
+/** Name of the signature header, looked up without regard to case. Default: Service-Signature.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_options_set_header(billcore_verifier_options* options, billcore_str name,
+                                                                  billcore_error** err);
+
+/** Larger bodies are refused before they are hashed (bytes). Default: 1 MiB.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options* options, size_t bytes,
+                                                                    billcore_error** err);
+
+/** Accept secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have 32 bytes,
+ * and another length means a copying mistake.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier_options* options,
+                                                                            billcore_error** err);
+
+/** Frees options; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* options);
+
+/** The keys of an endpoint, prepared once. Freed with billcore_verifier_free. Threads: immutable. */
+typedef struct billcore_verifier billcore_verifier;
+
+/** secrets: an array of `count`, one, or several while one is being replaced; 32 bytes each, else BILLCORE_CONFIG.
+ *  options may be NULL. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_new(const billcore_str* secrets, size_t count,
+                                                   const billcore_verifier_options* options, billcore_verifier** out,
+                                                   billcore_error** err);
+
+/** Is the signature right for this body? Copies and parses nothing. secret_index (may be NULL): the first secret that
+ * matched; all are compared, in constant time. Status as billcore_webhook_verify.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_verify(const billcore_verifier* verifier, billcore_str body,
+                                                      billcore_str signature, size_t* secret_index,
+                                                      billcore_error** err);
+
+/** Verifies, then parses a copy of the body: BILLCORE_DECODE when it is no event. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_unwrap(const billcore_verifier* verifier, billcore_str body,
+                                                      billcore_str signature, billcore_event** out,
+                                                      billcore_error** err);
+
+/** The same, finding the signature among a request's header fields: names[i] with values[i], in any case, a name may
+ * come several times (with different values it is malformed).  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifier, billcore_str body,
+                                                              const billcore_str* names, const billcore_str* values,
+                                                              size_t count, billcore_event** out, billcore_error** err);
+
+/** Frees a verifier; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_verifier_free(billcore_verifier* verifier);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BILLCORE_WEBHOOK_H */

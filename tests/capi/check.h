@@ -1,0 +1,48 @@
+/* The few words that the C tests are written in. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <billcore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                      \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      exit(1);                                                                \
+    }                                                                         \
+  } while (0)
+
+/* A call that must succeed; `err` is the variable of that name in the test. */
+#define CHECK_OK(call)                                                                                          \
+  do {                                                                                                          \
+    const billcore_status check_status = (call);                                                                \
+    if (check_status != BILLCORE_OK) {                                                                          \
+      fprintf(stderr, "%s:%d: %s gave %s: %s\n", __FILE__, __LINE__, #call, billcore_status_name(check_status), \
+              billcore_error_message(err).data);                                                                \
+      exit(1);                                                                                                  \
+    }                                                                                                           \
+    CHECK(err == NULL);                                                                                         \
+  } while (0)
+
+/* A call that must fail with this status, and say so in its error, whose message holds `words`. */
+#define CHECK_FAILS(call, status, words)                                                                              \
+  do {                                                                                                                \
+    const billcore_status check_status = (call);                                                                      \
+    const char* check_message = billcore_error_message(err).data;                                                     \
+    if (check_status != (status) || billcore_error_status(err) != (status) || strstr(check_message, words) == NULL) { \
+      fprintf(stderr, "%s:%d: %s gave %s: %s\n", __FILE__, __LINE__, #call, billcore_status_name(check_status),       \
+              check_message);                                                                                         \
+      exit(1);                                                                                                        \
+    }                                                                                                                 \
+    billcore_error_free(err);                                                                                         \
+    err = NULL;                                                                                                       \
+  } while (0)
+
+static inline bool is_text(billcore_str text, const char* expected) {
+  return text.len == strlen(expected) && memcmp(text.data, expected, text.len) == 0;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* Status numbers, errors, and what every function does with nothing. */
+#include "events.h"
+
+static void test_numbers(void) {
+  static const struct {
+    billcore_status status;
+    int number;
+    const char* name;
+  } table[] = {{BILLCORE_OK, 0, "OK"},
+               {BILLCORE_DONE, 1, "DONE"},
+               {BILLCORE_INVALID_ARGUMENT, 2, "INVALID_ARGUMENT"},
+               {BILLCORE_CONFIG, 3, "CONFIG"},
+               {BILLCORE_OUT_OF_MEMORY, 4, "OUT_OF_MEMORY"},
+               {BILLCORE_INTERNAL, 5, "INTERNAL"},
+               {BILLCORE_SIGNATURE, 6, "SIGNATURE"},
+               {BILLCORE_DECODE, 7, "DECODE"},
+               {BILLCORE_OUT_OF_RANGE, 8, "OUT_OF_RANGE"},
+               {BILLCORE_API_ERROR, 9, "API"},
+               {BILLCORE_AUTHENTICATION, 10, "AUTHENTICATION"},
+               {BILLCORE_PAYMENT, 11, "PAYMENT"},
+               {BILLCORE_NOT_FOUND, 12, "NOT_FOUND"},
+               {BILLCORE_VALIDATION, 13, "VALIDATION"},
+               {BILLCORE_RATE_LIMIT, 14, "RATE_LIMIT"},
+               {BILLCORE_SERVER, 15, "SERVER"},
+               {BILLCORE_TRANSPORT, 16, "TRANSPORT"},
+               {BILLCORE_TIMEOUT, 17, "TIMEOUT"},
+               {BILLCORE_CONNECTION, 18, "CONNECTION"},
+               {BILLCORE_TLS, 19, "TLS"},
+               {BILLCORE_OUTCOME_UNKNOWN, 20, "OUTCOME_UNKNOWN"},
+               {BILLCORE_PAGINATION, 21, "PAGINATION"},
+               {BILLCORE_INTERRUPTED, 22, "INTERRUPTED"}};
+  const int count = sizeof table / sizeof *table;
+  for (int i = 0; i < count; ++i) {
+    CHECK(table[i].number == i && table[i].status == i);
+    CHECK(strcmp(billcore_status_name(i), table[i].name) == 0);
+  }
+  CHECK(strcmp(billcore_status_name(count), "UNKNOWN") == 0);
+  CHECK(strcmp(billcore_status_name(-1), "UNKNOWN") == 0);
+  CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_NONE), "none") == 0);
+  CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_BODY_TOO_LARGE), "body_too_large") == 0);
+  CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_MISSING), "missing") == 0);
+  CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_MALFORMED), "malformed") == 0);
+  CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_MISMATCH), "mismatch") == 0);
+  CHECK(strcmp(billcore_reason_name(77), "none") == 0);
+  CHECK(strcmp(billcore_version(), BILLCORE_VERSION) == 0);
+}
+
+static void test_no_error(void) {
+  double seconds = 1;
+  int64_t micros = 1;
+  CHECK(billcore_error_status(NULL) == BILLCORE_OK);
+  CHECK(is_text(billcore_error_message(NULL), ""));
+  CHECK(billcore_error_http_status(NULL) == 0 && billcore_error_attempts(NULL) == 0);
+  CHECK(is_text(billcore_error_api_code(NULL), "") && is_text(billcore_error_api_message(NULL), ""));
+  CHECK(is_text(billcore_error_body(NULL), "") && is_text(billcore_error_request_id(NULL), ""));
+  CHECK(is_text(billcore_error_method(NULL), "") && is_text(billcore_error_path(NULL), ""));
+  CHECK(!billcore_error_retry_after(NULL, &seconds) && seconds == 0);
+  CHECK(!billcore_error_attempted_at(NULL, &micros) && micros == 0);
+  CHECK(!billcore_error_outcome_unknown(NULL));
+  CHECK(billcore_error_reason(NULL) == BILLCORE_REASON_NONE && billcore_error_cause(NULL) == BILLCORE_OK);
+  CHECK(is_text(billcore_error_cause_message(NULL), ""));
+  billcore_error_free(NULL);
+}
+
+static void test_texts(void) {
+  billcore_error* err = NULL;
+  const billcore_str none = billcore_str_from(NULL);
+  CHECK(none.data == NULL && none.len == 0);
+  CHECK(is_text(billcore_str_from("abc"), "abc"));
+  CHECK(is_text(BILLCORE_STR("abc"), "abc"));
+  /* A length without data is a mistake of the caller, not an empty text. */
+  CHECK_FAILS(billcore_webhook_verify((billcore_str){NULL, 3}, none, SECRET, &err), BILLCORE_INVALID_ARGUMENT,
+              "length");
+  CHECK_FAILS(billcore_webhook_verify(none, (billcore_str){NULL, 64}, SECRET, &err), BILLCORE_INVALID_ARGUMENT,
+              "length");
+}
+
+static void test_signature_errors(void) {
+  billcore_error* err = NULL;
+  billcore_verifier* verifier = (billcore_verifier*)&err;
+  const billcore_str secrets[] = {SECRET};
+  const billcore_str body = BILLCORE_STR("{}");
+  const billcore_str names[] = {BILLCORE_STR("Service-Signature"), BILLCORE_STR("service-signature")};
+  billcore_str values[2];
+  billcore_verifier_options* options = NULL;
+  billcore_event* event = NULL;
+  billcore_buf signature;
+  billcore_status status;
+
+  status = billcore_webhook_verify(body, (billcore_str){NULL, 0}, SECRET, &err);
+  CHECK(status == BILLCORE_SIGNATURE && billcore_error_reason(err) == BILLCORE_REASON_MISSING);
+  CHECK(billcore_error_http_status(err) == 401);
+  billcore_error_free(err);
+  status = billcore_webhook_verify(body, BILLCORE_STR(""), SECRET, &err);
+  CHECK(status == BILLCORE_SIGNATURE && billcore_error_reason(err) == BILLCORE_REASON_MALFORMED);
+  CHECK(billcore_error_http_status(err) == 400);
+  billcore_error_free(err);
+
+  CHECK_FAILS(billcore_verifier_new(secrets, 0, NULL, &verifier, &err), BILLCORE_CONFIG, "no signing secret");
+  CHECK(verifier == NULL);
+  CHECK_FAILS(billcore_verifier_new(NULL, 1, NULL, &verifier, &err), BILLCORE_INVALID_ARGUMENT, "array is NULL");
+  CHECK_FAILS(billcore_webhook_sign(body, BILLCORE_STR("short"), &signature, &err), BILLCORE_CONFIG, "5 bytes");
+  CHECK(signature.data == NULL);
+
+  /* The loud option accepts any length, the same header twice is one, two values are none. */
+  const billcore_str short_secret[] = {BILLCORE_STR("short"), SECRET};
+  CHECK_OK(billcore_verifier_options_new(&options, &err));
+  CHECK_FAILS(billcore_verifier_new(short_secret, 2, options, &verifier, &err), BILLCORE_CONFIG, "5 bytes");
+  CHECK_OK(billcore_verifier_options_allow_any_key_length(options, &err));
+  CHECK_OK(billcore_verifier_options_set_header(options, BILLCORE_STR("SERVICE-SIGNATURE"), &err));
+  CHECK_OK(billcore_verifier_new(short_secret, 2, options, &verifier, &err));
+  billcore_verifier_options_free(options);
+  CHECK_OK(billcore_webhook_sign(body, SECRET, &signature, &err));
+  values[0] = values[1] = (billcore_str){signature.data, signature.len};
+  CHECK_OK(billcore_verifier_unwrap_request(verifier, body, names, values, 2, &event, &err));
+  billcore_event_free(event);
+  values[1] = BILLCORE_STR("another");
+  status = billcore_verifier_unwrap_request(verifier, body, names, values, 2, &event, &err);
+  CHECK(status == BILLCORE_SIGNATURE && billcore_error_reason(err) == BILLCORE_REASON_MALFORMED && event == NULL);
+  billcore_error_free(err);
+  billcore_buf_free(&signature);
+  billcore_verifier_free(verifier);
+}
+
+int main(void) {
+  test_numbers();
+  test_no_error();
+  test_texts();
+  test_signature_errors();
+  return 0;
+}

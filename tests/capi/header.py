@@ -1,0 +1,65 @@
+"""Reads the declarations of billcore.h and of the headers it includes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Parameter:
+    type: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    result: str
+    parameters: tuple[Parameter, ...]
+    documented: bool  # a comment with its version stands right before it
+    since: str
+
+
+_DECLARATION = re.compile(
+    r"(?P<comment>/\*\*(?:[^*]|\*(?!/))*\*/\s*)?BILLCORE_(?:API|EXPORT)\s+(?P<result>[\w ]+[ *]+?)(?P<name>billcore_\w+)\((?P<parameters>[^)]*)\);"
+)
+
+
+def _parameter(text: str) -> Parameter:
+    text = re.sub(r"\s+", " ", text).strip()
+    match = re.fullmatch(r"(.*?[ *])(\w+)", text)
+    assert match is not None, text
+    kind = re.sub(r" ?(\*+) ?", r" \1", match[1]).strip()
+    return Parameter(kind, match[2])
+
+
+def headers(include: Path) -> list[Path]:
+    found = [include / "billcore.h", *sorted((include / "billcore").glob("*.h"))]
+    assert len(found) > 1, f"no headers in {include}"
+    return found
+
+
+def read_functions(include: Path) -> list[Function]:
+    functions = []
+    for path in headers(include):
+        text = path.read_text("utf-8")
+        declared = len(re.findall(r"^BILLCORE_(?:API|EXPORT) ", text, re.MULTILINE))
+        found = list(_DECLARATION.finditer(text))
+        assert len(found) == declared, f"{path.name}: {declared} declarations, {len(found)} understood"
+        for match in found:
+            parameters = match["parameters"].strip()
+            since = re.search(r"@since (\d+\.\d+)", match["comment"] or "")
+            functions.append(
+                Function(
+                    match["name"],
+                    match["result"].strip(),
+                    () if parameters == "void" else tuple(_parameter(p) for p in parameters.split(",")),
+                    since is not None,
+                    since[1] if since else "",
+                )
+            )
+    names = [function.name for function in functions]
+    assert len(names) == len(set(names)), "a function is declared twice"
+    return functions

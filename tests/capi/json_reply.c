@@ -1,0 +1,158 @@
+#include "json_reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+billcore_str arg_text(yyjson_val* args, const char* name) {
+  yyjson_val* found = yyjson_obj_get(args, name);
+  if (!yyjson_is_str(found)) return (billcore_str){NULL, 0};
+  return (billcore_str){yyjson_get_str(found), yyjson_get_len(found)};
+}
+
+/* Numbers are read raw, so that they keep their digits. */
+bool arg_integer(yyjson_val* args, const char* name, int64_t* out) {
+  yyjson_val* found = yyjson_obj_get(args, name);
+  if (!yyjson_is_raw(found)) return false;
+  *out = strtoll(yyjson_get_raw(found), NULL, 10);
+  return true;
+}
+
+bool arg_flag(yyjson_val* args, const char* name, bool otherwise) {
+  yyjson_val* found = yyjson_obj_get(args, name);
+  return yyjson_is_bool(found) ? yyjson_get_bool(found) : otherwise;
+}
+
+bytes json_of(yyjson_val* value) {
+  bytes out = {NULL, 0};
+  out.data = yyjson_val_write(value, 0, &out.len);
+  return out;
+}
+
+bytes base64_decoded(const char* text, size_t len) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  bytes out = {malloc(len / 4 * 3 + 3), 0};
+  unsigned bits = 0;
+  int have = 0;
+  for (size_t i = 0; i < len && text[i] != '='; ++i) {
+    const char* digit = strchr(digits, text[i]);
+    if (digit == NULL || text[i] == '\0') continue;
+    bits = bits << 6U | (unsigned)(digit - digits);
+    have += 6;
+    if (have >= 8) {
+      have -= 8;
+      out.data[out.len++] = (char)(bits >> have & 0xFFU);
+    }
+  }
+  return out;
+}
+
+bytes bytes_of(yyjson_val* given) {
+  bytes out = {NULL, 0};
+  yyjson_val* encoded = yyjson_obj_get(given, "b64");
+  if (yyjson_is_str(encoded)) return base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
+  if (yyjson_is_str(given)) {
+    out.len = yyjson_get_len(given);
+    out.data = malloc(out.len + 1);
+    memcpy(out.data, yyjson_get_str(given), out.len + 1);
+  }
+  return out;
+}
+
+billcore_str str_of(bytes given) { return (billcore_str){given.data, given.len}; }
+
+yyjson_mut_val* put_text(yyjson_mut_doc* reply, billcore_str text) {
+  return yyjson_mut_strncpy(reply, text.data == NULL ? "" : text.data, text.len);
+}
+
+yyjson_mut_val* put_json(yyjson_mut_doc* reply, billcore_str json) {
+  yyjson_doc* parsed = yyjson_read(json.data, json.len, YYJSON_READ_NUMBER_AS_RAW);
+  yyjson_mut_val* copy = yyjson_val_mut_copy(reply, yyjson_doc_get_root(parsed));
+  yyjson_doc_free(parsed);
+  return copy;
+}
+
+yyjson_mut_val* put_value(yyjson_mut_doc* reply, billcore_value* value) {
+  billcore_str raw;
+  billcore_error* err;
+  yyjson_mut_val* out =
+      billcore_value_raw(value, &raw, &err) == BILLCORE_OK ? put_json(reply, raw) : put_error(reply, err);
+  billcore_error_free(err);
+  billcore_value_free(value);
+  return out;
+}
+
+const char* class_of(billcore_status status) {
+  switch (status) {
+    case BILLCORE_INVALID_ARGUMENT:
+      return "InvalidArgumentError";
+    case BILLCORE_CONFIG:
+      return "ConfigError";
+    case BILLCORE_OUT_OF_MEMORY:
+      return "MemoryError";
+    case BILLCORE_SIGNATURE:
+      return "SignatureError";
+    case BILLCORE_DECODE:
+    case BILLCORE_OUT_OF_RANGE:
+      return "DecodeError";
+    case BILLCORE_API_ERROR:
+      return "ApiError";
+    case BILLCORE_AUTHENTICATION:
+      return "AuthenticationError";
+    case BILLCORE_PAYMENT:
+      return "PaymentError";
+    case BILLCORE_NOT_FOUND:
+      return "NotFoundError";
+    case BILLCORE_VALIDATION:
+      return "ValidationError";
+    case BILLCORE_RATE_LIMIT:
+      return "RateLimitError";
+    case BILLCORE_SERVER:
+      return "ServerError";
+    case BILLCORE_TRANSPORT:
+      return "TransportError";
+    case BILLCORE_TIMEOUT:
+      return "TimeoutError";
+    case BILLCORE_CONNECTION:
+      return "ConnectionError";
+    case BILLCORE_TLS:
+      return "TlsError";
+    case BILLCORE_OUTCOME_UNKNOWN:
+      return "OutcomeUnknownError";
+    case BILLCORE_PAGINATION:
+      return "PaginationError";
+    case BILLCORE_INTERRUPTED:
+      return "KeyboardInterrupt";
+    default:
+      return "BillcoreError";
+  }
+}
+
+static void add_text(yyjson_mut_doc* reply, yyjson_mut_val* to, const char* name, billcore_str text) {
+  if (text.len > 0) yyjson_mut_obj_add_val(reply, to, name, put_text(reply, text));
+}
+
+yyjson_mut_val* put_error(yyjson_mut_doc* reply, const billcore_error* error) {
+  const billcore_status status = billcore_error_status(error);
+  const billcore_reason reason = billcore_error_reason(error);
+  double seconds = 0;
+  yyjson_mut_val* out = yyjson_mut_obj(reply);
+  yyjson_mut_obj_add_str(reply, out, "class", class_of(status));
+  yyjson_mut_obj_add_int(reply, out, "status", status);
+  add_text(reply, out, "message", billcore_error_message(error));
+  if (billcore_error_http_status(error) != 0) {
+    yyjson_mut_obj_add_int(reply, out, "http_status", billcore_error_http_status(error));
+  }
+  add_text(reply, out, "api_code", billcore_error_api_code(error));
+  add_text(reply, out, "api_message", billcore_error_api_message(error));
+  add_text(reply, out, "body", billcore_error_body(error));
+  add_text(reply, out, "request_id", billcore_error_request_id(error));
+  if (billcore_error_retry_after(error, &seconds)) yyjson_mut_obj_add_real(reply, out, "retry_after", seconds);
+  if (reason != BILLCORE_REASON_NONE) yyjson_mut_obj_add_str(reply, out, "reason", billcore_reason_name(reason));
+  yyjson_mut_obj_add_bool(reply, out, "outcome_unknown", billcore_error_outcome_unknown(error));
+  add_text(reply, out, "method", billcore_error_method(error));
+  add_text(reply, out, "path", billcore_error_path(error));
+  if (billcore_error_cause(error) != BILLCORE_OK) {
+    yyjson_mut_obj_add_str(reply, out, "cause", class_of(billcore_error_cause(error)));
+  }
+  return out;
+}

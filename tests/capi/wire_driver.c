@@ -1,0 +1,116 @@
+/* The conformance driver in C: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance). */
+#define _POSIX_C_SOURCE 200809L
+
+#include "wire_driver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool ok(billcore_status status) { return status == BILLCORE_OK; }
+
+static bool set_client_options(billcore_client_options* to, yyjson_val* from, billcore_error** err) {
+  yyjson_val* timeout = yyjson_obj_get(from, "timeout");
+  yyjson_val* name;
+  yyjson_obj_iter headers = yyjson_obj_iter_with(yyjson_obj_get(from, "headers"));
+  int64_t bytes_allowed;
+  billcore_str text;
+  if ((text = arg_text(from, "base_url")).data && !ok(billcore_client_options_set_base_url(to, text, err)))
+    return false;
+  if ((text = arg_text(from, "api_key")).data && !ok(billcore_client_options_set_api_key(to, text, err))) return false;
+  if (yyjson_is_null(timeout) && !ok(billcore_client_options_set_no_timeout(to, err))) return false;
+  if (yyjson_is_raw(timeout)) {
+    const int64_t milliseconds = llround(strtod(yyjson_get_raw(timeout), NULL) * 1000);
+    if (!ok(billcore_client_options_set_timeout_ms(to, milliseconds, err))) return false;
+  }
+  if ((text = arg_text(from, "ca_bundle")).data && !ok(billcore_client_options_set_ca_bundle(to, text, err)))
+    return false;
+  while ((name = yyjson_obj_iter_next(&headers)) != NULL) {
+    yyjson_val* value = yyjson_obj_iter_get_val(name);
+    const billcore_str header_name = {yyjson_get_str(name), yyjson_get_len(name)};
+    const billcore_str header_value = {yyjson_get_str(value), yyjson_get_len(value)};
+    if (!ok(billcore_client_options_add_header(to, header_name, header_value, err))) return false;
+  }
+  if (!arg_flag(from, "http2", true) && !ok(billcore_client_options_disable_http2(to, err))) return false;
+  if (arg_flag(from, "allow_insecure_http", false) && !ok(billcore_client_options_allow_insecure_http(to, err)))
+    return false;
+  text = arg_text(from, "request_id_header");
+  if (text.data && !ok(billcore_client_options_set_request_id_header(to, text, err))) return false;
+  return !arg_integer(from, "max_response", &bytes_allowed) ||
+         ok(billcore_client_options_set_max_response(to, (size_t)bytes_allowed, err));
+}
+
+static void forget_client(driver* self) {
+  billcore_client_free(self->client);
+  free(self->made_with.data);
+  self->client = NULL;
+  self->made_with = (bytes){NULL, 0};
+}
+
+/* The client of this request: the one before, when it was made with the same options. */
+static bool connect_client(job* self) {
+  driver* kept = self->driver;
+  yyjson_val* given = yyjson_obj_get(self->request, "client");
+  billcore_client_options* options = NULL;
+  bytes wanted = json_of(given);
+  if (kept->client != NULL && wanted.len == kept->made_with.len &&
+      memcmp(wanted.data, kept->made_with.data, wanted.len) == 0) {
+    free(wanted.data);
+    return true;
+  }
+  forget_client(kept);
+  kept->made_with = wanted;
+  const bool made = ok(billcore_client_options_new(&options, &self->err)) &&
+                    set_client_options(options, given, &self->err) &&
+                    ok(billcore_client_new(options, &kept->client, &self->err));
+  billcore_client_options_free(options);
+  return made;
+}
+
+static yyjson_mut_val* run(job* self) {
+  const char* op = yyjson_get_str(yyjson_obj_get(self->request, "op"));
+  operation* found = op != NULL ? find_operation(op) : NULL;
+  if (op != NULL && strncmp(op, "webhook.", 8) == 0) return run_webhook(self, op + 8);
+  if (found == NULL) {
+    self->problem = "the driver knows no such op";
+    return NULL;
+  }
+  return connect_client(self) ? found(self) : NULL;
+}
+
+static void answer(driver* kept, char* line, size_t len) {
+  yyjson_doc* parsed = yyjson_read(line, len, YYJSON_READ_NUMBER_AS_RAW);
+  yyjson_mut_doc* reply = yyjson_mut_doc_new(NULL);
+  yyjson_val* request = yyjson_doc_get_root(parsed);
+  job self = {kept, request, yyjson_obj_get(request, "args"), reply, NULL, NULL, false, 0};
+  yyjson_mut_val* root = yyjson_mut_obj(reply);
+  yyjson_mut_val* result = run(&self);
+  yyjson_mut_doc_set_root(reply, root);
+  if (result != NULL) {
+    yyjson_mut_obj_add_val(reply, root, "ok", result);
+  } else {
+    yyjson_mut_val* error = put_error(reply, self.err);
+    if (self.problem != NULL) yyjson_mut_obj_add_str(reply, error, "message", self.problem);
+    if (self.listing) yyjson_mut_obj_add_uint(reply, error, "items_before", self.items_before);
+    yyjson_mut_obj_add_val(reply, root, "error", error);
+  }
+  char* text = yyjson_mut_write(reply, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+  puts(text);
+  fflush(stdout);
+  free(text);
+  billcore_error_free(self.err);
+  yyjson_mut_doc_free(reply);
+  yyjson_doc_free(parsed);
+}
+
+int main(void) {
+  driver kept = {NULL, {NULL, 0}};
+  char* line = NULL;
+  size_t room = 0;
+  ssize_t len;
+  while ((len = getline(&line, &room, stdin)) > 0) answer(&kept, line, (size_t)len);
+  free(line);
+  forget_client(&kept);
+  return 0;
+}
