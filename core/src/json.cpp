@@ -173,6 +173,12 @@ std::string_view long_number(const Node* node) noexcept {
   return yyjson_is_raw(val(node)) ? raw_number(node) : std::string_view();
 }
 
+std::string integer_text(const Node* integer) {
+  auto* v = val(integer);
+  if (yyjson_is_raw(v)) return std::string(raw_number(integer));
+  return yyjson_is_uint(v) ? std::to_string(unsafe_yyjson_get_uint(v)) : std::to_string(unsafe_yyjson_get_sint(v));
+}
+
 std::size_t size(const Node* container) noexcept {
   return yyjson_is_ctn(val(container)) ? unsafe_yyjson_get_len(val(container)) : 0;
 }

@@ -17,6 +17,13 @@ std::optional<std::int64_t> optional_number(const Node* pagination, std::string_
   return number;
 }
 
+// What an item is recognised by: 7 and "7" differ. Empty for an item without an id, which is always yielded.
+std::string id_key(const Node* id) {
+  if (id == nullptr) return {};
+  if (kind(id) == Value::Kind::string) return std::string("s").append(text(id));
+  return kind(id) == Value::Kind::integer ? integer_text(id) : std::string();
+}
+
 }  // namespace
 
 PagerCore::PagerCore(Fetch fetch, std::int64_t first_page) : fetch_(std::move(fetch)), next_number_(first_page) {
@@ -36,8 +43,7 @@ void PagerCore::keep_new_items(const Node* data) {
   const Node* item = first(data);
   for (std::size_t left = size(data); left > 0; --left, item = next(item)) {
     const Node* id = kind(item) == Value::Kind::object ? member(item, "id") : nullptr;
-    // The raw text tells 7 from "7". What has no id cannot be recognised and is always yielded.
-    std::string key = id == nullptr ? std::string() : std::string(page_->document->raw(id));
+    std::string key = id_key(id);
     if (key.empty() || !known_.contains(key)) {
       any_new = true;
       page_->items.push_back(item);

@@ -78,7 +78,7 @@ Value Resource::detached() const {
 
 Id read_id(const Value& value) {
   if (value.kind() == Value::Kind::string) return {value.text()};
-  if (value.kind() == Value::Kind::integer) return Id::from_digits(value.raw());
+  if (value.kind() == Value::Kind::integer) return Id::from_digits(detail::integer_text(value.node()));
   throw Error(ErrorCode::decode,
               value.path() + " is " + detail::kind_name(value.kind()) + ", not an id (a string or an integer)");
 }

@@ -61,6 +61,8 @@ class Document {
 [[nodiscard]] bool uint64(const Node* node, std::uint64_t& out) noexcept;
 /// The text of a number beyond 64 bits or a double's range; empty for every other node. Needs no search, unlike raw().
 [[nodiscard]] std::string_view long_number(const Node* node) noexcept;
+/// The digits of a whole number of any size, without looking for its source text.
+[[nodiscard]] std::string integer_text(const Node* integer);
 [[nodiscard]] std::size_t size(const Node* container) noexcept;
 [[nodiscard]] const Node* first(
     const Node* container) noexcept;                        // first item, or key of the first member; null when empty
