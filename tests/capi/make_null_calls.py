@@ -30,9 +30,10 @@ int main(void) {
 
 
 def is_handle(parameter: Parameter) -> bool:
-    """A pointer to an opaque struct that is read or changed; options, queries and changes may be left out."""
+    """A first parameter that must be there: a pointer to an opaque struct. (Options may be left out.)"""
     kind = parameter.type.removeprefix("const ").removesuffix(" *")
-    return parameter.type.count("*") == 1 and kind.startswith("billcore_") and kind not in TRANSPARENT
+    optional = parameter.type.startswith("const ") and parameter.name == "options"
+    return not optional and parameter.type.count("*") == 1 and kind.startswith("billcore_") and kind not in TRANSPARENT
 
 
 TRANSPARENT = {"billcore_str", "billcore_buf", "billcore_status", "billcore_kind", "billcore_event_kind", "billcore_data_kind"}

@@ -73,7 +73,10 @@ static void check_outcome(const test_case* self, const char* what, billcore_stat
   const char* got = status == BILLCORE_OK ? "ok" : class_of(status);
   if (status == BILLCORE_SIGNATURE) {
     yyjson_val* answer = yyjson_obj_get(yyjson_obj_get(self->json, "expect"), "http_status");
-    CHECK(strcmp(billcore_reason_name(billcore_error_reason(err)), verify) == 0);
+    if (strcmp(billcore_reason_name(billcore_error_reason(err)), verify) != 0) {
+      fprintf(stderr, "%s: %s: %s\n", self->name, what, billcore_error_message(err).data);
+      exit(1);
+    }
     CHECK(billcore_error_http_status(err) == (int32_t)yyjson_get_int(answer));
     if (strcmp(what, "verify") == 0) got = verify;
   }
@@ -137,7 +140,8 @@ static void check_case(const test_case* self) {
   billcore_verifier_free(verifier);
 
   if (self->count != 1 || max_body != NULL) return; /* the one-shot forms have one secret and the default limit */
-  check_outcome(self, "verify", billcore_webhook_verify(body, signature, self->secret_views[0], &err), err);
+  status = billcore_webhook_verify(body, signature, self->secret_views[0], &err);
+  check_outcome(self, "verify", status, err);
   status = billcore_webhook_unwrap(body, signature, self->secret_views[0], &event, &err);
   check_outcome(self, "unwrap", status, err);
   billcore_event_free(event);

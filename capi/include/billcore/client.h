@@ -24,15 +24,14 @@ typedef struct billcore_client billcore_client;
 BILLCORE_API billcore_status billcore_client_new(const billcore_client_options* options, billcore_client** out,
                                                  billcore_error** err);
 
-/** Closes idle connections; calls under way finish, later ones are BILLCORE_CONFIG. Closing again does nothing.  @since
- * 0.1 */
+/** Closes idle connections; calls under way finish, later ones are BILLCORE_CONFIG. Closing again does nothing.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_close(billcore_client* client, billcore_error** err);
 
 /** Frees a client; accepts NULL. No call may be under way.  @since 0.1 */
 BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
 
-/* ---- subscriptions
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- subscriptions ---- */
 
 /** All subscriptions, or those of a reference_id. query may be NULL. Sends nothing yet. New; free it.
  *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
@@ -75,11 +74,10 @@ BILLCORE_API billcore_status billcore_subscription_orders(const billcore_client*
                                                           const billcore_call_options* call, billcore_order_list** out,
                                                           billcore_error** err);
 
-/* ---- products
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- products ---- */
 
-/** All products. query may be NULL. Sends nothing yet. New; free it. Service interface: Endpoints, Products.  @since
- * 0.1 */
+/** All products. query may be NULL. Sends nothing yet. New; free it. Service interface: Endpoints, Products.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_list_new(const billcore_client* client,
                                                        const billcore_product_query* query,
                                                        const billcore_call_options* call, billcore_product_list** out,
@@ -101,16 +99,14 @@ BILLCORE_API billcore_status billcore_product_update(const billcore_client* clie
 BILLCORE_API billcore_status billcore_product_delete(const billcore_client* client, int64_t id,
                                                      const billcore_call_options* call, billcore_error** err);
 
-/* ---- orders
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- orders ---- */
 
 /** An order by its id. New; free it. Service interface: Endpoints, Orders.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_get(const billcore_client* client, billcore_str id,
                                                 const billcore_call_options* call, billcore_order** out,
                                                 billcore_error** err);
 
-/* ---- webhook endpoints, and requests of your own
- * -------------------------------------------------------------------------- */
+/* ---- webhook endpoints, and requests of your own ---- */
 
 /** An answer as it came, where the interface does not say what it holds. Freed with billcore_response_free. Texts live
  * as long as it. Threads: immutable. */

@@ -8,8 +8,7 @@
 extern "C" {
 #endif
 
-/* ---- a client
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- a client ---- */
 
 /** How a client reaches the service. Values are checked by billcore_client_new. Freed with
  * billcore_client_options_free. Threads: one thread at a time. */
@@ -68,8 +67,8 @@ BILLCORE_API billcore_status billcore_client_options_set_max_response(billcore_c
  * BILLCORE_INTERRUPTED. */
 typedef bool (*billcore_interrupt)(void* context);
 
-/** `context` is handed to the callback; both must live as long as the client. A NULL callback takes it back.  @since
- * 0.1 */
+/** `context` is handed to the callback; both must live as long as the client. A NULL callback takes it back.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_set_interrupt(billcore_client_options* options,
                                                                    billcore_interrupt callback, void* context,
                                                                    billcore_error** err);
@@ -77,8 +76,7 @@ BILLCORE_API billcore_status billcore_client_options_set_interrupt(billcore_clie
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_client_options_free(billcore_client_options* options);
 
-/* ---- a call
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- a call ---- */
 
 /** What a single call does differently from its client. Freed with billcore_call_options_free. Threads: one thread at a
  * time while it is filled, then immutable. */
@@ -97,8 +95,7 @@ BILLCORE_API billcore_status billcore_call_options_set_no_timeout(billcore_call_
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_call_options_free(billcore_call_options* options);
 
-/* ---- a charge
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- a charge ---- */
 
 /** What a charge says besides product and amount; what is not set is not sent. Freed with billcore_charge_options_free.
  * Threads: one thread at a time while it is filled, then immutable. */
@@ -122,8 +119,7 @@ BILLCORE_API billcore_status billcore_charge_options_set_description(billcore_ch
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_charge_options_free(billcore_charge_options* options);
 
-/* ---- a product update
- * -------------------------------------------------------------------------------------------------- */
+/* ---- a product update ---- */
 
 /** The fields of a product to change, sent in the order they were first set. Freed with billcore_product_changes_free.
  * Threads: one thread at a time while it is filled, then immutable. Service interface: ProductWrite. */
@@ -168,8 +164,7 @@ BILLCORE_API billcore_status billcore_product_changes_set_json(billcore_product_
 /** Frees changes; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_product_changes_free(billcore_product_changes* changes);
 
-/* ---- a request of your own
- * ---------------------------------------------------------------------------------------------- */
+/* ---- a request of your own ---- */
 
 /** What a request of your own carries. Freed with billcore_request_options_free. Threads: one thread at a time while it
  * is filled, then immutable. */

@@ -15,8 +15,7 @@
 extern "C" {
 #endif
 
-/* ---- what to list
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- what to list ---- */
 
 /** Which subscriptions. Freed with billcore_subscription_query_free. Threads: one thread at a time while it is filled,
  * then immutable. */
@@ -77,8 +76,7 @@ BILLCORE_API billcore_status billcore_product_query_set_page(billcore_product_qu
 /** Frees a query; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_product_query_free(billcore_product_query* query);
 
-/* ---- the numbers of a page
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the numbers of a page ---- */
 
 /** The numbers of a page. Freed with billcore_pagination_free. Texts live as long as it. Threads: immutable.
  *  Service interface: Pagination. */
@@ -119,8 +117,7 @@ BILLCORE_API billcore_status billcore_pagination_value(const billcore_pagination
 /** Frees a pagination; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_pagination_free(billcore_pagination* pagination);
 
-/* ---- subscriptions
- * --------------------------------------------------------------------------------------------------- */
+/* ---- subscriptions ---- */
 
 /** A list of subscriptions. Freed with billcore_subscription_list_free. Threads: one thread at a time. */
 typedef struct billcore_subscription_list billcore_subscription_list;
@@ -181,8 +178,7 @@ BILLCORE_API billcore_status billcore_subscription_page_pagination(const billcor
 /** Frees a page; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_subscription_page_free(billcore_subscription_page* page);
 
-/* ---- orders
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- orders ---- */
 
 /** A list of orders. Freed with billcore_order_list_free. Threads: one thread at a time. */
 typedef struct billcore_order_list billcore_order_list;
@@ -241,8 +237,7 @@ BILLCORE_API billcore_status billcore_order_page_pagination(const billcore_order
 /** Frees a page; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_order_page_free(billcore_order_page* page);
 
-/* ---- products
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- products ---- */
 
 /** A list of products. Freed with billcore_product_list_free. Threads: one thread at a time. */
 typedef struct billcore_product_list billcore_product_list;

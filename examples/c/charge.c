@@ -1,0 +1,21 @@
+#include <billcore.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2; /* charge SUBSCRIPTION PRODUCT CENTS */
+  const billcore_str id = billcore_str_from(argv[1]);
+  billcore_client* client = NULL;
+  billcore_order* order = NULL;
+  billcore_error* err = NULL;
+  billcore_status status =
+      billcore_client_new(NULL, &client, &err); /* BILLCORE_BASE_URL and BILLCORE_API_KEY are set */
+  if (status == BILLCORE_OK)
+    status = billcore_subscription_charge(client, id, atoll(argv[2]), atoll(argv[3]), NULL, NULL, &order, &err);
+  /* BILLCORE_PAYMENT is a refusal; BILLCORE_OUTCOME_UNKNOWN: look before you charge again */
+  puts(status == BILLCORE_OK ? "charged" : billcore_error_message(err).data);
+  billcore_order_free(order);
+  billcore_client_free(client);
+  billcore_error_free(err);
+  return status != BILLCORE_OK;
+}

@@ -1,0 +1,33 @@
+/* What a receiver does with a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest. */
+#ifndef EXAMPLE_INBOX_H
+#define EXAMPLE_INBOX_H
+
+#include <billcore.h>
+#include <pthread.h>
+
+enum { INBOX_MAX = 64 };
+
+/* Read the arrays after inbox_wait. */
+typedef struct inbox {
+  billcore_event* events[INBOX_MAX];
+  size_t event_count;
+  billcore_event* duplicates[INBOX_MAX];
+  size_t duplicate_count;
+  billcore_reason refused[INBOX_MAX];
+  size_t refused_count;
+  billcore_verifier* verifier;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+} inbox;
+
+void inbox_init(inbox* box);
+void inbox_destroy(inbox* box);
+/* The endpoint's secret; the service makes it when the URL is registered. */
+void inbox_trust(inbox* box, const char* secret);
+/* One delivery, from any thread; returns the HTTP status to answer with. A listener_receive: context is the inbox. */
+unsigned inbox_receive(void* context, billcore_str body, const billcore_str* names, const billcore_str* values,
+                       size_t count);
+/* Waits until so many have come, or 30 seconds have passed. */
+void inbox_wait(inbox* box, size_t events, size_t duplicates);
+
+#endif

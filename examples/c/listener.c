@@ -1,0 +1,115 @@
+#include "listener.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BODY = 1 << 20, MAX_HEADERS = 64 };
+
+struct listener {
+  listener_receive receive;
+  void* context;
+  struct MHD_Daemon* daemon;
+};
+
+typedef struct request {
+  char* body;
+  size_t len;
+  bool too_large;
+} request;
+
+typedef struct headers {
+  billcore_str names[MAX_HEADERS];
+  billcore_str values[MAX_HEADERS];
+  size_t count;
+} headers;
+
+static enum MHD_Result add_header(void* context, enum MHD_ValueKind kind, const char* name, const char* value) {
+  headers* all = context;
+  (void)kind;
+  if (all->count == MAX_HEADERS) return MHD_NO;
+  all->names[all->count] = billcore_str_from(name);
+  all->values[all->count] = billcore_str_from(value);
+  ++all->count;
+  return MHD_YES;
+}
+
+static enum MHD_Result answer(struct MHD_Connection* connection, unsigned status) {
+  struct MHD_Response* response = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+  const enum MHD_Result queued = MHD_queue_response(connection, status, response);
+  MHD_destroy_response(response);
+  return queued;
+}
+
+static void append(request* into, const char* part, size_t size) {
+  char* grown = into->too_large || size > MAX_BODY - into->len ? NULL : realloc(into->body, into->len + size);
+  if (grown == NULL) {
+    into->too_large = true; /* the rest is read and dropped */
+    return;
+  }
+  memcpy(grown + into->len, part, size);
+  into->body = grown;
+  into->len += size;
+}
+
+/* libmicrohttpd calls this when the headers are there, then for each part of the body, then once more at its end. */
+static enum MHD_Result on_request(void* context, struct MHD_Connection* connection, const char* url, const char* method,
+                                  const char* version, const char* part, size_t* part_size, void** state) {
+  listener* server = context;
+  request* received = *state;
+  (void)url;
+  (void)version;
+  if (received == NULL) {
+    *state = calloc(1, sizeof(request));
+    return *state == NULL ? MHD_NO : MHD_YES;
+  }
+  if (*part_size > 0) {
+    append(received, part, *part_size);
+    *part_size = 0;
+    return MHD_YES;
+  }
+  if (strcmp(method, "POST") != 0) return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED);
+  if (received->too_large) return answer(connection, MHD_HTTP_CONTENT_TOO_LARGE);
+  headers all = {.count = 0};
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, &all);
+  const billcore_str body = {received->body, received->len};
+  return answer(connection, server->receive(server->context, body, all.names, all.values, all.count));
+}
+
+static void on_completed(void* context, struct MHD_Connection* connection, void** state,
+                         enum MHD_RequestTerminationCode code) {
+  request* received = *state;
+  (void)context;
+  (void)connection;
+  (void)code;
+  if (received != NULL) free(received->body);
+  free(received);
+  *state = NULL;
+}
+
+listener* listener_new(listener_receive receive, void* context) {
+  const struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  listener* server = calloc(1, sizeof *server);
+  if (server == NULL) return NULL;
+  server->receive = receive;
+  server->context = context;
+  server->daemon =
+      MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, server, MHD_OPTION_SOCK_ADDR, &loopback,
+                       MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
+  if (server->daemon == NULL) {
+    free(server);
+    return NULL;
+  }
+  return server;
+}
+
+unsigned listener_port(const listener* server) {
+  return MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
+}
+
+void listener_free(listener* server) {
+  MHD_stop_daemon(server->daemon);
+  free(server);
+}

@@ -1,0 +1,18 @@
+/* A small HTTP server on loopback: hands every POST to a function, answers with the status it returns. */
+#ifndef EXAMPLE_LISTENER_H
+#define EXAMPLE_LISTENER_H
+
+#include <billcore.h>
+
+/* Called from the server's thread, with the body and `count` header fields. */
+typedef unsigned (*listener_receive)(void* context, billcore_str body, const billcore_str* names,
+                                     const billcore_str* values, size_t count);
+
+typedef struct listener listener;
+
+/* Listens until listener_free, on a free port. NULL when it cannot. */
+listener* listener_new(listener_receive receive, void* context);
+unsigned listener_port(const listener* server);
+void listener_free(listener* server);
+
+#endif

@@ -1,0 +1,12 @@
+/* The receiver's side of the story. */
+#ifndef EXAMPLE_RECEIVING_H
+#define EXAMPLE_RECEIVING_H
+
+#include "inbox.h"
+
+/* Waits for the events of everything that was done, and looks whether they tell it. */
+void receive_events(inbox* box, billcore_str subscription, const billcore_order* first, const billcore_order* second);
+/* Sends an event with a wrong signature to the listener at `origin`. */
+void refuse_a_forgery(inbox* box, const char* origin);
+
+#endif

@@ -1,0 +1,30 @@
+/* What of a resource the story shows and compares, read at once. Texts live as long as the resource. */
+#ifndef EXAMPLE_VIEW_H
+#define EXAMPLE_VIEW_H
+
+#include <billcore.h>
+
+void step(int number, const char* title);
+
+typedef struct amount {
+  char text[40];
+} amount;
+
+/* "15.00 DKK" */
+amount money(int64_t cents, billcore_str currency);
+
+typedef struct order_view {
+  billcore_str id, state, currency;
+  int64_t total, gross;
+} order_view;
+
+order_view view_order(const billcore_order* order);
+
+typedef struct subscription_view {
+  billcore_str id, status, currency;
+  int64_t price;
+} subscription_view;
+
+subscription_view view_subscription(const billcore_subscription* subscription);
+
+#endif

@@ -1,0 +1,15 @@
+#include <billcore/client.hpp>
+#include <billcore/error.hpp>
+#include <cstdlib>
+#include <iostream>
+
+int main(int argc, char** argv) try {
+  if (argc != 4) return 2;            // charge SUBSCRIPTION PRODUCT CENTS
+  const billcore::Client client({});  // BILLCORE_BASE_URL and BILLCORE_API_KEY are set
+  const billcore::Charge what{.product_id = std::atoll(argv[2]), .amount = std::atoll(argv[3])};
+  const billcore::Order order = client.subscriptions().charge(argv[1], what);
+  std::cout << "order " << order.id().text() << " is " << order.state() << '\n';
+} catch (const billcore::Error& error) {  // code(): payment is a refusal; outcome_unknown: look before you charge again
+  std::cerr << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,28 @@
+// The sandbox's control routes: what the service's other side (its admin UI, customers, time, bad luck) does in tests.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "billcore/client.hpp"
+
+class Control {
+ public:
+  /// control_url: as in the sandbox's ready line. Control routes ask for no key, but a client always sends one.
+  explicit Control(const std::string& control_url) : client_({.base_url = control_url, .api_key = "none"}) {}
+
+  void reset() const { post("/reset"); }
+  void renew(const billcore::Id& subscription) const { post("/subscriptions/" + subscription.text() + "/renew"); }
+  /// The next charge is made, but its connection is reset instead of an answer.
+  void lose_the_next_charge_answer() const;
+  /// The secret of a registered URL; empty when there is none.
+  [[nodiscard]] std::string endpoint_secret(std::string_view url) const;
+  /// How many effects of a kind the service's ledger holds.
+  [[nodiscard]] std::size_t effects(std::string_view kind) const;
+
+ private:
+  void post(const std::string& path, const std::string& json = "{}") const;
+
+  billcore::Client client_;
+};

@@ -1,0 +1,44 @@
+// What a receiver does with a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "billcore/webhook.hpp"
+
+class Inbox {
+ public:
+  /// What has come so far.
+  struct Contents {
+    std::vector<billcore::Event> events;
+    std::vector<billcore::Event> duplicates;
+    std::vector<billcore::SignatureReason> refused;
+  };
+
+  /// The endpoint's secret; the service makes it when the URL is registered.
+  void trust(std::string_view secret);
+  /// One delivery, from any thread; returns the HTTP status to answer with.
+  unsigned receive(std::string_view body, billcore::HeaderFields headers);
+  /// Waits until so many have come, or the time is up; returns what is there then.
+  Contents wait_for(std::size_t events, std::size_t duplicates,
+                    std::chrono::seconds timeout = std::chrono::seconds(30));
+
+ private:
+  unsigned keep(billcore::Event event);
+  bool claim(const billcore::Event& event);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<billcore::Verifier> verifier_;
+  std::set<std::pair<std::int64_t, std::string>> claimed_;
+  Contents contents_;
+};

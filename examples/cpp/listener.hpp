@@ -1,0 +1,29 @@
+// A small HTTP server on loopback: hands every POST to a function, answers with the status it returns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "billcore/webhook.hpp"
+
+class Listener {
+ public:
+  /// Called from the server's thread.
+  using Receive = std::function<unsigned(std::string_view body, billcore::HeaderFields headers)>;
+
+  /// Listens from construction to destruction, on a free port.
+  explicit Listener(Receive receive);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  /// "http://127.0.0.1:<port>", without a path.
+  [[nodiscard]] std::string origin() const;
+
+ private:
+  struct Server;
+  std::unique_ptr<Server> server_;
+};

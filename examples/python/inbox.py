@@ -1,0 +1,62 @@
+"""What a receiver does with a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+
+from billcore import webhooks
+
+
+class Inbox:
+    """Receives deliveries from any thread. Read the lists after wait_until()."""
+
+    def __init__(self) -> None:
+        self.events: list[webhooks.Event] = []
+        self.duplicates: list[webhooks.Event] = []
+        self.refused: list[str] = []
+        self._verifier: webhooks.Verifier | None = None
+        self._claimed: set[tuple[int, str]] = set()
+        self._changed = threading.Condition()
+
+    def trust(self, secret: str) -> None:
+        """The endpoint's secret; the service makes it when the URL is registered."""
+        self._verifier = webhooks.Verifier(secret)
+
+    def receive(self, body: bytes, headers: Iterable[tuple[str, str]]) -> int:
+        """One delivery; returns the HTTP status to answer with."""
+        with self._changed:
+            status = self._receive(body, list(headers))
+            self._changed.notify_all()
+            return status
+
+    def _receive(self, body: bytes, headers: list[tuple[str, str]]) -> int:
+        if self._verifier is None:
+            return 503
+        try:
+            event = self._verifier.unwrap_request(body, headers)
+        except webhooks.SignatureError as error:
+            self.refused.append(error.reason)
+            return error.http_status
+        # With a database, this claim and the event's effect are one transaction.
+        if not self._claim(event):
+            self.duplicates.append(event)
+            return 200
+        self.events.append(event)
+        # The story's one accident: the first event was kept, but its sender hears otherwise, and sends it again.
+        return 500 if len(self.events) == 1 else 200
+
+    def _claim(self, event: webhooks.Event) -> bool:
+        """True for the first delivery of an event. Every test.hook has the id 0, so those are never duplicates."""
+        if event.name == "test.hook":
+            return True
+        key = (event.account, str(event.id))
+        if key in self._claimed:
+            return False
+        self._claimed.add(key)
+        return True
+
+    def wait_until(self, condition: Callable[[], bool], timeout: float = 30.0) -> bool:
+        """Wait for a condition on the lists; False when the time is up."""
+        with self._changed:
+            return self._changed.wait_for(condition, timeout)

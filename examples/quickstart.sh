@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 machine to a running example, in one command: installs what is missing, builds, starts the sandbox,
+# and tells the same story in Python, C++ and C. Ends with status 0 only when every step went well.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+. tests/setup.sh
+build="$root/build/quickstart"
+log="$build/quickstart.log"
+
+# quietly TITLE COMMAND…: the output goes to the log, and is shown only when the command fails.
+quietly() {
+  local title="$1" start="$SECONDS"
+  shift
+  bc_say "$title"
+  printf '\n== %s\n' "$title" >>"$log"
+  if ! "$@" >>"$log" 2>&1; then # so "set -e" does not reach into the command
+    echo "This failed. The last lines of $log:" >&2
+    tail -n 40 "$log" >&2
+    exit 1
+  fi
+  echo "done in $((SECONDS - start)) s"
+}
+
+build_libraries() {
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBILLCORE_CAPI=ON -DBILLCORE_EXAMPLES=ON &&
+    cmake --build "$build"
+}
+
+# install_python FOLDER: the package as a user installs it, in a virtual environment of its own.
+install_python() {
+  rm -rf "$1" &&
+    "$python" -m venv "$1" &&
+    "$1/bin/python" -m pip install --disable-pip-version-check '.[sandbox]' &&
+    touch "$1/complete"
+}
+
+# start_sandbox PYTHON: sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The sandbox ends with its
+# standard input, so it cannot outlive this script.
+start_sandbox() {
+  local ready
+  coproc SANDBOX { exec "$1" -m billcore.sandbox --port 0 --exit-with-stdin 2>>"$log"; }
+  sandbox="$SANDBOX_PID"
+  trap stop_sandbox EXIT
+  if ! read -r -t 60 ready <&"${SANDBOX[0]}"; then
+    echo "The sandbox did not start. The last lines of $log:" >&2
+    tail -n 20 "$log" >&2
+    exit 1
+  fi
+  { read -r BILLCORE_BASE_URL && read -r BILLCORE_API_KEY && read -r BILLCORE_SANDBOX_CONTROL; } < <(
+    "$1" -c 'import json; line = json.loads(input()); print(line["base_url"], line["api_key"], line["control_url"], sep="\n")' \
+      <<<"$ready"
+  )
+  export BILLCORE_BASE_URL BILLCORE_API_KEY BILLCORE_SANDBOX_CONTROL
+}
+
+stop_sandbox() {
+  kill "$sandbox" 2>/dev/null || true
+  wait "$sandbox" 2>/dev/null || true
+}
+
+# tell LANGUAGE COMMAND…: runs one story; its text, without the line that names the language, must be that of the first one.
+tell() {
+  local told="$build/story-$1.txt"
+  shift
+  echo
+  "$@" | tee "$told"
+  if [ -z "${first_told:-}" ]; then
+    first_told="$told"
+  elif ! diff <(tail -n +2 "$first_told") <(tail -n +2 "$told") >&2; then
+    echo "The stories differ: they should be the same, word for word." >&2
+    exit 1
+  fi
+}
+
+bc_packages ca-certificates cmake g++ gcc libcurl4-openssl-dev libmicrohttpd-dev libssl-dev ninja-build pkg-config python3 \
+  python3-dev python3-pip python3-venv
+mkdir -p "$build" "$bc_cache"
+: >"$log"
+python="$(bc_python)"
+
+quietly "building the libraries and the examples" build_libraries
+# One environment for each state of what is in the package.
+state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"
+venv="$bc_cache/quickstart-$(sha256sum <<<"$state" | cut -c1-16)"
+if [ ! -e "$venv/complete" ]; then
+  quietly "installing the Python package" install_python "$venv"
+fi
+touch "$venv"
+# Those of former states, not used for two weeks.
+find "$bc_cache" -maxdepth 1 -name 'quickstart-*' -mtime +14 -exec rm -rf {} +
+
+start_sandbox "$venv/bin/python"
+tell python "$venv/bin/python" examples/python/story.py
+tell cpp "$build/examples/cpp/story"
+tell c "$build/examples/c/story"
+printf '\nThe same story in Python, C++ and C, told in %s s. What to read next: README.md\n' "$SECONDS"

@@ -1,0 +1,133 @@
+"""billcore: subscriptions, products, orders and webhooks of the billing service.
+
+client = billcore.Client(base_url=..., api_key=...)      # the REST client
+from billcore import webhooks                            # signatures and events, no HTTP client loaded
+
+Everything loads on first use.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import EllipsisType
+    from typing import Final
+
+    from . import webhooks
+    from ._client import Client, Orders, Page, Pager, Products, Response, Subscriptions, Verdict, WebhookEndpoints
+    from ._errors import (
+        ApiError,
+        AuthenticationError,
+        BillcoreError,
+        ConfigError,
+        ConnectionError,
+        DecodeError,
+        InvalidArgumentError,
+        NotFoundError,
+        OutcomeUnknownError,
+        PaginationError,
+        PaymentError,
+        RateLimitError,
+        ServerError,
+        TimeoutError,
+        TlsError,
+        TransportError,
+        ValidationError,
+    )
+    from ._types import OrderState, SignatureReason, SubscriptionStatus, VerdictReason
+    from ._webhook import (
+        CustomFieldValue,
+        Delivery,
+        ImageSource,
+        Order,
+        PageLinks,
+        Product,
+        ProductGroup,
+        ProductImage,
+        ProductStrings,
+        Resource,
+        ResponseInfo,
+        Subscription,
+        __version__,
+    )
+
+__all__ = [
+    "UNSET",
+    "ApiError",
+    "AuthenticationError",
+    "BillcoreError",
+    "Client",
+    "ConfigError",
+    "ConnectionError",
+    "CustomFieldValue",
+    "DecodeError",
+    "Delivery",
+    "ImageSource",
+    "InvalidArgumentError",
+    "NotFoundError",
+    "Order",
+    "OrderState",
+    "Orders",
+    "OutcomeUnknownError",
+    "Page",
+    "PageLinks",
+    "Pager",
+    "PaginationError",
+    "PaymentError",
+    "Product",
+    "ProductGroup",
+    "ProductImage",
+    "ProductStrings",
+    "Products",
+    "RateLimitError",
+    "Resource",
+    "Response",
+    "ResponseInfo",
+    "ServerError",
+    "SignatureReason",
+    "Subscription",
+    "SubscriptionStatus",
+    "Subscriptions",
+    "TimeoutError",
+    "TlsError",
+    "TransportError",
+    "ValidationError",
+    "Verdict",
+    "VerdictReason",
+    "WebhookEndpoints",
+    "__version__",
+    "webhooks",
+]
+
+UNSET: "Final[EllipsisType]" = ...
+"""What an argument holds that was left out, such as request()'s json."""
+
+if not TYPE_CHECKING:
+    _CLIENT = [
+        "Client",
+        "Orders",
+        "Page",
+        "Pager",
+        "Products",
+        "Response",
+        "Subscriptions",
+        "Verdict",
+        "WebhookEndpoints",
+    ]
+    _TYPES = ["OrderState", "SignatureReason", "SubscriptionStatus", "VerdictReason"]
+
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module 'billcore' has no attribute {name!r}")
+        if name == "webhooks":
+            return __import__("billcore.webhooks", fromlist=["*"])
+        if name in _CLIENT:
+            home = "_client"
+        elif name in _TYPES:
+            home = "_types"
+        else:
+            home = "_errors" if name.endswith("Error") else "_webhook"
+        value = getattr(__import__(f"billcore.{home}", fromlist=["*"]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

@@ -1,0 +1,303 @@
+"""The REST client. Import billcore instead."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import GenericAlias, TracebackType
+from typing import Any, Generic, Self, SupportsIndex, TypeAlias, TypeVar, final
+
+from ._types import OrderState, VerdictReason
+from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
+
+_T_co = TypeVar("_T_co", covariant=True)
+_Id: TypeAlias = str | SupportsIndex
+
+class Client:
+    """The REST client: every operation of the service, each write sent at most once.
+
+    base_url: address of the service up to and including the account segment; left out, BILLCORE_BASE_URL.
+    api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call, None for no deadline.
+    ca_bundle: file of PEM certificates to trust. headers: sent with every request. http2: offer it.
+    allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
+    request_id. max_response: larger answers are refused (bytes). Raises ConfigError when an option cannot work.
+    Threads: may be shared by any number; works in the child of a fork.
+    Service interface: Endpoints; Authentication; Errors.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float | None = 30.0,
+        ca_bundle: str | os.PathLike[str] | None = None,
+        headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
+        http2: bool = True,
+        allow_insecure_http: bool = False,
+        request_id_header: str = "X-Request-Id",
+        max_response: int = 67108864,
+    ) -> None: ...
+    @property
+    def subscriptions(self) -> Subscriptions:
+        """Operations on subscriptions."""
+
+    @property
+    def products(self) -> Products:
+        """Operations on products."""
+
+    @property
+    def orders(self) -> Orders:
+        """Operations on orders."""
+
+    @property
+    def webhook_endpoints(self) -> WebhookEndpoints:
+        """Operations on webhook endpoints."""
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int] | Iterable[tuple[str, str | int]] | None = None,
+        json: Any = ...,
+        raise_on_error: bool = True,
+        timeout: float | None = ...,
+    ) -> Response:
+        """A request of your own; everything but GET is a write, sent at most once.
+
+        method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
+        query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.
+        """
+
+    def close(self) -> None:
+        """Close idle connections; calls under way finish, later ones raise ConfigError."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+@final
+class Subscriptions:
+    """Subscriptions of the account. Service interface: Endpoints, Subscriptions."""
+
+    def list(
+        self, *, reference_id: str | None = None, page: SupportsIndex = 1, timeout: float | None = ...
+    ) -> Pager[Subscription]:
+        """All subscriptions, lazily, page by page.
+
+        reference_id: only those with exactly this one. page: where to begin. timeout: seconds for each page.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    def get(self, id: _Id, /, *, timeout: float | None = ...) -> Subscription:
+        """One subscription. Raises NotFoundError. Service interface: Endpoints, Subscriptions."""
+
+    def cancel(self, id: _Id, /, *, timeout: float | None = ...) -> Subscription:
+        """End billing at once; the subscription may stay active until ends_at.
+
+        Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    def change_product(self, id: _Id, /, *, product_id: SupportsIndex, timeout: float | None = ...) -> Subscription:
+        """Swap the product for another one of the account.
+
+        Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    def charge(
+        self,
+        id: _Id,
+        /,
+        *,
+        product_id: SupportsIndex,
+        amount: SupportsIndex,
+        quantity: SupportsIndex | None = None,
+        vat: SupportsIndex | None = None,
+        description: str | None = None,
+        timeout: float | None = ...,
+    ) -> Order:
+        """Bill a one-off amount through the subscription's billing method.
+
+        product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the
+        service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, OutcomeUnknownError
+        when it may or may not have been made: look among .orders(id) before charging again.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    def orders(
+        self,
+        id: _Id,
+        /,
+        *,
+        product_id: SupportsIndex | None = None,
+        state: OrderState | str | Sequence[OrderState | str] | None = None,
+        per_page: SupportsIndex | None = None,
+        page: SupportsIndex = 1,
+        timeout: float | None = ...,
+    ) -> Pager[Order]:
+        """The subscription's orders, latest first, lazily, page by page.
+
+        state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.
+        Service interface: Endpoints, Subscriptions; Limits.
+        """
+
+@final
+class Products:
+    """Products of the account. Service interface: Endpoints, Products."""
+
+    def list(self, *, page: SupportsIndex = 1, timeout: float | None = ...) -> Pager[Product]:
+        """All products, lazily, page by page.
+
+        page: where to begin. timeout: seconds for each page. Service interface: Endpoints, Products.
+        """
+
+    def get(self, id: SupportsIndex, /, *, timeout: float | None = ...) -> Product:
+        """One product. Raises NotFoundError. Service interface: Endpoints, Products."""
+
+    def update(
+        self,
+        id: SupportsIndex,
+        fields: Mapping[str, Any] | None = None,
+        /,
+        *,
+        timeout: float | None = ...,
+        **more: Any,
+    ) -> Product:
+        """Change the given fields only.
+
+        They are name, description, price (cents), currency, vat_rate (percent), interval; others are accepted, too.
+        fields: a mapping; keywords win over it. None is sent as null, Decimal with its digits. A field that is called
+        timeout goes into the mapping. Sent at most once. Raises InvalidArgumentError when there is no field at all,
+        OutcomeUnknownError when it may or may not have happened. Service interface: ProductWrite; Endpoints, Products.
+        """
+
+    def delete(self, id: SupportsIndex, /, *, timeout: float | None = ...) -> None:
+        """Delete a product (softly).
+
+        Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.
+        Service interface: Endpoints, Products.
+        """
+
+@final
+class Orders:
+    """Orders of the account. Service interface: Endpoints, Orders."""
+
+    def get(self, id: _Id, /, *, timeout: float | None = ...) -> Order:
+        """One order. Raises NotFoundError. Service interface: Endpoints, Orders."""
+
+@final
+class WebhookEndpoints:
+    """Receivers of events. Service interface: Endpoints, Webhook endpoints."""
+
+    def create(self, *, url: str, timeout: float | None = ...) -> Response:
+        """Register a URL that receives signed events. Its secret is not in the answer: it is read from the admin UI.
+
+        Sent at most once. Raises ValidationError (422) when the URL is invalid or already registered,
+        OutcomeUnknownError when it may or may not have happened. Service interface: Endpoints, Webhook endpoints.
+        """
+
+@final
+class Response:
+    """An answer as it came, where the interface does not say what it holds."""
+
+    @property
+    def status(self) -> int:
+        """HTTP status."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Names in lower case, values of one name joined by commas."""
+
+    @property
+    def body(self) -> bytes:
+        """The body as received."""
+
+    @property
+    def response_info(self) -> ResponseInfo:
+        """Status, headers, attempts and request id."""
+
+    def json(self) -> Any:
+        """The body as plain JSON values; DecodeError when it is no JSON."""
+
+@final
+class Pager(Generic[_T_co]):
+    """A list of the service: lazy, in order, read once.
+
+    Iterate for items; a page is asked for when its first item is. An id already seen within the last pages is not
+    yielded again. Items keep their page alive. After an error the next step asks for the same page again.
+    Threads: one at a time. Service interface: Resources and their fields, Pagination.
+    """
+
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    def __iter__(self) -> Iterator[_T_co]: ...
+    def pages(self) -> Iterator[Page[_T_co]]:
+        """Iterate for pages (first what is left of a page already begun)."""
+
+    def first(self) -> _T_co | None:
+        """The list's first item, or None, without moving on: one request at most."""
+
+    def collect(self, limit: SupportsIndex | None = None) -> list[_T_co]:
+        """All (remaining) items, at most `limit`."""
+
+    @property
+    def total(self) -> int | None:
+        """The service's count of the whole list; None before the first page."""
+
+    @property
+    def fetched_pages(self) -> int:
+        """How many pages were read."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """None until the last page has been read or the reading was stopped."""
+
+@final
+class Page(Generic[_T_co]):
+    """One page of a list. Service interface: Resources and their fields, Pagination."""
+
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    @property
+    def items(self) -> list[_T_co]:
+        """The items of the page that were not yielded before, a new list."""
+
+    @property
+    def total(self) -> int:
+        """Items of the whole list."""
+
+    @property
+    def count(self) -> int:
+        """Items of this page."""
+
+    @property
+    def per_page(self) -> int:
+        """Items on a full page."""
+
+    @property
+    def current_page(self) -> int:
+        """Number of this page, from 1."""
+
+    @property
+    def total_pages(self) -> int:
+        """Number of the last page."""
+
+    @property
+    def links(self) -> PageLinks:
+        """Links to the neighbours as received; they are never followed."""
+
+    @property
+    def response_info(self) -> ResponseInfo:
+        """ResponseInfo of the answer this page came with."""
+
+@final
+class Verdict:
+    """Was everything read that was there from start to end? str() is 'complete' or 'possibly_missed'."""
+
+    @property
+    def complete(self) -> bool:
+        """True when no change of the list was seen between the first and the last read."""
+
+    @property
+    def reason(self) -> VerdictReason | None:
+        """Why a record may have been missed; None when complete."""

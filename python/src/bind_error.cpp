@@ -1,0 +1,74 @@
+#include "bind_error.hpp"
+
+#include <string>
+
+#include "bind_time.hpp"
+
+namespace billcore::python {
+
+namespace py = pybind11;
+
+namespace {
+
+const char* class_of(ErrorCode code) {
+  for (const auto& row : error_code_table) {
+    if (row.code == code) return row.python_class;
+  }
+  return "BillcoreError";
+}
+
+// Texts of the other side may be anything.
+py::str text(std::string_view bytes) {
+  auto* out = PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace");
+  if (out == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(out);
+}
+
+py::object text_or_none(const std::string& bytes) { return bytes.empty() ? py::object(py::none()) : text(bytes); }
+
+py::dict details(const ErrorDetail& detail) {
+  py::dict out;
+  out["status"] = detail.http_status;
+  out["code"] = text_or_none(detail.api_code);
+  out["message"] = text_or_none(detail.api_message);
+  out["request_id"] = text_or_none(detail.request_id);
+  out["body"] = text(detail.body);
+  out["retry_after"] = detail.retry_after ? py::object(py::float_(*detail.retry_after)) : py::object(py::none());
+  out["attempts"] = detail.attempts;
+  out["outcome_unknown"] = detail.outcome_unknown;
+  out["reason"] = to_string(detail.reason);
+  out["method"] = text(detail.method);
+  out["path"] = text(detail.path);
+  if (detail.attempted_at != 0) out["attempted_at"] = to_datetime(detail.attempted_at, 0);
+  if (detail.cause != ErrorCode::ok) {
+    out["cause_class"] = class_of(detail.cause);
+    out["cause_text"] = text(detail.cause_message);
+  }
+  return out;
+}
+
+// The signal handler has raised already (the interrupt hook left its exception in place): only a word is added.
+void set_interrupted(const Error& error) {
+  if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
+  py::error_already_set raised;
+  if (error.detail().outcome_unknown) raised.value().attr("add_note")(text(error.message()));
+  raised.restore();
+}
+
+}  // namespace
+
+void set_error(const Error& error) noexcept {
+  guarded(0, [&] {
+    if (error.code() == ErrorCode::out_of_memory) throw std::bad_alloc();
+    if (error.code() == ErrorCode::interrupted) {
+      set_interrupted(error);
+      return 0;
+    }
+    const auto made = py::module_::import("billcore._errors")
+                          .attr("from_core")(class_of(error.code()), text(error.message()), details(error.detail()));
+    PyErr_SetObject(py::type::handle_of(made).ptr(), made.ptr());
+    return 0;
+  });
+}
+
+}  // namespace billcore::python

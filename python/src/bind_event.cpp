@@ -1,0 +1,163 @@
+#include "bind_event.hpp"
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "bind_error.hpp"
+#include "bind_json.hpp"
+#include "bind_model.hpp"
+
+namespace billcore::python {
+
+namespace py = pybind11;
+
+namespace {
+
+struct Object {
+  PyObject_HEAD Event event;
+  PyObject* body;
+  PyObject* data;  // the resource, once it was asked for; else null
+};
+
+PyTypeObject* event_type_object = nullptr;
+
+Object& self_of(PyObject* self) noexcept { return *reinterpret_cast<Object*>(self); }
+
+constexpr Field id_field{
+    "id", Kind::id, false,
+    "Delivery id, str or int as received: the key to drop duplicates with (but for test.hook, whose id is 0)."};
+constexpr Field name_field{"name", Kind::text, false, "Event type, such as 'order.paid'."};
+constexpr Field account_field{"account", Kind::integer, false,
+                              "Integer id of the account; not the UUID of the base URL, never compare the two."};
+constexpr Field created_at_field{"created_at", Kind::time, false, "When the event was generated; aware datetime."};
+
+// `explain` is the core's own reader: asked only when the field is not as it should be, it throws the error.
+template <const Field& field, auto explain>
+PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Event& event = self_of(self).event;
+    auto out = try_field(event.value(), field);
+    if (!out) {
+      static_cast<void>((event.*explain)());
+      throw Error(ErrorCode::decode, std::string(field.name) + " of the event cannot be read");
+    }
+    return out.release().ptr();
+  });
+}
+
+template <typename T>
+constexpr View view_of = View::resource;
+template <>
+constexpr View view_of<Subscription> = View::subscription;
+template <>
+constexpr View view_of<Order> = View::order;
+template <>
+constexpr View view_of<Product> = View::product;
+template <>
+constexpr View view_of<ProductGroup> = View::product_group;
+
+PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    Object& object = self_of(self);
+    if (object.data != nullptr) return Py_NewRef(object.data);
+    return std::visit(
+        [&](const auto& data) -> PyObject* {
+          using Data = std::decay_t<decltype(data)>;
+          if constexpr (std::is_same_v<Data, std::monostate>) {
+            return py::none().release().ptr();
+          } else if constexpr (std::is_same_v<Data, Value>) {
+            return plain(data).release().ptr();  // perhaps mutable: made anew each time
+          } else {
+            object.data = make_view(view_of<Data>, data.value());
+            return Py_XNewRef(object.data);
+          }
+        },
+        object.event.data());
+  });
+}
+
+PyObject* get_raw(PyObject* self, void* /*closure*/) noexcept { return Py_NewRef(self_of(self).body); }
+
+PyObject* repr(PyObject* self) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    constexpr py::ssize_t longest = 80;
+    const auto& envelope = self_of(self).event.value();
+    const auto shown = [&](const Field& field) {
+      const auto value = try_field(envelope, field);
+      return value ? py::repr(value)[py::slice(0, longest, 1)] : py::object(py::str("?"));
+    };
+    return py::str("<billcore.webhooks.Event id={} name={}>")
+        .format(shown(id_field), shown(name_field))
+        .release()
+        .ptr();
+  });
+}
+
+PyObject* reduce(PyObject* /*self*/, PyObject* /*unused*/) noexcept {
+  PyErr_SetString(
+      PyExc_TypeError,
+      "an Event cannot be pickled or copied: it stands for verified bytes; keep event.raw, or event.data, which can");
+  return nullptr;
+}
+
+void dealloc(PyObject* self) noexcept {
+  PyTypeObject* type = Py_TYPE(self);
+  Object& object = self_of(self);
+  Py_XDECREF(object.data);
+  object.event.~Event();  // before the body it reads
+  Py_DECREF(object.body);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+std::array getset{
+    PyGetSetDef{"id", get_field<id_field, &Event::id>, nullptr, id_field.doc, nullptr},
+    PyGetSetDef{"name", get_field<name_field, &Event::name>, nullptr, name_field.doc, nullptr},
+    PyGetSetDef{"account", get_field<account_field, &Event::account>, nullptr, account_field.doc, nullptr},
+    PyGetSetDef{"created_at", get_field<created_at_field, &Event::created_at>, nullptr, created_at_field.doc, nullptr},
+    PyGetSetDef{"data", get_data, nullptr,
+                "The resource, typed by the event's name; a Resource for a name this version does not know.\n\n"
+                "Plain JSON when it is no object; None for null or absent.",
+                nullptr},
+    PyGetSetDef{"raw", get_raw, nullptr, "The body as received, bytes.", nullptr},
+    PyGetSetDef{},
+};
+std::array methods{
+    PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nRefused: TypeError."},
+    PyMethodDef{},
+};
+
+}  // namespace
+
+py::object make_event(Event event, py::bytes body) {
+  auto* object = PyObject_New(Object, event_type_object);
+  if (object == nullptr) throw py::error_already_set();
+  new (&object->event) Event(std::move(event));
+  object->body = body.release().ptr();
+  object->data = nullptr;
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+}
+
+void bind_event(py::module_& module) {
+  static constexpr const char* doc =
+      "An event of the service: only a verified body makes one.\n\n"
+      "Fields are looked up when asked; one that is absent or of the wrong type raises DecodeError then.\n"
+      "Service interface: Events.";
+  std::array slots{
+      PyType_Slot{Py_tp_doc, const_cast<char*>(doc)},
+      PyType_Slot{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      PyType_Slot{Py_tp_repr, reinterpret_cast<void*>(repr)},
+      PyType_Slot{Py_tp_getset, getset.data()},
+      PyType_Slot{Py_tp_methods, methods.data()},
+      PyType_Slot{0, nullptr},
+  };
+  PyType_Spec spec{"billcore.webhooks.Event", static_cast<int>(sizeof(Object)), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};
+  auto* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  event_type_object = reinterpret_cast<PyTypeObject*>(type);  // this reference lives as long as the process
+  module.attr("Event") = py::handle(type);
+}
+
+}  // namespace billcore::python

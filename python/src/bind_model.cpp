@@ -1,0 +1,504 @@
+#include "bind_model.hpp"
+
+#include <array>
+#include <span>
+#include <string>
+
+#include "arguments.hpp"
+#include "billcore/detail/document.hpp"
+#include "billcore/model.hpp"
+#include "billcore/pager.hpp"
+#include "bind_error.hpp"
+#include "bind_json.hpp"
+#include "bind_response.hpp"
+#include "bind_time.hpp"
+
+namespace billcore::python {
+namespace {
+
+// ---- The table --------------------------------------------------------------------------------------------------------------
+
+constexpr std::array subscription_fields{
+    Field{"id", Kind::id, false, "Opaque id, str or int as received."},
+    Field{"price", Kind::integer, false, "Cents."},
+    Field{"vat", Kind::integer, false, "Basis points (2500 = 25 %)."},
+    Field{"currency", Kind::text, false, "Currency code."},
+    Field{"created_at", Kind::time, false, "Aware datetime."},
+    Field{"renews_at", Kind::time, true, "Aware datetime, or None."},
+    Field{"ends_at", Kind::time, true, "End of the current paid period once cancelled; aware datetime, or None."},
+    Field{"trial_ends_at", Kind::time, true, "Aware datetime, or None."},
+    Field{"reference_id", Kind::text, true, "Your own correlation value, or None."},
+    Field{"reference_name", Kind::text, true, "Text, or None."},
+    Field{"status", Kind::text, false, "A SubscriptionStatus, or a value this version does not know yet."},
+    Field{"update_card_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
+    Field{"invoices_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
+    Field{"cancel_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
+    Field{"custom_fields", Kind::views, false, "List of CustomFieldValue.", View::custom_field},
+    Field{"metadata", Kind::object, false, "Free-form dict."},
+};
+constexpr std::array order_fields{
+    Field{"id", Kind::id, false, "Opaque id, str or int as received."},
+    Field{"created_at", Kind::time, false, "Aware datetime."},
+    Field{"total", Kind::integer, false, "Cents, without VAT."},
+    Field{"total_with_vat", Kind::integer, false, "Cents, with VAT."},
+    Field{"currency", Kind::text, false, "Currency code."},
+    Field{"reference_id", Kind::text, true, "Your own correlation value, or None."},
+    Field{"reference_name", Kind::text, true, "Text, or None."},
+    Field{"state", Kind::text, false, "An OrderState, or a value this version does not know yet."},
+    Field{"remote_id", Kind::text, true, "The billing method's identifier of the payment, or None."},
+    Field{"delivery", Kind::view, true, "What is delivered, or None.", View::delivery},
+    Field{"custom_fields", Kind::views, false, "List of CustomFieldValue.", View::custom_field},
+    Field{"metadata", Kind::object, false, "Free-form dict."},
+};
+constexpr std::array product_fields{
+    Field{"id", Kind::integer, false, "Id."},
+    Field{"name", Kind::text, false, "Name."},
+    Field{"description", Kind::text, true, "Text, or None."},
+    Field{"type", Kind::text, false, "Short name of the product type."},
+    Field{"price", Kind::integer, false, "Cents; whether VAT is in it depends on the product."},
+    Field{"price_with_vat", Kind::integer, false, "Cents."},
+    Field{"price_without_vat", Kind::integer, false, "Cents."},
+    Field{"currency", Kind::text, false, "Currency code."},
+    Field{"vat_rate", Kind::decimal, false, "Percent, a decimal.Decimal with the digits received."},
+    Field{"interval", Kind::text, true, "Text, or None."},
+    Field{"image", Kind::text, true, "URL, or None."},
+    Field{"images", Kind::views, false, "List of ProductImage.", View::product_image},
+    Field{"use_cart", Kind::boolean, false, "bool."},
+    Field{"stock_tracking", Kind::boolean, false, "bool."},
+    Field{"out_of_stock", Kind::boolean, false, "bool."},
+    Field{"strings", Kind::view, false, "Texts made for display.", View::product_strings},
+};
+constexpr std::array product_group_fields{
+    Field{"id", Kind::integer, false, "Id."},
+    Field{"name", Kind::text, false, "Name."},
+    Field{"products", Kind::integers, false, "List of product ids."},
+};
+constexpr std::array custom_field_fields{
+    Field{"id", Kind::integer, false, "Id."},
+    Field{"label", Kind::text, false, "Label."},
+    Field{"type", Kind::text, false, "Type."},
+    Field{"value", Kind::any, false, "Any JSON value."},
+};
+constexpr std::array delivery_fields{Field{"link", Kind::text, false, "URL."}};
+constexpr std::array product_image_fields{
+    Field{"portrait", Kind::view, false, "ImageSource.", View::image_source},
+    Field{"square", Kind::view, false, "ImageSource.", View::image_source},
+};
+constexpr std::array image_source_fields{Field{"src", Kind::text, false, "URL."}};
+constexpr std::array product_strings_fields{
+    Field{"interval", Kind::text, false, "Text."},
+    Field{"type", Kind::text, false, "Text."},
+    Field{"price", Kind::text, true, "Text, or None."},
+    Field{"price_with_vat", Kind::text, true, "Text, or None."},
+    Field{"price_without_vat", Kind::text, true, "Text, or None."},
+};
+constexpr std::array page_links_fields{
+    Field{"next", Kind::text, true, "URL of the next page as received, or None. Never followed."},
+    Field{"previous", Kind::text, true, "URL of the previous page as received, or None. Never followed."},
+};
+
+struct Type {
+  const char* name;
+  const char* doc;
+  std::span<const Field> fields;
+  std::array<const char*, 2> shown;  // members that repr() shows: never a URL
+};
+
+// In the order of View.
+constexpr std::array types{
+    Type{"billcore.Resource",
+         "A read-only view of a JSON object the service sent; fields are looked up when asked.\n\n"
+         "Attributes are typed: a nullable field that is absent or null is None, a required one that is absent, null "
+         "or of "
+         "the wrong type\nraises DecodeError with its path. r['field'] is the plain JSON value, `'field' in r` tells "
+         "absent "
+         "from null.\nService interface: Resources and their fields.",
+         {},
+         {"id", nullptr}},
+    Type{"billcore.Subscription",
+         "A subscription. Service interface: Subscription.",
+         subscription_fields,
+         {"id", "status"}},
+    Type{"billcore.Order", "An order. Service interface: Order.", order_fields, {"id", "state"}},
+    Type{"billcore.Product", "A product. Service interface: Product.", product_fields, {"id", "name"}},
+    Type{"billcore.ProductGroup",
+         "A product group, seen only in events. Service interface: Product group.",
+         product_group_fields,
+         {"id", "name"}},
+    Type{"billcore.CustomFieldValue",
+         "A custom field. Service interface: CustomFieldValue.",
+         custom_field_fields,
+         {"id", "type"}},
+    Type{"billcore.Delivery", "What is delivered with an order. Service interface: Order.", delivery_fields, {}},
+    Type{"billcore.ProductImage", "An image of a product. Service interface: Product.", product_image_fields, {}},
+    Type{"billcore.ImageSource",
+         "One rendition of a product image. Service interface: Product.",
+         image_source_fields,
+         {}},
+    Type{"billcore.ProductStrings", "Texts made for display. Service interface: Product.", product_strings_fields, {}},
+    Type{"billcore.PageLinks", "Links of a page, as received. Service interface: Pagination.", page_links_fields, {}},
+};
+
+std::array<PyTypeObject*, types.size()> made{};
+
+// ---- Reading ----------------------------------------------------------------------------------------------------------------
+
+struct Object {
+  PyObject_HEAD Value value;
+};
+
+const Value& value_of(PyObject* self) noexcept { return reinterpret_cast<Object*>(self)->value; }
+
+py::object checked(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+py::object string(std::string_view text) {
+  return checked(PyUnicode_FromStringAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
+}
+
+// Something the core accepts and Python's type does not hold.
+[[noreturn]] void beyond_python(const Value& value, const char* what) {
+  PyErr_Clear();
+  throw Error(ErrorCode::decode, value.path() + " is not " + what + " that Python can hold");
+}
+
+py::object time(const Value& value) {
+  const auto parsed = parse_time(value.text());
+  if (!parsed) return {};
+  try {
+    return to_datetime(parsed->unix_micros, parsed->offset_minutes.value_or(0));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError)) throw;
+  }
+  beyond_python(value, "a date-time");
+}
+
+py::object decimal(const Value& value) {
+  const auto type = py::module_::import("decimal").attr("Decimal");
+  try {
+    return type(string(value.raw()));
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ArithmeticError)) throw;  // decimal.InvalidOperation: an exponent beyond its limits
+  }
+  beyond_python(value, "a decimal");
+}
+
+py::object view(View type, const Value& value) {
+  if (!value.is_object()) return {};
+  return checked(make_view(type, value));
+}
+
+template <typename F>
+py::object list(const Value& value, F&& read) {
+  if (!value.is_array()) return {};
+  auto out = checked(PyList_New(static_cast<py::ssize_t>(value.size())));
+  py::ssize_t place = 0;
+  for (const auto item : value) {
+    auto made_item = read(item.value());
+    if (!made_item) return {};
+    PyList_SET_ITEM(out.ptr(), place++, made_item.release().ptr());
+  }
+  return out;
+}
+
+py::object integer_field(const Value& value) {
+  return value.kind() == Value::Kind::integer ? plain_integer(value) : py::object();
+}
+
+// Lends the core's checked readers, whose errors say what is wrong and where.
+class Reader : public Resource {
+ public:
+  using Resource::array;
+  using Resource::boolean;
+  using Resource::id_field;
+  using Resource::nullable_object;
+  using Resource::nullable_text;
+  using Resource::nullable_time;
+  using Resource::number_text;
+  using Resource::object;
+  using Resource::objects;
+  using Resource::required;
+  using Resource::Resource;
+  using Resource::text;
+  using Resource::time;
+};
+
+// The field is not as it should be: throws the core's error for that.
+[[noreturn]] void explain(const Value& owner, const Field& field) {
+  const Reader reader(owner);
+  if (!field.nullable && field.kind != Kind::any) static_cast<void>(reader.required(field.name));
+  switch (field.kind) {
+    case Kind::text:
+      static_cast<void>(reader.nullable_text(field.name));
+      break;
+    case Kind::integer:
+      static_cast<void>(reader.required(field.name).integer());
+      break;
+    case Kind::boolean:
+      static_cast<void>(reader.boolean(field.name));
+      break;
+    case Kind::id:
+      static_cast<void>(reader.id_field(field.name));
+      break;
+    case Kind::time:
+      static_cast<void>(reader.nullable_time(field.name));
+      break;
+    case Kind::decimal:
+      static_cast<void>(reader.number_text(field.name));
+      break;
+    case Kind::object:
+    case Kind::view:
+      static_cast<void>(reader.nullable_object(field.name));
+      break;
+    case Kind::any:
+      static_cast<void>(CustomFieldValue(owner).field_value());
+      break;
+    case Kind::views:
+      static_cast<void>(reader.objects<Resource>(field.name));
+      break;
+    case Kind::integers:
+      for (const auto item : reader.array(field.name)) static_cast<void>(item.value().integer());
+      break;
+  }
+  throw Error(ErrorCode::decode, owner.path() + '.' + field.name + " cannot be read");
+}
+
+PyObject* get_field(PyObject* self, void* closure) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    const auto& field = *static_cast<const Field*>(closure);
+    auto out = try_field(value_of(self), field);
+    if (!out) explain(value_of(self), field);
+    return out.release().ptr();
+  });
+}
+
+}  // namespace
+
+py::object try_field(const Value& owner, const Field& field) {
+  const auto* node = detail::member(owner.node(), field.name);
+  if (node == nullptr || (detail::kind(node) == Value::Kind::null && field.kind != Kind::any)) {
+    return field.nullable ? py::none() : py::object();
+  }
+  const Value value(owner.document(), node);
+  const auto kind = value.kind();
+  switch (field.kind) {
+    case Kind::text:
+      return kind == Value::Kind::string ? string(value.text()) : py::object();
+    case Kind::integer:
+      return integer_field(value);
+    case Kind::boolean:
+      return kind == Value::Kind::boolean ? py::bool_(value.boolean()) : py::object();
+    case Kind::id:
+      return kind == Value::Kind::string ? string(value.text()) : integer_field(value);
+    case Kind::time:
+      return kind == Value::Kind::string ? time(value) : py::object();
+    case Kind::decimal:
+      return kind == Value::Kind::integer || kind == Value::Kind::real ? decimal(value) : py::object();
+    case Kind::object:
+      return kind == Value::Kind::object ? plain(value) : py::object();
+    case Kind::any:
+      return plain(value);
+    case Kind::view:
+      return view(field.element, value);
+    case Kind::views:
+      return list(value, [&](const Value& item) { return view(field.element, item); });
+    case Kind::integers:
+      return list(value, integer_field);
+  }
+  return {};
+}
+
+// ---- The types --------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+const Type& type_of(PyObject* self) noexcept {
+  for (std::size_t i = 1; i < made.size(); ++i) {
+    if (Py_TYPE(self) == made[i]) return types[i];
+  }
+  return types[0];
+}
+
+void dealloc(PyObject* self) noexcept {
+  PyTypeObject* type = Py_TYPE(self);
+  reinterpret_cast<Object*>(self)->value.~Value();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+std::optional<Value> find(PyObject* self, PyObject* name) noexcept {
+  if (!PyUnicode_Check(name)) return std::nullopt;
+  py::ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(name, &size);
+  if (text == nullptr) {
+    PyErr_Clear();  // a lone surrogate: no member has such a name
+    return std::nullopt;
+  }
+  return value_of(self).find({text, static_cast<std::size_t>(size)});
+}
+
+int contains(PyObject* self, PyObject* name) noexcept { return find(self, name).has_value() ? 1 : 0; }
+
+PyObject* subscript(PyObject* self, PyObject* name) noexcept {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    const auto found = find(self, name);
+    if (found) return plain(*found).release().ptr();
+    PyErr_SetObject(PyExc_KeyError, name);
+    return nullptr;
+  });
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
+  if ((operation != Py_EQ && operation != Py_NE) || Py_TYPE(self) != Py_TYPE(other)) Py_RETURN_NOTIMPLEMENTED;
+  return guarded<PyObject*>(nullptr, [&] {
+    return PyObject_RichCompare(plain(value_of(self)).ptr(), plain(value_of(other)).ptr(), operation);
+  });
+}
+
+PyObject* repr(PyObject* self) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    constexpr py::ssize_t longest = 80;
+    const auto& type = type_of(self);
+    auto out = string(std::string("<") + type.name);
+    for (const char* name : type.shown) {
+      const auto found = name == nullptr ? std::nullopt : value_of(self).find(name);
+      if (!found || (found->kind() != Value::Kind::string && found->kind() != Value::Kind::integer)) continue;
+      const auto shown = checked(PyObject_Repr(plain(*found).ptr()));
+      const auto cut = checked(PyUnicode_Substring(shown.ptr(), 0, longest));
+      out = checked(PyUnicode_FromFormat("%U %s=%U%s", out.ptr(), name, cut.ptr(),
+                                         PyUnicode_GetLength(shown.ptr()) > longest ? "..." : ""));
+    }
+    return checked(PyUnicode_FromFormat("%U>", out.ptr())).release().ptr();
+  });
+}
+
+PyObject* get_raw(PyObject* self, void* /*closure*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] { return string(value_of(self).raw()).release().ptr(); });
+}
+
+PyObject* get_response_info(PyObject* self, void* /*closure*/) noexcept {
+  return make_response_info(value_of(self).document()->info());
+}
+
+PyObject* to_dict(PyObject* self, PyObject* /*unused*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] { return plain(value_of(self)).release().ptr(); });
+}
+
+struct Detached : Resource {
+  using Resource::detached;
+  using Resource::Resource;
+};
+
+PyObject* copy(PyObject* self, PyObject* /*memo*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    const auto type = static_cast<View>(&type_of(self) - types.data());
+    return make_view(type, Detached(value_of(self)).detached());
+  });
+}
+
+// Pickled as its JSON text; the path lets errors still say `data.price`.
+PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    const auto restore = py::module_::import("billcore._webhook").attr("_restore");
+    const auto& value = value_of(self);
+    const std::string name(std::string_view(type_of(self).name).substr(sizeof("billcore.") - 1));
+    return py::make_tuple(restore, py::make_tuple(name, string(value.raw()), string(value.path()))).release().ptr();
+  });
+}
+
+py::object restore(const std::string& name, const std::string& json, const std::string& path) {
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i].name != "billcore." + name) continue;
+    const auto document = detail::Document::parse(SharedText::own(json), path);
+    if (detail::kind(document->root()) != Value::Kind::object) {
+      throw Error(ErrorCode::decode, "a pickled " + name + " is not a JSON object");
+    }
+    return checked(make_view(static_cast<View>(i), Value(document, document->root())));
+  }
+  throw Error(ErrorCode::decode, "the pickle names no type of billcore");
+}
+
+PyObject* usable_at(PyObject* self, PyObject* now) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    return py::bool_(Subscription(value_of(self)).usable_at(to_micros(now, "now"))).release().ptr();
+  });
+}
+
+std::array common_getset{
+    PyGetSetDef{"raw", get_raw, nullptr, "The JSON text exactly as received.", nullptr},
+    PyGetSetDef{"response_info", get_response_info, nullptr,
+                "ResponseInfo of the answer this came with; None for parts of an event.", nullptr},
+    PyGetSetDef{},
+};
+std::array common_methods{
+    PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole object as plain JSON values."},
+    PyMethodDef{"__copy__", copy, METH_NOARGS, "__copy__($self, /)\n--\n\nA copy that keeps nothing else alive."},
+    PyMethodDef{"__deepcopy__", copy, METH_O,
+                "__deepcopy__($self, memo, /)\n--\n\nA copy that keeps nothing else alive."},
+    PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the JSON text."},
+    PyMethodDef{},
+};
+std::array subscription_methods{
+    PyMethodDef{"usable_at", usable_at, METH_O,
+                "usable_at($self, now, /)\n--\n\nIs it still paid for at this instant (an aware datetime)?\n\n"
+                "True for trialing, active and delayed, and for a cancelled one until ends_at.\n"
+                "Service interface: States and transitions."},
+    PyMethodDef{},
+};
+
+template <typename F>
+void* slot(F* function) noexcept {
+  return reinterpret_cast<void*>(function);
+}
+
+void make_type(std::size_t index, PyGetSetDef* getset, py::module_& module) {
+  std::vector<PyType_Slot> slots{
+      {Py_tp_doc, const_cast<char*>(types[index].doc)}, {Py_tp_dealloc, slot(dealloc)}, {Py_tp_getset, getset}};
+  unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE;
+  if (index == 0) {
+    flags |= Py_TPFLAGS_BASETYPE;
+    slots.insert(slots.end(), {{Py_tp_methods, common_methods.data()},
+                               {Py_tp_repr, slot(repr)},
+                               {Py_tp_richcompare, slot(compare)},
+                               {Py_tp_hash, slot(PyObject_HashNotImplemented)},
+                               {Py_mp_subscript, slot(subscript)},
+                               {Py_sq_contains, slot(contains)}});
+  } else if (static_cast<View>(index) == View::subscription) {
+    slots.push_back({Py_tp_methods, subscription_methods.data()});
+  }
+  slots.push_back({0, nullptr});
+  PyType_Spec spec{types[index].name, static_cast<int>(sizeof(Object)), 0, flags, slots.data()};
+  auto* base = reinterpret_cast<PyObject*>(index == 0 ? nullptr : made[0]);
+  const auto type = checked(PyType_FromSpecWithBases(&spec, base));
+  made[index] = reinterpret_cast<PyTypeObject*>(type.ptr());
+  Py_INCREF(type.ptr());  // ours, for as long as the process lives
+  module.attr(std::string_view(types[index].name).substr(sizeof("billcore.") - 1).data()) = type;
+}
+
+}  // namespace
+
+PyObject* make_view(View type, const Value& value) noexcept {
+  PyTypeObject* python_type = made[static_cast<std::size_t>(type)];
+  auto* object = PyObject_New(Object, python_type);
+  if (object == nullptr) return nullptr;
+  new (&object->value) Value(value);
+  return reinterpret_cast<PyObject*>(object);
+}
+
+void bind_model(py::module_& module) {
+  // Python refers to these tables for as long as the types live.
+  static std::array<std::vector<PyGetSetDef>, types.size()> getsets;
+  make_type(0, common_getset.data(), module);
+  for (std::size_t i = 1; i < types.size(); ++i) {
+    for (const auto& field : types[i].fields) {
+      getsets[i].push_back({field.name, get_field, nullptr, field.doc, const_cast<Field*>(&field)});
+    }
+    getsets[i].emplace_back();
+    make_type(i, getsets[i].data(), module);
+  }
+  module.def("_restore", &restore);
+}
+
+}  // namespace billcore::python

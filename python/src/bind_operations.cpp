@@ -1,0 +1,233 @@
+// The operations of the service, by group.
+#include <vector>
+
+#include "bind_client.hpp"
+#include "json_text.hpp"
+
+namespace billcore::python {
+namespace {
+
+Id id_of(py::handle value) {
+  if (PyUnicode_Check(value.ptr())) return Id(utf8(value, "id"));
+  if (PyBool_Check(value.ptr()) || PyIndex_Check(value.ptr()) == 0) {
+    refuse("id must be a str or an int, not " + type_name(value));
+  }
+  return Id::from_digits(digits(value, "id"));
+}
+
+std::optional<std::int64_t> optional_integer(py::handle value, const char* name) {
+  if (!given(value)) return std::nullopt;
+  return integer(value, name);
+}
+
+std::optional<std::string> optional_text(py::handle value, const char* name) {
+  if (!given(value)) return std::nullopt;
+  return std::string(utf8(value, name));
+}
+
+std::int64_t page_of(py::handle value) { return left_out(value) ? 1 : integer(value, "page"); }
+
+std::vector<std::string> states_of(py::handle value) {
+  if (!given(value)) return {};
+  if (PyUnicode_Check(value.ptr())) return {std::string(utf8(value, "state"))};
+  if (PySequence_Check(value.ptr()) == 0) refuse("state must be a str or a sequence of them, not " + type_name(value));
+  std::vector<std::string> out;
+  for (const auto state : value) out.emplace_back(utf8(state, "state"));
+  return out;
+}
+
+JsonObject fields_of(py::handle fields, const py::dict& more) {
+  JsonObject out;
+  const auto add = [&out](py::handle name, py::handle value) {
+    const auto key = utf8(name, "the name of a field");
+    if (key == "price" && !value.is_none()) {
+      out.set(key, integer(value, "price"));  // money: a float or bool here is a mistake
+    } else {
+      out.set_json(key, json_text(value, std::string(key).c_str()));
+    }
+  };
+  if (given(fields)) {
+    if (PyMapping_Check(fields.ptr()) == 0 || PyObject_HasAttrString(fields.ptr(), "items") == 0) {
+      refuse("fields must be a mapping of names to values, not " + type_name(fields));
+    }
+    for (const auto entry : fields.attr("items")()) {
+      const auto pair = py::reinterpret_borrow<py::sequence>(entry);
+      add(py::object(pair[0]), py::object(pair[1]));
+    }
+  }
+  for (const auto& [name, value] : more) add(name, value);
+  return out;
+}
+
+/// Adds a method that reads its own arguments: `body(self, values, more)`.
+template <typename Group, typename Body>
+void define(py::class_<Group>& type, const char* signature, const char* doc, Body body) {
+  const std::string_view text(signature);
+  const std::string name(text.substr(0, text.find('(')));
+  const Signature read(signature);
+  const bool takes_more = text.find("**") != std::string_view::npos;
+  type.def(
+      name.c_str(),
+      [read, body, takes_more](const Group& self, const py::args& args, const py::kwargs& kwargs) -> py::object {
+        py::dict more;
+        const auto values = takes_more ? read.bind(args, kwargs, more) : read.bind(args, kwargs);
+        return body(self, values, more);
+      },
+      read.doc(doc).c_str());
+}
+
+template <typename Group>
+py::class_<Group> group(py::module_& module, const char* name, const char* doc) {
+  auto type = py::class_<Group>(module, name, py::is_final(), doc);
+  type.attr("__module__") = "billcore";
+  return type;
+}
+
+using Values = std::vector<py::handle>;
+
+void bind_subscriptions(py::module_& module) {
+  auto type = group<Subscriptions>(module, "Subscriptions",
+                                   "Subscriptions of the account. Service interface: Endpoints, Subscriptions.");
+  define(type, "list(self, *, reference_id=None, page=1, timeout=...)",
+         "All subscriptions, lazily, page by page.\n\n"
+         "reference_id: only those with exactly this one. page: where to begin. timeout: seconds for each page.\n"
+         "Service interface: Endpoints, Subscriptions.",
+         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+           return make_pager(
+               self.list({optional_text(values[0], "reference_id"), page_of(values[1])}, call_options(values[2])));
+         });
+  define(type, "get(self, id, /, *, timeout=...)",
+         "One subscription. Raises NotFoundError. Service interface: Endpoints, Subscriptions.",
+         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+           const auto id = id_of(values[0]);
+           const auto call = call_options(values[1]);
+           return view(View::subscription, without_gil([&] { return self.get(id, call); }).value());
+         });
+  define(type, "cancel(self, id, /, *, timeout=...)",
+         "End billing at once; the subscription may stay active until ends_at.\n\n"
+         "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
+         "Service interface: Endpoints, Subscriptions.",
+         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+           const auto id = id_of(values[0]);
+           const auto call = call_options(values[1]);
+           return view(View::subscription, without_gil([&] { return self.cancel(id, call); }).value());
+         });
+  define(type, "change_product(self, id, /, *, product_id, timeout=...)",
+         "Swap the product for another one of the account.\n\n"
+         "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
+         "Service interface: Endpoints, Subscriptions.",
+         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+           const auto id = id_of(values[0]);
+           const auto product = integer(values[1], "product_id");
+           const auto call = call_options(values[2]);
+           return view(View::subscription, without_gil([&] { return self.change_product(id, product, call); }).value());
+         });
+  define(type, "charge(self, id, /, *, product_id, amount, quantity=None, vat=None, description=None, timeout=...)",
+         "Bill a one-off amount through the subscription's billing method.\n\n"
+         "product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the "
+         "service\n"
+         "uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, OutcomeUnknownError when "
+         "it may\n"
+         "or may not have been made: look among .orders(id) before charging again.\n"
+         "Service interface: Endpoints, Subscriptions.",
+         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+           const auto id = id_of(values[0]);
+           Charge charge;
+           charge.product_id = integer(values[1], "product_id");
+           charge.amount = integer(values[2], "amount");
+           charge.quantity = optional_integer(values[3], "quantity");
+           charge.vat = optional_integer(values[4], "vat");
+           charge.description = optional_text(values[5], "description");
+           const auto call = call_options(values[6]);
+           return view(View::order, without_gil([&] { return self.charge(id, charge, call); }).value());
+         });
+  define(type, "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, timeout=...)",
+         "The subscription's orders, latest first, lazily, page by page.\n\n"
+         "state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.\n"
+         "Service interface: Endpoints, Subscriptions; Limits.",
+         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+           OrderQuery query;
+           query.product_id = optional_integer(values[1], "product_id");
+           query.states = states_of(values[2]);
+           query.per_page = optional_integer(values[3], "per_page");
+           query.page = page_of(values[4]);
+           return make_pager(self.orders(id_of(values[0]), query, call_options(values[5])));
+         });
+}
+
+void bind_products(py::module_& module) {
+  auto type = group<Products>(module, "Products", "Products of the account. Service interface: Endpoints, Products.");
+  define(type, "list(self, *, page=1, timeout=...)",
+         "All products, lazily, page by page.\n\n"
+         "page: where to begin. timeout: seconds for each page. Service interface: Endpoints, Products.",
+         [](const Products& self, const Values& values, const py::dict& /*more*/) {
+           return make_pager(self.list({page_of(values[0])}, call_options(values[1])));
+         });
+  define(type, "get(self, id, /, *, timeout=...)",
+         "One product. Raises NotFoundError. Service interface: Endpoints, Products.",
+         [](const Products& self, const Values& values, const py::dict& /*more*/) {
+           const auto id = integer(values[0], "id");
+           const auto call = call_options(values[1]);
+           return view(View::product, without_gil([&] { return self.get(id, call); }).value());
+         });
+  define(
+      type, "update(self, id, fields=None, /, *, timeout=..., **more)",
+      "Change the given fields only.\n\n"
+      "They are name, description, price (cents), currency, vat_rate (percent), interval; others are accepted, too.\n"
+      "fields: a mapping; keywords win over it. None is sent as null, Decimal with its digits. A field that is called\n"
+      "timeout goes into the mapping. Sent at most once. Raises InvalidArgumentError when there is no field at all,\n"
+      "OutcomeUnknownError when it may or may not have happened. Service interface: ProductWrite; Endpoints, Products.",
+      [](const Products& self, const Values& values, const py::dict& more) {
+        const auto id = integer(values[0], "id");
+        const auto fields = fields_of(values[1], more);
+        const auto call = call_options(values[2]);
+        return view(View::product, without_gil([&] { return self.update(id, fields, call); }).value());
+      });
+  define(type, "delete(self, id, /, *, timeout=...)",
+         "Delete a product (softly).\n\n"
+         "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
+         "Service interface: Endpoints, Products.",
+         [](const Products& self, const Values& values, const py::dict& /*more*/) -> py::object {
+           const auto id = integer(values[0], "id");
+           const auto call = call_options(values[1]);
+           without_gil([&] { self.remove(id, call); });
+           return py::none();
+         });
+}
+
+void bind_orders(py::module_& module) {
+  auto type = group<Orders>(module, "Orders", "Orders of the account. Service interface: Endpoints, Orders.");
+  define(type, "get(self, id, /, *, timeout=...)",
+         "One order. Raises NotFoundError. Service interface: Endpoints, Orders.",
+         [](const Orders& self, const Values& values, const py::dict& /*more*/) {
+           const auto id = id_of(values[0]);
+           const auto call = call_options(values[1]);
+           return view(View::order, without_gil([&] { return self.get(id, call); }).value());
+         });
+}
+
+void bind_webhook_endpoints(py::module_& module) {
+  auto type = group<WebhookEndpoints>(module, "WebhookEndpoints",
+                                      "Receivers of events. Service interface: Endpoints, Webhook endpoints.");
+  define(
+      type, "create(self, *, url, timeout=...)",
+      "Register a URL that receives signed events. Its secret is not in the answer: it is read from the admin UI.\n\n"
+      "Sent at most once. Raises ValidationError (422) when the URL is invalid or already registered,\n"
+      "OutcomeUnknownError when it may or may not have happened. Service interface: Endpoints, Webhook endpoints.",
+      [](const WebhookEndpoints& self, const Values& values, const py::dict& /*more*/) {
+        const auto url = utf8(values[0], "url");
+        const auto call = call_options(values[1]);
+        return make_response(without_gil([&] { return self.create(url, call); }));
+      });
+}
+
+}  // namespace
+
+void bind_operations(py::module_& module) {
+  bind_subscriptions(module);
+  bind_products(module);
+  bind_orders(module);
+  bind_webhook_endpoints(module);
+}
+
+}  // namespace billcore::python

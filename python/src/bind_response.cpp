@@ -1,0 +1,63 @@
+#include "bind_response.hpp"
+
+#include <string>
+
+#include "bind_error.hpp"
+
+namespace billcore::python {
+
+namespace py = pybind11;
+
+namespace {
+
+struct Info {
+  std::shared_ptr<const ResponseInfo> info;
+};
+
+// Bytes of a header are text by agreement only.
+py::str header_text(const std::string& bytes) {
+  auto* out = PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace");
+  if (out == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(out);
+}
+
+py::dict headers(const Info& self) {
+  py::dict out;
+  for (const auto& [name, value] : self.info->headers) {
+    const auto key = header_text(name);
+    const auto text = header_text(value);
+    out[key] = out.contains(key) ? py::str("{}, {}").format(out[key], text) : text;
+  }
+  return out;
+}
+
+py::object request_id(const Info& self) {
+  if (self.info->request_id.empty()) return py::none();
+  return header_text(self.info->request_id);
+}
+
+}  // namespace
+
+void bind_response_info(py::module_& module) {
+  auto type =
+      py::class_<Info>(module, "ResponseInfo", py::is_final(), "What is known about the answer a result came with.");
+  type.attr("__module__") = "billcore";
+  type.def_property_readonly(
+      "status", [](const Info& self) { return self.info->status; }, "HTTP status.");
+  type.def_property_readonly("headers", headers, "dict; names in lower case, values of one name joined by commas.");
+  type.def_property_readonly(
+      "attempts", [](const Info& self) { return self.info->attempts; }, "How often the request was sent or tried.");
+  type.def_property_readonly("request_id", request_id, "Value of the request id header, or None.");
+  type.def("__repr__", [](const Info& self) {
+    return py::str("<billcore.ResponseInfo status={} request_id={!r}>").format(self.info->status, request_id(self));
+  });
+}
+
+PyObject* make_response_info(const std::shared_ptr<const ResponseInfo>& info) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    if (info == nullptr) return py::none().release().ptr();
+    return py::cast(Info{info}).release().ptr();
+  });
+}
+
+}  // namespace billcore::python

@@ -1,0 +1,64 @@
+"""A libbillcore does not load with a libbillcore-webhook of another build. Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE
+
+A copy of the webhook library gets another build id in its symbol versions; the dynamic loader itself must refuse.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LOAD = "import ctypes, sys\nctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_LOCAL)\nprint('loaded')"
+
+
+def elf_hash(name: bytes) -> int:
+    value = 0
+    for byte in name:
+        value = (value << 4) + byte
+        high = value & 0xF0000000
+        value = (value ^ (high >> 24)) & ~high & 0xFFFFFFFF
+    return value
+
+
+def with_another_id(library: bytes) -> bytes:
+    names = set(re.findall(rb"BILLCORE_PRIVATE_[0-9a-f]{16}", library))
+    assert len(names) == 1, names
+    name = names.pop()
+    other = name[:-1] + (b"0" if name[-1:] != b"0" else b"1")
+    changed = library.replace(name, other)
+    # The version table holds a hash of the name, too.
+    old, new = (elf_hash(text).to_bytes(4, "little") for text in (name, other))
+    assert old in changed
+    return changed.replace(old, new)
+
+
+def load(library: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"LD_LIBRARY_PATH": str(folder)}
+    return subprocess.run([sys.executable, "-c", LOAD, library], capture_output=True, text=True, env=environment)
+
+
+def main() -> None:
+    webhook, client = (Path(argument).resolve() for argument in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        own = folder / "libbillcore.so.0"
+        shutil.copy(client, own)
+        beside = folder / "libbillcore-webhook.so.0"
+        shutil.copy(webhook, beside)
+        same = load(own, folder)
+        assert same.stdout == "loaded\n", f"the libraries of one build do not load together: {same.stderr}"
+        beside.write_bytes(with_another_id(webhook.read_bytes()))
+        other = load(own, folder)
+        assert other.returncode != 0 and "BILLCORE_PRIVATE_" in other.stderr and "not found" in other.stderr, (
+            f"a library of another build was not refused: {other.stdout} {other.stderr}"
+        )
+        print(other.stderr.strip().splitlines()[-1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,389 @@
+/* The client half against a small server: results, lists, pages, errors, lifetimes across the two libraries, threads. What is sent is
+ * checked by the conformance tests. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <pthread.h>
+
+#include "events.h"
+#include "server.h"
+
+#define HEAD "\r\nContent-Type: application/json\r\nX-Request-Id: req-7\r\nConnection: close\r\n\r\n"
+#define PAGE(items, page)                                                           \
+  "HTTP/1.1 200 OK" HEAD "{\"data\":[" items                                        \
+  "],\"pagination\":{\"total\":3,\"count\":2,\"per_page\":2,\"current_page\":" page \
+  ",\"total_pages\":2,\"links\":{\"next\":null,\"previous\":\"p\"}}}"
+#define ORDER(id) "{\"id\":\"" id "\",\"total\":1500,\"state\":\"paid\"}"
+
+static const char* answer(const char* request) {
+  if (strncmp(request, "GET /acct/order/o1 ", 19) == 0) return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o1") "}";
+  if (strstr(request, "/orders?page=1") != NULL) return PAGE(ORDER("a") "," ORDER("b"), "1");
+  if (strstr(request, "/orders?page=2") != NULL) return PAGE(ORDER("c"), "2");
+  if (strstr(request, "/slow") != NULL) return NULL;
+  if (strstr(request, "POST /acct/subscription/s1/order ") != NULL) {
+    return "HTTP/1.1 402 Payment Required\r\nRetry-After: 7" HEAD
+           "{\"error\":{\"code\":\"card_declined\",\"message\":\"The card was declined\"}}";
+  }
+  if (strncmp(request, "POST /acct/subscription/s2/order ", 33) == 0) return "";
+  if (strncmp(request, "POST /acct/thing?a=%26 ", 23) == 0) return "HTTP/1.1 409 Conflict" HEAD "{\"x\":[1]}";
+  return "HTTP/1.1 404 Not Found" HEAD "null";
+}
+
+static billcore_client* client_of(const server* at, const char* key, bool (*interrupt)(void*), void* context) {
+  billcore_error* err = NULL;
+  billcore_client_options* options = NULL;
+  billcore_client* out = NULL;
+  CHECK_OK(billcore_client_options_new(&options, &err));
+  CHECK_OK(billcore_client_options_set_base_url(options, billcore_str_from(server_url(at)), &err));
+  CHECK_OK(billcore_client_options_set_api_key(options, billcore_str_from(key), &err));
+  CHECK_OK(billcore_client_options_set_timeout_ms(options, 60000, &err));
+  CHECK_OK(billcore_client_options_set_interrupt(options, interrupt, context, &err));
+  CHECK_OK(billcore_client_new(options, &out, &err));
+  billcore_client_options_free(options);
+  return out;
+}
+
+/* libbillcore makes the order, libbillcore-webhook reads, copies and frees it. */
+static void test_order_across_libraries(const billcore_client* client) {
+  billcore_error* err = NULL;
+  billcore_order* order = NULL;
+  billcore_order* copy = NULL;
+  billcore_response_info* info = NULL;
+  billcore_str text;
+  bool flag;
+  int32_t number;
+  size_t count;
+
+  CHECK_OK(billcore_order_get(client, BILLCORE_STR("o1"), NULL, &order, &err));
+  CHECK_OK(billcore_order_id(order, &text, &flag, &err));
+  CHECK(is_text(text, "o1") && !flag);
+  CHECK_OK(billcore_order_response_info(order, &info, &flag, &err));
+  CHECK(flag);
+  CHECK_OK(billcore_order_copy(order, &copy, &err));
+  billcore_order_free(order);
+  CHECK_OK(billcore_order_state(copy, &text, &err));
+  CHECK(is_text(text, "paid"));
+  billcore_order_free(copy);
+
+  CHECK_OK(billcore_response_info_status(info, &number, &err));
+  CHECK(number == 200);
+  CHECK_OK(billcore_response_info_attempts(info, &number, &err));
+  CHECK(number == 1);
+  CHECK_OK(billcore_response_info_request_id(info, &text, &err));
+  CHECK(is_text(text, "req-7"));
+  CHECK_OK(billcore_response_info_headers(info, &count, &err));
+  CHECK(count == 3);
+  CHECK_OK(billcore_response_info_header_at(info, 0, &text, &text, &err));
+  CHECK_FAILS(billcore_response_info_header_at(info, 3, &text, &text, &err), BILLCORE_INVALID_ARGUMENT, "no item 3");
+  CHECK_OK(billcore_response_info_header(info, BILLCORE_STR("CONTENT-type"), &text, &flag, &err));
+  CHECK(flag && is_text(text, "application/json"));
+  CHECK_OK(billcore_response_info_header(info, BILLCORE_STR("etag"), &text, &flag, &err));
+  CHECK(!flag && text.data == NULL);
+  billcore_response_info_free(info);
+}
+
+static billcore_order_list* orders_of(const billcore_client* client) {
+  billcore_error* err = NULL;
+  billcore_order_list* list = NULL;
+  CHECK_OK(billcore_subscription_orders(client, BILLCORE_STR("s1"), NULL, NULL, &list, &err));
+  return list;
+}
+
+static void check_verdict(const billcore_order_list* list, bool complete, const char* why) {
+  billcore_error* err = NULL;
+  billcore_str reason;
+  bool is_complete;
+  bool present;
+  CHECK_OK(billcore_order_list_verdict(list, &is_complete, &reason, &present, &err));
+  CHECK(present && is_complete == complete && is_text(reason, why));
+}
+
+static void test_list(const billcore_client* client) {
+  billcore_error* err = NULL;
+  billcore_order_list* list = orders_of(client);
+  billcore_order* order = NULL;
+  billcore_str text;
+  bool present;
+  int64_t number;
+  char seen[4] = "";
+
+  CHECK_OK(billcore_order_list_total(list, &number, &present, &err));
+  CHECK(!present);
+  CHECK_OK(billcore_order_list_verdict(list, &present, NULL, &present, &err));
+  CHECK(!present);
+  CHECK_OK(billcore_order_list_first(list, &order, &err));
+  billcore_order_free(order);
+  CHECK_OK(billcore_order_list_fetched_pages(list, &number, &err));
+  CHECK(number == 1);
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(billcore_order_list_next(list, &order, &err));
+    CHECK_OK(billcore_order_id(order, &text, NULL, &err));
+    seen[i] = *text.data;
+    billcore_order_free(order);
+  }
+  CHECK(strcmp(seen, "abc") == 0);
+  CHECK(billcore_order_list_next(list, &order, &err) == BILLCORE_DONE && order == NULL && err == NULL);
+  CHECK_OK(billcore_order_list_total(list, &number, &present, &err));
+  CHECK(present && number == 3);
+  check_verdict(list, true, "");
+  billcore_order_list_free(list);
+
+  list = orders_of(client);
+  CHECK_OK(billcore_order_list_next(list, &order, &err));
+  CHECK_OK(billcore_order_list_stop(list, &err));
+  check_verdict(list, false, "stopped");
+  billcore_order_list_free(list);
+  billcore_order_free(order); /* an item outlives its list */
+}
+
+static void test_pages(const billcore_client* client) {
+  billcore_error* err = NULL;
+  billcore_order_list* list = orders_of(client);
+  billcore_order_page* page = NULL;
+  billcore_order_page* none = NULL;
+  billcore_order* order = NULL;
+  billcore_pagination* numbers = NULL;
+  billcore_value* value = NULL;
+  billcore_str text;
+  bool present;
+  int64_t number;
+  size_t count;
+
+  CHECK_OK(billcore_order_list_next_page(list, &page, &err));
+  billcore_order_page_free(page);
+  CHECK_OK(billcore_order_list_next_page(list, &page, &err));
+  CHECK(billcore_order_list_next_page(list, &none, &err) == BILLCORE_DONE && none == NULL);
+  billcore_order_list_free(list);
+  CHECK_OK(billcore_order_page_count(page, &count, &err));
+  CHECK(count == 1);
+  CHECK_OK(billcore_order_page_at(page, 0, &order, &err));
+  CHECK_OK(billcore_order_id(order, &text, NULL, &err));
+  CHECK(is_text(text, "c"));
+  billcore_order_free(order);
+  CHECK_FAILS(billcore_order_page_at(page, 1, &order, &err), BILLCORE_INVALID_ARGUMENT, "no item 1");
+  CHECK_OK(billcore_order_page_pagination(page, &numbers, &err));
+  billcore_order_page_free(page);
+  CHECK_OK(billcore_pagination_total(numbers, &number, &err));
+  CHECK(number == 3);
+  CHECK_OK(billcore_pagination_count(numbers, &number, &err));
+  CHECK(number == 2);
+  CHECK_OK(billcore_pagination_per_page(numbers, &number, &err));
+  CHECK(number == 2);
+  CHECK_OK(billcore_pagination_current_page(numbers, &number, &err));
+  CHECK(number == 2);
+  CHECK_OK(billcore_pagination_total_pages(numbers, &number, &err));
+  CHECK(number == 2);
+  CHECK_OK(billcore_pagination_links_next(numbers, &text, &present, &err));
+  CHECK(!present);
+  CHECK_OK(billcore_pagination_links_previous(numbers, &text, &present, &err));
+  CHECK(present && is_text(text, "p"));
+  CHECK_OK(billcore_pagination_value(numbers, &value, &err));
+  billcore_value_free(value);
+  billcore_pagination_free(numbers);
+}
+
+static void test_errors(const billcore_client* client) {
+  billcore_error* err = NULL;
+  billcore_order* order = NULL;
+  billcore_subscription* subscription = NULL;
+  billcore_product* product = NULL;
+  billcore_product_changes* changes = NULL;
+  billcore_call_options* soon = NULL;
+  double seconds;
+  int64_t when;
+
+  CHECK(billcore_subscription_charge(client, BILLCORE_STR("s1"), 1, 100, NULL, NULL, &order, &err) == BILLCORE_PAYMENT);
+  CHECK(order == NULL && billcore_error_http_status(err) == 402);
+  CHECK(is_text(billcore_error_api_code(err), "card_declined"));
+  CHECK(is_text(billcore_error_api_message(err), "The card was declined"));
+  CHECK(is_text(billcore_error_request_id(err), "req-7") && is_text(billcore_error_method(err), "POST"));
+  CHECK(is_text(billcore_error_path(err), "/subscription/s1/order") && billcore_error_attempts(err) == 1);
+  CHECK(billcore_error_retry_after(err, &seconds) && seconds == 7);
+  CHECK(!billcore_error_outcome_unknown(err) && !billcore_error_attempted_at(err, &when) && when == 0);
+  CHECK(strstr(billcore_error_body(err).data, "card_declined") != NULL);
+  billcore_error_free(err);
+
+  /* Sent, and the connection ends without an answer. */
+  CHECK(billcore_subscription_charge(client, BILLCORE_STR("s2"), 1, 100, NULL, NULL, &order, &err) ==
+        BILLCORE_OUTCOME_UNKNOWN);
+  CHECK(billcore_error_outcome_unknown(err) && billcore_error_cause(err) == BILLCORE_CONNECTION);
+  CHECK(billcore_error_attempted_at(err, &when) && when > INT64_C(1700000000000000));
+  CHECK(billcore_error_cause_message(err).len > 0);
+  billcore_error_free(err);
+  CHECK(billcore_subscription_charge(client, BILLCORE_STR("s2"), 1, 100, NULL, NULL, &order, NULL) ==
+        BILLCORE_OUTCOME_UNKNOWN);
+
+  CHECK_FAILS(billcore_subscription_get(client, BILLCORE_STR("none"), NULL, &subscription, &err), BILLCORE_NOT_FOUND,
+              "404");
+  CHECK_FAILS(billcore_subscription_get(client, BILLCORE_STR(".."), NULL, &subscription, &err),
+              BILLCORE_INVALID_ARGUMENT, "id");
+  CHECK_FAILS(billcore_product_get(client, 1, NULL, &product, &err), BILLCORE_NOT_FOUND, "404");
+  CHECK_FAILS(billcore_product_delete(client, 1, NULL, &err), BILLCORE_NOT_FOUND, "404");
+
+  CHECK_FAILS(billcore_product_update(client, 1, NULL, NULL, &product, &err), BILLCORE_INVALID_ARGUMENT, "no fields");
+  CHECK_OK(billcore_product_changes_new(&changes, &err));
+  CHECK_FAILS(billcore_product_changes_set_vat_rate(changes, BILLCORE_STR("\"25\""), &err), BILLCORE_INVALID_ARGUMENT,
+              "vat_rate");
+  CHECK_FAILS(billcore_product_changes_set_vat_rate(changes, BILLCORE_STR("2,5"), &err), BILLCORE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(billcore_product_changes_set_json(changes, BILLCORE_STR("x"), BILLCORE_STR("{"), &err),
+              BILLCORE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(billcore_product_changes_set_name(changes, BILLCORE_STR("\xff"), &err), BILLCORE_INVALID_ARGUMENT,
+              "UTF-8");
+  CHECK_OK(billcore_product_changes_set_vat_rate(changes, BILLCORE_STR("-12.50"), &err));
+  CHECK_FAILS(billcore_product_update(client, 1, changes, NULL, &product, &err), BILLCORE_NOT_FOUND, "404");
+  billcore_product_changes_free(changes);
+
+  CHECK_OK(billcore_call_options_new(&soon, &err));
+  CHECK_OK(billcore_call_options_set_timeout_ms(soon, 50, &err));
+  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("slow"), soon, &order, &err), BILLCORE_TIMEOUT, "time-out");
+  billcore_call_options_free(soon);
+}
+
+static void test_request(const billcore_client* client) {
+  billcore_error* err = NULL;
+  billcore_request_options* options = NULL;
+  billcore_response* response = NULL;
+  billcore_response_info* info = NULL;
+  billcore_value* json = NULL;
+  billcore_str text;
+  bool present;
+  int32_t status;
+  size_t count;
+
+  CHECK_OK(billcore_request_options_new(&options, &err));
+  CHECK_OK(billcore_request_options_add_query(options, BILLCORE_STR("a"), BILLCORE_STR("&"), &err));
+  CHECK_OK(billcore_request_options_set_json(options, BILLCORE_STR("{}"), &err));
+  CHECK_FAILS(
+      billcore_client_request(client, BILLCORE_STR("POST"), BILLCORE_STR("/thing"), options, NULL, &response, &err),
+      BILLCORE_API_ERROR, "409");
+  CHECK(response == NULL);
+  CHECK_OK(billcore_request_options_accept_all_statuses(options, &err));
+  CHECK_OK(
+      billcore_client_request(client, BILLCORE_STR("POST"), BILLCORE_STR("/thing"), options, NULL, &response, &err));
+  billcore_request_options_free(options);
+  CHECK_OK(billcore_response_status(response, &status, &err));
+  CHECK(status == 409);
+  CHECK_OK(billcore_response_body(response, &text, &err));
+  CHECK(is_text(text, "{\"x\":[1]}"));
+  CHECK_OK(billcore_response_headers(response, &count, &err));
+  CHECK(count == 3);
+  CHECK_OK(billcore_response_header(response, BILLCORE_STR("X-REQUEST-ID"), &text, &present, &err));
+  CHECK(present && is_text(text, "req-7"));
+  CHECK_OK(billcore_response_json(response, &json, &err));
+  CHECK_OK(billcore_response_get_info(response, &info, &err));
+  billcore_response_free(response);
+  CHECK_OK(billcore_value_raw(json, &text, &err));
+  CHECK(is_text(text, "{\"x\":[1]}"));
+  billcore_value_free(json);
+  CHECK_OK(billcore_response_info_status(info, &status, &err));
+  CHECK(status == 409);
+  billcore_response_info_free(info);
+}
+
+static bool asked_often(void* context) { return ++*(int*)context > 2; }
+
+static void test_interrupt_and_close(const server* at) {
+  billcore_error* err = NULL;
+  billcore_order* order = NULL;
+  billcore_order_list* list = NULL;
+  int asked = 0;
+  billcore_client* client = client_of(at, "key", asked_often, &asked);
+  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("slow"), NULL, &order, &err), BILLCORE_INTERRUPTED,
+              "interrupted");
+  CHECK(asked == 3);
+  billcore_client_free(client);
+
+  client = client_of(at, "key", NULL, NULL);
+  list = orders_of(client);
+  CHECK_OK(billcore_order_list_next(list, &order, &err));
+  billcore_client_free(client); /* a list outlives its client */
+  billcore_order_free(order);
+  CHECK_OK(billcore_order_list_next(list, &order, &err));
+  billcore_order_free(order);
+  billcore_order_list_free(list);
+
+  client = client_of(at, "key", NULL, NULL);
+  CHECK_OK(billcore_client_close(client, &err));
+  CHECK_OK(billcore_client_close(client, &err));
+  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o1"), NULL, &order, &err), BILLCORE_CONFIG, "closed");
+  billcore_client_free(client);
+}
+
+static void test_config(void) {
+  billcore_error* err = NULL;
+  billcore_client_options* options = NULL;
+  billcore_client* client = NULL;
+  CHECK_OK(billcore_client_options_new(&options, &err));
+  CHECK_OK(billcore_client_options_set_base_url(options, BILLCORE_STR("http://billing.example/a"), &err));
+  CHECK_OK(billcore_client_options_set_api_key(options, BILLCORE_STR("key_of_a_test"), &err));
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "not loopback");
+  CHECK(client == NULL);
+  CHECK_OK(billcore_client_options_allow_insecure_http(options, &err));
+  CHECK_OK(billcore_client_options_disable_http2(options, &err));
+  CHECK_OK(billcore_client_options_enable_http2(options, &err));
+  CHECK_OK(billcore_client_options_set_no_timeout(options, &err));
+  CHECK_OK(billcore_client_new(options, &client, &err));
+  billcore_client_free(client);
+  CHECK_OK(billcore_client_options_set_timeout_ms(options, 0, &err));
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "timeout");
+  CHECK_OK(billcore_client_options_set_timeout_ms(options, 1, &err));
+  CHECK_OK(billcore_client_options_set_max_response(options, 0, &err));
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "max_response");
+  CHECK_OK(billcore_client_options_set_max_response(options, 1000, &err));
+  CHECK_OK(billcore_client_options_set_request_id_header(options, BILLCORE_STR("bad name"), &err));
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "request_id_header");
+  CHECK_OK(billcore_client_options_set_request_id_header(options, BILLCORE_STR("X-Id"), &err));
+  CHECK_OK(billcore_client_options_set_ca_bundle(options, BILLCORE_STR("/nowhere/ca.pem"), &err));
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "ca_bundle");
+  CHECK_OK(billcore_client_options_set_ca_bundle(options, BILLCORE_STR(""), &err));
+  CHECK_OK(billcore_client_options_add_header(options, BILLCORE_STR("X-API-KEY"), BILLCORE_STR("other"), &err));
+  CHECK(billcore_client_new(options, &client, &err) == BILLCORE_CONFIG);
+  CHECK(strstr(billcore_error_message(err).data, "key_of_a_test") == NULL);
+  billcore_error_free(err);
+  billcore_client_options_free(options);
+}
+
+/* One client and one verifier for many threads. */
+static billcore_client* shared_client;
+static billcore_verifier* shared_verifier;
+
+static void* use_shared(void* signature) {
+  billcore_error* err = NULL;
+  billcore_order* order = NULL;
+  for (int i = 0; i < 20; ++i) {
+    CHECK_OK(billcore_verifier_verify(shared_verifier, BILLCORE_STR("{}"), billcore_str_from(signature), NULL, &err));
+    CHECK_OK(billcore_order_get(shared_client, BILLCORE_STR("o1"), NULL, &order, &err));
+    billcore_order_free(order);
+  }
+  return NULL;
+}
+
+static void test_threads(const server* at) {
+  const billcore_str secrets[] = {SECRET};
+  billcore_error* err = NULL;
+  billcore_buf signature = {NULL, 0};
+  pthread_t threads[8];
+  shared_client = client_of(at, "key", NULL, NULL);
+  CHECK_OK(billcore_verifier_new(secrets, 1, NULL, &shared_verifier, &err));
+  CHECK_OK(billcore_webhook_sign(BILLCORE_STR("{}"), SECRET, &signature, &err));
+  for (int i = 0; i < 8; ++i) CHECK(pthread_create(&threads[i], NULL, use_shared, signature.data) == 0);
+  for (int i = 0; i < 8; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
+  billcore_buf_free(&signature);
+  billcore_verifier_free(shared_verifier);
+  billcore_client_free(shared_client);
+}
+
+int main(void) {
+  server* at = server_start(answer);
+  billcore_client* client = client_of(at, "key", NULL, NULL);
+  test_order_across_libraries(client);
+  test_list(client);
+  test_pages(client);
+  test_errors(client);
+  test_request(client);
+  billcore_client_free(client);
+  test_interrupt_and_close(at);
+  test_config();
+  test_threads(at);
+  server_stop(at);
+  return 0;
+}

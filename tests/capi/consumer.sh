@@ -1,0 +1,60 @@
+#!/bin/sh
+# Installs a build into a folder, moves that, and uses it from outside: CMake (C and C++, shared and static) and pkg-config.
+# Usage: consumer.sh BUILD_FOLDER
+set -eu
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/first" >"$work/install.log"
+mv "$work/first" "$work/prefix"  # whatever holds the old place would now break
+prefix=$work/prefix
+if grep -rlF "$work/first" "$prefix"; then
+  echo "these installed files hold the place they were installed to" >&2
+  exit 1
+fi
+
+cmake -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/cmake.log" 2>&1 ||
+  { cat "$work/cmake.log" >&2; exit 1; }
+cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" >&2; exit 1; }
+for program in small small-static large large-static small-cxx large-cxx; do
+  "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
+done
+# A component that does not exist is named.
+mkdir "$work/missing"
+printf 'cmake_minimum_required(VERSION 3.24)\nproject(missing LANGUAGES C)\nfind_package(billcore REQUIRED COMPONENTS turbo)\n' \
+  >"$work/missing/CMakeLists.txt"
+if cmake -S "$work/missing" -B "$work/missing/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/missing.log" 2>&1; then
+  echo "find_package found a component that does not exist" >&2
+  exit 1
+fi
+grep -q 'no component `turbo`' "$work/missing.log" || { cat "$work/missing.log" >&2; exit 1; }
+
+pc=$(find "$prefix" -name billcore.pc)
+libdir=$(dirname "$(dirname "$pc")")
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+cc=${CC:-cc}
+flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
+# shellcheck disable=SC2046,SC2086  # lists of words
+{
+  $cc $flags "$here/consumer/small.c" -o "$work/pc-small" $(pkg-config --cflags --libs billcore-webhook)
+  $cc $flags "$here/consumer/large.c" -o "$work/pc-large" $(pkg-config --cflags --libs billcore)
+  LD_LIBRARY_PATH=$libdir "$work/pc-small"
+  LD_LIBRARY_PATH=$libdir "$work/pc-large"
+  # The archives: out of a tree that has nothing else.
+  mkdir "$work/archives"
+  cp -R "$prefix/." "$work/archives"
+  find "$work/archives" -name 'libbillcore*.so*' -exec rm -f {} +
+  PKG_CONFIG_PATH=$(dirname "$(find "$work/archives" -name billcore.pc)")
+  $cc $flags "$here/consumer/small.c" -o "$work/pc-small-static" $(pkg-config --static --cflags --libs billcore-webhook)
+  $cc $flags "$here/consumer/large.c" -o "$work/pc-large-static" $(pkg-config --static --cflags --libs billcore)
+}
+"$work/pc-small-static"
+"$work/pc-large-static"
+if ldd "$work/pc-small" "$work/pc-small-static" | grep -i curl; then
+  echo "the webhook half pulls in an HTTP stack" >&2
+  exit 1
+fi
+echo "installed tree: CMake and pkg-config, shared and static, all fine"

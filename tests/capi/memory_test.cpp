@@ -1,0 +1,138 @@
+// Out of memory: each allocation of a call fails in turn, and every time the call says so, leaves nothing behind and leaks nothing.
+// In C++ only because operator new can be replaced from nowhere else; what is tested is billcore.h.
+#include <billcore.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace {
+
+long until_failure = -1;  // allocations that still succeed; below 0: all
+bool failed = false;
+
+void* allocate(std::size_t size) noexcept {
+  if (until_failure == 0) {
+    failed = true;
+    return nullptr;
+  }
+  if (until_failure > 0) --until_failure;
+  return std::malloc(size == 0 ? 1 : size);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  if (void* made = allocate(size)) return made;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
+void* operator new[](std::size_t size) { return operator new(size); }
+void operator delete(void* pointer) noexcept { std::free(pointer); }
+void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
+void operator delete[](void* pointer) noexcept { std::free(pointer); }
+void operator delete[](void* pointer, std::size_t) noexcept { std::free(pointer); }
+
+namespace {
+
+void require(bool condition, const char* what, const char* why) {
+  if (condition) return;
+  std::fprintf(stderr, "%s: %s\n", what, why);
+  std::exit(1);
+}
+
+/// Runs `call(&err)` with ever more memory, until it ends as it does with enough of it.
+template <typename Call>
+void starve(const char* what, billcore_status in_the_end, Call call) {
+  long failures = 0;
+  for (long allowed = 0;; ++allowed) {
+    billcore_error* err = nullptr;
+    failed = false;
+    until_failure = allowed;
+    const billcore_status status = call(&err);
+    until_failure = -1;
+    require(billcore_error_status(err) == status, what, "the error has another status");
+    if (status != BILLCORE_OUT_OF_MEMORY) {
+      require(status == in_the_end, what, billcore_error_message(err).data);
+      billcore_error_free(err);
+      if (!failed) break;
+    } else {
+      require(failed, what, "out of memory, though there was enough");
+      require(std::strcmp(billcore_error_message(err).data, "out of memory") == 0, what, "another message");
+      billcore_error_free(err);
+      ++failures;
+    }
+  }
+  require(failures > 0, what, "no allocation ever failed");
+}
+
+constexpr char body_text[] =
+    R"({"id":1,"name":"order.paid","account":7,"data":{"id":"a rather long id, for the heap","total":1,"custom_fields":[{}]}})";
+
+}  // namespace
+
+int main() {
+  const billcore_str body = billcore_str_from(body_text);
+  const billcore_str secret = BILLCORE_STR("0123456789abcdef0123456789abcdef");
+  billcore_buf signature{};
+  require(billcore_webhook_sign(body, secret, &signature, nullptr) == BILLCORE_OK, "sign", "failed");
+  const billcore_str signed_with{signature.data, signature.len};
+
+  starve("sign", BILLCORE_OK, [&](billcore_error** err) {
+    billcore_buf made{};
+    const auto status = billcore_webhook_sign(body, secret, &made, err);
+    require((made.data != nullptr) == (status == BILLCORE_OK), "sign", "an output of a failed call");
+    billcore_buf_free(&made);
+    return status;
+  });
+  starve("unwrap", BILLCORE_OK, [&](billcore_error** err) {
+    billcore_event* event = nullptr;
+    const auto status = billcore_webhook_unwrap(body, signed_with, secret, &event, err);
+    require((event != nullptr) == (status == BILLCORE_OK), "unwrap", "an output of a failed call");
+    billcore_event_free(event);
+    return status;
+  });
+  starve("a wrong signature", BILLCORE_SIGNATURE,
+         [&](billcore_error** err) { return billcore_webhook_verify(body, BILLCORE_STR("no"), secret, err); });
+  starve("a NULL handle", BILLCORE_INVALID_ARGUMENT, [](billcore_error** err) {
+    bool flag = false;
+    return billcore_product_use_cart(nullptr, &flag, err);
+  });
+
+  billcore_event* event = nullptr;
+  require(billcore_webhook_unwrap(body, signed_with, secret, &event, nullptr) == BILLCORE_OK, "unwrap", "failed");
+  starve("order", BILLCORE_OK, [&](billcore_error** err) {
+    billcore_order* order = nullptr;
+    billcore_order* copy = nullptr;
+    billcore_str id{};
+    auto status = billcore_event_order(event, &order, err);
+    if (status == BILLCORE_OK) status = billcore_order_id(order, &id, nullptr, err);
+    if (status == BILLCORE_OK) status = billcore_order_copy(order, &copy, err);
+    billcore_order_free(copy);
+    billcore_order_free(order);
+    return status;
+  });
+  starve("an absent field", BILLCORE_DECODE, [&](billcore_error** err) {
+    billcore_str text{};
+    return billcore_event_created_at(event, &text, nullptr, err);
+  });
+  billcore_event_free(event);
+
+  starve("client", BILLCORE_OK, [&](billcore_error** err) {
+    billcore_client_options* options = nullptr;
+    billcore_client* client = nullptr;
+    auto status = billcore_client_options_new(&options, err);
+    const auto set = [&](auto setter, const char* text) {
+      if (status == BILLCORE_OK) status = setter(options, billcore_str_from(text), err);
+    };
+    set(billcore_client_options_set_base_url, "https://billing.example/0b7e9a52-account");
+    set(billcore_client_options_set_api_key, "a_key_that_does_not_fit_into_a_small_string");
+    if (status == BILLCORE_OK) status = billcore_client_new(options, &client, err);
+    billcore_client_free(client);
+    billcore_client_options_free(options);
+    return status;
+  });
+  billcore_buf_free(&signature);
+  return 0;
+}

@@ -1,0 +1,35 @@
+"""A scripted server and a client for it; every test gets its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+import billcore
+from conformance.server import Script, ScriptedServer
+
+from .support import ACCOUNT, API_KEY
+
+Serve = Callable[[Script], tuple[ScriptedServer, billcore.Client]]
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BILLCORE_BASE_URL", "BILLCORE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """serve(script) -> (server, client)"""
+    with ExitStack() as stack:
+
+        def start(script: Script) -> tuple[ScriptedServer, billcore.Client]:
+            server = stack.enter_context(ScriptedServer(script))
+            client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY)
+            stack.callback(client.close)
+            return server, client
+
+        yield start

@@ -1,0 +1,123 @@
+"""What the tests share: sample resources, replies, signed events, and Python in a process of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import billcore
+from billcore import webhooks
+from conformance.server import Reply, json_reply
+
+ACCOUNT = "/0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
+API_KEY = "key_python_tests_0123456789"
+SECRET = "0123456789abcdefghijklmnopqrstuv"
+
+SUBSCRIPTION: dict[str, Any] = {
+    "id": "sub_1",
+    "price": 1500,
+    "vat": 2500,
+    "currency": "NOK",
+    "created_at": "2025-04-25T10:00:00Z",
+    "renews_at": "2025-05-25T12:30:15.250000+02:00",
+    "ends_at": None,
+    "trial_ends_at": None,
+    "reference_id": "ref-1",
+    "reference_name": None,
+    "status": "active",
+    "update_card_url": "https://portal.example/card?signature=S1",
+    "invoices_url": "https://portal.example/invoices?signature=S2",
+    "cancel_url": "https://portal.example/cancel?signature=S3",
+    "custom_fields": [{"id": 1, "label": "Size", "type": "text", "value": {"a": [1, None]}}],
+    "metadata": {"seats": 3},
+}
+ORDER: dict[str, Any] = {
+    "id": "ord_1",
+    "created_at": "2025-04-25T10:00:00",
+    "total": 1500,
+    "total_with_vat": 1875,
+    "currency": "NOK",
+    "reference_id": None,
+    "reference_name": None,
+    "state": "paid",
+    "remote_id": "pay_1",
+    "delivery": {"link": "https://example.com/file"},
+    "custom_fields": [],
+    "metadata": {},
+}
+PRODUCT: dict[str, Any] = {
+    "id": 42,
+    "name": "Café",
+    "description": None,
+    "type": "subscription",
+    "price": 1000,
+    "price_with_vat": 1250,
+    "price_without_vat": 1000,
+    "currency": "NOK",
+    "vat_rate": 12.5,
+    "interval": "1 month",
+    "image": None,
+    "images": [{"portrait": {"src": "https://example.com/p"}, "square": {"src": "https://example.com/s"}}],
+    "use_cart": True,
+    "stock_tracking": False,
+    "out_of_stock": False,
+    "strings": {
+        "interval": "per month",
+        "type": "Subscription",
+        "price": "kr 10",
+        "price_with_vat": None,
+        "price_without_vat": None,
+    },
+}
+GROUP: dict[str, Any] = {"id": 5, "name": "All", "products": [42, 43]}
+
+
+def data(resource: Any, status: int = 200, **more: Any) -> Reply:
+    """The answer that holds one resource."""
+    return json_reply({"data": resource}, status, **more)
+
+
+def page(items: list[Any], number: int, last: int, total: int | None = None) -> Reply:
+    """One page of a list."""
+    pagination = {
+        "total": len(items) * last if total is None else total,
+        "count": len(items),
+        "per_page": max(len(items), 1),
+        "current_page": number,
+        "total_pages": last,
+        "links": {"next": None if number >= last else f"http://elsewhere/?page={number + 1}", "previous": None},
+    }
+    return json_reply({"data": items, "pagination": pagination})
+
+
+def sign(body: bytes, secret: str = SECRET) -> str:
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def event(value: Any, name: str = "subscription.updated", **envelope: Any) -> webhooks.Event:
+    """A verified event with this `data`."""
+    whole = {"id": 7, "name": name, "account": 3, "created_at": "2025-04-25T10:00:00Z", "data": value, **envelope}
+    body = json.dumps(whole, ensure_ascii=False).encode()
+    return webhooks.unwrap(body, sign(body), SECRET)
+
+
+def subscription(**changes: Any) -> billcore.Subscription:
+    made = event({**SUBSCRIPTION, **changes}).data
+    assert isinstance(made, billcore.Subscription)
+    return made
+
+
+def run_python(code: str, *arguments: str) -> str:
+    """Runs code in a fresh interpreter that finds the same package; returns what it printed."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__)))
+    environment = {**os.environ, "PYTHONPATH": here}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

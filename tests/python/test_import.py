@@ -1,0 +1,137 @@
+"""What importing costs, and what is public."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+from types import ModuleType
+
+import pytest
+
+import billcore
+from billcore import _webhook, webhooks
+
+from .support import run_python
+
+NEW_MODULES = """
+import sys
+before = set(sys.modules)
+{}
+print(*sorted(set(sys.modules) - before))
+"""
+VERIFIER = ["__future__", "billcore", "billcore._errors", "billcore._webhook", "billcore.webhooks"]
+
+
+def new_modules(statement: str) -> list[str]:
+    # pybind11 puts a module of its own there for the classes it makes.
+    names = run_python(NEW_MODULES.format(statement)).split()
+    return [name for name in names if not name.startswith("pybind11_builtins")]
+
+
+def test_import_billcore_loads_nothing_else() -> None:
+    assert new_modules("import billcore") == ["billcore"]
+
+
+def test_the_verifier_loads_only_itself() -> None:
+    assert new_modules("from billcore import webhooks") == VERIFIER
+
+
+def test_verifying_loads_nothing_more() -> None:
+    code = """from billcore import webhooks
+body, secret = b'{"id": 1, "name": "order.paid", "data": {"id": 2}}', "k" * 32
+event = webhooks.Verifier(secret).unwrap(body, webhooks.sign(body, secret))
+assert (event.id, event.name, event.data.id) == (1, "order.paid", 2)"""
+    assert new_modules(code) == VERIFIER
+
+
+def test_the_verifier_loads_no_http_client() -> None:
+    code = "from billcore import webhooks; print(open('/proc/self/maps').read())"
+    assert "libcurl" not in run_python(code) and "_client" not in run_python(code)
+    assert "_client" in run_python(code.replace("webhooks", "Client", 1))
+
+
+def test_every_public_name_is_there() -> None:
+    assert set(billcore.__all__) <= set(dir(billcore))
+    for name in billcore.__all__:
+        assert getattr(billcore, name) is not None
+    with pytest.raises(AttributeError, match="'NoSuchName'"):
+        _ = billcore.NoSuchName  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["AsyncClient", "find_candidates", "with_options"])
+def test_what_is_not_there_yet_is_absent(name: str) -> None:
+    assert not hasattr(billcore, name) and not hasattr(billcore.Client, name)
+    assert not hasattr(billcore.OutcomeUnknownError, name)
+
+
+@pytest.mark.parametrize("name", ["explain", "from_lambda", "from_asgi", "from_wsgi", "stream", "matches"])
+def test_what_webhooks_do_not_have_yet_is_absent(name: str) -> None:
+    assert not hasattr(webhooks, name) and not hasattr(webhooks.Verifier, name)
+
+
+@pytest.mark.parametrize("name", ["max_retries", "concurrency", "proxy", "hooks"])
+def test_options_that_do_nothing_yet_are_refused(name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        billcore.Client(base_url="https://service.example/x", api_key="k", **{name: None})
+
+
+def public_objects() -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for module in (billcore, webhooks):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if isinstance(value, ModuleType | str) or value is ... or not hasattr(value, "__module__"):
+                continue
+            if getattr(value, "__module__", "") == "typing":
+                continue
+            found.append((name, value))
+            if isinstance(value, type) and not issubclass(value, BaseException):
+                members = ((f"{name}.{key}", member) for key, member in vars(value).items() if not key.startswith("_"))
+                found.extend(members)
+    return found
+
+
+@pytest.mark.parametrize(("name", "value"), public_objects(), ids=lambda value: value if isinstance(value, str) else "")
+def test_everything_public_is_documented_and_looks_public(name: str, value: object) -> None:
+    assert pydoc.getdoc(getattr(value, "__func__", value)), f"{name} has no docstring"
+    module = getattr(value, "__module__", None)
+    if isinstance(value, type) and module is not None:
+        assert module in ("billcore", "billcore.webhooks"), module
+
+
+def test_signatures_can_be_inspected() -> None:
+    charge = inspect.signature(billcore.Subscriptions.charge)
+    assert list(charge.parameters)[1:] == [
+        "id",
+        "product_id",
+        "amount",
+        "quantity",
+        "vat",
+        "description",
+        "timeout",
+    ]
+    assert inspect.signature(webhooks.Verifier).parameters["header"].default == "Service-Signature"
+    assert inspect.signature(billcore.Client).parameters["timeout"].default == 30.0
+
+
+def test_the_version_is_one() -> None:
+    assert billcore.__version__ == _webhook.__version__
+    assert all(part.isdigit() for part in billcore.__version__.split("."))
+
+
+def test_another_build_of_the_other_module_is_refused() -> None:
+    """Objects that cross must have one layout, so `_client` looks at the build id before anything else."""
+    code = """
+import ctypes, sys, types
+import billcore._webhook as real
+name = b"billcore._webhook._bridge"
+table = (ctypes.c_char_p * 8)(b"0123456789abcdef")
+new = ctypes.pythonapi.PyCapsule_New
+new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+real._bridge = new(ctypes.addressof(table), name, None)
+try:
+    import billcore._client
+except ImportError as error:
+    print(error)
+"""
+    assert "different builds" in run_python(code) and "reinstall" in run_python(code)

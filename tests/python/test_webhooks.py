@@ -1,0 +1,286 @@
+"""Verify and unwrap: what is accepted, what is refused, and how."""
+
+from __future__ import annotations
+
+import array
+import copy
+import hashlib
+import hmac
+import pickle
+import threading
+from collections import UserDict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import billcore
+from billcore import webhooks
+
+from .support import SECRET, SUBSCRIPTION, event, sign
+
+BODY = b'{"id": 9, "name": "order.paid", "account": 1, "created_at": "2025-04-25T10:00:00Z", "data": null}'
+OTHER = "z" * 32
+TEXT_OR_BYTES = st.one_of(st.text(max_size=80), st.binary(max_size=80))
+
+
+@given(st.binary(max_size=2000), st.binary(min_size=32, max_size=32))
+def test_sign_is_hmac_sha256(body: bytes, secret: bytes) -> None:
+    expected = hmac.new(secret, body, hashlib.sha256).hexdigest()
+    assert webhooks.sign(body, secret) == expected
+    assert webhooks.verify(body, expected, secret).secret_index == 0
+
+
+@given(st.binary(max_size=300), st.data())
+def test_any_mutation_fails(body: bytes, data: st.DataObject) -> None:
+    right = sign(body)
+    place = data.draw(st.integers(0, 63))
+    digit = data.draw(st.sampled_from("0123456789abcdef").filter(lambda c: c != right[place]))
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.verify(body, right[:place] + digit + right[place + 1 :], SECRET)
+    assert caught.value.reason == "mismatch"
+    other = data.draw(st.binary(max_size=300).filter(lambda changed: changed != body))
+    with pytest.raises(webhooks.SignatureError):
+        webhooks.verify(other, right, SECRET)
+
+
+@given(TEXT_OR_BYTES)
+def test_a_signature_of_any_content_is_malformed_or_wrong(signature: str | bytes) -> None:
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.verify(BODY, signature, SECRET)
+    assert caught.value.reason in ("malformed", "mismatch")
+
+
+@pytest.mark.parametrize(
+    "signature",
+    ["", "\ud800", "é" * 32, "0" * 63, "0" * 65, "G" * 64, sign(BODY).upper(), " " + sign(BODY), "a\0" * 32, b"\xff"],
+)
+def test_malformed(signature: str | bytes) -> None:
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.verify(BODY, signature, SECRET)
+    assert (caught.value.reason, caught.value.http_status) == ("malformed", 400)
+
+
+@pytest.mark.parametrize("signature", [1, [sign(BODY)], {"a": 1}, object()])
+def test_a_signature_of_another_type_is_refused(signature: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="signature must be"):
+        webhooks.verify(BODY, signature, SECRET)
+
+
+def test_reasons_come_in_their_order() -> None:
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.verify(BODY, None, SECRET, max_body=3)
+    assert (caught.value.reason, caught.value.http_status) == ("body_too_large", 413)
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.unwrap(bytearray(BODY), None, SECRET, max_body=3)
+    assert caught.value.reason == "body_too_large"
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.verify(BODY, None, SECRET)
+    assert (caught.value.reason, caught.value.http_status) == ("missing", 401)
+
+
+def test_signature_as_bytes() -> None:
+    assert webhooks.verify(BODY, sign(BODY).encode(), SECRET)
+
+
+@pytest.mark.parametrize("size", [0, 1, 64 << 10, (64 << 10) + 1, 1 << 20])
+def test_sizes(size: int) -> None:
+    body = b"x" * size
+    assert webhooks.verify(body, sign(body), SECRET)
+    assert webhooks.sign(body, SECRET) == sign(body)
+    with pytest.raises(webhooks.SignatureError):
+        webhooks.verify(body + b"y", sign(body), SECRET, max_body=1 << 21)
+
+
+@pytest.mark.parametrize("body", [None, "text", {"id": 1}, 5, [1, 2], object()])
+@pytest.mark.parametrize("call", [webhooks.verify, webhooks.unwrap])
+def test_bodies_that_are_no_bytes_are_refused(call: Callable[..., object], body: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="^body ") as caught:
+        call(body, sign(BODY), SECRET)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("make", [bytearray, memoryview, lambda body: array.array("B", body)])
+def test_any_buffer_is_a_body(make: Callable[[bytes], Any]) -> None:
+    assert webhooks.verify(make(BODY), sign(BODY), SECRET)
+    made = webhooks.unwrap(make(BODY), sign(BODY), SECRET)
+    assert type(made.raw) is bytes and made.raw == BODY
+
+
+def test_a_buffer_that_is_not_contiguous_is_refused() -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="contiguous"):
+        webhooks.verify(memoryview(BODY)[::2], sign(BODY), SECRET)
+
+
+def test_the_body_is_kept_as_it_was() -> None:
+    assert webhooks.unwrap(BODY, sign(BODY), SECRET).raw is BODY
+    changing = bytearray(BODY)
+    made = webhooks.unwrap(changing, sign(BODY), SECRET)
+    changing[:] = b"x" * len(changing)
+    assert made.raw == BODY and made.id == 9
+
+
+@pytest.mark.parametrize("secret", ["", b"", "x" * 31, "x" * 33, [], [SECRET, ""], (SECRET, "short")])
+def test_secrets_of_the_wrong_length(secret: Any) -> None:
+    for call in (webhooks.verify, webhooks.unwrap):
+        with pytest.raises(billcore.ConfigError) as caught:
+            call(BODY, sign(BODY), secret)
+        assert SECRET not in str(caught.value)
+    with pytest.raises(billcore.ConfigError):
+        webhooks.Verifier(secret)
+
+
+@pytest.mark.parametrize("secret", [None, 5, [5], {SECRET: 1}, bytearray(32)])
+def test_secrets_of_the_wrong_type(secret: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="secret"):
+        webhooks.Verifier(secret)
+
+
+def test_several_secrets() -> None:
+    assert webhooks.verify(BODY, sign(BODY), [OTHER, SECRET]).secret_index == 1
+    assert webhooks.verify(BODY, sign(BODY), (SECRET.encode(), OTHER)).secret_index == 0
+    assert webhooks.Verifier([OTHER, SECRET, SECRET]).verify(BODY, sign(BODY)).secret_index == 1
+
+
+def test_any_key_length() -> None:
+    verifier = webhooks.Verifier.allowing_any_key_length("short", header="X-Other")
+    assert verifier.verify(BODY, sign(BODY, "short"))
+    assert verifier.unwrap_request(BODY, {"x-other": sign(BODY, "short")}).id == 9
+    with pytest.raises(billcore.ConfigError):
+        webhooks.Verifier.allowing_any_key_length("")
+
+
+def test_verified_is_true() -> None:
+    verified = webhooks.verify(BODY, sign(BODY), SECRET)
+    assert verified and bool(verified) is True
+    assert repr(verified) == "<billcore.webhooks.Verified secret_index=0>"
+
+
+HEADERS: list[Any] = [
+    {"Service-Signature": sign(BODY)},
+    {"service-signature": sign(BODY), "SERVICE-SIGNATURE": sign(BODY)},
+    {"Service-Signature": [sign(BODY)], "X": None, "Y": object()},
+    {"Service-Signature": (sign(BODY), sign(BODY))},
+    {b"SERVICE-signature": sign(BODY).encode()},
+    [("Host", "x"), ("Service-Signature", sign(BODY))],
+    [[b"service-signature", sign(BODY).encode()]],
+    UserDict({"Service-Signature": sign(BODY)}),
+    iter([("service-signature", sign(BODY))]),
+]
+
+
+@pytest.mark.parametrize("headers", HEADERS)
+def test_unwrap_request(headers: Any) -> None:
+    assert webhooks.Verifier(SECRET).unwrap_request(BODY, headers).id == 9
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({}, "missing"),
+        ([], "missing"),
+        ({"Service-Signature": None}, "missing"),
+        ({"Service-Signature": []}, "missing"),
+        ({"Service-Signature": [sign(BODY), sign(BODY, OTHER)]}, "malformed"),
+        ([("Service-Signature", sign(BODY)), ("service-signature", "x")], "malformed"),
+        ({"Service-Signature": "\udc80"}, "malformed"),
+        ({"Service-Signature": sign(BODY, OTHER)}, "mismatch"),
+        ({"Service-Signature ": sign(BODY)}, "missing"),
+    ],
+)
+def test_unwrap_request_fails(headers: Any, reason: str) -> None:
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.Verifier(SECRET).unwrap_request(BODY, headers)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    "headers", [None, "Service-Signature: x", 5, [1], [("a",)], [(1, "x")], {"Service-Signature": 5}]
+)
+def test_headers_of_the_wrong_type(headers: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="headers"):
+        webhooks.Verifier(SECRET).unwrap_request(BODY, headers)
+
+
+@pytest.mark.parametrize("limit", [True, 1.5, -1, "1", 1 << 70])
+def test_max_body_must_be_an_integer(limit: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="max_body"):
+        webhooks.verify(BODY, sign(BODY), SECRET, max_body=limit)
+
+
+def test_secrets_and_bodies_are_in_no_text() -> None:
+    verifier = webhooks.Verifier([SECRET, OTHER])
+    texts = [repr(verifier), str(verifier)]
+    calls: list[Callable[[], object]] = [
+        lambda: webhooks.verify(BODY, "0" * 64, SECRET),
+        lambda: webhooks.verify(BODY, sign(BODY), SECRET, wrong=1),  # type: ignore[call-arg]
+        lambda: webhooks.verify(BODY, sign(BODY), secret=SECRET, signature=1),  # type: ignore[misc]
+        lambda: webhooks.verify(BODY, SECRET),  # type: ignore[call-arg]
+        lambda: webhooks.Verifier(SECRET, "x", 1, 2),  # type: ignore[call-arg]
+        lambda: webhooks.Verifier([SECRET, "short"]),
+        lambda: webhooks.sign(BODY, SECRET + "x"),
+        lambda: verifier.verify(BODY, "x" * 64, SECRET),  # type: ignore[call-arg]
+        lambda: pickle.dumps(verifier),
+        lambda: copy.deepcopy(verifier),
+    ]
+    for call in calls:
+        with pytest.raises((billcore.BillcoreError, TypeError)) as caught:
+            call()
+        texts += [repr(caught.value), str(caught.value)]
+    for text in texts:
+        assert SECRET not in text and OTHER not in text and "order.paid" not in text and sign(BODY) not in text
+
+
+def test_verifier_and_event_refuse_to_pickle() -> None:
+    with pytest.raises(TypeError, match="Verifier cannot be pickled"):
+        pickle.dumps(webhooks.Verifier(SECRET))
+    made = event(SUBSCRIPTION)
+    for call in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="Event cannot be pickled"):
+            call(made)
+
+
+def test_one_verifier_in_many_threads() -> None:
+    verifier = webhooks.Verifier([OTHER, SECRET])
+    large = b" " * (100 << 10) + BODY
+    failures: list[BaseException] = []
+
+    def work(body: bytes) -> None:
+        try:
+            right = sign(body)
+            for _ in range(60):
+                assert verifier.verify(body, right).secret_index == 1
+                assert verifier.unwrap(body, right).name == "order.paid"
+                with pytest.raises(webhooks.SignatureError):
+                    verifier.verify(body + b" ", right)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(large if i % 2 else BODY,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{",
+        b'{"id": 1} x',
+        b"\xef\xbb\xbf{}",
+        b'{"a": "\xff"}',
+        b'{"a": "\\ud800"}',
+        b'{"a":' * 600 + b"1" + b"}" * 600,
+    ],
+)
+def test_verified_bodies_that_are_no_event(body: bytes) -> None:
+    assert webhooks.verify(body, sign(body), SECRET)
+    with pytest.raises(billcore.DecodeError):
+        webhooks.unwrap(body, sign(body), SECRET)
