@@ -136,7 +136,11 @@ area_tsan() {
   PYTHONPATH="$root/python" run tsan ctest --test-dir build/tsan/tests --output-on-failure --timeout 600
 }
 area_examples() {
+  build_release
+  install_package
   run examples examples/quickstart.sh
+  run readme "$python" examples/check_readme.py
+  run samples "$installed_python" examples/check_samples.py build/release
 }
 
 for area in "${areas[@]}"; do "area_$area"; done

@@ -18,7 +18,7 @@ namespace billcore::capi {
 
 inline std::string_view view(billcore_str text) {
   if (text.data == nullptr && text.len > 0) refuse("a text has a length but no data");
-  return text.data == nullptr ? std::string_view("", 0) : std::string_view(text.data, text.len);
+  return text.data == nullptr ? std::string_view("") : std::string_view(text.data, text.len);
 }
 
 inline std::string text(billcore_str given) { return std::string(view(given)); }
@@ -30,7 +30,10 @@ inline std::optional<std::string_view> optional_view(billcore_str text) {
   return given;
 }
 
-inline billcore_str borrow(std::string_view text) noexcept { return {text.data(), text.size()}; }
+/// Never NULL, so that an empty text is a C string, too.
+inline billcore_str borrow(std::string_view text) noexcept {
+  return text.data() == nullptr ? billcore_str{"", 0} : billcore_str{text.data(), text.size()};
+}
 
 // put(): a result of the core into an output.
 inline void put(billcore_str* out, std::string_view text) noexcept { *out = borrow(text); }
@@ -81,14 +84,14 @@ billcore_status get(const Handle* self, Read read, Out* out, bool* present, bill
       out, present);
 }
 
-/// A text that the handle keeps a NUL-terminated copy of when it came as a number (see Digits).
+/// The text of an id: of the document, or, when it came as a number, of the handle (see Digits).
 template <typename Handle>
 billcore_status get_id(const Handle* self, billcore_str* text, bool* is_integer, billcore_error** err) noexcept {
   return call(
       err,
       [&] {
         const auto id = handle(self).view.id();
-        put(text, id.is_integer() ? std::string_view(self->digits) : self->view.value().find("id")->text());
+        put(text, id.is_integer() ? self->digits.of(id.text()) : self->view.value().find("id")->text());
         if (is_integer != nullptr) *is_integer = id.is_integer();
       },
       text, Maybe<bool>{is_integer});

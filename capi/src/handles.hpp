@@ -1,8 +1,10 @@
 // The handles of the webhook half. Both libraries make them and free them: they are of one build, and share one heap.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "billcore/event.hpp"
@@ -12,12 +14,27 @@
 
 namespace billcore::capi {
 
-/// The digits of a number that goes out as text: raw JSON has no NUL behind it. Empty unless it is a number.
-inline std::string digits_of(const Value& owner, std::string_view field) {
-  const auto found = owner.find(field);
-  const bool number = found && (found->kind() == Value::Kind::integer || found->kind() == Value::Kind::real);
-  return number ? std::string(found->raw()) : std::string();
-}
+/// The digits of a number that goes out as text: raw JSON has no NUL behind it, so a copy is kept with the handle. Made when first
+/// asked for, by whichever thread comes first.
+class Digits {
+ public:
+  Digits() = default;
+  Digits(const Digits&) = delete;
+  Digits& operator=(const Digits&) = delete;
+  ~Digits() { delete kept_.load(); }
+
+  [[nodiscard]] std::string_view of(std::string_view raw) const {
+    const std::string* kept = kept_.load(std::memory_order_acquire);
+    if (kept == nullptr) {
+      auto made = std::make_unique<const std::string>(raw);
+      if (kept_.compare_exchange_strong(kept, made.get(), std::memory_order_acq_rel)) kept = made.release();
+    }
+    return *kept;
+  }
+
+ private:
+  mutable std::atomic<const std::string*> kept_{nullptr};
+};
 
 }  // namespace billcore::capi
 
@@ -52,26 +69,23 @@ struct billcore_response_info {
 
 struct billcore_subscription {
   static constexpr const char* name = "billcore_subscription";
-  explicit billcore_subscription(billcore::Subscription subscription)
-      : view(std::move(subscription)), digits(billcore::capi::digits_of(view.value(), "id")) {}
+  explicit billcore_subscription(billcore::Subscription subscription) : view(std::move(subscription)) {}
   billcore::Subscription view;
-  std::string digits;
+  billcore::capi::Digits digits;
 };
 
 struct billcore_order {
   static constexpr const char* name = "billcore_order";
-  explicit billcore_order(billcore::Order order)
-      : view(std::move(order)), digits(billcore::capi::digits_of(view.value(), "id")) {}
+  explicit billcore_order(billcore::Order order) : view(std::move(order)) {}
   billcore::Order view;
-  std::string digits;
+  billcore::capi::Digits digits;
 };
 
 struct billcore_product {
   static constexpr const char* name = "billcore_product";
-  explicit billcore_product(billcore::Product product)
-      : view(std::move(product)), digits(billcore::capi::digits_of(view.value(), "vat_rate")) {}
+  explicit billcore_product(billcore::Product product) : view(std::move(product)) {}
   billcore::Product view;
-  std::string digits;
+  billcore::capi::Digits digits;
 };
 
 struct billcore_product_group {
@@ -82,10 +96,9 @@ struct billcore_product_group {
 
 struct billcore_event {
   static constexpr const char* name = "billcore_event";
-  explicit billcore_event(billcore::Event event)
-      : view(std::move(event)), digits(billcore::capi::digits_of(view.value(), "id")) {}
+  explicit billcore_event(billcore::Event event) : view(std::move(event)) {}
   billcore::Event view;
-  std::string digits;
+  billcore::capi::Digits digits;
 };
 
 struct billcore_verifier_options {
@@ -96,6 +109,6 @@ struct billcore_verifier_options {
 
 struct billcore_verifier {
   static constexpr const char* name = "billcore_verifier";
-  explicit billcore_verifier(billcore::Verifier verifier) : view(std::move(verifier)) {}
+  explicit billcore_verifier(const billcore::Verifier& verifier) : view(verifier) {}
   billcore::Verifier view;
 };

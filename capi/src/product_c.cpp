@@ -43,13 +43,8 @@ billcore_status billcore_product_currency(const billcore_product* product, billc
 }
 
 billcore_status billcore_product_vat_rate(const billcore_product* product, billcore_str* out, billcore_error** err) {
-  return call(
-      err,
-      [&] {
-        static_cast<void>(handle(product).view.vat_rate());  // it is there, and a number
-        put(out, product->digits);
-      },
-      out);
+  return get(
+      product, [&](const Product& view) { return product->digits.of(view.vat_rate()); }, out, err);
 }
 
 billcore_status billcore_product_interval(const billcore_product* product, billcore_str* out, bool* present,

@@ -1,7 +1,7 @@
 """Fetches the sources of yyjson and prints the folder they are in.
 
-They come from the Python package `yyjson`, whose source distribution carries them; it is pinned by hash and unpacked, never
-built or imported. Kept in ${XDG_CACHE_HOME:-~/.cache}/billcore, so that one download serves every build.
+They come from the Python package `yyjson`, whose source distribution carries them; it is pinned by hash and unpacked,
+never built or imported. Kept in ${XDG_CACHE_HOME:-~/.cache}/billcore, so that one download serves every build.
 """
 
 import hashlib
@@ -39,7 +39,9 @@ def package_index() -> str:
             return subprocess.run([python, "-I", "-c", ask], capture_output=True, text=True, check=True).stdout.strip()
         except (OSError, subprocess.CalledProcessError):
             continue
-    raise SystemExit("fetch_yyjson: no pip here that knows the package index: set PIP_INDEX_URL")
+    raise SystemExit(
+        "fetch_yyjson: there is no pip to ask for the package index: install python3-pip, or set PIP_INDEX_URL"
+    )
 
 
 def fetch(url: str) -> bytes:

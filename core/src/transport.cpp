@@ -373,9 +373,8 @@ std::optional<UrlParts> split_url(const std::string& url) {
   const auto part = [&parsed](CURLUPart which) -> std::optional<std::string> {
     char* text = nullptr;
     if (curl_url_get(parsed.get(), which, &text, 0) != CURLUE_OK) return std::nullopt;
-    std::string copy(text);
-    curl_free(text);
-    return copy;
+    const std::unique_ptr<char, void (*)(void*)> owned(text, curl_free);
+    return std::string(text);
   };
   UrlParts parts;
   parts.scheme = part(CURLUPART_SCHEME).value_or("");

@@ -1,5 +1,4 @@
 #include <billcore/client.hpp>
-#include <billcore/error.hpp>
 #include <cstdlib>
 #include <iostream>
 

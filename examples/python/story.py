@@ -13,11 +13,12 @@ import sys
 from collections import Counter
 from datetime import UTC, datetime
 
+from inbox import Inbox
+from listener import Listener
+
 import billcore
 from billcore import webhooks
 from billcore.testing import Control, ControlError
-from inbox import Inbox
-from listener import Listener
 
 
 class NotAsItShouldBe(Exception):

@@ -10,6 +10,7 @@ from typing_extensions import Buffer
 from ._types import OrderState, SubscriptionStatus
 
 __version__: str
+_error_codes: dict[str, tuple[int, str]]
 
 _Text: TypeAlias = str | bytes
 _Secrets: TypeAlias = str | bytes | Sequence[str | bytes]

@@ -109,11 +109,7 @@ void bind_response(py::module_& module) {
   type.attr("__module__") = "billcore";
   type.def_property_readonly(
       "status", [](const PyResponse& self) { return self.response.status(); }, "HTTP status.");
-  const auto info = [](const PyResponse& self) {
-    auto* out = bridge().make_response_info(self.response.response_info());
-    if (out == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(out);
-  };
+  const auto info = [](const PyResponse& self) { return response_info(self.response.response_info()); };
   type.def_property_readonly(
       "headers", [info](const PyResponse& self) { return py::object(info(self).attr("headers")); },
       "dict; names in lower case, values of one name joined by commas.");
@@ -135,18 +131,15 @@ void bind_response(py::module_& module) {
 }
 
 constexpr const char* client_doc =
-    "The REST client: every operation of the service, each write sent at most once.\n\n"
-    "base_url: address of the service up to and including the account segment; left out, BILLCORE_BASE_URL. api_key: "
-    "left out,\n"
-    "BILLCORE_API_KEY. timeout: seconds for a whole call, None for no deadline. ca_bundle: file of PEM certificates to "
-    "trust.\n"
-    "headers: sent with every request. http2: offer it. allow_insecure_http: allow http to hosts that are not "
-    "loopback.\n"
-    "request_id_header: header whose value errors show as request_id. max_response: larger answers are refused "
-    "(bytes).\n"
-    "Raises ConfigError when an option cannot work. Threads: may be shared by any number; works in the child of a "
-    "fork.\n"
-    "Service interface: Endpoints; Authentication; Errors.";
+    R"(The REST client: every operation of the service, each write sent at most once.
+
+base_url: address of the service up to and including the account segment; left out, BILLCORE_BASE_URL.
+api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call, None for no deadline.
+ca_bundle: file of PEM certificates to trust. headers: sent with every request. http2: offer it.
+allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
+request_id. max_response: larger answers are refused (bytes). Raises ConfigError when an option cannot work.
+Threads: may be shared by any number; works in the child of a fork.
+Service interface: Endpoints; Authentication; Errors.)";
 
 #define BILLCORE_CLIENT_PARAMETERS                                                           \
   "*, base_url=None, api_key=None, timeout=30.0, ca_bundle=None, headers=None, http2=True, " \
@@ -179,11 +172,10 @@ void bind_client(py::module_& module) {
         return request(self, request_signature.bind(args, kwargs));
       },
       request_signature
-          .doc("A request of your own; everything but GET is a write, sent at most once.\n\n"
-               "method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, "
-               "percent-encoded.\n"
-               "query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete "
-               "answer.")
+          .doc(R"(A request of your own; everything but GET is a write, sent at most once.
+
+method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
+query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.)")
           .c_str());
 
   static const Signature close("close(self)");

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,13 @@ namespace billcore::python {
 /// A new view object.
 [[nodiscard]] inline py::object view(View type, const Value& value) {
   auto* out = bridge().make_view(type, value);
+  if (out == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(out);
+}
+
+/// The ResponseInfo of an answer.
+[[nodiscard]] inline py::object response_info(const std::shared_ptr<const ResponseInfo>& info) {
+  auto* out = bridge().make_response_info(info);
   if (out == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(out);
 }

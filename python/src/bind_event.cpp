@@ -15,7 +15,8 @@ namespace py = pybind11;
 namespace {
 
 struct Object {
-  PyObject_HEAD Event event;
+  PyObject head;
+  Event event;
   PyObject* body;
   PyObject* data;  // the resource, once it was asked for; else null
 };

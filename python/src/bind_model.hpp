@@ -8,19 +8,9 @@
 
 #include "billcore/json.hpp"
 #include "bridge.hpp"
+#include "model_table.hpp"
 
 namespace billcore::python {
-
-/// How a field is read.
-enum class Kind { text, integer, boolean, id, time, decimal, object, any, view, views, integers };
-
-struct Field {
-  const char* name;
-  Kind kind;
-  bool nullable;
-  const char* doc;
-  View element = View::resource;  // of view and views
-};
 
 /// Makes the types and puts them into the module.
 void bind_model(pybind11::module_& module);

@@ -122,25 +122,25 @@ void bind_subscriptions(py::module_& module) {
            const auto call = call_options(values[2]);
            return view(View::subscription, without_gil([&] { return self.change_product(id, product, call); }).value());
          });
-  define(type, "charge(self, id, /, *, product_id, amount, quantity=None, vat=None, description=None, timeout=...)",
-         "Bill a one-off amount through the subscription's billing method.\n\n"
-         "product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the "
-         "service\n"
-         "uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, OutcomeUnknownError when "
-         "it may\n"
-         "or may not have been made: look among .orders(id) before charging again.\n"
-         "Service interface: Endpoints, Subscriptions.",
-         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
-           const auto id = id_of(values[0]);
-           Charge charge;
-           charge.product_id = integer(values[1], "product_id");
-           charge.amount = integer(values[2], "amount");
-           charge.quantity = optional_integer(values[3], "quantity");
-           charge.vat = optional_integer(values[4], "vat");
-           charge.description = optional_text(values[5], "description");
-           const auto call = call_options(values[6]);
-           return view(View::order, without_gil([&] { return self.charge(id, charge, call); }).value());
-         });
+  define(
+      type, "charge(self, id, /, *, product_id, amount, quantity=None, vat=None, description=None, timeout=...)",
+      "Bill a one-off amount through the subscription's billing method.\n\n"
+      "product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the\n"
+      "service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, "
+      "OutcomeUnknownError\n"
+      "when it may or may not have been made: look among .orders(id) before charging again.\n"
+      "Service interface: Endpoints, Subscriptions.",
+      [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+        const auto id = id_of(values[0]);
+        Charge charge;
+        charge.product_id = integer(values[1], "product_id");
+        charge.amount = integer(values[2], "amount");
+        charge.quantity = optional_integer(values[3], "quantity");
+        charge.vat = optional_integer(values[4], "vat");
+        charge.description = optional_text(values[5], "description");
+        const auto call = call_options(values[6]);
+        return view(View::order, without_gil([&] { return self.charge(id, charge, call); }).value());
+      });
   define(type, "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, timeout=...)",
          "The subscription's orders, latest first, lazily, page by page.\n\n"
          "state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.\n"

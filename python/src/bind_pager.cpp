@@ -215,10 +215,7 @@ void bind_page(py::module_& module) {
       "links", [](const AnyPage& self) { return view(View::page_links, self.pagination.links().value()); },
       "Links to the neighbours as received; they are never followed.");
   type.def_property_readonly(
-      "response_info",
-      [](const AnyPage& self) {
-        return py::reinterpret_steal<py::object>(bridge().make_response_info(self.pagination.response_info()));
-      },
+      "response_info", [](const AnyPage& self) { return response_info(self.pagination.response_info()); },
       "ResponseInfo of the answer this page came with.");
   type.def("__repr__",
            [](const AnyPage& self) { return "<billcore.Page items=" + std::to_string(self.items.size()) + '>'; });
@@ -256,9 +253,9 @@ void bind_pager(py::module_& module) {
   auto type = py::class_<PyPager>(
       module, "Pager", py::is_final(),
       "A list of the service: lazy, in order, read once.\n\n"
-      "Iterate for items; a page is asked for when its first item is. An id already seen within the last "
-      "pages is not\nyielded again. Items keep their page alive. After an error the next step asks for the "
-      "same page again.\nThreads: one at a time. Service interface: Resources and their fields, Pagination.");
+      "Iterate for items; a page is asked for when its first item is. An id already seen within the last pages is not\n"
+      "yielded again. Items keep their page alive. After an error the next step asks for the same page again.\n"
+      "Threads: one at a time. Service interface: Resources and their fields, Pagination.");
   type.attr("__module__") = "billcore";
   make_generic(type);
   type.def("__iter__", [](const PyPager& self) { return Items(self.list); });

@@ -198,11 +198,11 @@ py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::
 // ---- The module -------------------------------------------------------------------------------------------------------------
 
 constexpr const char* verifier_doc =
-    "Checks the signatures of one endpoint; its keys are prepared once.\n\n"
-    "secrets: str or bytes of 32 bytes, or a sequence of them while one is being replaced; others are ConfigError.\n"
-    "header: name of the signature header, looked up without regard to case. max_body: larger bodies are refused "
-    "unread.\n"
-    "Threads: may be shared by any number. Service interface: Events, Request headers.";
+    R"(Checks the signatures of one endpoint; its keys are prepared once.
+
+secrets: str or bytes of 32 bytes, or a sequence of them while one is being replaced; others are ConfigError.
+header: name of the signature header, looked up without regard to case. max_body: larger bodies are refused unread.
+Threads: may be shared by any number. Service interface: Events, Request headers.)";
 
 void bind_verifier(py::module_& module) {
   static const Signature create("Verifier(secrets, header='Service-Signature', max_body=1048576)");
@@ -258,10 +258,10 @@ void bind_verifier(py::module_& module) {
         return unwrap(self, values[0], found ? std::optional<std::string_view>(*found) : std::nullopt);
       },
       request_signature
-          .doc("Like unwrap, with the signature found among the request's headers.\n\n"
-               "headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Several different "
-               "values\n"
-               "are malformed.")
+          .doc(R"(Like unwrap, with the signature found among the request's headers.
+
+headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Several different values are
+malformed.)")
           .c_str());
 
   type.def("__repr__", [](const Verifier& self) {

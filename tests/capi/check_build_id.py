@@ -1,4 +1,6 @@
-"""A libbillcore does not load with a libbillcore-webhook of another build. Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE
+"""A libbillcore does not load with a libbillcore-webhook of another build.
+
+Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE
 
 A copy of the webhook library gets another build id in its symbol versions; the dynamic loader itself must refuse.
 """

@@ -1,6 +1,7 @@
-"""Compares what both libraries export, what the header declares, and capi/abi/symbols.txt. Usage:
+"""Compares what both libraries export, what the header declares, and capi/abi/symbols.txt.
 
-check_symbols.py CAPI_FOLDER LIBBILLCORE_WEBHOOK LIBBILLCORE [--write]    (--write: bring symbols.txt up to date instead)
+Usage: check_symbols.py CAPI_FOLDER LIBBILLCORE_WEBHOOK LIBBILLCORE [--write]
+--write brings symbols.txt up to date first.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def soname(library: Path) -> str:
 
 def read_list(path: Path) -> dict[str, tuple[str, str]]:
     rows = [line.split() for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    assert all(len(row) == 3 and row[1] in ("webhook", "client") for row in rows), "symbols.txt: NAME webhook|client VERSION"
+    assert all(len(row) == 3 and row[1] in ("webhook", "client") for row in rows), (
+        "symbols.txt: NAME webhook|client VERSION"
+    )
     names = [row[0] for row in rows]
     assert names == sorted(set(names)), "symbols.txt: sorted, each name once"
     return {name: (library, version) for name, library, version in rows}
@@ -51,7 +54,9 @@ def main() -> None:
     path = capi / "abi" / "symbols.txt"
     if sys.argv[4:] == ["--write"]:
         head = "# Every exported symbol, the library it lives in, the version it came in. Rows are only ever added.\n"
-        path.write_text(head + "".join(f"{name} {library} {version}\n" for name, (library, version) in sorted(now.items())))
+        path.write_text(
+            head + "".join(f"{name} {library} {version}\n" for name, (library, version) in sorted(now.items()))
+        )
     listed = read_list(path)
 
     def differ(what: str, names: set[str]) -> None:

@@ -23,7 +23,8 @@ class Function:
 
 
 _DECLARATION = re.compile(
-    r"(?P<comment>/\*\*(?:[^*]|\*(?!/))*\*/\s*)?BILLCORE_(?:API|EXPORT)\s+(?P<result>[\w ]+[ *]+?)(?P<name>billcore_\w+)\((?P<parameters>[^)]*)\);"
+    r"(?P<comment>/\*\*(?:[^*]|\*(?!/))*\*/\s*)?"
+    r"BILLCORE_(?:API|EXPORT)\s+(?P<result>[\w ]+[ *]+?)(?P<name>billcore_\w+)\((?P<parameters>[^)]*)\);"
 )
 
 

@@ -1,7 +1,7 @@
-"""Writes a C program that calls every fallible function of billcore.h with NULL where a handle belongs, and with NULL outputs.
+"""Writes a C program that calls every fallible function of billcore.h with NULL where a handle or an output belongs.
 
-Usage: make_null_calls.py INCLUDE_FOLDER OUTPUT.c. Each such call must be BILLCORE_INVALID_ARGUMENT, fill in the error, and leave
-every output zero.
+Each such call must be BILLCORE_INVALID_ARGUMENT, fill in the error, and leave every output zero.
+Usage: make_null_calls.py INCLUDE_FOLDER OUTPUT.c
 """
 
 import sys
@@ -36,7 +36,14 @@ def is_handle(parameter: Parameter) -> bool:
     return not optional and parameter.type.count("*") == 1 and kind.startswith("billcore_") and kind not in TRANSPARENT
 
 
-TRANSPARENT = {"billcore_str", "billcore_buf", "billcore_status", "billcore_kind", "billcore_event_kind", "billcore_data_kind"}
+TRANSPARENT = {
+    "billcore_str",
+    "billcore_buf",
+    "billcore_status",
+    "billcore_kind",
+    "billcore_event_kind",
+    "billcore_data_kind",
+}
 
 
 def is_output(parameter: Parameter) -> bool:
@@ -49,7 +56,9 @@ def call(function: Function, *, outputs: bool) -> str:
         handle = number == 0 and is_handle(parameter)
         if not handle and is_output(parameter) and outputs:
             kind = parameter.type.removesuffix("*").strip()
-            lines.append(f"    {kind} {parameter.name};\n    memset(&{parameter.name}, 0x55, sizeof {parameter.name});\n")
+            lines.append(
+                f"    {kind} {parameter.name};\n    memset(&{parameter.name}, 0x55, sizeof {parameter.name});\n"
+            )
             arguments.append(f"&{parameter.name}")
             checks.append(f"    CHECK(memcmp(&{parameter.name}, zeros, sizeof {parameter.name}) == 0);\n")
         elif parameter.type == "billcore_str":
@@ -57,12 +66,15 @@ def call(function: Function, *, outputs: bool) -> str:
         else:
             arguments.append("NULL" if "*" in parameter.type or parameter.type == "billcore_interrupt" else "0")
     arguments.append("&err")
-    body = "".join(lines) + f'    fails("{function.name}", {function.name}({", ".join(arguments)}));\n' + "".join(checks)
+    body = (
+        "".join(lines) + f'    fails("{function.name}", {function.name}({", ".join(arguments)}));\n' + "".join(checks)
+    )
     return "  {\n" + body + "  }\n"
 
 
 def main() -> None:
-    functions = [f for f in read_functions(Path(sys.argv[1])) if f.result == "billcore_status" and f.parameters[-1].name == "err"]
+    every = read_functions(Path(sys.argv[1]))
+    functions = [f for f in every if f.result == "billcore_status" and f.parameters[-1].name == "err"]
     assert len(functions) > 200, len(functions)
     text = HEAD
     for function in functions:

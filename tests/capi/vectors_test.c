@@ -18,10 +18,14 @@ static const char* expected(const test_case* self, const char* what) {
   return yyjson_get_str(yyjson_obj_get(yyjson_obj_get(self->json, "expect"), what));
 }
 
-static void append(bytes* to, const char* text, size_t len) {
-  to->data = realloc(to->data, to->len + len + 1);
-  memcpy(to->data + to->len, text, len);
-  to->len += len;
+/* Appends a text `count` times. */
+static void append(bytes* to, const char* text, size_t len, size_t count) {
+  to->data = realloc(to->data, to->len + len * count + 1);
+  CHECK(to->data != NULL);
+  for (; count > 0; --count) {
+    memcpy(to->data + to->len, text, len);
+    to->len += len;
+  }
 }
 
 static bytes body_of(yyjson_val* json) {
@@ -34,13 +38,13 @@ static bytes body_of(yyjson_val* json) {
   if (text != NULL) return bytes_of(text);
   if (encoded != NULL) return base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
   CHECK(parts != NULL);
-  append(&out, "", 0);
+  append(&out, "", 0, 0);
   while ((part = yyjson_arr_iter_next(&each)) != NULL) {
     yyjson_val* repeated = yyjson_obj_get(part, "repeat");
     yyjson_val* piece = repeated != NULL ? repeated : part;
-    uint64_t count = repeated != NULL ? yyjson_get_uint(yyjson_obj_get(part, "count")) : 1;
+    const size_t count = repeated != NULL ? yyjson_get_uint(yyjson_obj_get(part, "count")) : 1;
     CHECK(yyjson_is_str(piece));
-    for (; count > 0; --count) append(&out, yyjson_get_str(piece), yyjson_get_len(piece));
+    append(&out, yyjson_get_str(piece), yyjson_get_len(piece), count);
   }
   return out;
 }

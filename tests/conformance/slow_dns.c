@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
-  const char *seconds = getenv("SLOW_DNS_SECONDS");
+int getaddrinfo(const char* node, const char* service, const struct addrinfo* hints, struct addrinfo** result) {
+  const char* seconds = getenv("SLOW_DNS_SECONDS");
   (void)node, (void)service, (void)hints;
   *result = NULL;
   sleep((unsigned)(seconds == NULL ? 20 : atoi(seconds)));

@@ -1,6 +1,7 @@
 """A name server that hangs must not hold a call beyond its deadline: libcurl's resolver thread is left behind.
 
-The resolver is replaced by preloading, which sanitized programs do not allow: $BILLCORE_RELEASE_BUILD is a release build.
+The resolver is replaced by preloading, which sanitized programs do not allow: $BILLCORE_RELEASE_BUILD is a release
+build.
 """
 
 from __future__ import annotations

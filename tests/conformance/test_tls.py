@@ -45,13 +45,19 @@ class Server(http.server.ThreadingHTTPServer):
         self.requests: list[str] = []
         self.certificate = folder / f"{name}.pem"
         key = folder / f"{name}.key"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-            + ["-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]
-            + ["-keyout", str(key), "-out", str(self.certificate)],
-            check=True,
-            capture_output=True,
-        )
+        command = ["openssl", "req", "-x509", "-nodes", "-days", "2"]
+        command += [
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-subj",
+            f"/CN={name}",
+            "-addext",
+            f"subjectAltName=DNS:{name}",
+        ]
+        command += ["-keyout", str(key), "-out", str(self.certificate)]
+        subprocess.run(command, check=True, capture_output=True)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate, key)
         self.socket = context.wrap_socket(self.socket, server_side=True)

@@ -1,5 +1,8 @@
-"""What the built libraries and modules need, export, and do: $BILLCORE_RELEASE_BUILD is a release build of the C libraries,
-$BILLCORE_PYTHON_PACKAGE the folder that holds the installed Python package."""
+"""What the built libraries and modules need, export, and do.
+
+$BILLCORE_RELEASE_BUILD is a release build of the C libraries, $BILLCORE_PYTHON_PACKAGE the folder of the installed
+Python package.
+"""
 
 from __future__ import annotations
 

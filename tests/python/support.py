@@ -106,6 +106,11 @@ def event(value: Any, name: str = "subscription.updated", **envelope: Any) -> we
     return webhooks.unwrap(body, sign(body), SECRET)
 
 
+def resource(value: Any, name: str = "subscription.updated") -> Any:
+    """The `data` of such an event; its type goes by the name."""
+    return event(value, name).data
+
+
 def subscription(**changes: Any) -> billcore.Subscription:
     made = event({**SUBSCRIPTION, **changes}).data
     assert isinstance(made, billcore.Subscription)

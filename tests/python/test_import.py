@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pydoc
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -71,8 +72,9 @@ def test_what_webhooks_do_not_have_yet_is_absent(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["max_retries", "concurrency", "proxy", "hooks"])
 def test_options_that_do_nothing_yet_are_refused(name: str) -> None:
+    options: dict[str, Any] = {"base_url": "https://service.example/x", "api_key": "k", name: None}
     with pytest.raises(TypeError, match=name):
-        billcore.Client(base_url="https://service.example/x", api_key="k", **{name: None})
+        billcore.Client(**options)
 
 
 def public_objects() -> list[tuple[str, object]]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import billcore
-from conformance.server import Reply
+from conformance.server import Reply, Request
 
 from .conftest import Serve
 from .support import ORDER, PRODUCT, SUBSCRIPTION, page
@@ -163,9 +163,14 @@ def test_a_list_that_moves_is_noticed(serve: Serve) -> None:
 
 
 def test_two_threads_cannot_use_one_pager_at_once(serve: Serve) -> None:
-    _, client = serve([page(orders(0, 3), 1, 1, delay=0.5) if False else page(orders(0, 3), 1, 1)])
     asked, answer = threading.Event(), threading.Event()
-    server, client = serve(lambda request: asked.set() or answer.wait(30) and page(orders(0, 3), 1, 1) or Reply(status=500))
+
+    def script(_: Request) -> Reply:
+        asked.set()
+        assert answer.wait(30)
+        return page(orders(0, 3), 1, 1)
+
+    server, client = serve(script)
     pager = client.subscriptions.orders("s")
     collected: list[billcore.Order] = []
     thread = threading.Thread(target=lambda: collected.extend(pager))

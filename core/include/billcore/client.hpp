@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "billcore/error.hpp"
 #include "billcore/model.hpp"
 #include "billcore/options.hpp"
 #include "billcore/pager.hpp"
@@ -45,14 +46,14 @@ class Response {
 };
 
 struct SubscriptionQuery {
-  std::optional<std::string> reference_id;  // exact match
-  std::int64_t page = 1;                    // where to begin, from 1
+  std::optional<std::string> reference_id = {};  // exact match
+  std::int64_t page = 1;                         // where to begin, from 1
 };
 
 struct OrderQuery {
-  std::optional<std::int64_t> product_id;
-  std::vector<std::string> states;       // any of these; see order_state
-  std::optional<std::int64_t> per_page;  // 1 to 200; the service's default is 20
+  std::optional<std::int64_t> product_id = {};
+  std::vector<std::string> states = {};       // any of these; see order_state
+  std::optional<std::int64_t> per_page = {};  // 1 to 200; the service's default is 20
   std::int64_t page = 1;
 };
 
@@ -64,9 +65,9 @@ struct ProductQuery {
 struct Charge {
   std::int64_t product_id = 0;  // a one-time product of the account
   std::int64_t amount = 0;      // cents
-  std::optional<std::int64_t> quantity;
-  std::optional<std::int64_t> vat;  // basis points
-  std::optional<std::string> description;
+  std::optional<std::int64_t> quantity = {};
+  std::optional<std::int64_t> vat = {};  // basis points
+  std::optional<std::string> description = {};
 };
 
 class Subscriptions {
@@ -124,9 +125,9 @@ class WebhookEndpoints {
 
 /// A request of your own to a path of the service.
 struct RequestOptions {
-  std::vector<std::pair<std::string, std::string>> query;  // encoded by the client
-  std::optional<std::string> json;                         // body: any JSON, sent without spaces
-  bool raise_on_error = true;                              // false: give back every complete answer
+  std::vector<std::pair<std::string, std::string>> query = {};  // encoded by the client
+  std::optional<std::string> json = {};                         // body: any JSON, sent without spaces
+  bool raise_on_error = true;                                   // false: give back every complete answer
 };
 
 class Client {

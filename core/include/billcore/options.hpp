@@ -14,15 +14,15 @@ namespace billcore {
 struct ClientOptions {
   /// Address of the service up to and including the account segment, with or without a slash at its end; empty: the
   /// environment variable BILLCORE_BASE_URL. https, or http on loopback.
-  std::string base_url;
+  std::string base_url = {};
   /// Empty: the environment variable BILLCORE_API_KEY. Never shown in any text.
-  std::string api_key;
+  std::string api_key = {};
   /// One budget for a whole call: DNS, connect, TLS, request and answer. Nothing: no deadline.
   std::optional<std::chrono::milliseconds> timeout = std::chrono::seconds(30);
   /// File of PEM certificates to trust instead of libcurl's default.
-  std::optional<std::string> ca_bundle;
+  std::optional<std::string> ca_bundle = {};
   /// Sent with every request besides the client's own; a User-Agent is put behind the client's.
-  std::vector<std::pair<std::string, std::string>> headers;
+  std::vector<std::pair<std::string, std::string>> headers = {};
   /// Offer HTTP/2.
   bool http2 = true;
   /// Allow http to hosts that are not loopback: the API key travels in the clear.
@@ -33,13 +33,13 @@ struct ClientOptions {
   std::size_t max_response = std::size_t{64} << 20U;
   /// Asked at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted).
   /// It may throw, which ends the call, too.
-  std::function<bool()> interrupt;
+  std::function<bool()> interrupt = {};
 };
 
 /// What a single call may set differently from its client.
 struct CallOptions {
   /// Instead of the client's (per page, for lists).
-  std::optional<std::chrono::milliseconds> timeout;
+  std::optional<std::chrono::milliseconds> timeout = {};
   /// No deadline for this call; wins over timeout.
   bool no_deadline = false;
 };

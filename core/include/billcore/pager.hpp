@@ -104,7 +104,9 @@ class Pager {
     using iterator_concept = std::input_iterator_tag;
 
     Iterator() = default;
-    explicit Iterator(std::shared_ptr<detail::PagerCore> core) : core_(std::move(core)) { ++*this; }
+    explicit Iterator(std::shared_ptr<detail::PagerCore> core) : core_(std::move(core)), item_(std::nullopt) {
+      ++*this;
+    }
     Iterator(Iterator&&) noexcept = default;
     Iterator& operator=(Iterator&&) noexcept = default;
     Iterator(const Iterator&) = delete;
@@ -115,11 +117,10 @@ class Pager {
     [[nodiscard]] const T& operator*() const { return *item_; }
     [[nodiscard]] const T* operator->() const { return &*item_; }
     Iterator& operator++() {
-      auto value = detail::next_item(*core_);
-      item_.reset();
-      if (value) {
-        item_.emplace(*std::move(value));
+      if (auto value = detail::next_item(*core_)) {
+        item_ = T(*std::move(value));
       } else {
+        item_.reset();
         core_.reset();
       }
       return *this;

@@ -1,0 +1,101 @@
+"""The stubs: what they say is so at run time, and what a user writes passes the strict checker."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import billcore
+
+pytest.importorskip("mypy")
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(os.path.abspath(billcore.__file__)).parent.parent
+
+USER = """
+import datetime
+from decimal import Decimal
+from typing import assert_type
+
+import billcore
+from billcore import webhooks
+
+def run(client: billcore.Client, event: webhooks.Event) -> None:
+    for order in client.subscriptions.orders("s", state=["paid", "confirmed"]):
+        assert_type(order, billcore.Order)
+        assert_type(order.total, int)
+        assert_type(order.delivery, billcore.Delivery | None)
+    for page in client.products.list().pages():
+        assert_type(page.items, list[billcore.Product])
+        assert_type(page.items[0].vat_rate, Decimal)
+    pager: billcore.Pager[billcore.Subscription] = client.subscriptions.list()
+    first = pager.first()
+    assert_type(first, billcore.Subscription | None)
+    if first is not None:
+        assert_type(first.id, str | int)
+        assert_type(first.renews_at, datetime.datetime | None)
+        assert_type(first.custom_fields, list[billcore.CustomFieldValue])
+        status: billcore.SubscriptionStatus | str = first.status
+    if isinstance(event.data, billcore.Order):
+        assert_type(event.data.state, billcore.OrderState | str)
+    try:
+        client.subscriptions.charge(7, product_id=1, amount=2, timeout=None)
+    except billcore.OutcomeUnknownError as error:
+        assert_type(error.attempted_at, datetime.datetime)
+    except billcore.PaymentError as error:
+        assert_type(error.code, str | None)
+    except webhooks.SignatureError as error:
+        assert_type(error.reason, billcore.SignatureReason)
+    client.products.update(1, {"name": "x"}, price=5, timeout=1.5)
+    webhooks.Verifier(["a", b"b"]).unwrap_request(b"", {"a": "b"})
+    webhooks.Verifier("a").unwrap_request(bytearray(), [("a", "b"), (b"c", b"d")])
+"""
+
+WRONG = {
+    "client.subscriptions.charge(1, product_id=1, amount=1.5)": "arg-type",
+    "client.subscriptions.charge(1, product_id=1)": "call-arg",
+    "client.subscriptions.list(strict=True)": "call-arg",
+    "client.nothing": "attr-defined",
+    "billcore.AsyncClient": "attr-defined",
+    "webhooks.verify('text', 'x', 'y')": "arg-type",
+    "webhooks.unwrap(b'', None, 5)": "arg-type",
+    "client.subscriptions.get('s').price = 5": "misc",
+}
+
+
+def check(command: list[str], folder: Path) -> tuple[int, str]:
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "MYPY_CACHE_DIR": str(folder / "cache")}
+    environment.pop("LD_PRELOAD", None)  # a sanitizer's run-time: of no use to the checker, and slow
+    done = subprocess.run(
+        [sys.executable, "-m", *command], capture_output=True, text=True, cwd=folder, env=environment, timeout=600
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_user_code_passes_the_strict_checker(tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(USER)
+    code, output = check(["mypy", "--strict", "user.py"], tmp_path)
+    assert code == 0, output
+
+
+def test_wrong_user_code_does_not(tmp_path: Path) -> None:
+    wrong = list(WRONG)
+    body = "".join(f"    {line}\n" for line in wrong)
+    head = "import billcore\nfrom billcore import webhooks\n\ndef run(client: billcore.Client) -> None:\n"
+    (tmp_path / "user.py").write_text(head + body)
+    code, output = check(["mypy", "--strict", "user.py"], tmp_path)
+    assert code == 1
+    for number, line in enumerate(wrong, start=5):
+        errors = [text for text in output.splitlines() if text.startswith(f"user.py:{number}:")]
+        assert any(f"[{WRONG[line]}]" in text for text in errors), (line, output)
+
+
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="stubtest imports the modules, which then want the sanitizer")
+def test_stubs_say_what_is_there(tmp_path: Path) -> None:
+    allowed = str(ROOT / "python/stubtest-allowlist.txt")
+    code, output = check(["mypy.stubtest", "billcore", "--allowlist", allowed], tmp_path)
+    assert code == 0, output
