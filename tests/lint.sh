@@ -40,7 +40,7 @@ tidy() {
 # Names of this project's surroundings have no place in it.
 stands_alone() {
   local found
-  found="$(grep -nIE '(TODO|FIXME|XXX)\b' -- "${cpp[@]}" "${python[@]}" "${shell[@]}" | grep -v '^tests/lint.sh:' || true)"
+  found="$(grep -nIE '\b(TODO|FIXME|XXX)\b' -- "${cpp[@]}" "${python[@]}" "${shell[@]}" | grep -v '^tests/lint.sh:' || true)"
   [ -z "$found" ] || { echo "$found"; return 1; }
 }
 

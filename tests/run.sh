@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything
-#   tests/run.sh AREA…        only these: lint core capi python sandbox conformance release tsan examples
+#   tests/run.sh AREA…        only these: lint layering core capi python sandbox conformance install tsan examples
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-all_areas=(lint core capi python sandbox conformance release tsan examples)
+all_areas=(lint layering core capi python sandbox conformance install tsan examples)
 areas=("$@")
 [ "${#areas[@]}" -gt 0 ] || areas=("${all_areas[@]}")
 for area in "${areas[@]}"; do
@@ -66,7 +66,8 @@ install_package() {
     bc_say "pip install '.[sandbox]' into a clean environment"
     rm -rf "$folder"
     "$(bc_python)" -m venv "$folder"
-    quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" pytest==9.2.0
+    quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" \
+      "$(grep '^hypothesis' tests/requirements.txt)" "$(grep '^mypy' tests/requirements.txt)" "$(grep '^pytest' tests/requirements.txt)"
     touch "$folder/complete"
   fi
   installed_python="$folder/bin/python"
@@ -122,13 +123,21 @@ area_conformance() {
   PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }
-area_release() {
+area_layering() {
   build_release
   install_package
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     BILLCORE_PYTHON_PACKAGE="$(cd / && "$installed_python" -c 'import billcore, os; print(os.path.dirname(billcore.__file__))')" \
-    run release "$installed_python" -m pytest -q tests/layering tests/conformance/test_dns.py
-  run install tests/capi/consumer.sh "$root/build/release"
+    run layering "$installed_python" -m pytest -q tests/layering
+}
+# As a user gets it: the installed package, the optimised libraries, a tree made by `cmake --install`.
+area_install() {
+  build_release
+  install_package
+  PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q tests/python
+  BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
+    run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
+  run install-c ctest --test-dir build/release/tests/capi --output-on-failure --timeout 300
 }
 area_tsan() {
   configure_and_build tsan

@@ -162,17 +162,6 @@ bool int64(const Node* node, std::int64_t& out) noexcept {
   return true;
 }
 
-bool uint64(const Node* node, std::uint64_t& out) noexcept {
-  auto* v = val(node);
-  if (!yyjson_is_uint(v)) return false;
-  out = unsafe_yyjson_get_uint(v);
-  return true;
-}
-
-std::string_view long_number(const Node* node) noexcept {
-  return yyjson_is_raw(val(node)) ? raw_number(node) : std::string_view();
-}
-
 std::string integer_text(const Node* integer) {
   auto* v = val(integer);
   if (yyjson_is_raw(v)) return std::string(raw_number(integer));
@@ -227,7 +216,18 @@ std::shared_ptr<const Document> Document::parse(SharedText text, std::string pre
   return document;
 }
 
-std::string_view Document::raw(const Node* node) const { return nth_token(text(), index_in(root_, node)); }
+std::string_view Document::raw(const Node* node) const {
+  const std::size_t index = index_in(root_, node);
+  const std::uint64_t last = last_found_.load(std::memory_order_relaxed);
+  TokenPlace from{last >> 32U, last & 0xFFFFFFFFU};
+  if (from.index > index) from = {};
+  const auto found = nth_token(text(), index, from);
+  const auto offset = static_cast<std::uint64_t>(found.data() - text().data());
+  if ((index | offset) >> 32U == 0) {
+    last_found_.store(static_cast<std::uint64_t>(index) << 32U | offset, std::memory_order_relaxed);
+  }
+  return found;
+}
 
 std::string Document::path(const Node* node) const {
   std::string path = prefix_;

@@ -40,8 +40,9 @@ std::size_t skip_scalar(std::string_view text, std::size_t at) noexcept {
 
 }  // namespace
 
-std::string_view nth_token(std::string_view text, std::size_t index) noexcept {
-  std::size_t at = 0;
+std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace from) noexcept {
+  std::size_t at = from.offset;
+  index -= from.index;
   while (at < text.size()) {
     const char c = text[at];
     if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':' || c == '}' || c == ']') {

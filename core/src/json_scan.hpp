@@ -6,7 +6,14 @@
 
 namespace billcore::detail {
 
-/// The text of token number `index` of valid JSON, where containers, keys and scalars count in the order they begin.
-[[nodiscard]] std::string_view nth_token(std::string_view text, std::size_t index) noexcept;
+/// A token that begins at this byte; the root's place is {0, 0}.
+struct TokenPlace {
+  std::size_t index = 0;
+  std::size_t offset = 0;
+};
+
+/// The text of token number `index` of valid JSON, where containers, keys and scalars count in the order they begin; `from` is a
+/// place known already, not behind it.
+[[nodiscard]] std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace from = {}) noexcept;
 
 }  // namespace billcore::detail

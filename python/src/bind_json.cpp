@@ -26,9 +26,7 @@ py::object string(std::string_view text) {
 py::object whole_number(const Document& document, const Node* node) {
   std::int64_t number = 0;
   if (detail::int64(node, number)) return checked(PyLong_FromLongLong(number));
-  std::uint64_t large = 0;
-  if (detail::uint64(node, large)) return checked(PyLong_FromUnsignedLongLong(large));
-  auto* out = PyLong_FromString(std::string(detail::long_number(node)).c_str(), nullptr, 10);
+  auto* out = PyLong_FromString(detail::integer_text(node).c_str(), nullptr, 10);
   if (out == nullptr && PyErr_ExceptionMatches(PyExc_ValueError) != 0) {
     PyErr_Clear();
     throw Error(ErrorCode::decode,

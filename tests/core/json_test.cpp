@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "billcore/detail/document.hpp"
@@ -131,6 +132,16 @@ TEST(Json, RawTextOfEveryValue) {
     const auto text = random_json(random, 0);
     expect_raw_agrees(parse(text));
   }
+}
+
+TEST(Json, RawTextInAnyOrder) {
+  // Where the last text was found is remembered: what is read next may stand before it.
+  const auto value = parse(R"([ {"a": 1}, [2 , 3], "x" , 4 ])");
+  for (const std::size_t index : {3U, 0U, 2U, 1U, 1U, 3U}) {
+    constexpr std::array<std::string_view, 4> texts{R"({"a": 1})", "[2 , 3]", R"("x")", "4"};
+    EXPECT_EQ(value.at(index).raw(), texts.at(index));
+  }
+  EXPECT_EQ(value.raw(), R"([ {"a": 1}, [2 , 3], "x" , 4 ])");
 }
 
 TEST(Json, Equality) {

@@ -20,6 +20,7 @@ import pytest
 from billcore.testing import Sandbox
 
 BUILD = Path(os.environ["BILLCORE_RELEASE_BUILD"])
+ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = Path(os.environ["BILLCORE_PYTHON_PACKAGE"])
 
 # The C and C++ run-time.
@@ -72,6 +73,11 @@ def test_only_our_names_are_exported() -> None:
 def test_a_symbol_lives_in_one_library() -> None:
     both = exported(BUILD / "capi/libbillcore-webhook.so") & exported(BUILD / "capi/libbillcore.so")
     assert both == set()
+
+
+def test_the_exports_are_those_of_symbols_txt_and_of_the_header() -> None:
+    libraries = [BUILD / "capi/libbillcore-webhook.so", BUILD / "capi/libbillcore.so"]
+    run(sys.executable, ROOT / "tests/capi/check_symbols.py", ROOT / "capi", *libraries)
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,6 @@ import pytest
 
 import billcore
 
-pytest.importorskip("mypy")
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(os.path.abspath(billcore.__file__)).parent.parent
 

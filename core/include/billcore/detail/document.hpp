@@ -1,6 +1,8 @@
 // The parsed document behind every view, and cheap access to its nodes. Not public interface.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +49,8 @@ class Document {
   std::shared_ptr<const ResponseInfo> info_;
   void* doc_ = nullptr;
   const Node* root_ = nullptr;
+  // Where raw() looked last: token number and byte offset, 32 bits each, so that reading on in order scans the text once.
+  mutable std::atomic<std::uint64_t> last_found_{0};
 };
 
 // Node access. Nothing here throws; a wrong kind gives "no".
@@ -57,16 +61,13 @@ class Document {
 [[nodiscard]] double real(const Node* number) noexcept;
 /// True when the node is a whole number within 64 signed bits.
 [[nodiscard]] bool int64(const Node* node, std::int64_t& out) noexcept;
-/// True when the node is a whole number from 0 to 2^64 - 1.
-[[nodiscard]] bool uint64(const Node* node, std::uint64_t& out) noexcept;
-/// The text of a number beyond 64 bits or a double's range; empty for every other node. Needs no search, unlike raw().
-[[nodiscard]] std::string_view long_number(const Node* node) noexcept;
 /// The digits of a whole number of any size, without looking for its source text.
 [[nodiscard]] std::string integer_text(const Node* integer);
 [[nodiscard]] std::size_t size(const Node* container) noexcept;
-[[nodiscard]] const Node* first(
-    const Node* container) noexcept;                        // first item, or key of the first member; null when empty
-[[nodiscard]] const Node* next(const Node* item) noexcept;  // behind an item or a member's value
+/// The first item, or the key of the first member; null when empty.
+[[nodiscard]] const Node* first(const Node* container) noexcept;
+/// What stands behind an item or a member's value.
+[[nodiscard]] const Node* next(const Node* item) noexcept;
 [[nodiscard]] const Node* value_of(const Node* key) noexcept;
 [[nodiscard]] const char* kind_name(Value::Kind kind) noexcept;
 
