@@ -1,17 +1,14 @@
-"""The client: options, arguments, requests, redaction, threads, closing."""
+"""The client: options, requests, redaction, threads, closing."""
 
 from __future__ import annotations
 
 import copy
 import gc
-import json
 import os
 import pickle
 import threading
 import warnings
 from collections.abc import Callable
-from decimal import Decimal
-from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +18,12 @@ import billcore
 from conformance.server import Reply, json_reply
 
 from .conftest import Serve
-from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, page, run_python
+from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, run_python
 
 URL = "https://service.example" + ACCOUNT
 
 
 EXTRA = {"X-Extra": "1", "User-Agent": "shop/2"}
-
-
-class Number(IntEnum):
-    SEVEN = 7
-
-
-class Index:
-    def __index__(self) -> int:
-        return 7
-
-
-# Options.
 
 
 def test_options_from_the_environment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,186 +116,6 @@ def test_max_response(serve: Serve) -> None:
         with pytest.raises(billcore.OutcomeUnknownError) as caught:
             client.subscriptions.charge("s", product_id=1, amount=1)
     assert isinstance(caught.value.__cause__, billcore.DecodeError)
-
-
-# Arguments.
-
-
-@pytest.mark.parametrize("wrong", [True, 1.5, 1 << 70, "5", None, Decimal(1)])
-@pytest.mark.parametrize("name", ["amount", "product_id", "quantity", "vat", "page", "per_page", "id"])
-def test_numbers_must_be_integers(serve: Serve, name: str, wrong: Any) -> None:
-    server, client = serve([])
-    subscriptions, products = client.subscriptions, client.products
-    if wrong is None and name in ("quantity", "vat", "per_page"):
-        return
-    charge: dict[str, Any] = {"product_id": 1, "amount": 1, name: wrong}
-    lists: dict[str, list[Callable[[], object]]] = {
-        "page": [
-            lambda: subscriptions.list(page=wrong),
-            lambda: subscriptions.orders("s", page=wrong),
-            lambda: products.list(page=wrong),
-        ],
-        "per_page": [lambda: subscriptions.orders("s", per_page=wrong)],
-        "id": [lambda: products.get(wrong), lambda: products.update(wrong, name="x"), lambda: products.delete(wrong)],
-    }
-    calls = lists.get(name, [lambda: subscriptions.charge("s", **charge)])
-    if name == "product_id" and wrong is not None:
-        calls += [lambda: subscriptions.orders("s", product_id=wrong)]
-    for call in calls:
-        with pytest.raises(billcore.InvalidArgumentError, match=rf"\b{name}\b"):
-            call()
-    assert server.requests == []
-
-
-@pytest.mark.parametrize("number", [7, Number.SEVEN, Index()])
-def test_anything_that_is_an_integer_is_one(serve: Serve, number: Any) -> None:
-    server, client = serve([data(ORDER), data(PRODUCT), data(SUBSCRIPTION)])
-    client.subscriptions.charge("s", product_id=number, amount=number, quantity=number, vat=number)
-    assert json.loads(server.requests[0].body) == {"product_id": 7, "amount": 7, "quantity": 7, "vat": 7}
-    client.products.get(number)
-    client.subscriptions.get(number)
-    assert [request.target for request in server.requests[1:]] == [ACCOUNT + "/product/7", ACCOUNT + "/subscription/7"]
-
-
-@pytest.mark.parametrize(
-    ("given", "sent"),
-    [("a/b?c%d", "a%2Fb%3Fc%25d"), ("💳", "%F0%9F%92%B3"), (10**30, str(10**30)), (-5, "-5"), ("~a.b-_", "~a.b-_")],
-)
-def test_ids_are_path_segments(serve: Serve, given: str | int, sent: str) -> None:
-    server, client = serve([data(SUBSCRIPTION), data(ORDER)])
-    client.subscriptions.get(given)
-    client.orders.get(given)
-    assert [request.target for request in server.requests] == [
-        f"{ACCOUNT}/subscription/{sent}",
-        f"{ACCOUNT}/order/{sent}",
-    ]
-
-
-@pytest.mark.parametrize("wrong", ["", ".", "..", "a\r\nb", "a\0", "\ud800", True, 1.5, None, b"s", Decimal(5), ["s"]])
-def test_ids_that_are_none(serve: Serve, wrong: Any) -> None:
-    server, client = serve([])
-    calls: list[Callable[[Any], object]] = [client.subscriptions.get, client.subscriptions.cancel, client.orders.get]
-    for call in calls:
-        with pytest.raises(billcore.InvalidArgumentError, match=r"\bid\b"):
-            call(wrong)
-    assert server.requests == []
-
-
-def test_only_what_is_given_is_sent(serve: Serve) -> None:
-    server, client = serve([data(ORDER), data(ORDER)])
-    client.subscriptions.charge("s", product_id=1, amount=-5)
-    client.subscriptions.charge("s", product_id=1, amount=0, quantity=None, vat=None, description="blåbær \U0001f4b3")
-    assert [request.body.decode() for request in server.requests] == [
-        '{"product_id":1,"amount":-5}',
-        '{"product_id":1,"amount":0,"description":"blåbær 💳"}',
-    ]
-
-
-@pytest.mark.parametrize(
-    ("state", "sent"),
-    [
-        ("paid", "&filter%5Bstate%5D=paid"),
-        (["paid", "confirmed"], "&filter%5Bstate%5D=paid%2Cconfirmed"),
-        (("paid",), "&filter%5Bstate%5D=paid"),
-        ([], ""),
-        (None, ""),
-    ],
-)
-def test_states(serve: Serve, state: Any, sent: str) -> None:
-    server, client = serve([page([], 1, 1)])
-    assert client.subscriptions.orders("s", state=state).collect() == []
-    assert server.requests[0].target == f"{ACCOUNT}/subscription/s/orders?page=1{sent}"
-
-
-@pytest.mark.parametrize("state", [5, {"paid"}, [5], [""], "a,b", ["\ud800"]])
-def test_states_that_are_none(serve: Serve, state: Any) -> None:
-    _, client = serve([])
-    with pytest.raises(billcore.InvalidArgumentError, match="state"):
-        client.subscriptions.orders("s", state=state)
-
-
-def test_wrong_calls_name_the_argument(serve: Serve) -> None:
-    _, client = serve([])
-    calls: list[tuple[Callable[..., object], tuple[Any, ...], dict[str, Any], str]] = [
-        (client.subscriptions.charge, ("s",), {"amount": 1}, "product_id"),
-        (client.subscriptions.charge, ("s", 1), {"amount": 1}, "positional"),
-        (client.subscriptions.get, (), {}, "'id'"),
-        (client.subscriptions.get, (), {"id": "s"}, "unexpected keyword argument 'id'"),
-        (client.subscriptions.list, (), {"strict": True}, "strict"),
-        (client.subscriptions.list, (), {"resume": None}, "resume"),
-        (client.request, ("GET",), {"method": "GET", "path": "/x"}, "multiple values"),
-    ]
-    for call, arguments, keywords, text in calls:
-        with pytest.raises(TypeError, match=text):
-            call(*arguments, **keywords)
-
-
-# Product updates.
-
-
-@pytest.mark.parametrize(
-    ("fields", "more", "sent"),
-    [
-        ({"name": "a", "price": 5}, {}, '{"name":"a","price":5}'),
-        (None, {"description": None}, '{"description":null}'),
-        ({"name": "a", "x": 1}, {"name": "b"}, '{"name":"b","x":1}'),
-        ({"timeout": 5}, {}, '{"timeout":5}'),
-        ({"vat_rate": Decimal("12.50")}, {}, '{"vat_rate":12.50}'),
-        ({"vat_rate": 0.1, "a": 1e300, "b": -0.0}, {}, '{"vat_rate":0.1,"a":1e+300,"b":-0.0}'),
-        ({"n": 10**30, "e": Number.SEVEN}, {}, f'{{"n":{10**30},"e":7}}'),
-        (
-            {"any": [True, None, ("é", {"k": 'q"\\\n\x7f/'})]},
-            {},
-            '{"any":[true,null,["é",{"k":"q\\"\\\\\\n\x7f/"}]]}',
-        ),
-    ],
-)
-def test_product_update(serve: Serve, fields: Any, more: dict[str, Any], sent: str) -> None:
-    server, client = serve([data(PRODUCT)])
-    assert isinstance(client.products.update(42, fields, **more), billcore.Product)
-    assert server.requests[0].body.decode() == sent
-
-
-def test_update_has_a_timeout_of_its_own(serve: Serve) -> None:
-    server, client = serve([data(PRODUCT, delay=30)])
-    with pytest.raises(billcore.OutcomeUnknownError):
-        client.products.update(42, {"timeout": "field"}, timeout=0.2)
-    assert server.requests[0].body == b'{"timeout":"field"}'
-
-
-CYCLE: list[Any] = []
-CYCLE.append(CYCLE)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {},
-        None,
-        5,
-        "name",
-        [("name", "x")],
-        {5: 1},
-        {"x": float("nan")},
-        {"x": float("inf")},
-        {"x": Decimal("NaN")},
-        {"x": Decimal("Infinity")},
-        {"x": "\ud800"},
-        {"\ud800": 1},
-        {"x": object()},
-        {"x": {1: 2}},
-        {"x": b"bytes"},
-        {"x": {1, 2}},
-        {"x": CYCLE},
-        {"price": 1.5},
-        {"price": True},
-    ],
-)
-def test_updates_that_are_refused(serve: Serve, fields: Any) -> None:
-    server, client = serve([])
-    with pytest.raises(billcore.InvalidArgumentError):
-        client.products.update(42, fields)
-    assert server.requests == []
 
 
 # request() and answers.
