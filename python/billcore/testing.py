@@ -18,9 +18,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self, TypedDict, cast
+from typing import Any, Literal, Self, TypedDict, cast
 from urllib.parse import quote, urlsplit
 
 __all__ = ["Account", "Control", "ControlError", "Sandbox", "SandboxError"]
@@ -43,11 +44,15 @@ class ControlError(RuntimeError):
         self.code = code
 
 
-class Account(NamedTuple):
-    """What a client needs to use one account."""
+@dataclass(frozen=True)
+class Account:
+    """What a client needs to use one account; account["base_url"] works, too, as in the line the command prints."""
 
     base_url: str
     api_key: str
+
+    def __getitem__(self, name: Literal["base_url", "api_key"]) -> str:
+        return {"base_url": self.base_url, "api_key": self.api_key}[name]
 
 
 class RequestRecord(TypedDict):

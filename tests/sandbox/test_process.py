@@ -201,11 +201,11 @@ def test_a_database_file_keeps_everything(tmp_path: Path, receiver: Receiver) ->
         until(lambda: all(len(delivery["attempts"]) == 2 for delivery in sandbox.control.deliveries()))
         ledger, endpoints = sandbox.control.ledger(), sandbox.control.endpoints()
         requests = sandbox.control.requests()
-        accounts = [(base.rpartition("/")[2], key) for base, key in sandbox.accounts]
+        accounts = [(account.base_url.rpartition("/")[2], account["api_key"]) for account in sandbox.accounts]
     receiver.script = []
     with Sandbox(db=db) as sandbox:
         service = account(sandbox)
-        assert [(base.rpartition("/")[2], key) for base, key in sandbox.accounts] == accounts
+        assert [(account.base_url.rpartition("/")[2], account["api_key"]) for account in sandbox.accounts] == accounts
         assert (sandbox.control.ledger(), sandbox.control.endpoints()) == (ledger, endpoints)
         assert sandbox.control.requests() == requests
         assert sandbox.control.state()["seed"] == 5
