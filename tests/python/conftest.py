@@ -6,11 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from hypothesis import settings
 
 import billcore
 from conformance.server import Script, ScriptedServer
 
 from .support import ACCOUNT, API_KEY
+
+# Machines are noisy: how long an example takes says nothing.
+settings.register_profile("billcore", deadline=None)
+settings.load_profile("billcore")
 
 Serve = Callable[[Script], tuple[ScriptedServer, billcore.Client]]
 

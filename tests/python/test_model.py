@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import billcore
@@ -222,7 +222,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text(), JSON, max_size=6), st.booleans())
 def test_to_dict_is_json_loads(value: dict[str, Any], ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only)
