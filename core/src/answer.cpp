@@ -1,6 +1,7 @@
 #include "answer.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "redact.hpp"
@@ -126,7 +127,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto found = error.find(field);
     if (!found || found->is_null()) return {};
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
-    return kept_text(scrub(text, request.api_key), kept_body);
+    return kept_text(scrub(text, request.api_key, kept_body + 4), kept_body);
   };
   try {
     const auto document = Document::parse({body, nullptr});
@@ -144,7 +145,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
   auto detail = detail_of(request);
   detail.http_status = info.status;
   detail.request_id = info.request_id;
-  detail.body = kept_text(scrub(body, request.api_key), kept_body);
+  detail.body = kept_text(scrub(body, request.api_key, kept_body + 4), kept_body);
   const auto shown = one_line(detail.body, shown_body);
   const bool write = request.is_write();
   throw Error(ErrorCode::decode,
@@ -173,7 +174,7 @@ Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
     value = scrub(value, request.api_key);
     if (name == request.request_id_header) info->request_id = value;
   }
-  return {std::move(info), std::move(transfer.body)};
+  return {std::move(info), std::move(transfer.body), transfer.sent_at};
 }
 
 void require_success(const RequestInfo& request, const Answer& answer) {
@@ -182,14 +183,16 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   auto detail = detail_of(request);
   detail.http_status = status;
   detail.request_id = answer.info->request_id;
-  detail.body = kept_text(scrub(answer.body, request.api_key), kept_body);
+  detail.body = kept_text(scrub(answer.body, request.api_key, kept_body + 4), kept_body);
   detail.outcome_unknown = request.is_write() && (status < 400 || status == 408 || status >= 500);
+  if (request.is_write()) detail.attempted_at = answer.sent_at;
   for (const auto& [name, value] : answer.info->headers) {
     double seconds = 0;
-    if (name == "retry-after" &&
-        std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc() && seconds >= 0) {
+    if (name != "retry-after") continue;
+    const char* const end = value.data() + value.size();
+    const auto read = std::from_chars(value.data(), end, seconds);
+    if (read.ec == std::errc() && read.ptr == end && seconds >= 0 && std::isfinite(seconds))
       detail.retry_after = seconds;
-    }
   }
   read_error_body(request, answer.body, detail);
 

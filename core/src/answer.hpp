@@ -1,6 +1,7 @@
 // From what happened on the wire to a result or a typed error: the decision table. Pure; internal.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ struct RequestInfo {
 struct Answer {
   std::shared_ptr<const ResponseInfo> info;
   std::string body;
+  std::int64_t sent_at = 0;  // UTC microseconds
 };
 
 /// Throws the error of an exchange that brought no complete answer; else gives the answer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 
 #include "options.hpp"
 #include "session.hpp"
@@ -21,12 +22,29 @@ std::string lower(std::string text) {
   ErrorDetail detail;
   detail.method = request.method;
   detail.path = request.path;
+  detail.attempts = 1;
   detail.outcome_unknown = sent && request.is_write();
   detail.attempted_at = sent ? sent_at : 0;
   throw Error(ErrorCode::interrupted,
               request.method + ' ' + request.path + ": interrupted" +
                   (detail.outcome_unknown ? " after it was sent; it may or may not have happened" : ""),
               std::move(detail));
+}
+
+// The call ended by an exception of our own side after a write had left; that exception is nested.
+[[noreturn]] void throw_broken_off(const RequestInfo& request, std::int64_t sent_at) {
+  ErrorDetail detail;
+  detail.method = request.method;
+  detail.path = request.path;
+  detail.attempts = 1;
+  detail.outcome_unknown = true;
+  detail.attempted_at = sent_at;
+  detail.cause = ErrorCode::internal;
+  detail.cause_message = "the call was broken off before an answer came";
+  std::throw_with_nested(Error(ErrorCode::outcome_unknown,
+                               request.method + ' ' + request.path + ": sent, but " + detail.cause_message +
+                                   "; it may or may not have happened: look before you send it again",
+                               detail));
 }
 
 }  // namespace
@@ -60,15 +78,19 @@ Answer Session::send(const Call& call, const CallOptions& options) {
   auto* operation = engine.start({call.method, std::move(url), call.body, deadline(options)},
                                  [&finished](Transfer&& transfer) { finished = std::move(transfer); });
   std::int64_t sent_at = 0;
+  bool interrupted = false;
   try {
     if (!engine.drive([&finished] { return finished.has_value(); }, options_.interrupt)) {
-      const bool sent = engine.cancel(operation, &sent_at);
-      throw_interrupted(request, sent, sent_at);
+      interrupted = true;
     }
   } catch (...) {
     // The completion refers to this frame: nothing may call it later.
-    if (!finished) engine.cancel(operation);
+    if (!finished && engine.cancel(operation, &sent_at) && request.is_write()) throw_broken_off(request, sent_at);
     throw;
+  }
+  if (interrupted) {
+    const bool sent = engine.cancel(operation, &sent_at);
+    throw_interrupted(request, sent, sent_at);
   }
   return complete_answer(request, *std::move(finished));
 }

@@ -255,7 +255,7 @@ struct JsonObject::Impl {
 
   void put(std::string_view name, yyjson_mut_val* value) {
     if (!detail::valid_utf8(name)) throw Error(ErrorCode::invalid_argument, "a JSON member's name is not valid UTF-8");
-    yyjson_mut_val* key = yyjson_mut_strncpy(doc, name.data(), name.size());
+    yyjson_mut_val* key = yyjson_mut_strncpy(doc, name.empty() ? "" : name.data(), name.size());
     if (key == nullptr || value == nullptr) throw std::bad_alloc();
     yyjson_mut_val* root = yyjson_mut_doc_get_root(doc);
     if (yyjson_mut_obj_getn(root, name.data(), name.size()) != nullptr) {
@@ -280,7 +280,8 @@ JsonObject& JsonObject::set(std::string_view name, std::string_view text) {
   if (!detail::valid_utf8(text)) {
     throw Error(ErrorCode::invalid_argument, std::string(name) + " is not valid UTF-8: pass UTF-8 text");
   }
-  impl_->put(name, yyjson_mut_strncpy(impl_->doc, text.data(), text.size()));
+  // yyjson takes a null pointer for a failure, and an empty view may hold one.
+  impl_->put(name, yyjson_mut_strncpy(impl_->doc, text.empty() ? "" : text.data(), text.size()));
   return *this;
 }
 

@@ -31,6 +31,8 @@ bool has_control(std::string_view text) noexcept {
                      [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; });
 }
 
+bool is_blank(std::string_view text) noexcept { return text.find_first_not_of(" \t") == std::string_view::npos; }
+
 bool is_token(std::string_view name) noexcept {
   constexpr std::string_view others = "!#$%&'*+-.^_`|~";
   return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
@@ -40,8 +42,9 @@ bool is_token(std::string_view name) noexcept {
 }
 
 void check_header(const std::string& name, const std::string& value) {
-  static constexpr std::array<std::string_view, 8> ours{"accept", "connection", "content-length",    "content-type",
-                                                        "expect", "host",       "transfer-encoding", "x-api-key"};
+  static constexpr std::array<std::string_view, 9> ours{"accept",         "accept-encoding",   "connection",
+                                                        "content-length", "content-type",      "expect",
+                                                        "host",           "transfer-encoding", "x-api-key"};
   if (!is_token(name))
     throw Error(ErrorCode::config, "headers: a header's name is empty or has characters no name may have");
   if (has_control(value)) {
@@ -96,7 +99,7 @@ TransportOptions transport_options(const ClientOptions& options) {
       agent.append(" ").append(value);
     } else {
       // libcurl reads "Name:" as "leave this header out" and "Name;" as "send it empty".
-      transport.headers.push_back(std::string(name).append(value.empty() ? ";" : ": ").append(value));
+      transport.headers.push_back(std::string(name).append(is_blank(value) ? ";" : ": " + value));
     }
   }
   transport.headers.push_back(std::move(agent));

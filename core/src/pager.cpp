@@ -38,38 +38,46 @@ void PagerCore::notice(std::string_view reason) noexcept {
 
 void PagerCore::keep_new_items(const Node* data) {
   Ids ids;
-  Ids yielded;
-  bool any_new = false;
+  Ids fresh;
+  std::unordered_set<std::string_view> on_this_page;
+  bool all_have_ids = true;
+  bool overlap = false;
   const Node* item = first(data);
   for (std::size_t left = size(data); left > 0; --left, item = next(item)) {
-    const Node* id = kind(item) == Value::Kind::object ? member(item, "id") : nullptr;
-    std::string key = id_key(id);
-    if (key.empty() || !known_.contains(key)) {
-      any_new = true;
-      page_->items.push_back(item);
-      if (!key.empty()) {
-        known_.insert(key);
-        yielded.push_back(key);
-      }
-    } else {
-      notice("overlap");
-    }
-    ids.push_back(std::move(key));
+    ids.push_back(id_key(kind(item) == Value::Kind::object ? member(item, "id") : nullptr));
   }
-  window_.push_back(std::move(yielded));
+  item = first(data);
+  for (const auto& key : ids) {
+    const Node* here = std::exchange(item, next(item));
+    if (!key.empty() && (known_.contains(key) || !on_this_page.insert(key).second)) {
+      overlap = true;
+      continue;
+    }
+    page_->items.push_back(here);
+    if (key.empty()) {
+      all_have_ids = false;
+    } else {
+      fresh.push_back(key);
+    }
+  }
+  if (overlap) notice("overlap");
+  if (all_have_ids) check_repetition(ids, !page_->items.empty());
+
+  // Only a page that is taken is remembered: after an error the same page is asked for again.
+  known_.insert(fresh.begin(), fresh.end());
+  window_.push_back(std::move(fresh));
   if (window_.size() > window_pages) {
     for (const auto& old : window_.front()) known_.erase(old);
     window_.pop_front();
   }
-  check_repetition(std::move(ids), any_new);
+  previous_ids_ = all_have_ids ? std::move(ids) : Ids();
 }
 
-void PagerCore::check_repetition(Ids ids, bool any_new) {
+void PagerCore::check_repetition(const Ids& ids, bool any_new) {
   if (ids.empty()) return;
   same_pages_ = ids == previous_ids_ ? same_pages_ + 1 : 1;
   if (same_pages_ > 1) notice("repeated_page");
   pages_without_news_ = any_new ? 0 : pages_without_news_ + 1;
-  previous_ids_ = std::move(ids);
   if (same_pages_ >= max_same_pages || pages_without_news_ >= static_cast<int>(window_pages)) {
     throw Error(ErrorCode::pagination, "the list repeats itself: page " + std::to_string(next_number_) +
                                            " brings the same records again; the service does not honour `page`");
@@ -102,7 +110,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   last_number_ = last;
   ++fetched_;
   ended_ = next_number_ >= last;
-  ++next_number_;
+  if (!ended_) ++next_number_;
 }
 
 bool PagerCore::advance() {

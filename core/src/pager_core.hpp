@@ -40,7 +40,7 @@ class PagerCore {
   bool advance();
   void accept(const std::shared_ptr<const Document>& document);
   void keep_new_items(const Node* data);
-  void check_repetition(Ids ids, bool any_new);
+  void check_repetition(const Ids& ids, bool any_new);
   void notice(std::string_view reason) noexcept;
 
   Fetch fetch_;

@@ -26,6 +26,17 @@ EnginePool::State& EnginePool::state() {
   return *current;
 }
 
+EnginePool::Lease::Lease(EnginePool& pool, std::unique_ptr<Engine> engine) noexcept
+    : pool_(pool), engine_(std::move(engine)), pid_(getpid()) {}
+
+EnginePool::Lease::~Lease() {
+  if (pid_ == getpid()) {
+    pool_.give_back(std::move(engine_));
+  } else {
+    static_cast<void>(engine_.release());
+  }
+}
+
 EnginePool::Lease EnginePool::lease() {
   State& pool = state();
   {

@@ -24,8 +24,8 @@ class EnginePool {
   /// An engine on loan; goes back when the lease ends.
   class Lease {
    public:
-    Lease(EnginePool& pool, std::unique_ptr<Engine> engine) noexcept : pool_(pool), engine_(std::move(engine)) {}
-    ~Lease() { pool_.give_back(std::move(engine_)); }
+    Lease(EnginePool& pool, std::unique_ptr<Engine> engine) noexcept;
+    ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     [[nodiscard]] Engine& operator*() const noexcept { return *engine_; }
@@ -33,6 +33,7 @@ class EnginePool {
    private:
     EnginePool& pool_;
     std::unique_ptr<Engine> engine_;
+    int pid_;  // of the process that leased it: after a fork within a call the engine is still the parent's
   };
   [[nodiscard]] Lease lease();
   /// Closes idle engines; those on loan close when they come back.

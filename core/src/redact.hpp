@@ -7,8 +7,10 @@
 
 namespace billcore::detail {
 
-/// Replaces every occurrence of the API key, and the values of the signed billing-portal URLs in JSON text.
-[[nodiscard]] std::string scrub(std::string_view text, std::string_view api_key);
+/// Replaces every occurrence of the API key (also as JSON or a URL would escape it), and the values of the signed billing-portal
+/// URLs in JSON text. One pass; stops when the result has reached `limit` bytes.
+[[nodiscard]] std::string scrub(std::string_view text, std::string_view api_key,
+                                std::size_t limit = std::string_view::npos);
 
 /// At most `limit` bytes of valid UTF-8: what is not becomes U+FFFD, the cut is at a character's border.
 [[nodiscard]] std::string kept_text(std::string_view text, std::size_t limit);

@@ -117,6 +117,7 @@ class Engine::Operation {
   int sends = 0;
   std::size_t header_bytes = 0;
   bool over_limit = false;
+  bool headers_over_limit = false;
   bool headers_ended = false;
   EasyHandle easy;
   std::array<char, CURL_ERROR_SIZE> error{};
@@ -172,7 +173,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   const std::string_view line(data, size * count);
   operation.header_bytes += line.size();
   if (operation.header_bytes > max_header_bytes) {
-    operation.over_limit = true;
+    operation.headers_over_limit = true;
     return 0;
   }
   auto& headers = operation.transfer.headers;
@@ -231,7 +232,10 @@ EasyHandle Engine::Impl::make_easy() const {
   set(easy, CURLOPT_QUICK_EXIT, 1L);  // a hung resolver thread must not hold a call beyond its deadline
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::numeric_limits<std::int32_t>::max()));
-  if (options.ca_bundle) set(easy, CURLOPT_CAINFO, options.ca_bundle->c_str());
+  if (options.ca_bundle) {
+    set(easy, CURLOPT_CAINFO, options.ca_bundle->c_str());
+    set(easy, CURLOPT_CAPATH, static_cast<char*>(nullptr));  // or the system's folder would be trusted besides
+  }
   set(easy, CURLOPT_PREREQFUNCTION, &before_send);
   set(easy, CURLOPT_HEADERFUNCTION, &on_header);
   set(easy, CURLOPT_WRITEFUNCTION, &on_body);
@@ -328,6 +332,9 @@ void Engine::Impl::collect() {
     if (operation->over_limit) {
       transfer.failure = Failure::too_large;
       transfer.reason = "the answer is over max_response (" + std::to_string(operation->max_response) + " bytes)";
+    } else if (operation->headers_over_limit) {
+      transfer.failure = Failure::protocol;
+      transfer.reason = "the headers are over " + std::to_string(max_header_bytes) + " bytes";
     } else if (operation->guarded && operation->sends > 1) {
       transfer.failure = Failure::reset;
       transfer.reason = "the connection died before an answer came";
@@ -347,7 +354,9 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
   auto asked = Clock::now();
   while (true) {
     int running = 0;
-    if (curl_multi_perform(impl_->multi.get(), &running) != CURLM_OK) throw std::bad_alloc();
+    const CURLMcode code = curl_multi_perform(impl_->multi.get(), &running);
+    if (code == CURLM_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (code != CURLM_OK) throw Error(ErrorCode::internal, std::string("libcurl: ") + curl_multi_strerror(code));
     impl_->collect();
     if (until()) return true;
     if (interrupt && Clock::now() - asked >= interrupt_interval / 2) {

@@ -116,8 +116,9 @@ bool Value::equals(const Value& other) const {
       break;
   }
   for (const auto member : *this) {
+    if (find(member.name)->node() != member.node) continue;  // a later one of this name counts
     const auto theirs = other.find(member.name);
-    if (!theirs || *find(member.name) != *theirs) return false;
+    if (!theirs || member.value() != *theirs) return false;
   }
   for (const auto member : other) {
     if (!find(member.name)) return false;

@@ -106,6 +106,20 @@ TEST(Statuses, TypedAndWhetherTheOutcomeIsKnown) {
   require_success(post, answer(204, ""));
 }
 
+TEST(Statuses, AWriteSaysWhenItLeft) {
+  auto unavailable = answer(504, "");
+  unavailable.sent_at = 5;
+  EXPECT_EQ(error_of([&] { require_success(post, unavailable); }).detail().attempted_at, 5);
+  EXPECT_EQ(error_of([&] { require_success(get, unavailable); }).detail().attempted_at, 0);
+}
+
+TEST(Statuses, RetryAfterIsAFiniteNumberOfSeconds) {
+  for (const char* value : {"inf", "-1", "5abc", "nan", "", "Wed, 21 Oct 2026 07:28:00 GMT"}) {
+    const auto error = error_of([&] { require_success(get, answer(429, "", {{"retry-after", value}})); });
+    EXPECT_FALSE(error.detail().retry_after) << value;
+  }
+}
+
 TEST(ErrorBodies, ReadWhereTheyAreOne) {
   const auto error = error_of([&] {
     require_success(post, answer(402, R"({"error":{"code":"card_declined","message":"No funds for s3cret-key"}})",

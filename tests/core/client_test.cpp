@@ -169,6 +169,22 @@ TEST(Client, InterruptEndsACallAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, 5s);
 }
 
+TEST(Client, AThrowingInterruptHookDoesNotHideThatAWriteLeft) {
+  auto& sandbox = Sandbox::fresh();
+  sandbox.fault(R"({"kind":"delay","delay":10,"times":2})");
+  auto options = sandbox.options();
+  const auto begun = std::chrono::steady_clock::now();
+  options.interrupt = [&begun]() -> bool {
+    if (std::chrono::steady_clock::now() - begun > 200ms) throw std::runtime_error("enough");
+    return false;
+  };
+  const Client client(options);
+  EXPECT_THROW((void)client.products().get(1), std::runtime_error);
+  const auto write = error_of([&] { client.products().remove(1); });
+  EXPECT_EQ(write.code(), ErrorCode::outcome_unknown);
+  EXPECT_GT(write.detail().attempted_at, 0);
+}
+
 TEST(Client, WorksInAForkedChildAndInItsParent) {
   auto& sandbox = Sandbox::fresh();
   const auto client = sandbox.client();

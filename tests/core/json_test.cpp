@@ -150,6 +150,10 @@ TEST(Json, Equality) {
   EXPECT_NE(parse(R"({"a":1})"), parse(R"({"a":1,"b":null})"));
   EXPECT_EQ(parse(R"({"a":0,"a":1})"), parse(R"({"a":1})"));
   EXPECT_NE(parse("[1,2]"), parse("[2,1]"));
+  // Equal names at each of many levels: each must be looked at once.
+  std::string doubled = "1";
+  for (int i = 0; i < 60; ++i) doubled = R"({"a":)" + doubled + R"(,"a":)" + (i < 10 ? doubled : "2") + "}";
+  EXPECT_EQ(parse(doubled), parse(doubled));
   EXPECT_NE(parse("123456789012345678901"), parse("123456789012345678902"));
 }
 

@@ -194,6 +194,24 @@ TEST(Pager, RefusesWhatWouldSkipOrLoop) {
   EXPECT_LT(turns.asked.size(), 30U);
 }
 
+TEST(Pager, ItemsWithoutIdsAreNoRepetition) {
+  Script list{{{{"null"}, 1, 4, 4}, {{"null"}, 2, 4, 4}, {{"null"}, 3, 4, 4}, {{"null"}, 4, 4, 4}}};
+  EXPECT_EQ(list.pager().collect().size(), 4U);
+}
+
+TEST(Pager, ARefusedPageIsNotTakenForRead) {
+  Script list{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}, {{"2"}, 3, 3, 3}}};
+  auto pager = list.pager();
+  EXPECT_THROW((void)pager.collect(), Error);
+  EXPECT_EQ(ids(pager), Texts{"2"});
+  EXPECT_EQ(list.asked, (Numbers{1, 2, 3, 3}));
+}
+
+TEST(Pager, TheLargestPageNumber) {
+  Script list{{{{"1"}, INT64_MAX, INT64_MAX, 1}}};
+  EXPECT_EQ(list.pager(INT64_MAX).collect().size(), 1U);
+}
+
 TEST(Pager, AnErrorLeavesThePageToBeAskedForAgain) {
   int calls = 0;
   Pager<Item> pager(std::make_shared<detail::PagerCore>(

@@ -14,6 +14,20 @@ TEST(Scrub, KeyAndPortalUrls) {
   EXPECT_EQ(scrub(R"({"cancel_url":"a\)", "k"), R"({"cancel_url":"[redacted])");
 }
 
+TEST(Scrub, EscapedEchoes) {
+  EXPECT_EQ(scrub(R"({"message":"bad key ab\/cd"})", "ab/cd"), R"({"message":"bad key [redacted]"})");
+  EXPECT_EQ(scrub("?key=ab%2Fcd", "ab/cd"), "?key=[redacted]");
+  EXPECT_EQ(scrub(R"({"m":"got {\"cancel_url\":\"https://x?s=abc\"}"})", "k3y"),
+            R"({"m":"got {\"cancel_url\":\"[redacted]\"}"})");
+}
+
+TEST(Scrub, OnePassHoweverManyHits) {
+  std::string body;
+  for (int i = 0; i < 200'000; ++i) body += R"("cancel_url":"x",k3y)";
+  EXPECT_EQ(scrub(body, "k3y", 40), R"("cancel_url":"[redacted]",[redacted]"can)");
+  EXPECT_EQ(scrub(body, "k3y").size(), std::size_t{200'000} * 36);  // quadratic, this would take minutes
+}
+
 TEST(OneLine, CutsAtACharacter) {
   EXPECT_EQ(one_line("a\r\nb\tc", 10), "a  b c");
   EXPECT_EQ(one_line("aå", 2), "a...");
