@@ -12,6 +12,20 @@ namespace billcore {
 namespace detail {
 namespace {
 
+// A segment that is `.` or `..`, also percent-encoded: servers and proxies take it for a step out of the account.
+bool has_dot_segment(std::string_view path) {
+  for (std::size_t begin = 0; begin < path.size();) {
+    const auto end = std::min(path.find('/', begin), path.size());
+    std::string segment(path.substr(begin, end - begin));
+    for (const char* dot : {"%2e", "%2E"}) {
+      for (auto at = segment.find(dot); at != std::string::npos; at = segment.find(dot)) segment.replace(at, 3, ".");
+    }
+    if (segment == "." || segment == "..") return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
@@ -66,8 +80,12 @@ Deadline Session::deadline(const CallOptions& options) const {
   return Clock::now() + std::min(*timeout, std::chrono::milliseconds(std::chrono::hours(24 * 365)));
 }
 
-Answer Session::send(const Call& call, const CallOptions& options) {
+void Session::require_open() const {
   if (closed_) throw Error(ErrorCode::config, "the client is closed: make a new one");
+}
+
+Answer Session::send(const Call& call, const CallOptions& options) {
+  require_open();
   const auto request = info(call);
   std::string url = options_.base_url + call.path;
   if (!call.query.empty()) url.append("?").append(query_string(call.query));
@@ -133,8 +151,7 @@ Response Client::request(std::string_view method, std::string_view path, const R
     throw Error(ErrorCode::invalid_argument,
                 "path must begin with a slash, be percent-encoded, and have no query: pass that as query");
   }
-  if (path.find("/../") != std::string_view::npos || path.find("/./") != std::string_view::npos ||
-      path.ends_with("/..") || path.ends_with("/.")) {
+  if (detail::has_dot_segment(path)) {
     throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
   }
   std::optional<std::string> body;

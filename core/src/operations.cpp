@@ -1,4 +1,5 @@
 // The twelve operations: what each sends, and how its answer is read.
+#include <algorithm>
 #include <utility>
 
 #include "billcore/client.hpp"
@@ -19,6 +20,7 @@ std::string product_path(std::int64_t id) { return "/product/" + std::to_string(
 
 template <typename T>
 Pager<T> pager(detail::SessionPtr session, std::string path, Query query, std::int64_t page, const CallOptions& call) {
+  session->require_open();
   auto fetch = [session = std::move(session), path = std::move(path), query = std::move(query),
                 call](std::int64_t number) {
     Query numbered{{"page", std::to_string(number)}};
@@ -110,6 +112,9 @@ Order Orders::get(const Id& id, const CallOptions& call) const {
 }
 
 Response WebhookEndpoints::create(std::string_view url, const CallOptions& call) const {
+  if (std::any_of(url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; })) {
+    throw Error(ErrorCode::invalid_argument, "url has a line end or another control character in it");
+  }
   JsonObject body;
   body.set("url", url);
   auto answer = session_->succeed({"POST", "/webhooks/endpoints", {}, body.dump()}, call);

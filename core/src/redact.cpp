@@ -12,10 +12,13 @@ namespace {
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
 
-// `ab/cd` as a JSON encoder may write it.
-std::string with_escaped_slashes(std::string_view key) {
+// The key as a JSON encoder may write it.
+std::string json_escaped(std::string_view key) {
   std::string out;
-  for (const char c : key) out.append(c == '/' ? "\\/" : std::string_view(&c, 1));
+  for (const char c : key) {
+    if (c == '/' || c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
   return out;
 }
 
@@ -50,6 +53,18 @@ Span find_member(std::string_view text, std::size_t from, std::string_view name)
   return {std::string_view::npos, std::string_view::npos};
 }
 
+// The first absolute URL at or behind `from`: a signed one is a secret wherever it stands.
+Span find_url(std::string_view text, std::size_t from) noexcept {
+  for (auto at = text.find("http", from); at != std::string_view::npos; at = text.find("http", at + 1)) {
+    const auto colon = text.substr(at + 4).starts_with('s') ? at + 5 : at + 4;
+    if (!text.substr(colon).starts_with("://") && !text.substr(colon).starts_with(":\\/\\/")) continue;
+    auto end = std::min(text.find_first_of(" \t\r\n\"'<>", colon), text.size());
+    if (text[end - 1] == '\\') --end;  // of an escaped quote
+    return {at, end};
+  }
+  return {std::string_view::npos, std::string_view::npos};
+}
+
 Span find_text(std::string_view text, std::size_t from, std::string_view what) noexcept {
   const auto at = what.empty() ? std::string_view::npos : text.find(what, from);
   return {at, at == std::string_view::npos ? at : at + what.size()};
@@ -58,11 +73,12 @@ Span find_text(std::string_view text, std::size_t from, std::string_view what) n
 }  // namespace
 
 std::string scrub(std::string_view text, std::string_view api_key, std::size_t limit) {
-  const std::array<std::string, 3> keys{std::string(api_key), with_escaped_slashes(api_key), percent_encode(api_key)};
-  std::array<Span, 6> next{};
+  const std::array<std::string, 3> keys{std::string(api_key), json_escaped(api_key), percent_encode(api_key)};
+  std::array<Span, 7> next{};
   const auto look = [&](std::size_t which, std::size_t from) {
-    next.at(which) =
-        which < 3 ? find_text(text, from, keys.at(which)) : find_member(text, from, portal_urls.at(which - 3));
+    next.at(which) = which < 3   ? find_text(text, from, keys.at(which))
+                     : which < 6 ? find_member(text, from, portal_urls.at(which - 3))
+                                 : find_url(text, from);
   };
   for (std::size_t i = 0; i < next.size(); ++i) look(i, 0);
 

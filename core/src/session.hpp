@@ -36,6 +36,8 @@ class Session {
   [[nodiscard]] Value resource(const Call& call, const CallOptions& options);
   /// A successful answer with the array `data` and the object `pagination`.
   [[nodiscard]] std::shared_ptr<const Document> list(const Call& call, const CallOptions& options);
+  /// Error(config) after close().
+  void require_open() const;
   void close() noexcept;
 
  private:

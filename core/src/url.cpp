@@ -11,7 +11,9 @@ namespace {
 
 bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-bool is_loopback(std::string_view host) noexcept {
+bool is_loopback(std::string host) {
+  std::transform(host.begin(), host.end(), host.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   const bool dotted = std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
   return host == "localhost" || host == "::1" || (dotted && host.starts_with("127."));
 }

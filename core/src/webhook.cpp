@@ -53,6 +53,14 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
          std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
+bool is_header_name(std::string_view name) noexcept {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return !name.empty() && std::all_of(name.begin(), name.end(), [others](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  });
+}
+
 [[noreturn]] void throw_signature_error(SignatureReason reason, std::size_t size, const VerifierOptions& options) {
   std::string message;
   switch (reason) {
@@ -97,7 +105,9 @@ Verifier::Verifier(std::span<const std::string_view> secrets, VerifierOptions op
 
 Verifier Verifier::allowing_any_key_length(std::span<const std::string_view> secrets, VerifierOptions options) {
   if (secrets.empty()) throw Error(ErrorCode::config, "no signing secret was given: pass at least one");
-  if (options.header.empty()) throw Error(ErrorCode::config, "the name of the signature header is empty");
+  if (!is_header_name(options.header)) {
+    throw Error(ErrorCode::config, "the name of the signature header is empty or has characters no name may have");
+  }
   auto keys = std::make_shared<Keys>();
   keys->options = std::move(options);
   keys->keys.reserve(secrets.size());

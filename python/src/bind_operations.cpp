@@ -33,6 +33,8 @@ std::vector<std::string> states_of(py::handle value) {
   if (PySequence_Check(value.ptr()) == 0) refuse("state must be a str or a sequence of them, not " + type_name(value));
   std::vector<std::string> out;
   for (const auto state : value) out.emplace_back(utf8(state, "state"));
+  // An empty list that was computed must not turn into "all orders".
+  if (out.empty()) refuse("state is an empty sequence: leave it out for orders in every state");
   return out;
 }
 

@@ -123,6 +123,15 @@ TEST(Client, ClosedIsConfigError) {
   client.close();
   client.close();
   EXPECT_EQ(error_of([&] { (void)client.products().get(1); }).code(), ErrorCode::config);
+  EXPECT_EQ(error_of([&] { (void)client.products().list(); }).code(), ErrorCode::config);
+}
+
+TEST(Client, UrlsWithLineEndsAreRefused) {
+  ClientOptions options;
+  options.base_url = "https://api.example/acct";
+  options.api_key = "key";
+  const auto error = error_of([&] { Client(options).webhook_endpoints().create("https://a\r\nX: y"); });
+  EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
 }
 
 TEST(Client, DeadlineHoldsAgainstASilentServer) {
@@ -263,6 +272,8 @@ TEST(Client, OwnRequestsAreChecked) {
                                                                                      {"GET", "/../b"},
                                                                                      {"GET", "/a/.."},
                                                                                      {"GET", "/./b"},
+                                                                                     {"GET", "/%2e%2E/b"},
+                                                                                     {"GET", "/a/.%2e"},
                                                                                      {"GET", "/a\r\nb"}}) {
     EXPECT_EQ(error_of([&, &m = method, &p = path] { client.request(m, p); }).code(), ErrorCode::invalid_argument)
         << path;

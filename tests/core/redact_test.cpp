@@ -14,7 +14,15 @@ TEST(Scrub, KeyAndPortalUrls) {
   EXPECT_EQ(scrub(R"({"cancel_url":"a\)", "k"), R"({"cancel_url":"[redacted])");
 }
 
+TEST(Scrub, Urls) {
+  EXPECT_EQ(scrub("see cancel_url=https://x/S?s=1 now", "k"), "see cancel_url=[redacted] now");
+  EXPECT_EQ(scrub(R"({"a":"https:\/\/x\/S","b":["http://y"]})", "k"), R"({"a":"[redacted]","b":["[redacted]"]})");
+  EXPECT_EQ(scrub(R"("{\"u\":\"https://x\"}")", "k"), R"("{\"u\":\"[redacted]\"}")");
+  EXPECT_EQ(scrub("http and https: no url", "key"), "http and https: no url");
+}
+
 TEST(Scrub, EscapedEchoes) {
+  EXPECT_EQ(scrub(R"("a\"b\\c")", R"(a"b\c)"), R"("[redacted]")");
   EXPECT_EQ(scrub(R"({"message":"bad key ab\/cd"})", "ab/cd"), R"({"message":"bad key [redacted]"})");
   EXPECT_EQ(scrub("?key=ab%2Fcd", "ab/cd"), "?key=[redacted]");
   EXPECT_EQ(scrub(R"({"m":"got {\"cancel_url\":\"https://x?s=abc\"}"})", "k3y"),

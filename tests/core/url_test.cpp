@@ -13,7 +13,8 @@ TEST(BaseUrl, TakesOffTheSlash) {
 }
 
 TEST(BaseUrl, PlainHttpOnLoopbackOnly) {
-  for (const char* url : {"http://127.0.0.1:8080/a", "http://127.1.2.3/a", "http://[::1]:80/a", "http://localhost/a"}) {
+  for (const char* url : {"http://127.0.0.1:8080/a", "http://127.1.2.3/a", "http://[::1]:80/a", "http://localhost/a",
+                          "http://LOCALHOST/a"}) {
     EXPECT_EQ(checked_base_url(url, false), url);
   }
   for (const char* url : {"http://example.com/a", "http://127.0.0.1.example.com/a", "http://localhost.example/a",

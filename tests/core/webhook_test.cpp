@@ -114,6 +114,9 @@ TEST(Webhook, LoudConstructorStillRefusesNoKey) {
   const std::string_view empty;
   EXPECT_EQ(code_of([&] { (void)Verifier::allowing_any_key_length({&empty, 1}); }), ErrorCode::config);
   EXPECT_EQ(code_of([&] { (void)Verifier::allowing_any_key_length({}); }), ErrorCode::config);
+  for (const char* name : {"", "X\r\n", "a b", "X:"}) {
+    EXPECT_EQ(code_of([&] { (void)Verifier(secret, {name, default_max_body}); }), ErrorCode::config);
+  }
 }
 
 TEST(Webhook, FirstOfSeveralMatchesWins) {
