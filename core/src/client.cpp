@@ -13,15 +13,17 @@ namespace detail {
 namespace {
 
 // A segment that is `.` or `..`, also percent-encoded: servers and proxies take it for a step out of the account.
-bool has_dot_segment(std::string_view path) {
-  for (std::size_t begin = 0; begin < path.size();) {
-    const auto end = std::min(path.find('/', begin), path.size());
-    std::string segment(path.substr(begin, end - begin));
-    for (const char* dot : {"%2e", "%2E"}) {
-      for (auto at = segment.find(dot); at != std::string::npos; at = segment.find(dot)) segment.replace(at, 3, ".");
+bool has_dot_segment(std::string_view path) noexcept {
+  while (!path.empty()) {
+    auto segment = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(segment.size() + 1, path.size()));
+    int dots = 0;
+    for (; !segment.empty(); ++dots) {
+      const bool encoded = segment.starts_with("%2e") || segment.starts_with("%2E");
+      if (!encoded && segment.front() != '.') break;
+      segment.remove_prefix(encoded ? 3 : 1);
     }
-    if (segment == "." || segment == "..") return true;
-    begin = end + 1;
+    if (segment.empty() && (dots == 1 || dots == 2)) return true;
   }
   return false;
 }
