@@ -185,7 +185,7 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   detail.request_id = answer.info->request_id;
   detail.body = kept_text(scrub(answer.body, request.api_key, kept_body + 4), kept_body);
   detail.outcome_unknown = request.is_write() && (status < 400 || status == 408 || status >= 500);
-  if (request.is_write()) detail.attempted_at = answer.sent_at;
+  if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
   for (const auto& [name, value] : answer.info->headers) {
     double seconds = 0;
     if (name != "retry-after") continue;

@@ -111,6 +111,9 @@ TEST(Statuses, AWriteSaysWhenItLeft) {
   unavailable.sent_at = 5;
   EXPECT_EQ(error_of([&] { require_success(post, unavailable); }).detail().attempted_at, 5);
   EXPECT_EQ(error_of([&] { require_success(get, unavailable); }).detail().attempted_at, 0);
+  auto refused = answer(402, "");
+  refused.sent_at = 5;
+  EXPECT_EQ(error_of([&] { require_success(post, refused); }).detail().attempted_at, 0);
 }
 
 TEST(Statuses, RetryAfterIsAFiniteNumberOfSeconds) {

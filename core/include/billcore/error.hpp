@@ -102,7 +102,7 @@ struct ErrorDetail {
   SignatureReason reason = SignatureReason::none;
   std::string method;               // of the request
   std::string path;                 // of the request, relative to the base URL
-  std::int64_t attempted_at = 0;    // UTC microseconds when a write left; 0 when it did not
+  std::int64_t attempted_at = 0;    // UTC microseconds when a write of unknown outcome left; else 0
   ErrorCode cause = ErrorCode::ok;  // outcome_unknown: what went wrong on the wire
   std::string cause_message;
 };
