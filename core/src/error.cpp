@@ -19,6 +19,8 @@ const char* to_string(SignatureReason reason) noexcept {
       return "malformed";
     case SignatureReason::mismatch:
       return "mismatch";
+    case SignatureReason::stale:
+      return "stale";
   }
   return "none";
 }
@@ -35,6 +37,8 @@ int suggested_http_status(SignatureReason reason) noexcept {
       return 400;
     case SignatureReason::mismatch:
       return 401;
+    case SignatureReason::stale:
+      return 400;
   }
   return 400;
 }

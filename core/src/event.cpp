@@ -43,8 +43,16 @@ std::string_view to_string(EventType type) noexcept {
 
 Event::Event(Value envelope) : envelope_(std::move(envelope)), type_(type_of(envelope_)) {}
 
-Event Event::parse(const Verified& verified, std::shared_ptr<const void> keep) {
-  auto document = detail::Document::parse({verified.body(), std::move(keep)});
+Event Event::parse(const Verified& verified, const std::shared_ptr<detail::DocumentPool>& pool) {
+  return of(detail::Document::parse_copy(pool, verified.body()));
+}
+
+Event Event::parse(const Verified& verified, std::shared_ptr<const void> keep,
+                   const std::shared_ptr<detail::DocumentPool>& pool) {
+  return of(detail::Document::parse_in(pool, {verified.body(), std::move(keep)}));
+}
+
+Event Event::of(std::shared_ptr<const detail::Document> document) {
   const auto* root = document->root();
   Value envelope(std::move(document), root);
   if (!envelope.is_object()) {

@@ -3,6 +3,7 @@
 
 #include <yyjson.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -36,10 +37,17 @@ std::string_view raw_number(const Node* number) noexcept {
 }
 
 bool too_deep(yyjson_doc* doc) noexcept {
-  std::array<const yyjson_val*, max_nesting> ends{};  // where each open container ends
-  std::size_t open = 0;
+  if (yyjson_doc_get_val_count(doc) <= max_nesting) return false;
   const yyjson_val* value = yyjson_doc_get_root(doc);
   const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
+  // Most large documents, too, have fewer containers than may be nested.
+  if (std::count_if(value, end, [](const yyjson_val& each) {
+        return unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(&each));
+      }) <= max_nesting) {
+    return false;
+  }
+  std::array<const yyjson_val*, max_nesting> ends;  // where each open container ends
+  std::size_t open = 0;
   for (; value < end; ++value) {
     while (open > 0 && value >= ends[open - 1]) --open;
     if (!unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(value))) continue;
@@ -49,14 +57,21 @@ bool too_deep(yyjson_doc* doc) noexcept {
   return false;
 }
 
+constexpr yyjson_read_flag read_flags = YYJSON_READ_BIGNUM_AS_RAW;
+
+// Room for a document in a block: what yyjson may need, and the Document with its reference count.
+std::size_t pooled_size(std::size_t text_size) noexcept {
+  constexpr std::size_t count_and_alignment = 128;
+  return yyjson_read_max_memory_usage(text_size, read_flags) + sizeof(Document) + count_and_alignment;
+}
+
 struct Parsed {
   yyjson_doc* doc = nullptr;
   std::string problem;  // empty when doc is set
 };
 
-Parsed parse_text(std::string_view text, yyjson_read_flag flags) {
+Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator& from = heap_allocator()) {
   // yyjson copies the allocator into the document.
-  const Allocator from = document_allocator();
   const yyjson_alc alc{from.allocate, from.reallocate, from.release, from.context};
   yyjson_read_err err{};
   // Without YYJSON_READ_INSITU the text is only read; the parameter's type is not const for that mode's sake.
@@ -73,6 +88,19 @@ Parsed parse_text(std::string_view text, yyjson_read_flag flags) {
   return {doc, {}};
 }
 
+// A path is part of one-line texts, so control characters in a member's name are written as JSON writes them.
+void append_name(std::string_view name, std::string& path) {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7F) {
+      path += c;
+    } else {
+      (path += "\\u00") += {digits[byte >> 4U], digits[byte & 15U]};
+    }
+  }
+}
+
 // The path of `target`, which stands somewhere below `at`.
 void append_path(const Node* at, const Node* target, std::string& path) {
   while (at != target && size(at) > 0) {
@@ -86,7 +114,7 @@ void append_path(const Node* at, const Node* target, std::string& path) {
     }
     if (object) {
       if (!path.empty()) path += '.';
-      path += text(item);
+      append_name(text(item), path);
     } else {
       path += '[' + std::to_string(index) + ']';
     }
@@ -165,7 +193,9 @@ bool int64(const Node* node, std::int64_t& out) noexcept {
 std::string integer_text(const Node* integer) {
   auto* v = val(integer);
   if (yyjson_is_raw(v)) return std::string(raw_number(integer));
-  return yyjson_is_uint(v) ? std::to_string(unsafe_yyjson_get_uint(v)) : std::to_string(unsafe_yyjson_get_sint(v));
+  if (yyjson_is_uint(v)) return std::to_string(unsafe_yyjson_get_uint(v));
+  const auto number = unsafe_yyjson_get_sint(v);
+  return number == 0 ? "-0" : std::to_string(number);  // yyjson keeps the sign of a zero in its type
 }
 
 std::size_t size(const Node* container) noexcept {
@@ -207,13 +237,42 @@ Document::~Document() { yyjson_doc_free(static_cast<yyjson_doc*>(doc_)); }
 std::shared_ptr<const Document> Document::parse(SharedText text, std::string prefix,
                                                 std::shared_ptr<const ResponseInfo> info) {
   auto document = std::make_shared<Document>(Private{}, std::move(text), std::move(prefix), std::move(info));
-  auto parsed = parse_text(document->text(), YYJSON_READ_BIGNUM_AS_RAW);
-  if (parsed.doc == nullptr) {
-    throw Error(ErrorCode::decode, "the body is not valid JSON: " + parsed.problem);
-  }
-  document->doc_ = parsed.doc;
-  document->root_ = node(yyjson_doc_get_root(parsed.doc));
+  document->read(heap_allocator());
   return document;
+}
+
+std::shared_ptr<Document> Document::make_in(Block& block, SharedText text) {
+  return std::allocate_shared<Document>(BlockAllocator<Document>(&block), Private{}, std::move(text), std::string(),
+                                        nullptr);
+}
+
+std::shared_ptr<const Document> Document::parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text) {
+  const std::size_t size = pooled_size(text.text.size());
+  if (size > DocumentPool::largest_kept) return parse(std::move(text));
+  Block& block = *DocumentPool::take(pool, size);
+  auto document = make_in(block, std::move(text));
+  document->read(block.allocator());
+  return document;
+}
+
+std::shared_ptr<const Document> Document::parse_copy(const std::shared_ptr<DocumentPool>& pool, std::string_view text) {
+  const std::size_t size = pooled_size(text.size()) + text.size() + alignof(std::max_align_t);
+  if (size > DocumentPool::largest_kept) return parse(SharedText::own(std::string(text)));
+  Block& block = *DocumentPool::take(pool, size);
+  auto document = make_in(block, {});
+  auto* copy = static_cast<char*>(block.allocate(text.size() + 1));
+  std::copy(text.begin(), text.end(), copy);
+  copy[text.size()] = '\0';
+  document->text_.text = {copy, text.size()};
+  document->read(block.allocator());
+  return document;
+}
+
+void Document::read(const Allocator& memory) {
+  auto parsed = parse_text(text(), read_flags, memory);
+  if (parsed.doc == nullptr) throw Error(ErrorCode::decode, "the body is not valid JSON: " + parsed.problem);
+  doc_ = parsed.doc;
+  root_ = node(yyjson_doc_get_root(parsed.doc));
 }
 
 std::string_view Document::raw(const Node* node) const {

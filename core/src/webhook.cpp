@@ -1,41 +1,17 @@
 #include "billcore/webhook.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <new>
 
+#include "allocator.hpp"
 #include "hmac.hpp"
 
 namespace billcore {
 namespace {
 
 constexpr std::size_t secret_size = 32;
-
-// Strictly 64 lowercase hex digits: what the service sends. Anything looser would accept what it never sends.
-bool decode_signature(std::string_view hex, detail::Digest& out) noexcept {
-  if (hex.size() != 2 * out.size()) return false;
-  const auto digit = [](char c) -> int {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return -1;
-  };
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const int high = digit(hex[2 * i]);
-    const int low = digit(hex[2 * i + 1]);
-    if (high < 0 || low < 0) return false;
-    out[i] = static_cast<std::uint8_t>(high * 16 + low);
-  }
-  return true;
-}
-
-std::string encode_hex(const detail::Digest& digest) {
-  static constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  out.reserve(2 * digest.size());
-  for (const auto byte : digest) {
-    out += digits[byte >> 4U];
-    out += digits[byte & 15U];
-  }
-  return out;
-}
 
 void require_secret_size(std::string_view secret) {
   if (secret.size() == secret_size) return;
@@ -61,36 +37,86 @@ bool is_header_name(std::string_view name) noexcept {
   });
 }
 
-[[noreturn]] void throw_signature_error(SignatureReason reason, std::size_t size, const VerifierOptions& options) {
-  std::string message;
-  switch (reason) {
-    case SignatureReason::body_too_large:
-      message = "body_too_large: the body has " + std::to_string(size) + " bytes, over max_body (" +
-                std::to_string(options.max_body) + ")";
-      break;
-    case SignatureReason::missing:
-      message = "missing: the request has no " + options.header + " header";
-      break;
-    case SignatureReason::malformed:
-      message = "malformed: the signature is not exactly 64 lowercase hex digits";
-      break;
-    default:
-      message = "mismatch: no secret gives this signature for this body (" + std::to_string(size) +
-                " bytes); check the secret, and that the raw bytes are passed as received";
-      break;
-  }
+[[noreturn]] void throw_signature_error(SignatureReason reason, const std::string& text) {
   ErrorDetail detail;
   detail.reason = reason;
   detail.http_status = suggested_http_status(reason);
-  throw Error(ErrorCode::signature, std::move(message), std::move(detail));
+  throw Error(ErrorCode::signature, std::string(to_string(reason)) + ": " + text, std::move(detail));
+}
+
+std::string in_seconds(std::uint64_t micros) { return std::to_string(micros / 1'000'000U) + " s"; }
+
+// For every reason but stale, whose text depends on the event.
+[[noreturn]] void throw_signature_error(SignatureReason reason, std::size_t size, const VerifierOptions& options) {
+  switch (reason) {
+    case SignatureReason::body_too_large:
+      throw_signature_error(reason, "the body has " + std::to_string(size) + " bytes, over max_body (" +
+                                        std::to_string(options.max_body) + ")");
+    case SignatureReason::missing:
+      throw_signature_error(reason, "the request has no " + options.header + " header");
+    case SignatureReason::malformed:
+      throw_signature_error(reason, "the signature is not exactly 64 lowercase hex digits");
+    default:
+      throw_signature_error(SignatureReason::mismatch,
+                            "no secret gives this signature for this body (" + std::to_string(size) +
+                                " bytes); check the secret, and that the raw bytes are passed as received");
+  }
 }
 
 }  // namespace
 
 struct Verifier::Keys {
-  std::vector<detail::HmacKey> keys;
+  Keys(std::span<const std::string_view> secrets, VerifierOptions given)
+      : keys(secrets), matches(secrets.size()), options(std::move(given)) {}
+
+  // The check but for the clock's part in it. `match` gives the key for a claimed digest.
+  template <typename Match>
+  SignatureReason check(std::size_t size, std::optional<std::string_view> signature, std::size_t& index,
+                        Match&& match) const noexcept {
+    if (size > options.max_body) return SignatureReason::body_too_large;
+    if (!signature) return SignatureReason::missing;
+    detail::Digest claimed;
+    if (!detail::decode_hex(*signature, claimed)) return SignatureReason::malformed;
+    index = match(claimed);
+    if (index == keys.size()) return SignatureReason::mismatch;
+    matches[index].fetch_add(1, std::memory_order_relaxed);
+    return SignatureReason::none;
+  }
+  SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
+                        std::size_t& index) const noexcept {
+    return check(body.size(), signature, index,
+                 [&](const detail::Digest& claimed) { return keys.match(body, claimed); });
+  }
+
+  // Why an event is not fresh enough; nothing when it is. Throws what the clock throws.
+  [[nodiscard]] std::optional<std::string> why_stale(const Event& event) const;
+
+  detail::HmacKeys keys;
+  mutable std::vector<std::atomic<std::uint64_t>> matches;
   VerifierOptions options;
+  std::shared_ptr<detail::DocumentPool> documents = std::make_shared<detail::DocumentPool>();
 };
+
+std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
+  using std::chrono::microseconds;
+  if (!options.freshness || event.type() == EventType::test_hook) return std::nullopt;
+  std::int64_t created = 0;
+  try {
+    created = event.created_at().unix_micros;
+  } catch (const Error& error) {
+    return error.message() + ", so the age of the event is unknown";
+  }
+  const auto clock =
+      options.clock ? options.clock() : std::chrono::floor<microseconds>(std::chrono::system_clock::now());
+  const std::int64_t now = clock.time_since_epoch().count();
+  // Unsigned, since two times may be further apart than a signed number says.
+  const auto distance = now > created ? static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(created)
+                                      : static_cast<std::uint64_t>(created) - static_cast<std::uint64_t>(now);
+  const auto limit = static_cast<std::uint64_t>(options.freshness->count());
+  if (distance <= limit) return std::nullopt;
+  return "created_at is " + in_seconds(distance) + (now > created ? " before" : " after") + " now, over freshness (" +
+         in_seconds(limit) + ")";
+}
 
 Verifier::Verifier(std::shared_ptr<const Keys> keys) : keys_(std::move(keys)) {}
 Verifier::Verifier(const Verifier&) noexcept = default;
@@ -108,49 +134,64 @@ Verifier Verifier::allowing_any_key_length(std::span<const std::string_view> sec
   if (!is_header_name(options.header)) {
     throw Error(ErrorCode::config, "the name of the signature header is empty or has characters no name may have");
   }
-  auto keys = std::make_shared<Keys>();
-  keys->options = std::move(options);
-  keys->keys.reserve(secrets.size());
+  if (options.freshness && *options.freshness <= std::chrono::microseconds::zero()) {
+    throw Error(ErrorCode::config, "freshness must be more than 0 seconds; leave it out to accept events of any age");
+  }
   for (const auto secret : secrets) {
     if (secret.empty()) require_secret_size(secret);
-    keys->keys.emplace_back(secret);
   }
-  return Verifier(std::move(keys));
+  return Verifier(std::make_shared<Keys>(secrets, std::move(options)));
 }
 
 SignatureReason Verifier::check(std::string_view body, std::optional<std::string_view> signature,
                                 std::size_t* secret_index) const noexcept {
-  if (body.size() > keys_->options.max_body) return SignatureReason::body_too_large;
-  if (!signature) return SignatureReason::missing;
-  detail::Digest claimed;
-  if (!decode_signature(*signature, claimed)) return SignatureReason::malformed;
-
-  const std::size_t count = keys_->keys.size();
-  std::size_t match = count;
-  for (std::size_t i = count; i-- > 0;) {  // backwards, so that the first match is the one that stays
-    detail::Digest computed;
-    if (keys_->keys[i].digest(body, computed) && detail::equal_digests(computed, claimed)) match = i;
+  std::size_t index = 0;
+  auto reason = keys_->check(body, signature, index);
+  if (reason == SignatureReason::none && keys_->options.freshness) {
+    try {
+      if (keys_->why_stale(Event::parse(Verified(body, index), nullptr, keys_->documents))) {
+        reason = SignatureReason::stale;
+      }
+    } catch (...) {
+      reason = SignatureReason::stale;
+    }
   }
-  if (match == count) return SignatureReason::mismatch;
-  if (secret_index != nullptr) *secret_index = match;
-  return SignatureReason::none;
+  if (reason == SignatureReason::none && secret_index != nullptr) *secret_index = index;
+  return reason;
 }
 
-Verified Verifier::verify(std::string_view body, std::optional<std::string_view> signature) const {
+// The signature alone, whatever the time.
+Verified Verifier::verify_signature(std::string_view body, std::optional<std::string_view> signature) const {
   std::size_t index = 0;
-  const auto reason = check(body, signature, &index);
+  const auto reason = keys_->check(body, signature, index);
   if (reason != SignatureReason::none) throw_signature_error(reason, body.size(), keys_->options);
   return {body, index};
 }
 
+Event Verifier::require_fresh(Event event) const {
+  if (!keys_->options.freshness) return event;
+  if (const auto problem = keys_->why_stale(event)) throw_signature_error(SignatureReason::stale, *problem);
+  return event;
+}
+
+Verified Verifier::verify(std::string_view body, std::optional<std::string_view> signature) const {
+  const auto verified = verify_signature(body, signature);
+  if (!keys_->options.freshness) return verified;
+  try {
+    static_cast<void>(require_fresh(Event::parse(verified, nullptr, keys_->documents)));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::decode) throw;
+    throw_signature_error(SignatureReason::stale, error.message() + ", so the age of the event is unknown");
+  }
+  return verified;
+}
+
 Event Verifier::unwrap(std::string_view body, std::optional<std::string_view> signature) const {
-  const auto verified = verify(body, signature);
-  auto kept = SharedText::own(std::string(body));
-  return Event::parse(Verified(kept.text, verified.secret_index()), std::move(kept.keep));
+  return require_fresh(Event::parse(verify_signature(body, signature), keys_->documents));
 }
 
 Event Verifier::unwrap_shared(SharedText body, std::optional<std::string_view> signature) const {
-  return Event::parse(verify(body.text, signature), std::move(body.keep));
+  return require_fresh(Event::parse(verify_signature(body.text, signature), std::move(body.keep), keys_->documents));
 }
 
 Event Verifier::unwrap_request(std::string_view body, HeaderFields headers) const {
@@ -171,26 +212,80 @@ std::optional<std::string> Verifier::find_signature(HeaderFields headers) const 
   return found;
 }
 
+std::vector<std::uint64_t> Verifier::matches() const { return {keys_->matches.begin(), keys_->matches.end()}; }
+
 const VerifierOptions& Verifier::options() const noexcept { return keys_->options; }
 std::size_t Verifier::secret_count() const noexcept { return keys_->keys.size(); }
+
+// ---- Bodies in pieces -------------------------------------------------------------------------------------------------
+
+struct VerifyStream::Impl {
+  explicit Impl(std::shared_ptr<const Verifier::Keys> of) : keys(std::move(of)), hash(keys->keys) {}
+
+  [[noreturn]] static void throw_ended() {
+    throw Error(ErrorCode::invalid_argument, "the stream has ended: finish() was called; make a new one for each body");
+  }
+
+  std::shared_ptr<const Verifier::Keys> keys;
+  detail::HmacStream hash;
+  std::size_t size = 0;
+  bool ended = false;
+};
+
+VerifyStream::VerifyStream(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+VerifyStream::VerifyStream(VerifyStream&&) noexcept = default;
+VerifyStream& VerifyStream::operator=(VerifyStream&&) noexcept = default;
+VerifyStream::~VerifyStream() = default;
+
+VerifyStream Verifier::stream() const {
+  if (keys_->options.freshness) {
+    throw Error(ErrorCode::config,
+                "a stream cannot judge freshness, which is read from the whole body: use a Verifier without");
+  }
+  return VerifyStream(std::make_unique<VerifyStream::Impl>(keys_));
+}
+
+void VerifyStream::update(std::string_view piece) {
+  auto& stream = *impl_;
+  if (stream.ended) Impl::throw_ended();
+  stream.size = piece.size() > SIZE_MAX - stream.size ? SIZE_MAX : stream.size + piece.size();
+  const auto& options = stream.keys->options;
+  if (stream.size > options.max_body) throw_signature_error(SignatureReason::body_too_large, stream.size, options);
+  stream.hash.update(piece);
+}
+
+std::size_t VerifyStream::finish(std::optional<std::string_view> signature) {
+  auto& stream = *impl_;
+  if (stream.ended) Impl::throw_ended();
+  stream.ended = true;
+  std::size_t index = 0;
+  const auto reason = stream.keys->check(stream.size, signature, index,
+                                         [&](const detail::Digest& claimed) { return stream.hash.match(claimed); });
+  if (reason != SignatureReason::none) throw_signature_error(reason, stream.size, stream.keys->options);
+  return index;
+}
 
 namespace webhooks {
 
 Verified verify(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                 std::size_t max_body) {
-  return Verifier(secret, {std::string(default_signature_header), max_body}).verify(body, signature);
+  VerifierOptions options;
+  options.max_body = max_body;
+  return Verifier(secret, std::move(options)).verify(body, signature);
 }
 
 Event unwrap(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
              std::size_t max_body) {
-  return Verifier(secret, {std::string(default_signature_header), max_body}).unwrap(body, signature);
+  VerifierOptions options;
+  options.max_body = max_body;
+  return Verifier(secret, std::move(options)).unwrap(body, signature);
 }
 
 std::string sign(std::string_view body, std::string_view secret) {
   require_secret_size(secret);
   detail::Digest digest;
-  if (!detail::HmacKey(secret).digest(body, digest)) throw std::bad_alloc();
-  return encode_hex(digest);
+  if (!detail::HmacKeys({&secret, 1}).digest(0, body, digest)) throw std::bad_alloc();
+  return detail::encode_hex(digest);
 }
 
 }  // namespace webhooks

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
 #include "support/json_text.hpp"
 #include "support/read_path.hpp"
 
@@ -115,7 +122,7 @@ TEST(Webhook, LoudConstructorStillRefusesNoKey) {
   EXPECT_EQ(code_of([&] { (void)Verifier::allowing_any_key_length({&empty, 1}); }), ErrorCode::config);
   EXPECT_EQ(code_of([&] { (void)Verifier::allowing_any_key_length({}); }), ErrorCode::config);
   for (const char* name : {"", "X\r\n", "a b", "X:"}) {
-    EXPECT_EQ(code_of([&] { (void)Verifier(secret, {name, default_max_body}); }), ErrorCode::config);
+    EXPECT_EQ(code_of([&] { (void)Verifier(secret, {.header = name}); }), ErrorCode::config);
   }
 }
 
@@ -153,7 +160,7 @@ TEST(Webhook, RequestHeadersAreFoundWithoutCase) {
   } catch (const Error& error) {
     EXPECT_EQ(error.detail().reason, SignatureReason::missing);
   }
-  const Verifier renamed(secret, {"X-Signature", default_max_body});
+  const Verifier renamed(secret, {.header = "X-Signature"});
   EXPECT_EQ(renamed.unwrap_request(body, Pairs{{"x-signature", signature}}).name(), "test.hook");
 }
 
@@ -193,6 +200,152 @@ TEST(Webhook, EventAndItsDataOutliveEachOther) {
   ASSERT_TRUE(order);
   EXPECT_EQ(order->total(), 5);
   EXPECT_EQ(order->copy().id(), Id("o1"));
+}
+
+SignatureReason reason_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::signature) << error.what();
+    return error.detail().reason;
+  }
+  return SignatureReason::none;
+}
+
+TEST(Webhook, StreamTakesPiecesOfAnySize) {
+  std::string body(100'000, 'x');
+  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 7);
+  const Verifier verifier({std::string(32, 'o'), secret});
+  const auto signature = webhooks::sign(body, secret);
+  for (const std::size_t step : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{65}, body.size()}) {
+    auto stream = verifier.stream();
+    stream.update("");
+    for (std::size_t at = 0; at < body.size(); at += step) stream.update(std::string_view(body).substr(at, step));
+    EXPECT_EQ(stream.finish(signature), 1U) << step;
+  }
+  auto cut = verifier.stream();
+  cut.update(std::string_view(body).substr(1));
+  EXPECT_EQ(reason_of([&] { (void)cut.finish(signature); }), SignatureReason::mismatch);
+  EXPECT_EQ(verifier.matches(), (std::vector<std::uint64_t>{0, 5}));
+}
+
+TEST(Webhook, StreamRefusesAsVerifyDoes) {
+  const Verifier verifier(secret, {.max_body = 10});
+  const auto refused = [&](std::string_view body, std::optional<std::string_view> signature) {
+    auto stream = verifier.stream();
+    return reason_of([&] {
+      stream.update(body);
+      (void)stream.finish(signature);
+    });
+  };
+  EXPECT_EQ(refused("12345678901", std::nullopt), SignatureReason::body_too_large);
+  EXPECT_EQ(refused("1234567890", std::nullopt), SignatureReason::missing);
+  EXPECT_EQ(refused("1234567890", "x"), SignatureReason::malformed);
+  EXPECT_EQ(refused("1234567890", std::string(64, 'a')), SignatureReason::mismatch);
+
+  auto large = verifier.stream();
+  large.update("123456");
+  EXPECT_EQ(reason_of([&] { large.update("123456"); }), SignatureReason::body_too_large);
+  // What was refused stays out, whatever comes behind it.
+  EXPECT_EQ(reason_of([&] { large.update("1"); }), SignatureReason::body_too_large);
+  EXPECT_EQ(reason_of([&] { (void)large.finish(webhooks::sign("1234561", secret)); }), SignatureReason::body_too_large);
+  EXPECT_EQ(code_of([&] { (void)large.finish(std::nullopt); }), ErrorCode::invalid_argument);
+  EXPECT_EQ(code_of([&] { large.update("1"); }), ErrorCode::invalid_argument);
+}
+
+TEST(Webhook, StreamOutlivesItsVerifier) {
+  auto stream = Verifier(secret).stream();
+  stream.update("body");
+  EXPECT_EQ(stream.finish(webhooks::sign("body", secret)), 0U);
+}
+
+TEST(Webhook, FreshnessIsJudgedBehindTheSignature) {
+  using namespace std::chrono_literals;
+  const auto now = std::chrono::sys_days(std::chrono::year(2025) / 4 / 25) + 9h + 30min;
+  VerifierOptions options{.freshness = 5min, .clock = [now] { return now; }};
+  const Verifier verifier(secret, options);
+  const auto judged = [&](const std::string& body) {
+    const auto signature = webhooks::sign(body, secret);
+    const auto reason = verifier.check(body, signature);
+    EXPECT_EQ(reason_of([&] { (void)verifier.verify(body, signature); }), reason) << body;
+    return reason;
+  };
+  const auto event = [](std::string_view created, std::string_view name = "order.paid") {
+    return R"({"id":1,"name":")" + std::string(name) + R"(","created_at":)" + std::string(created) + "}";
+  };
+  EXPECT_EQ(judged(event(R"("2025-04-25T09:25:00Z")")), SignatureReason::none);
+  EXPECT_EQ(judged(event(R"("2025-04-25T11:35:00+02:00")")), SignatureReason::none);
+  EXPECT_EQ(judged(event(R"("2025-04-25T09:24:59.999Z")")), SignatureReason::stale);
+  EXPECT_EQ(judged(event(R"("2025-04-25T09:35:01Z")")), SignatureReason::stale);
+  EXPECT_EQ(judged(event("null")), SignatureReason::stale);
+  EXPECT_EQ(judged(event("null", "test.hook")), SignatureReason::none);
+  EXPECT_EQ(judged("no JSON"), SignatureReason::stale);
+  EXPECT_EQ(verifier.check(event("null"), std::string(64, 'a')), SignatureReason::mismatch);
+
+  EXPECT_EQ(code_of([&] { (void)verifier.stream(); }), ErrorCode::config);
+  options.freshness = 0s;
+  EXPECT_EQ(code_of([&] { const Verifier refused(secret, options); }), ErrorCode::config);
+  options = {.freshness = 1s, .clock = []() -> decltype(now) { throw std::runtime_error("no clock"); }};
+  const Verifier broken(secret, options);
+  const auto old = event(R"("2025-04-25T09:30:00Z")");
+  EXPECT_EQ(broken.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
+  EXPECT_THROW((void)broken.unwrap(old, webhooks::sign(old, secret)), std::runtime_error);
+  // Without a clock of its own it is now, which is long after.
+  const Verifier real(secret, {.freshness = 24h});
+  EXPECT_EQ(real.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
+}
+
+// One Verifier, eight threads; the events are read in other threads than they were made in, and the last ones when the
+// Verifier is gone. Meant for ThreadSanitizer, too.
+TEST(Webhook, OneVerifierManyThreads) {
+  constexpr int thread_count = 8;
+  constexpr int rounds = 200;
+  const std::string body = R"({"id":7,"name":"order.paid","account":1,"data":{"id":"o1","total":5}})";
+  const auto signature = webhooks::sign(body, secret);
+  auto verifier = std::make_unique<Verifier>(Verifier({std::string(32, 'o'), secret}));
+  std::vector<std::vector<Event>> made(thread_count);
+  std::atomic<int> right = 0;
+  const auto in_threads = [](const std::function<void(std::size_t)>& work) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < thread_count; ++i) threads.emplace_back(work, i);
+    for (auto& thread : threads) thread.join();
+  };
+  in_threads([&](std::size_t own) {
+    for (int i = 0; i < rounds; ++i) {
+      std::size_t index = 0;
+      right += verifier->check(body, signature, &index) == SignatureReason::none && index == 1 ? 1 : 0;
+      right += verifier->check("x", signature) == SignatureReason::mismatch ? 1 : 0;
+      auto event = verifier->unwrap(body, signature);
+      if (i % 10 == 0) made[own].push_back(std::move(event));
+    }
+  });
+  EXPECT_EQ(right.load(), 2 * thread_count * rounds);
+  EXPECT_EQ(verifier->matches(), (std::vector<std::uint64_t>{0, 2 * thread_count * rounds}));
+  verifier.reset();
+  in_threads([&](std::size_t own) {
+    auto events = std::move(made[(own + 1) % thread_count]);
+    for (const auto& event : events) right += event.data_as<Order>()->total() == 5 ? 0 : 1;
+  });
+  EXPECT_EQ(right.load(), 2 * thread_count * rounds);
+}
+
+// Documents of all sizes, in blocks that are used again and in none.
+TEST(Webhook, EventsOfAnySize) {
+  const Verifier verifier(secret, {.max_body = std::size_t{8} << 20U});
+  std::optional<Event> kept;
+  for (const std::size_t size : {0U, 10U, 2'000U, 60'000U, 75'000U, 90'000U, 3'000'000U, 100U}) {
+    std::string body = R"({"id":7,"name":"x","data":{"list":[)";
+    while (body.size() < size) body += "1,";
+    body += R"(1],"text":")" + std::string(size, 't') + R"("}})";
+    auto event = verifier.unwrap(body, webhooks::sign(body, secret));
+    if (kept) {
+      EXPECT_EQ(std::get<Resource>(kept->data()).value().find("text")->text().back(), 't');
+    }
+    const auto data = std::get<Resource>(event.data());
+    EXPECT_EQ(data.value().find("text")->text(), std::string(size, 't'));
+    EXPECT_EQ(event.raw(), body);
+    if (size > 0) kept = std::move(event);
+  }
 }
 
 }  // namespace

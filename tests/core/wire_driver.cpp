@@ -40,6 +40,18 @@ std::vector<std::pair<std::string, std::string>> text_pairs(const Value& args, s
   return out;
 }
 
+std::vector<std::string> texts(const Value& args, std::string_view name) {
+  std::vector<std::string> out;
+  const auto given = args.find(name).value();
+  for (const auto one : given) out.push_back(bytes_of(one.value()));
+  return out;
+}
+
+std::optional<std::string> optional_bytes(const Value& args, std::string_view name) {
+  const auto given = args.find(name);
+  return given && !given->is_null() ? std::optional(bytes_of(*given)) : std::nullopt;
+}
+
 ClientOptions client_options(const Value& from) {
   ClientOptions options;
   options.base_url = text(from, "base_url").value_or("");
@@ -176,24 +188,74 @@ class Driver {
     return out.set("fetched_pages", pager.fetched_pages()).dump();
   }
 
+  static Verifier make_verifier(const Value& args) {
+    const auto secrets = texts(args, "secrets");
+    const std::vector<std::string_view> views(secrets.begin(), secrets.end());
+    VerifierOptions options;
+    if (const auto limit = number(args, "max_body")) options.max_body = static_cast<std::size_t>(*limit);
+    if (const auto seconds = args.find("freshness")) {
+      options.freshness = std::chrono::microseconds(std::llround(seconds->real() * 1'000'000));
+    }
+    if (const auto now = number(args, "now")) {
+      options.clock = [now] {
+        return std::chrono::sys_time<std::chrono::microseconds>(std::chrono::microseconds(*now));
+      };
+    }
+    if (flag(args, "any_key_length", false)) return Verifier::allowing_any_key_length(views, options);
+    return Verifier(views, options);
+  }
+
   static std::string webhook(std::string_view verb, const Value& args) {
+    if (verb == "matches") return matches(make_verifier(args), args);
     const auto body = base64_decoded(args.find("body_b64").value().text());
     if (verb == "sign") {
       return "{\"signature\":" + quoted(webhooks::sign(body, bytes_of(args.find("secret").value()))) + '}';
     }
-    std::vector<std::string> secrets;
-    const auto given_secrets = args.find("secrets").value();
-    for (const auto secret : given_secrets) secrets.push_back(bytes_of(secret.value()));
-    VerifierOptions options;
-    if (const auto limit = number(args, "max_body")) options.max_body = static_cast<std::size_t>(*limit);
-    const Verifier verifier(std::vector<std::string_view>(secrets.begin(), secrets.end()), options);
-    std::optional<std::string> signature;
-    if (const auto given = args.find("signature"); given && !given->is_null()) signature = bytes_of(*given);
-    const std::optional<std::string_view> header(signature);
-    if (verb == "verify") {
-      return "{\"secret_index\":" + std::to_string(verifier.verify(body, header).secret_index()) + '}';
+    const auto signature = optional_bytes(args, "signature");
+    if (verb == "explain") {
+      const auto secrets = texts(args, "secrets");
+      const std::vector<std::string_view> views(secrets.begin(), secrets.end());
+      return "{\"text\":" + quoted(webhooks::explain(body, signature, views)) + '}';
     }
-    const auto event = verifier.unwrap(body, header);
+    const auto verifier = make_verifier(args);
+    if (verb == "verify") {
+      return "{\"secret_index\":" + std::to_string(verifier.verify(body, signature).secret_index()) + '}';
+    }
+    if (verb == "stream") return stream(verifier.stream(), body, signature, args);
+    if (verb == "unwrap") return read_event(verifier.unwrap(body, signature), body, args);
+    if (verb != "unwrap_request") throw std::runtime_error("unknown op webhook." + std::string(verb));
+    std::vector<std::pair<std::string, std::string>> fields;
+    const auto given = args.find("headers").value();
+    for (const auto field : given) fields.emplace_back(bytes_of(field.value().at(0)), bytes_of(field.value().at(1)));
+    const std::vector<std::pair<std::string_view, std::string_view>> headers(fields.begin(), fields.end());
+    return read_event(verifier.unwrap_request(body, headers), body, args);
+  }
+
+  static std::string stream(VerifyStream stream, std::string_view body, std::optional<std::string_view> signature,
+                            const Value& args) {
+    const auto sizes = args.find("chunks").value();
+    for (const auto size : sizes) {
+      const auto piece = body.substr(0, static_cast<std::size_t>(size.value().integer()));
+      stream.update(piece);
+      body.remove_prefix(piece.size());
+    }
+    stream.update(body);
+    return "{\"secret_index\":" + std::to_string(stream.finish(signature)) + '}';
+  }
+
+  static std::string matches(const Verifier& verifier, const Value& args) {
+    const auto deliveries = args.find("deliveries").value();
+    for (const auto delivery : deliveries) {
+      const auto given = delivery.value();
+      const auto body = base64_decoded(given.find("body_b64").value().text());
+      static_cast<void>(verifier.check(body, optional_bytes(given, "signature")));
+    }
+    std::vector<std::string> counts;
+    for (const auto count : verifier.matches()) counts.push_back(std::to_string(count));
+    return "{\"matches\":" + array_of(counts) + '}';
+  }
+
+  static std::string read_event(const Event& event, std::string_view body, const Value& args) {
     if (event.raw() != body) throw std::runtime_error("raw() is not the body");
     JsonObject read;
     const auto paths = args.find("read").value();

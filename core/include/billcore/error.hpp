@@ -83,6 +83,7 @@ enum class SignatureReason : std::int32_t {
   missing = 2,         // 401
   malformed = 3,       // 400
   mismatch = 4,        // 401
+  stale = 5,           // 400
 };
 
 [[nodiscard]] const char* to_string(SignatureReason reason) noexcept;

@@ -16,6 +16,9 @@
 namespace billcore {
 
 class Verifier;
+namespace detail {
+class DocumentPool;
+}
 
 /// The eleven event names. `unknown`: any other, which is ordinary.
 enum class EventType : std::int32_t {
@@ -83,8 +86,11 @@ class Event {
  private:
   friend class Verifier;
   explicit Event(Value envelope);
-  /// Parses a verified body that `keep` keeps alive; throws Error(decode).
-  static Event parse(const Verified& verified, std::shared_ptr<const void> keep);
+  // Both throw Error(decode). The first one copies the body, the second one borrows it and holds `keep`.
+  static Event parse(const Verified& verified, const std::shared_ptr<detail::DocumentPool>& pool);
+  static Event parse(const Verified& verified, std::shared_ptr<const void> keep,
+                     const std::shared_ptr<detail::DocumentPool>& pool);
+  static Event of(std::shared_ptr<const detail::Document> document);
   [[nodiscard]] Value field(std::string_view name) const;
 
   Value envelope_;

@@ -1,11 +1,14 @@
 // Webhook signatures: verify the raw bytes first, then parse.
 //
-// Verifier keeps its keys prepared; make one per endpoint and share it. Threads: a Verifier is immutable and may be
-// used from any number of threads. Secrets are 32 bytes and appear in no error or text. Service interface:
-// Authentication; Events, Request headers.
+// Verifier keeps its keys prepared; make one per endpoint and share it. Threads: a Verifier may be used from any number
+// of threads, without a lock. Secrets are 32 bytes, appear in no error or text, and are overwritten when the last copy
+// of a Verifier goes. Service interface: Authentication; Events, Request headers.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -25,13 +28,43 @@ namespace billcore {
 inline constexpr std::size_t default_max_body = std::size_t{1} << 20U;
 inline constexpr std::string_view default_signature_header = "Service-Signature";
 
+/// Tells the time; called from the thread that verifies.
+using Clock = std::function<std::chrono::sys_time<std::chrono::microseconds>()>;
+
 struct VerifierOptions {
   std::string header = std::string(default_signature_header);  // looked up without regard to case
   std::size_t max_body = default_max_body;                     // bytes
+  /// Refuse an event whose signed created_at is further than this from now, before or after, or cannot be read: reason
+  /// `stale`. Off unless set, because old events are legitimate: failed deliveries are retried, invoices are paid weeks
+  /// later. It is no protection against replays: drop events by (account, id) for that. test.hook is never stale, since
+  /// only its name is reliable.
+  std::optional<std::chrono::microseconds> freshness = std::nullopt;
+  Clock clock = nullptr;  // for freshness; the system's unless set
 };
 
 /// Header fields of a request, names in any case; a name may come several times.
 using HeaderFields = std::span<const std::pair<std::string_view, std::string_view>>;
+
+/// Verifies a body that comes in pieces and is too large to hold. Made by Verifier::stream(). Holds no piece.
+/// Threads: one thread at a time.
+class VerifyStream {
+ public:
+  VerifyStream(VerifyStream&&) noexcept;
+  VerifyStream& operator=(VerifyStream&&) noexcept;
+  ~VerifyStream();
+
+  /// The next piece. Throws Error(signature), reason body_too_large, when all of them are over max_body.
+  void update(std::string_view piece);
+  /// The end of the body: the index of the secret that matches, or Error(signature). Use nothing of the pieces before.
+  /// Ends the stream: a second call, or update(), is Error(invalid_argument).
+  [[nodiscard]] std::size_t finish(std::optional<std::string_view> signature);
+
+ private:
+  friend class Verifier;
+  struct Impl;
+  explicit VerifyStream(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
 
 class Verifier {
  public:
@@ -49,8 +82,8 @@ class Verifier {
   ~Verifier();
 
   /// The check itself: none when the signature is right (then secret_index is set), else the reason. Copies nothing.
-  /// All secrets are compared, in constant time, also after a match. May only fail otherwise when memory runs out,
-  /// which counts as mismatch.
+  /// All secrets are compared, in constant time, also after a match. When memory runs out it is a mismatch; when the
+  /// clock throws, stale.
   [[nodiscard]] SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                                       std::size_t* secret_index = nullptr) const noexcept;
   /// Throws Error(signature) with the reason and the suggested HTTP status. The result borrows `body`.
@@ -64,12 +97,21 @@ class Verifier {
   /// The value unwrap_request would use: nothing when missing; different values come joined, which no signature is.
   [[nodiscard]] std::optional<std::string> find_signature(HeaderFields headers) const;
 
+  /// A check of a body in pieces. Error(config) with freshness, which needs the whole body.
+  [[nodiscard]] VerifyStream stream() const;
+
+  /// How often each secret was the one that matched, in the order they were given: one that stays at 0 can be retired.
+  /// Counts for all copies of this Verifier.
+  [[nodiscard]] std::vector<std::uint64_t> matches() const;
   [[nodiscard]] const VerifierOptions& options() const noexcept;
   [[nodiscard]] std::size_t secret_count() const noexcept;
 
  private:
+  friend class VerifyStream;
   struct Keys;
   explicit Verifier(std::shared_ptr<const Keys> keys);
+  [[nodiscard]] Verified verify_signature(std::string_view body, std::optional<std::string_view> signature) const;
+  [[nodiscard]] Event require_fresh(Event event) const;
   std::shared_ptr<const Keys> keys_;
 };
 
@@ -80,6 +122,14 @@ namespace webhooks {
                               std::size_t max_body = default_max_body);
 [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                            std::size_t max_body = default_max_body);
+/// Why is this refused? Tries offline what goes wrong in practice (the body re-serialised, still in base64, with another
+/// line end; the signature in upper case or with a prefix; the secret with white space, in another encoding, another of
+/// the list) and names what would have matched. A few lines of text for a person. It never accepts: the text is all it
+/// gives. It shows neither a secret nor the right signature. Slow: does not belong in a request path.
+[[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
+                                  std::span<const std::string_view> secrets);
+[[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
+                                  std::string_view secret);
 /// The signature the service would send: 64 lowercase hex digits. For tests of your own receiver.
 [[nodiscard]] std::string sign(std::string_view body, std::string_view secret);
 

@@ -19,6 +19,10 @@ namespace detail {
 /// How deep JSON may be nested; deeper is Error(decode).
 inline constexpr int max_nesting = 512;
 
+struct Allocator;
+class Block;
+class DocumentPool;
+
 class Document {
  public:
   /// Parses strictly (RFC 8259, valid UTF-8, no BOM, no lone surrogates, nothing behind the value); throws
@@ -26,6 +30,9 @@ class Document {
   /// `data.price`).
   static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
                                                std::shared_ptr<const ResponseInfo> info = nullptr);
+  /// The same in memory of `pool`; the second one copies the text there, too.
+  static std::shared_ptr<const Document> parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text);
+  static std::shared_ptr<const Document> parse_copy(const std::shared_ptr<DocumentPool>& pool, std::string_view text);
   ~Document();
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
@@ -44,6 +51,9 @@ class Document {
   Document(Private, SharedText text, std::string prefix, std::shared_ptr<const ResponseInfo> info);
 
  private:
+  static std::shared_ptr<Document> make_in(Block& block, SharedText text);
+  void read(const Allocator& memory);
+
   SharedText text_;
   std::string prefix_;
   std::shared_ptr<const ResponseInfo> info_;

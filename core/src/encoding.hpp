@@ -1,0 +1,107 @@
+// Hex, base64 and percent-encoding, for text that was encoded once too often or too seldom. Internal.
+//
+// The outputs are templates, so that secrets can be written into memory that is overwritten afterwards.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace billcore::detail {
+
+inline constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+inline constexpr std::string_view base64url_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// The value of a hex digit in any case; -1 for other characters.
+[[nodiscard]] constexpr int hex_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+/// Appends the bytes of hex digits in any case; false when it is nothing but them, in pairs.
+template <typename Bytes>
+[[nodiscard]] bool decode_hex_text(std::string_view text, Bytes& out) {
+  if (text.empty() || text.size() % 2 != 0) return false;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    const int high = hex_value(text[i]);
+    const int low = hex_value(text[i + 1]);
+    if (high < 0 || low < 0) return false;
+    out.push_back(static_cast<char>(high * 16 + low));
+  }
+  return true;
+}
+
+template <typename Bytes>
+void encode_hex_text(std::string_view bytes, std::string_view digits, Bytes& out) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out.push_back(digits[byte >> 4U]);
+    out.push_back(digits[byte & 15U]);
+  }
+}
+
+/// Appends the bytes of base64, standard or URL-safe, padded or not, with line ends in it or not; false when it is none.
+template <typename Bytes>
+[[nodiscard]] bool decode_base64(std::string_view text, Bytes& out) {
+  std::uint32_t bits = 0;
+  unsigned have = 0;
+  std::size_t digits = 0;
+  std::size_t padding = 0;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') continue;
+    if (c == '=') {
+      ++padding;
+      continue;
+    }
+    auto value = base64_digits.find(c);
+    if (value == std::string_view::npos) value = base64url_digits.find(c);
+    if (value == std::string_view::npos || padding > 0) return false;
+    ++digits;
+    bits = bits << 6U | static_cast<std::uint32_t>(value);
+    have += 6;
+    if (have >= 8) {
+      have -= 8;
+      out.push_back(static_cast<char>(bits >> have & 0xFFU));
+    }
+  }
+  return digits > 0 && digits % 4 != 1 && (padding == 0 || (padding < 3 && (digits + padding) % 4 == 0));
+}
+
+/// Appends unpadded base64.
+template <typename Bytes>
+void encode_base64(std::string_view bytes, std::string_view digits, Bytes& out) {
+  std::uint32_t bits = 0;
+  unsigned have = 0;
+  for (const char c : bytes) {
+    bits = bits << 8U | static_cast<unsigned char>(c);
+    have += 8;
+    while (have >= 6) {
+      have -= 6;
+      out.push_back(digits[bits >> have & 63U]);
+    }
+  }
+  if (have > 0) out.push_back(digits[bits << (6 - have) & 63U]);
+}
+
+/// Appends the text with every %XX replaced, and "+" by a space when `form`; false when nothing was encoded, or wrongly.
+template <typename Bytes>
+[[nodiscard]] bool decode_percent(std::string_view text, bool form, Bytes& out) {
+  bool found = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      const int high = i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+      const int low = i + 2 < text.size() ? hex_value(text[i + 2]) : -1;
+      if (high < 0 || low < 0) return false;
+      out.push_back(static_cast<char>(high * 16 + low));
+      i += 2;
+      found = true;
+    } else {
+      out.push_back(form && text[i] == '+' ? ' ' : text[i]);
+    }
+  }
+  return found;
+}
+
+}  // namespace billcore::detail

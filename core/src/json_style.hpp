@@ -1,0 +1,35 @@
+// The usual ways to write the same JSON. Internal.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace billcore::detail {
+
+struct JsonStyle {
+  enum class Spacing : std::uint8_t { compact, spaced, indent2, indent4 };
+  enum class NonAscii : std::uint8_t { lower_escapes, upper_escapes, raw };
+
+  Spacing spacing;
+  NonAscii non_ascii;
+  bool escaped_slashes;
+};
+
+/// How the service writes: compact, "/" as "\/", other than ASCII as \uxxxx.
+inline constexpr JsonStyle service_style{JsonStyle::Spacing::compact, JsonStyle::NonAscii::lower_escapes, true};
+
+/// All styles, the service's first.
+[[nodiscard]] const std::array<JsonStyle, 24>& json_styles() noexcept;
+
+/// The same JSON in another style; numbers and the order of members stay. `compact` comes from compact_json. Nothing when
+/// it would be longer than `limit`.
+[[nodiscard]] std::optional<std::string> restyle_json(std::string_view compact, JsonStyle style, std::size_t limit);
+
+/// The style in words: fixed phrases.
+[[nodiscard]] std::string describe(JsonStyle style);
+
+}  // namespace billcore::detail

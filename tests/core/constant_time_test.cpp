@@ -1,0 +1,185 @@
+// Run under valgrind's memcheck, with the secrets marked as undefined memory: every branch and every address that depends
+// on one is then an error of memcheck's. Only what the caller learns anyway, which key matched, is marked as defined again.
+//
+//   constant-time-test CASE     none: lists them. Those called leak-… do it wrong, to show that memcheck sees that.
+#include <valgrind/memcheck.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hmac.hpp"
+
+namespace {
+
+using billcore::detail::Digest;
+using billcore::detail::HmacKeys;
+using billcore::detail::HmacStream;
+
+constexpr std::string_view message = R"({"id":90210,"name":"test.hook","account":17,"data":null})";
+
+void poison(std::string& secret) { static_cast<void>(VALGRIND_MAKE_MEM_UNDEFINED(secret.data(), secret.size())); }
+
+void expect(bool right, const char* what) {
+  if (right) return;
+  std::fprintf(stderr, "constant-time-test: %s\n", what);
+  std::exit(1);
+}
+
+template <typename T>
+bool is_secret(const T& value) {
+  std::array<char, sizeof value> undefined{};
+  static_cast<void>(VALGRIND_GET_VBITS(&value, undefined.data(), undefined.size()));
+  return std::any_of(undefined.begin(), undefined.end(), [](char bits) { return bits != 0; });
+}
+
+// A result that depends on a secret, and that the caller may know.
+template <typename T>
+T published(T value) {
+  expect(is_secret(value), "the secrets took part in the result");
+  static_cast<void>(VALGRIND_MAKE_MEM_DEFINED(&value, sizeof value));
+  return value;
+}
+
+// Distinct secrets; `length` takes both ways of preparing a key.
+std::vector<std::string> make_secrets(std::size_t count, std::size_t length) {
+  std::vector<std::string> secrets;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string secret(length, 'k');
+    for (std::size_t at = 0; at < length; ++at) secret[at] = static_cast<char>('!' + (at * 7 + i * 11) % 90);
+    secrets.push_back(std::move(secret));
+  }
+  return secrets;
+}
+
+std::vector<std::string_view> views(const std::vector<std::string>& secrets) {
+  return {secrets.begin(), secrets.end()};
+}
+
+// What a sender would claim: computed before the secrets are marked.
+Digest right_digest(const std::string& secret) {
+  const std::string_view one = secret;
+  Digest digest;
+  expect(HmacKeys({&one, 1}).digest(0, message, digest), "a digest is computed");
+  return digest;
+}
+
+/// `length`: of the secrets. Every number of secrets, and each of them, or none, as the one that matches.
+void match_each(std::size_t length) {
+  for (std::size_t count = 1; count <= 4; ++count) {
+    for (std::size_t right = 0; right <= count; ++right) {
+      auto secrets = make_secrets(count, length);
+      Digest claimed{};
+      if (right < count) claimed = right_digest(secrets[right]);
+      std::for_each(secrets.begin(), secrets.end(), poison);
+
+      const HmacKeys keys(views(secrets));
+      expect(published(keys.match(message, claimed)) == right, "the right key matches");
+      // Again, with the states to work in that the first call left behind.
+      expect(published(keys.match(message, claimed)) == right, "the right key matches");
+
+      HmacStream stream(keys);
+      stream.update(message.substr(0, 5));
+      stream.update(message.substr(5));
+      expect(published(stream.match(claimed)) == right, "the right key matches a stream");
+    }
+  }
+}
+
+// The claimed digest differs in one byte only, wherever that is.
+void nearly_right() {
+  for (std::size_t at = 0; at < billcore::detail::digest_size; ++at) {
+    auto secrets = make_secrets(2, 32);
+    Digest claimed = right_digest(secrets[1]);
+    claimed[at] ^= 1U;
+    std::for_each(secrets.begin(), secrets.end(), poison);
+    const HmacKeys keys(views(secrets));
+    expect(published(keys.match(message, claimed)) == keys.size(), "a digest that is nearly right does not match");
+  }
+}
+
+void equal() {
+  auto secrets = make_secrets(1, 32);
+  const Digest claimed = right_digest(secrets[0]);
+  poison(secrets[0]);
+  const HmacKeys keys(views(secrets));
+  Digest computed;
+  expect(keys.digest(0, message, computed), "a digest is computed");
+  expect(!is_secret(claimed) && is_secret(computed), "what was claimed is no secret");
+  expect(published(billcore::detail::equal_digests(computed, claimed)), "equal digests are equal");
+}
+
+// ---- How not to do it --------------------------------------------------------------------------------------------------
+
+struct Prepared {
+  std::vector<std::string> secrets = make_secrets(3, 32);
+  Digest claimed = right_digest(secrets[1]);
+  HmacKeys keys;
+
+  Prepared() : keys((std::for_each(secrets.begin(), secrets.end(), poison), views(secrets))) {}
+  Digest digest(std::size_t index) const {
+    Digest out;
+    expect(keys.digest(index, message, out), "a digest is computed");
+    return out;
+  }
+};
+
+void leak_memcmp() {
+  const Prepared prepared;
+  const auto digest = prepared.digest(0);
+  expect(std::memcmp(digest.data(), prepared.claimed.data(), digest.size()) != 0, "they differ");
+}
+
+void leak_early_exit() {
+  const Prepared prepared;
+  std::size_t tried = 0;
+  for (; tried < prepared.keys.size(); ++tried) {
+    if (billcore::detail::equal_digests(prepared.digest(tried), prepared.claimed)) break;
+  }
+  expect(tried == 1, "the second key matches");
+}
+
+void leak_table() {
+  const Prepared prepared;
+  static constexpr std::string_view digits = "0123456789abcdef";
+  volatile char hex = digits[prepared.digest(0)[0] & 15U];
+  static_cast<void>(hex);
+}
+
+void leak_secret_byte() {
+  auto secrets = make_secrets(1, 32);
+  poison(secrets[0]);
+  volatile bool odd = false;
+  if ((secrets[0][7] & 1) != 0) odd = true;
+  static_cast<void>(odd);
+}
+
+const std::vector<std::pair<std::string_view, std::function<void()>>> cases{
+    {"match-32", [] { match_each(32); }},   {"match-1", [] { match_each(1); }},   {"match-64", [] { match_each(64); }},
+    {"match-200", [] { match_each(200); }}, {"nearly-right", nearly_right},       {"equal-digests", equal},
+    {"leak-memcmp", leak_memcmp},           {"leak-early-exit", leak_early_exit}, {"leak-table", leak_table},
+    {"leak-secret-byte", leak_secret_byte},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const auto& [name, run] : cases) {
+    if (argc < 2) std::printf("%s\n", std::string(name).c_str());
+    if (argc < 2 || name != argv[1]) continue;
+    if (RUNNING_ON_VALGRIND == 0) {
+      std::fprintf(stderr, "constant-time-test: proves nothing without valgrind\n");
+      return 2;
+    }
+    run();
+    return 0;
+  }
+  return argc < 2 ? 0 : 2;
+}

@@ -1,0 +1,96 @@
+// The shared cases of explain() are played by the conformance tests; here is what they do not reach.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+
+#include "billcore/webhook.hpp"
+#include "support/json_text.hpp"
+
+namespace billcore {
+namespace {
+
+const std::string secret = "0123456789abcdefghijklmnopqrstuv";
+const std::string body = R"({"id":1,"name":"order.paid","account":7,"data":{"total":19900}})";
+
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(Explain, SharedCases) {
+  const auto file = test::parse_file(BILLCORE_FIXTURES "/explain.json");
+  const auto cases = file.find("cases").value();
+  std::size_t played = 0;
+  for (const auto entry : cases) {
+    const auto vector = entry.value();
+    const auto given = vector.find("body_text");
+    if (!given) continue;
+    std::vector<std::string> secrets;
+    const auto list = vector.find("secrets").value();
+    for (const auto one : list) secrets.push_back(test::bytes_of(one.value()));
+    const std::vector<std::string_view> views(secrets.begin(), secrets.end());
+    const auto header = vector.find("signature").value();
+    const auto signature = header.is_null() ? std::nullopt : std::optional(test::bytes_of(header));
+    const auto text = webhooks::explain(given->text(), signature, views);
+    const auto parts = vector.find("expect").value().find("says").value();
+    for (const auto part : parts) {
+      EXPECT_TRUE(says(text, part.value().text())) << vector.find("name").value().text() << ":\n" << text;
+    }
+    ++played;
+  }
+  EXPECT_GT(played, 80U);
+}
+
+TEST(Explain, OneSecretIsAListOfOne) {
+  const auto signature = webhooks::sign(body, secret);
+  const std::string_view view = secret;
+  EXPECT_EQ(webhooks::explain(body, signature, secret), webhooks::explain(body, signature, {&view, 1}));
+  EXPECT_TRUE(webhooks::explain(body, signature, secret).starts_with("No fault in what was given: secret 1 of 1 "));
+  EXPECT_TRUE(
+      webhooks::explain(body, signature, std::span<const std::string_view>()).starts_with("Nothing to compare"));
+}
+
+TEST(Explain, EmptyViewsAreFine) {
+  EXPECT_TRUE(says(webhooks::explain({}, std::string_view(), std::string_view()), "signature: the header is empty"));
+  EXPECT_TRUE(says(webhooks::explain({}, std::string(64, '0'), std::string_view()), "body: it is empty"));
+  EXPECT_TRUE(says(webhooks::explain({}, std::nullopt, secret), "the request has no such header"));
+}
+
+TEST(Explain, FreshnessAndLimitAreNotItsBusiness) {
+  // A verifier that refuses the event for its age; the text says where to look.
+  VerifierOptions options;
+  options.freshness = std::chrono::seconds(1);
+  const auto signature = webhooks::sign(body, secret);
+  EXPECT_EQ(Verifier(secret, options).check(body, signature), SignatureReason::stale);
+  EXPECT_TRUE(says(webhooks::explain(body, signature, secret), "its age (freshness)"));
+}
+
+TEST(Explain, AcceptsNothing) {
+  // What it repairs is refused all the same.
+  const auto signature = webhooks::sign(body, secret);
+  const std::array<std::pair<std::string, std::string>, 3> repaired{
+      {{body + '\n', signature}, {body, "sha256=" + signature}, {body, ' ' + signature}}};
+  for (const auto& [text, header] : repaired) {
+    EXPECT_TRUE(webhooks::explain(text, header, secret).starts_with("Found: "));
+    EXPECT_NE(Verifier(secret).check(text, header), SignatureReason::none);
+  }
+}
+
+TEST(Explain, DeepAndWideJsonStaysWithinBounds) {
+  // Indented, this would be a thousand times as long.
+  std::string deep = std::string(500, '[') + "0";
+  for (int i = 0; i < 100'000; ++i) deep += ",0";
+  deep += std::string(500, ']');
+  const auto text = webhooks::explain(deep, std::string(64, '0'), secret);
+  EXPECT_TRUE(text.starts_with("No cause found: ")) << text;
+}
+
+TEST(Explain, ManySecrets) {
+  std::vector<std::string> secrets;
+  for (int i = 0; i < 100; ++i) secrets.push_back("secret-number-" + std::to_string(100'000 + i) + "............");
+  const std::vector<std::string_view> views(secrets.begin(), secrets.end());
+  const auto text = webhooks::explain(body + "\r\n", webhooks::sign(body, secrets[70]), views);
+  EXPECT_TRUE(says(text, "secret 71 of 100")) << text;
+  EXPECT_TRUE(says(text, "a line end was added")) << text;
+}
+
+}  // namespace
+}  // namespace billcore
