@@ -33,6 +33,7 @@ static_assert(BILLCORE_REASON_BODY_TOO_LARGE == static_cast<billcore_reason>(Sig
 static_assert(BILLCORE_REASON_MISSING == static_cast<billcore_reason>(SignatureReason::missing));
 static_assert(BILLCORE_REASON_MALFORMED == static_cast<billcore_reason>(SignatureReason::malformed));
 static_assert(BILLCORE_REASON_MISMATCH == static_cast<billcore_reason>(SignatureReason::mismatch));
+static_assert(BILLCORE_REASON_STALE == static_cast<billcore_reason>(SignatureReason::stale));
 
 /// The detail of an error, or null where there is none.
 const billcore::ErrorDetail* detail(const billcore_error* error) noexcept {

@@ -112,3 +112,9 @@ struct billcore_verifier {
   explicit billcore_verifier(const billcore::Verifier& verifier) : view(verifier) {}
   billcore::Verifier view;
 };
+
+struct billcore_verifier_stream {
+  static constexpr const char* name = "billcore_verifier_stream";
+  explicit billcore_verifier_stream(billcore::VerifyStream stream) : view(std::move(stream)) {}
+  billcore::VerifyStream view;
+};

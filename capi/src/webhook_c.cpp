@@ -1,4 +1,6 @@
-// Signatures: one-shot functions and verifiers.
+// Signatures: one-shot functions, verifiers and streams.
+#include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -46,6 +48,13 @@ billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, bi
       err, [&] { put(out, billcore::webhooks::sign(view(body), view(secret))); }, out);
 }
 
+billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, const billcore_str* secrets,
+                                         size_t count, billcore_buf* out, billcore_error** err) {
+  return call(
+      err, [&] { put(out, billcore::webhooks::explain(view(body), optional_view(signature), views(secrets, count))); },
+      out);
+}
+
 billcore_status billcore_verifier_options_new(billcore_verifier_options** out, billcore_error** err) {
   return call(
       err, [&] { put_new(out); }, out);
@@ -59,6 +68,28 @@ billcore_status billcore_verifier_options_set_header(billcore_verifier_options* 
 billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options* options, size_t bytes,
                                                        billcore_error** err) {
   return call(err, [&] { handle(options).options.max_body = bytes; });
+}
+
+billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options, int64_t milliseconds,
+                                                           billcore_error** err) {
+  return call(err, [&] {
+    // Within what microseconds can hold, which is no limit to anybody.
+    constexpr auto most =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds::max()).count();
+    handle(options).options.freshness = std::chrono::milliseconds(std::clamp(milliseconds, -most, most));
+  });
+}
+
+billcore_status billcore_verifier_options_set_clock(billcore_verifier_options* options, billcore_clock clock,
+                                                    void* context, billcore_error** err) {
+  using std::chrono::microseconds;
+  return call(err, [&] {
+    auto& to = handle(options).options.clock;
+    to = nullptr;
+    if (clock != nullptr) {
+      to = [clock, context] { return std::chrono::sys_time<microseconds>(microseconds(clock(context))); };
+    }
+  });
 }
 
 billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier_options* options,
@@ -108,4 +139,37 @@ billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifi
       out, err);
 }
 
+size_t billcore_verifier_secret_count(const billcore_verifier* verifier) {
+  return verifier != nullptr ? verifier->view.secret_count() : 0;
+}
+
+billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index, uint64_t* out,
+                                          billcore_error** err) {
+  return call(
+      err, [&] { *out = item_at(handle(verifier).view.matches(), secret_index); }, out);
+}
+
 void billcore_verifier_free(billcore_verifier* verifier) { delete verifier; }
+
+billcore_status billcore_verifier_stream_new(const billcore_verifier* verifier, billcore_verifier_stream** out,
+                                             billcore_error** err) {
+  return get_new(verifier, &Verifier::stream, out, err);
+}
+
+billcore_status billcore_verifier_stream_update(billcore_verifier_stream* stream, billcore_str piece,
+                                                billcore_error** err) {
+  return call(err, [&] { handle(stream).view.update(view(piece)); });
+}
+
+billcore_status billcore_verifier_stream_finish(billcore_verifier_stream* stream, billcore_str signature,
+                                                size_t* secret_index, billcore_error** err) {
+  return call(
+      err,
+      [&] {
+        const auto index = handle(stream).view.finish(optional_view(signature));
+        if (secret_index != nullptr) *secret_index = index;
+      },
+      Maybe<size_t>{secret_index});
+}
+
+void billcore_verifier_stream_free(billcore_verifier_stream* stream) { delete stream; }

@@ -41,6 +41,7 @@ static void test_numbers(void) {
   CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_MISSING), "missing") == 0);
   CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_MALFORMED), "malformed") == 0);
   CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_MISMATCH), "mismatch") == 0);
+  CHECK(strcmp(billcore_reason_name(BILLCORE_REASON_STALE), "stale") == 0);
   CHECK(strcmp(billcore_reason_name(77), "none") == 0);
   CHECK(strcmp(billcore_version(), BILLCORE_VERSION) == 0);
 }

@@ -46,6 +46,9 @@ TRANSPARENT = {
 }
 
 
+CALLBACKS = {"billcore_interrupt", "billcore_clock"}
+
+
 def is_output(parameter: Parameter) -> bool:
     return parameter.type.endswith("*") and not parameter.type.startswith("const ") and parameter.type != "void *"
 
@@ -64,7 +67,7 @@ def call(function: Function, *, outputs: bool) -> str:
         elif parameter.type == "billcore_str":
             arguments.append('BILLCORE_STR("x")')
         else:
-            arguments.append("NULL" if "*" in parameter.type or parameter.type == "billcore_interrupt" else "0")
+            arguments.append("NULL" if "*" in parameter.type or parameter.type in CALLBACKS else "0")
     arguments.append("&err")
     body = (
         "".join(lines) + f'    fails("{function.name}", {function.name}({", ".join(arguments)}));\n' + "".join(checks)

@@ -11,8 +11,10 @@ namespace {
 
 long until_failure = -1;  // allocations that still succeed; below 0: all
 bool failed = false;
+long allocations = 0;
 
 void* allocate(std::size_t size) noexcept {
+  ++allocations;
   if (until_failure == 0) {
     failed = true;
     return nullptr;
@@ -95,10 +97,38 @@ int main() {
   });
   starve("a wrong signature", BILLCORE_SIGNATURE,
          [&](billcore_error** err) { return billcore_webhook_verify(body, BILLCORE_STR("no"), secret, err); });
+  starve("explain", BILLCORE_OK, [&](billcore_error** err) {
+    billcore_buf text{};
+    const auto status = billcore_webhook_explain(body, signed_with, &secret, 1, &text, err);
+    require((text.data != nullptr) == (status == BILLCORE_OK), "explain", "an output of a failed call");
+    billcore_buf_free(&text);
+    return status;
+  });
+  starve("a verifier and its stream", BILLCORE_OK, [&](billcore_error** err) {
+    billcore_verifier* verifier = nullptr;
+    billcore_verifier_stream* stream = nullptr;
+    auto status = billcore_verifier_new(&secret, 1, nullptr, &verifier, err);
+    if (status == BILLCORE_OK) status = billcore_verifier_stream_new(verifier, &stream, err);
+    if (status == BILLCORE_OK) status = billcore_verifier_stream_update(stream, body, err);
+    if (status == BILLCORE_OK) status = billcore_verifier_stream_finish(stream, signed_with, nullptr, err);
+    billcore_verifier_stream_free(stream);
+    billcore_verifier_free(verifier);
+    return status;
+  });
   starve("a NULL handle", BILLCORE_INVALID_ARGUMENT, [](billcore_error** err) {
     bool flag = false;
     return billcore_product_use_cart(nullptr, &flag, err);
   });
+
+  // A right signature costs no allocation of ours (libcrypto's own do not pass through here).
+  billcore_verifier* verifier = nullptr;
+  require(billcore_verifier_new(&secret, 1, nullptr, &verifier, nullptr) == BILLCORE_OK, "verifier", "failed");
+  for (int i = 0; i < 3; ++i) {
+    const long before = allocations;
+    require(billcore_verifier_verify(verifier, body, signed_with, nullptr, nullptr) == BILLCORE_OK, "verify", "failed");
+    require(allocations == before, "verify", "it allocates");
+  }
+  billcore_verifier_free(verifier);
 
   billcore_event* event = nullptr;
   require(billcore_webhook_unwrap(body, signed_with, secret, &event, nullptr) == BILLCORE_OK, "unwrap", "failed");

@@ -27,7 +27,7 @@ typedef yyjson_mut_val* operation(job* self);
 
 /* The operation of a client by its name in the protocol; NULL when there is none. */
 operation* find_operation(const char* op);
-/* verify, unwrap or sign. */
+/* What stands behind "webhook.". */
 yyjson_mut_val* run_webhook(job* self, const char* verb);
 
 #endif

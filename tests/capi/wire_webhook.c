@@ -1,4 +1,5 @@
 /* Signatures and events. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,27 +20,57 @@ static yyjson_mut_val* sign(job* self, billcore_str body) {
   return out;
 }
 
-static billcore_verifier* make_verifier(job* self) {
-  yyjson_val* given = yyjson_obj_get(self->args, "secrets");
-  const size_t count = yyjson_arr_size(given);
-  bytes* owned = calloc(count + 1, sizeof *owned);
-  billcore_str* secrets = calloc(count + 1, sizeof *secrets);
+/* The texts of an array; free them with free_texts. */
+typedef struct texts {
+  bytes* owned;
+  billcore_str* views;
+  size_t count;
+} texts;
+
+static texts texts_of(yyjson_val* given) {
+  texts out = {NULL, NULL, yyjson_arr_size(given)};
+  out.owned = calloc(out.count + 1, sizeof *out.owned);
+  out.views = calloc(out.count + 1, sizeof *out.views);
+  for (size_t i = 0; i < out.count; ++i) {
+    out.owned[i] = bytes_of(yyjson_arr_get(given, i));
+    out.views[i] = str_of(out.owned[i]);
+  }
+  return out;
+}
+
+static void free_texts(texts* self) {
+  for (size_t i = 0; i < self->count; ++i) free(self->owned[i].data);
+  free(self->owned);
+  free(self->views);
+}
+
+static int64_t fixed_clock(void* now) { return *(const int64_t*)now; }
+
+/* `now` must live as long as the verifier. */
+static bool set_verifier_options(billcore_verifier_options* to, yyjson_val* from, int64_t* now, billcore_error** err) {
+  yyjson_val* freshness = yyjson_obj_get(from, "freshness");
+  int64_t limit;
+  if (arg_integer(from, "max_body", &limit) && !ok(billcore_verifier_options_set_max_body(to, (size_t)limit, err)))
+    return false;
+  if (yyjson_is_raw(freshness)) {
+    const int64_t milliseconds = llround(strtod(yyjson_get_raw(freshness), NULL) * 1000);
+    if (!ok(billcore_verifier_options_set_freshness_ms(to, milliseconds, err))) return false;
+  }
+  if (arg_integer(from, "now", now) && !ok(billcore_verifier_options_set_clock(to, fixed_clock, now, err)))
+    return false;
+  return !arg_flag(from, "any_key_length", false) || ok(billcore_verifier_options_allow_any_key_length(to, err));
+}
+
+static billcore_verifier* make_verifier(job* self, int64_t* now) {
+  texts secrets = texts_of(yyjson_obj_get(self->args, "secrets"));
   billcore_verifier_options* options = NULL;
   billcore_verifier* out = NULL;
-  int64_t limit;
-  for (size_t i = 0; i < count; ++i) {
-    owned[i] = bytes_of(yyjson_arr_get(given, i));
-    secrets[i] = str_of(owned[i]);
-  }
-  bool made = ok(billcore_verifier_options_new(&options, &self->err));
-  if (made && arg_integer(self->args, "max_body", &limit)) {
-    made = ok(billcore_verifier_options_set_max_body(options, (size_t)limit, &self->err));
-  }
-  if (made && !ok(billcore_verifier_new(secrets, count, options, &out, &self->err))) out = NULL;
+  if (ok(billcore_verifier_options_new(&options, &self->err)) &&
+      set_verifier_options(options, self->args, now, &self->err) &&
+      !ok(billcore_verifier_new(secrets.views, secrets.count, options, &out, &self->err)))
+    out = NULL;
   billcore_verifier_options_free(options);
-  for (size_t i = 0; i < count; ++i) free(owned[i].data);
-  free(secrets);
-  free(owned);
+  free_texts(&secrets);
   return out;
 }
 
@@ -60,29 +91,126 @@ static yyjson_mut_val* read_event(job* self, billcore_event* event, billcore_str
   return same ? out : NULL;
 }
 
-static yyjson_mut_val* verify(job* self, bool unwrap, billcore_str body) {
-  billcore_verifier* verifier = make_verifier(self);
+static yyjson_mut_val* put_index(job* self, size_t index) {
+  yyjson_mut_val* out = yyjson_mut_obj(self->reply);
+  yyjson_mut_obj_add_uint(self->reply, out, "secret_index", index);
+  return out;
+}
+
+static yyjson_mut_val* stream(job* self, const billcore_verifier* verifier, billcore_str body, billcore_str signature) {
+  yyjson_arr_iter sizes = yyjson_arr_iter_with(yyjson_obj_get(self->args, "chunks"));
+  billcore_verifier_stream* made = NULL;
+  yyjson_val* size;
+  size_t index = 0;
+  bool good = ok(billcore_verifier_stream_new(verifier, &made, &self->err));
+  while (good && (size = yyjson_arr_iter_next(&sizes)) != NULL) {
+    billcore_str piece = {body.data, (size_t)strtoull(yyjson_get_raw(size), NULL, 10)};
+    if (piece.len > body.len) piece.len = body.len;
+    good = ok(billcore_verifier_stream_update(made, piece, &self->err));
+    body = (billcore_str){body.data + piece.len, body.len - piece.len};
+  }
+  good = good && ok(billcore_verifier_stream_update(made, body, &self->err)) &&
+         ok(billcore_verifier_stream_finish(made, signature, &index, &self->err));
+  billcore_verifier_stream_free(made);
+  return good ? put_index(self, index) : NULL;
+}
+
+static yyjson_mut_val* unwrap_request(job* self, const billcore_verifier* verifier, billcore_str body) {
+  yyjson_val* headers = yyjson_obj_get(self->args, "headers");
+  const size_t count = yyjson_arr_size(headers);
+  bytes* owned = calloc(2 * count + 1, sizeof *owned);
+  billcore_str* names = calloc(2 * count + 1, sizeof *names);
+  billcore_event* event = NULL;
+  for (size_t i = 0; i < count; ++i) {
+    owned[i] = bytes_of(yyjson_arr_get(yyjson_arr_get(headers, i), 0));
+    owned[count + i] = bytes_of(yyjson_arr_get(yyjson_arr_get(headers, i), 1));
+    names[i] = str_of(owned[i]);
+    names[count + i] = str_of(owned[count + i]);
+  }
+  const bool good =
+      ok(billcore_verifier_unwrap_request(verifier, body, names, names + count, count, &event, &self->err));
+  for (size_t i = 0; i < 2 * count; ++i) free(owned[i].data);
+  free(names);
+  free(owned);
+  return good ? read_event(self, event, body) : NULL;
+}
+
+static yyjson_mut_val* check(job* self, const char* verb, const billcore_verifier* verifier, billcore_str body) {
   bytes signature = bytes_of(yyjson_obj_get(self->args, "signature"));
   billcore_event* event = NULL;
   size_t index = 0;
   yyjson_mut_val* out = NULL;
-  if (verifier != NULL && unwrap) {
+  if (strcmp(verb, "unwrap_request") == 0) {
+    out = unwrap_request(self, verifier, body);
+  } else if (strcmp(verb, "stream") == 0) {
+    out = stream(self, verifier, body, str_of(signature));
+  } else if (strcmp(verb, "unwrap") == 0) {
     if (ok(billcore_verifier_unwrap(verifier, body, str_of(signature), &event, &self->err)))
       out = read_event(self, event, body);
-  } else if (verifier != NULL && ok(billcore_verifier_verify(verifier, body, str_of(signature), &index, &self->err))) {
-    out = yyjson_mut_obj(self->reply);
-    yyjson_mut_obj_add_uint(self->reply, out, "secret_index", index);
+  } else if (strcmp(verb, "verify") != 0) {
+    self->problem = "the driver knows no such op";
+  } else if (ok(billcore_verifier_verify(verifier, body, str_of(signature), &index, &self->err))) {
+    out = put_index(self, index);
   }
   free(signature.data);
-  billcore_verifier_free(verifier);
+  return out;
+}
+
+static yyjson_mut_val* matches(job* self, const billcore_verifier* verifier) {
+  yyjson_arr_iter deliveries = yyjson_arr_iter_with(yyjson_obj_get(self->args, "deliveries"));
+  yyjson_mut_val* out = yyjson_mut_obj(self->reply);
+  yyjson_mut_val* counts = yyjson_mut_obj_add_arr(self->reply, out, "matches");
+  yyjson_val* delivery;
+  while ((delivery = yyjson_arr_iter_next(&deliveries)) != NULL) {
+    yyjson_val* encoded = yyjson_obj_get(delivery, "body_b64");
+    bytes body = base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
+    bytes signature = bytes_of(yyjson_obj_get(delivery, "signature"));
+    /* Whether it is right is another test's question. */
+    if (!ok(billcore_verifier_verify(verifier, str_of(body), str_of(signature), NULL, &self->err))) {
+      billcore_error_free(self->err);
+      self->err = NULL;
+    }
+    free(signature.data);
+    free(body.data);
+  }
+  for (size_t i = 0; i < billcore_verifier_secret_count(verifier); ++i) {
+    uint64_t count = 0;
+    if (!ok(billcore_verifier_matches(verifier, i, &count, &self->err))) return NULL;
+    yyjson_mut_arr_add_uint(self->reply, counts, count);
+  }
+  return out;
+}
+
+static yyjson_mut_val* explain(job* self, billcore_str body) {
+  texts secrets = texts_of(yyjson_obj_get(self->args, "secrets"));
+  bytes signature = bytes_of(yyjson_obj_get(self->args, "signature"));
+  billcore_buf text;
+  yyjson_mut_val* out = NULL;
+  if (ok(billcore_webhook_explain(body, str_of(signature), secrets.views, secrets.count, &text, &self->err))) {
+    out = yyjson_mut_obj(self->reply);
+    yyjson_mut_obj_add_strncpy(self->reply, out, "text", text.data, text.len);
+  }
+  billcore_buf_free(&text);
+  free(signature.data);
+  free_texts(&secrets);
   return out;
 }
 
 yyjson_mut_val* run_webhook(job* self, const char* verb) {
   yyjson_val* encoded = yyjson_obj_get(self->args, "body_b64");
   bytes body = base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
-  yyjson_mut_val* out =
-      strcmp(verb, "sign") == 0 ? sign(self, str_of(body)) : verify(self, strcmp(verb, "unwrap") == 0, str_of(body));
+  yyjson_mut_val* out = NULL;
+  int64_t now = 0;
+  if (strcmp(verb, "sign") == 0) {
+    out = sign(self, str_of(body));
+  } else if (strcmp(verb, "explain") == 0) {
+    out = explain(self, str_of(body));
+  } else {
+    billcore_verifier* verifier = make_verifier(self, &now);
+    if (verifier != NULL)
+      out = strcmp(verb, "matches") == 0 ? matches(self, verifier) : check(self, verb, verifier, str_of(body));
+    billcore_verifier_free(verifier);
+  }
   free(body.data);
   return out;
 }

@@ -53,7 +53,8 @@ enum {
   BILLCORE_REASON_BODY_TOO_LARGE = 1, /* answer 413 */
   BILLCORE_REASON_MISSING = 2,        /* 401: the request has no signature header */
   BILLCORE_REASON_MALFORMED = 3,      /* 400: not exactly 64 lowercase hex digits */
-  BILLCORE_REASON_MISMATCH = 4        /* 401: no secret gives this signature for this body */
+  BILLCORE_REASON_MISMATCH = 4,       /* 401: no secret gives this signature for this body */
+  BILLCORE_REASON_STALE = 5           /* 400: signed right, but too old or too new (set_freshness_ms) */
 };
 
 /** One of BILLCORE_REASON_*.  @since 0.1 */

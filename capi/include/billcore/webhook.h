@@ -29,6 +29,16 @@ BILLCORE_API billcore_status billcore_webhook_unwrap(billcore_str body, billcore
 BILLCORE_API billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out,
                                                    billcore_error** err);
 
+/** Why is this signature refused? Tries offline what goes wrong in practice (the body re-serialised, still in base64, with
+ * another line end; the signature in upper case or with a prefix; a secret with white space, in another encoding, another
+ * of the list) and names what would have matched. The text, a few lines for a person, is all it gives: it never accepts
+ * and shows neither a secret nor the right signature. Slow: does not belong in a request path.
+ *  secrets: an array of `count`; wrong lengths and no secret at all are explained, too. Free *out with
+ * billcore_buf_free.  Threads: any.  @since 0.1 */
+BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature,
+                                                      const billcore_str* secrets, size_t count, billcore_buf* out,
+                                                      billcore_error** err);
+
 /** How a verifier works. Freed with billcore_verifier_options_free. Threads: one thread at a time. */
 typedef struct billcore_verifier_options billcore_verifier_options;
 
@@ -43,6 +53,22 @@ BILLCORE_API billcore_status billcore_verifier_options_set_header(billcore_verif
 BILLCORE_API billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options* options, size_t bytes,
                                                                     billcore_error** err);
 
+/** Refuse events whose signed created_at is further than this from now, before or after, or cannot be read:
+ * BILLCORE_REASON_STALE (milliseconds, more than 0). Off by default, because old events are legitimate: failed deliveries
+ * are retried, invoices are paid weeks later. It is no protection against replays: drop events by account and id for
+ * that. test.hook is never stale.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options,
+                                                                        int64_t milliseconds, billcore_error** err);
+
+/** Tells the time: microseconds since 1970-01-01T00:00:00Z. Called on the thread that verifies. */
+typedef int64_t (*billcore_clock)(void* context);
+
+/** The clock that freshness goes by. `context` is handed to it; both must live as long as the verifier. NULL, the default:
+ * the system's clock.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_options_set_clock(billcore_verifier_options* options,
+                                                                 billcore_clock clock, void* context,
+                                                                 billcore_error** err);
+
 /** Accept secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have 32 bytes,
  * and another length means a copying mistake.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier_options* options,
@@ -51,7 +77,7 @@ BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(bill
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* options);
 
-/** The keys of an endpoint, prepared once. Freed with billcore_verifier_free. Threads: immutable. */
+/** The keys of an endpoint, prepared once. Freed with billcore_verifier_free. Threads: shared. */
 typedef struct billcore_verifier billcore_verifier;
 
 /** secrets: an array of `count`, one, or several while one is being replaced; 32 bytes each, else BILLCORE_CONFIG.
@@ -77,8 +103,36 @@ BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_ver
                                                               const billcore_str* names, const billcore_str* values,
                                                               size_t count, billcore_event** out, billcore_error** err);
 
+/** How many secrets it has; 0 for NULL.  @since 0.1 */
+BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);
+
+/** How often this secret (counted from 0, in the order given) was the one that matched: one that stays at 0 can be
+ * retired. BILLCORE_INVALID_ARGUMENT when there is no such secret.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index,
+                                                       uint64_t* out, billcore_error** err);
+
 /** Frees a verifier; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_verifier_free(billcore_verifier* verifier);
+
+/** A check of one body that comes in pieces and is too large to hold; it keeps none of them. Freed with
+ * billcore_verifier_stream_free. Threads: one thread at a time. */
+typedef struct billcore_verifier_stream billcore_verifier_stream;
+
+/** BILLCORE_CONFIG for a verifier with freshness, which needs the whole body. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_stream_new(const billcore_verifier* verifier,
+                                                          billcore_verifier_stream** out, billcore_error** err);
+
+/** The next piece. BILLCORE_SIGNATURE, reason body too large, when all of them are over the limit.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_stream_update(billcore_verifier_stream* stream, billcore_str piece,
+                                                             billcore_error** err);
+
+/** The end of the body: status and secret_index (may be NULL) as billcore_verifier_verify. Use nothing of the pieces
+ * before it is BILLCORE_OK. Ends the stream: any further call but _free is BILLCORE_INVALID_ARGUMENT.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_stream_finish(billcore_verifier_stream* stream, billcore_str signature,
+                                                             size_t* secret_index, billcore_error** err);
+
+/** Frees a stream, finished or not; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_verifier_stream_free(billcore_verifier_stream* stream);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,213 @@
+/* Verifiers: freshness and its clock, streams, counts, explain; what the conformance driver cannot say. */
+#include <string.h>
+
+#include "events.h"
+
+static const char body_text[] = "{\"id\":1,\"name\":\"order.paid\",\"created_at\":\"2025-04-25T12:00:00Z\"}";
+#define NOON INT64_C(1745582400000000)
+
+static billcore_buf signature_of(billcore_str body) {
+  billcore_error* err = NULL;
+  billcore_buf out;
+  CHECK_OK(billcore_webhook_sign(body, SECRET, &out, &err));
+  return out;
+}
+
+static billcore_str view_of(billcore_buf buf) { return (billcore_str){buf.data, buf.len}; }
+
+static int64_t read_clock(void* context) {
+  int64_t* times = context;
+  ++times[1];
+  return times[0];
+}
+
+static billcore_verifier* make(billcore_verifier_options* options) {
+  billcore_error* err = NULL;
+  billcore_verifier* out = NULL;
+  const billcore_str secrets[] = {BILLCORE_STR("another 32 bytes, another 32 byt"), SECRET};
+  CHECK_OK(billcore_verifier_new(secrets, 2, options, &out, &err));
+  billcore_verifier_options_free(options);
+  return out;
+}
+
+static billcore_verifier_options* fresh(int64_t milliseconds, int64_t* times) {
+  billcore_error* err = NULL;
+  billcore_verifier_options* options = NULL;
+  CHECK_OK(billcore_verifier_options_new(&options, &err));
+  CHECK_OK(billcore_verifier_options_set_freshness_ms(options, milliseconds, &err));
+  CHECK_OK(billcore_verifier_options_set_clock(options, times != NULL ? read_clock : NULL, times, &err));
+  return options;
+}
+
+static void test_freshness(void) {
+  billcore_error* err = NULL;
+  billcore_event* event = (billcore_event*)&err;
+  const billcore_str body = billcore_str_from(body_text);
+  billcore_buf signature = signature_of(body);
+  int64_t times[2] = {NOON + 300000000, 0}; /* what the clock says; how often it was asked */
+  billcore_verifier* verifier = make(fresh(300000, times));
+  size_t index = 9;
+  CHECK_OK(billcore_verifier_verify(verifier, body, view_of(signature), &index, &err));
+  CHECK(index == 1 && times[1] == 1);
+  CHECK_OK(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err));
+  billcore_event_free(event);
+  CHECK(times[1] == 2);
+
+  ++times[0];
+  index = 9;
+  CHECK(billcore_verifier_verify(verifier, body, view_of(signature), &index, &err) == BILLCORE_SIGNATURE);
+  CHECK(billcore_error_reason(err) == BILLCORE_REASON_STALE && billcore_error_http_status(err) == 400 && index == 0);
+  billcore_error_free(err);
+  CHECK(billcore_verifier_verify(verifier, body, view_of(signature), NULL, NULL) == BILLCORE_SIGNATURE);
+  CHECK_FAILS(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err), BILLCORE_SIGNATURE, "stale");
+  CHECK(event == NULL);
+  /* A signature that is wrong asks no clock. */
+  times[1] = 0;
+  CHECK_FAILS(billcore_verifier_verify(verifier, BILLCORE_STR("{}"), view_of(signature), NULL, &err),
+              BILLCORE_SIGNATURE, "mismatch");
+  CHECK(times[1] == 0);
+  billcore_verifier_free(verifier);
+
+  /* No clock: the system's. */
+  verifier = make(fresh(INT64_C(1000) * 3600, NULL));
+  CHECK_FAILS(billcore_verifier_verify(verifier, body, view_of(signature), NULL, &err), BILLCORE_SIGNATURE, "stale");
+  billcore_verifier_free(verifier);
+  /* The largest number means as long as can be, not that something overflows. */
+  verifier = make(fresh(INT64_MAX, NULL));
+  CHECK_OK(billcore_verifier_verify(verifier, body, view_of(signature), NULL, &err));
+  billcore_verifier_free(verifier);
+  billcore_buf_free(&signature);
+}
+
+static void test_freshness_must_be_positive(void) {
+  const int64_t refused[] = {0, -1, INT64_MIN};
+  const billcore_str secrets[] = {SECRET};
+  billcore_error* err = NULL;
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
+    billcore_verifier_options* options = fresh(refused[i], NULL);
+    billcore_verifier* verifier = (billcore_verifier*)&err;
+    CHECK_FAILS(billcore_verifier_new(secrets, 1, options, &verifier, &err), BILLCORE_CONFIG, "freshness");
+    CHECK(verifier == NULL);
+    billcore_verifier_options_free(options);
+  }
+}
+
+static void test_stream(void) {
+  billcore_error* err = NULL;
+  const billcore_str body = billcore_str_from(body_text);
+  billcore_buf signature = signature_of(body);
+  billcore_verifier* verifier = make(NULL);
+  billcore_verifier_stream* stream = NULL;
+  billcore_verifier_stream* other = NULL;
+  size_t index = 9;
+  uint64_t count = 9;
+  CHECK(billcore_verifier_secret_count(verifier) == 2 && billcore_verifier_secret_count(NULL) == 0);
+  CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
+  CHECK_OK(billcore_verifier_stream_new(verifier, &other, &err));
+  for (size_t i = 0; i < body.len; ++i) {
+    /* A piece may go as soon as update() is back. */
+    char piece = body.data[i];
+    CHECK_OK(billcore_verifier_stream_update(stream, (billcore_str){&piece, 1}, &err));
+    CHECK_OK(billcore_verifier_stream_update(other, (billcore_str){&piece, i % 2}, &err));
+    piece = '\0';
+  }
+  CHECK_OK(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err));
+  /* Streams keep alive what they need of the verifier, and count for it. */
+  CHECK_FAILS(billcore_verifier_stream_finish(other, view_of(signature), &index, &err), BILLCORE_SIGNATURE, "mismatch");
+  CHECK(index == 0);
+  CHECK_OK(billcore_verifier_matches(verifier, 1, &count, &err));
+  CHECK(count == 0);
+  CHECK_OK(billcore_verifier_stream_finish(stream, view_of(signature), &index, &err));
+  CHECK(index == 1);
+  CHECK_OK(billcore_verifier_matches(verifier, 1, &count, &err));
+  CHECK(count == 1);
+  CHECK_OK(billcore_verifier_matches(verifier, 0, &count, &err));
+  CHECK(count == 0);
+  count = 9;
+  CHECK_FAILS(billcore_verifier_matches(verifier, 2, &count, &err), BILLCORE_INVALID_ARGUMENT, "there are 2");
+  CHECK(count == 0);
+
+  /* It has ended, also when the signature was wrong. */
+  index = 9;
+  CHECK_FAILS(billcore_verifier_stream_finish(stream, view_of(signature), &index, &err), BILLCORE_INVALID_ARGUMENT,
+              "ended");
+  CHECK(index == 0);
+  CHECK_FAILS(billcore_verifier_stream_update(stream, body, &err), BILLCORE_INVALID_ARGUMENT, "ended");
+  CHECK_FAILS(billcore_verifier_stream_update(other, body, &err), BILLCORE_INVALID_ARGUMENT, "ended");
+  CHECK_FAILS(billcore_verifier_stream_finish(other, view_of(signature), NULL, &err), BILLCORE_INVALID_ARGUMENT,
+              "ended");
+  billcore_verifier_stream_free(stream);
+  billcore_verifier_stream_free(other);
+  billcore_verifier_stream_free(NULL);
+
+  /* Unfinished, and living longer than its verifier. */
+  CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
+  CHECK_OK(billcore_verifier_stream_new(verifier, &other, &err));
+  billcore_verifier_free(verifier);
+  CHECK_OK(billcore_verifier_stream_update(stream, body, &err));
+  CHECK_FAILS(billcore_verifier_stream_update(other, (billcore_str){NULL, 1}, &err), BILLCORE_INVALID_ARGUMENT,
+              "length");
+  CHECK_OK(billcore_verifier_stream_finish(stream, view_of(signature), NULL, &err));
+  billcore_verifier_stream_free(other);
+  billcore_verifier_stream_free(stream);
+
+  verifier = make(fresh(1000, NULL));
+  CHECK_FAILS(billcore_verifier_stream_new(verifier, &stream, &err), BILLCORE_CONFIG, "freshness");
+  CHECK(stream == NULL);
+  billcore_verifier_free(verifier);
+  billcore_buf_free(&signature);
+}
+
+static void test_stream_over_the_limit(void) {
+  billcore_error* err = NULL;
+  billcore_verifier_options* options = NULL;
+  billcore_verifier* verifier;
+  billcore_verifier_stream* stream = NULL;
+  const billcore_str five = BILLCORE_STR("12345");
+  CHECK_OK(billcore_verifier_options_new(&options, &err));
+  CHECK_OK(billcore_verifier_options_set_max_body(options, 9, &err));
+  verifier = make(options);
+  CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
+  CHECK_OK(billcore_verifier_stream_update(stream, five, &err));
+  CHECK(billcore_verifier_stream_update(stream, five, &err) == BILLCORE_SIGNATURE);
+  CHECK(billcore_error_reason(err) == BILLCORE_REASON_BODY_TOO_LARGE && billcore_error_http_status(err) == 413);
+  billcore_error_free(err);
+  /* A caller that goes on all the same gets the same answer, not that of a shorter body. */
+  CHECK_FAILS(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err), BILLCORE_SIGNATURE, "too_large");
+  CHECK_FAILS(billcore_verifier_stream_finish(stream, (billcore_str){NULL, 0}, NULL, &err), BILLCORE_SIGNATURE,
+              "too_large");
+  billcore_verifier_stream_free(stream);
+  billcore_verifier_free(verifier);
+}
+
+static void test_explain(void) {
+  billcore_error* err = NULL;
+  const billcore_str body = billcore_str_from(body_text);
+  const billcore_str none = {NULL, 0};
+  const billcore_str secrets[] = {BILLCORE_STR("short"), SECRET};
+  billcore_buf signature = signature_of(body);
+  billcore_buf text = {NULL, 0};
+  CHECK_OK(billcore_webhook_explain(body, view_of(signature), &secrets[1], 1, &text, &err));
+  CHECK(strstr(text.data, "No fault in what was given: secret 1 of 1") == text.data && strlen(text.data) == text.len);
+  billcore_buf_free(&text);
+  CHECK_OK(billcore_webhook_explain(body, view_of(signature), secrets, 2, &text, &err));
+  CHECK(strstr(text.data, "secret 1 of 2: it has 5 bytes") != NULL);
+  billcore_buf_free(&text);
+  CHECK_OK(billcore_webhook_explain(none, none, NULL, 0, &text, &err));
+  CHECK(strstr(text.data, "no such header") != NULL && strstr(text.data, "it is empty") != NULL);
+  billcore_buf_free(&text);
+  CHECK_FAILS(billcore_webhook_explain(body, none, NULL, 1, &text, &err), BILLCORE_INVALID_ARGUMENT, "array is NULL");
+  CHECK_FAILS(billcore_webhook_explain((billcore_str){NULL, 1}, none, secrets, 1, &text, &err),
+              BILLCORE_INVALID_ARGUMENT, "length");
+  CHECK(text.data == NULL && text.len == 0);
+  billcore_buf_free(&signature);
+}
+
+int main(void) {
+  test_freshness();
+  test_freshness_must_be_positive();
+  test_stream();
+  test_stream_over_the_limit();
+  test_explain();
+  return 0;
+}
