@@ -158,16 +158,20 @@ class PaginationError(BillcoreError):
     """A list contradicts itself: wrong page, the same page again and again, an empty page that says more follow."""
 
 
+_ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch": 401, "stale": 400}
+
+
 class SignatureError(BillcoreError):
     """A webhook's signature check failed; an ordinary event, not a fault.
 
-    reason: body_too_large, missing, malformed or mismatch. http_status: what to answer the sender.
+    reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks. http_status: what to answer
+    the sender; left out, the one that goes with the reason.
     """
 
-    def __init__(self, reason: SignatureReason, http_status: int, *, text: str | None = None) -> None:
+    def __init__(self, reason: SignatureReason, http_status: int | None = None, *, text: str | None = None) -> None:
         super().__init__(reason if text is None else text)
         self.reason = reason
-        self.http_status = http_status
+        self.http_status = _ANSWERS.get(reason, 400) if http_status is None else http_status
 
 
 def from_core(name: str, text: str, detail: dict[str, Any]) -> BillcoreError:

@@ -19,7 +19,7 @@ OrderState: TypeAlias = Literal[
 ]
 """Service interface: Order state. The service may send others."""
 
-SignatureReason: TypeAlias = Literal["body_too_large", "missing", "malformed", "mismatch"]
+SignatureReason: TypeAlias = Literal["body_too_large", "missing", "malformed", "mismatch", "stale"]
 """Why a signature check failed, in the order in which the checks are made."""
 
 VerdictReason: TypeAlias = Literal["total_changed", "overlap", "repeated_page", "list_shrank", "stopped"]

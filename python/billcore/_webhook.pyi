@@ -1,7 +1,7 @@
 """Signatures, events and typed resources. Import billcore and billcore.webhooks instead."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal, Self, TypeAlias, final
 
@@ -15,6 +15,7 @@ _error_codes: dict[str, tuple[int, str]]
 _Text: TypeAlias = str | bytes
 _Secrets: TypeAlias = str | bytes | Sequence[str | bytes]
 _HeaderValue: TypeAlias = _Text | list[_Text] | list[str] | list[bytes] | tuple[_Text, ...] | None
+_Clock: TypeAlias = Callable[[], float | datetime]
 _Headers: TypeAlias = Mapping[str, Any] | Mapping[bytes, Any] | Iterable[tuple[_Text, _HeaderValue]]
 
 class Resource:
@@ -409,13 +410,28 @@ class Verifier:
 
     secrets: str or bytes of 32 bytes, or a sequence of them while one is being replaced; others are ConfigError.
     header: name of the signature header, looked up without regard to case. max_body: larger bodies are refused unread.
+    freshness: refuse events whose created_at is further than this from now, before or after (seconds or a timedelta;
+    reason 'stale'). Off by default, since failed deliveries are retried, and invoices are paid weeks later; it is no
+    protection against replays. test.hook is never stale. clock: what tells the time for it, as time.time does or as an
+    aware datetime.
     Threads: may be shared by any number. Service interface: Events, Request headers.
     """
 
-    def __init__(self, secrets: _Secrets, header: str = "Service-Signature", max_body: int = 1048576) -> None: ...
+    def __init__(
+        self,
+        secrets: _Secrets,
+        header: str = "Service-Signature",
+        max_body: int = 1048576,
+        freshness: float | timedelta | None = None,
+        clock: _Clock | None = None,
+    ) -> None: ...
     @staticmethod
     def allowing_any_key_length(
-        secrets: _Secrets, header: str = "Service-Signature", max_body: int = 1048576
+        secrets: _Secrets,
+        header: str = "Service-Signature",
+        max_body: int = 1048576,
+        freshness: float | timedelta | None = None,
+        clock: _Clock | None = None,
     ) -> Verifier:
         """For test vectors and foreign keys: secrets of any length but zero. The service's own have 32 bytes."""
 
@@ -435,12 +451,44 @@ class Verifier:
         malformed.
         """
 
+    def stream(self) -> VerifyStream:
+        """A VerifyStream: a check of a body in pieces, for one that is too large to hold.
+
+        ConfigError with freshness, which needs the whole body.
+        """
+
+    @property
+    def matches(self) -> tuple[int, ...]:
+        """How often each secret was the one that matched, a tuple: one that stays at 0 can be retired."""
+
+    @property
+    def header(self) -> str:
+        """Name of the signature header."""
+
+    @property
+    def max_body(self) -> int:
+        """Larger bodies are refused; bytes."""
+
+@final
+class VerifyStream:
+    """A check of a body in pieces. Made by Verifier.stream(); ends with finish().
+
+    Threads: one at a time. Use nothing of the pieces before finish() has returned.
+    """
+
+    def update(self, piece: Buffer, /) -> None:
+        """The next bytes (any buffer). SignatureError body_too_large when all of them are over max_body."""
+
+    def finish(self, signature: str | bytes | None) -> Verified:
+        """The end of the body: Verified, or SignatureError. signature: the header's value, or None."""
+
 def verify(body: Buffer, signature: str | bytes | None, secret: _Secrets, *, max_body: int = 1048576) -> Verified:
     """Check a webhook's signature; raises SignatureError.
 
     body: the raw bytes as received (any buffer). signature: the header's value, None when it is missing.
     secret: 32 bytes, str or bytes, or a sequence of them. max_body: larger bodies are refused unread.
-    A handler that runs often keeps a Verifier. Service interface: Events, Request headers.
+    The keys of the last four secrets stay in memory, prepared; a Verifier keeps its own, and is faster.
+    Service interface: Events, Request headers.
     """
 
 def unwrap(body: Buffer, signature: str | bytes | None, secret: _Secrets, *, max_body: int = 1048576) -> Event:
@@ -451,3 +499,12 @@ def unwrap(body: Buffer, signature: str | bytes | None, secret: _Secrets, *, max
 
 def sign(body: Buffer, secret: str | bytes) -> str:
     """The signature the service would send, 64 lowercase hex digits: for tests of your own receiver."""
+
+def explain(body: object, signature: object, secret: object) -> str:
+    """Why is this refused? A few lines of text for a person; it never accepts.
+
+    Tries offline what goes wrong in practice (the body re-serialised, still in base64, with another line end; the
+    signature in upper case or with a prefix; the secret with white space, in another encoding, another of the list) and
+    names what would have matched. Arguments as of verify(); wrong ones are explained, too. Shows neither a secret nor
+    the right signature. Slow: it does not belong in a request path. Service interface: Events, Request headers.
+    """

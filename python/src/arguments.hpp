@@ -6,10 +6,10 @@
 
 #include <pybind11/pybind11.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +18,17 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
+/// Raises TypeError: for a call that is wrong as a call.
+[[noreturn]] void type_error(const std::string& text);
 /// Throws Error(invalid_argument).
 [[noreturn]] void refuse(const std::string& problem);
+
+/// What Python hands to a METH_FASTCALL | METH_KEYWORDS function: the arguments in place, keywords behind the others.
+struct Call {
+  PyObject* const* arguments;
+  py::ssize_t positional;
+  PyObject* keywords;  // a tuple of names, or null
+};
 
 /// A function's parameters, read from its signature as Python writes it; the same text is its documentation.
 class Signature {
@@ -31,8 +40,18 @@ class Signature {
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs) const;
   /// The same; what no parameter takes is put into `more`.
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs, py::dict& more) const;
+  /// The same without allocating anything; `count` is the number of parameters without self.
+  template <std::size_t count>
+  [[nodiscard]] std::array<py::handle, count> bind(const Call& call) const {
+    std::array<py::handle, count> values;
+    read(call, values);
+    return values;
+  }
   /// A docstring that inspect.signature() understands.
   [[nodiscard]] std::string doc(const char* text) const;
+  /// The same for a method that Python calls directly, with `$self`.
+  [[nodiscard]] std::string method_doc(const char* text) const;
+  [[nodiscard]] const char* name() const noexcept { return function_.c_str(); }
 
  private:
   struct Parameter {
@@ -40,6 +59,13 @@ class Signature {
     bool required;
   };
   [[nodiscard]] std::vector<py::handle> read(const py::args& args, const py::kwargs& kwargs, py::dict* more) const;
+  void read(const Call& call, std::span<py::handle> values) const;
+  [[nodiscard]] py::handle& place(std::span<py::handle> values, std::size_t index) const;
+  // The index of the parameter that a keyword names, or their count.
+  [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
+  [[noreturn]] void refuse_count(std::size_t given) const;
+  [[noreturn]] void refuse_keyword(std::string_view name) const;
+  void require(std::span<const py::handle> values) const;
 
   const char* text_;
   std::string function_;

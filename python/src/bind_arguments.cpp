@@ -12,12 +12,12 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-[[noreturn]] void type_error(const std::string& text) {
+}  // namespace
+
+void type_error(const std::string& text) {
   PyErr_SetString(PyExc_TypeError, text.c_str());
   throw py::error_already_set();
 }
-
-}  // namespace
 
 void refuse(const std::string& problem) { throw Error(ErrorCode::invalid_argument, problem); }
 
@@ -52,36 +52,74 @@ std::vector<py::handle> Signature::bind(const py::args& args, const py::kwargs& 
   return read(args, kwargs, &more);
 }
 
-std::vector<py::handle> Signature::read(const py::args& args, const py::kwargs& kwargs, py::dict* more) const {
-  std::vector<py::handle> values(parameters_.size());
-  if (args.size() > positional_) {
-    type_error(function_ + "() takes at most " + std::to_string(positional_) + " positional arguments but " +
-               std::to_string(args.size()) + " were given");
-  }
-  for (std::size_t i = 0; i < args.size(); ++i) values[i] = PyTuple_GET_ITEM(args.ptr(), static_cast<py::ssize_t>(i));
-  for (const auto& [key, value] : kwargs) {
-    const auto name = utf8(key, "a keyword");
-    const auto found =
-        std::find_if(parameters_.begin() + static_cast<std::ptrdiff_t>(positional_only_), parameters_.end(),
-                     [&](const Parameter& parameter) { return parameter.name == name; });
-    if (found == parameters_.end()) {
-      if (more == nullptr) type_error(function_ + "() got an unexpected keyword argument '" + std::string(name) + '\'');
-      (*more)[key] = value;
-      continue;
-    }
-    auto& place = values[static_cast<std::size_t>(found - parameters_.begin())];
-    if (place) type_error(function_ + "() got multiple values for argument '" + std::string(name) + '\'');
-    place = value;
-  }
+void Signature::refuse_count(std::size_t given) const {
+  type_error(function_ + "() takes at most " + std::to_string(positional_) + " positional arguments but " +
+             std::to_string(given) + " were given");
+}
+
+void Signature::refuse_keyword(std::string_view name) const {
+  type_error(function_ + "() got an unexpected keyword argument '" + std::string(name) + '\'');
+}
+
+std::size_t Signature::find(std::string_view name) const noexcept {
+  const auto found =
+      std::find_if(parameters_.begin() + static_cast<std::ptrdiff_t>(positional_only_), parameters_.end(),
+                   [&](const Parameter& parameter) { return parameter.name == name; });
+  return static_cast<std::size_t>(found - parameters_.begin());
+}
+
+py::handle& Signature::place(std::span<py::handle> values, std::size_t index) const {
+  if (values[index]) type_error(function_ + "() got multiple values for argument '" + parameters_[index].name + '\'');
+  return values[index];
+}
+
+void Signature::require(std::span<const py::handle> values) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i] && parameters_[i].required) {
       type_error(function_ + "() missing required argument: '" + parameters_[i].name + '\'');
     }
   }
+}
+
+std::vector<py::handle> Signature::read(const py::args& args, const py::kwargs& kwargs, py::dict* more) const {
+  std::vector<py::handle> values(parameters_.size());
+  if (args.size() > positional_) refuse_count(args.size());
+  for (std::size_t i = 0; i < args.size(); ++i) values[i] = PyTuple_GET_ITEM(args.ptr(), static_cast<py::ssize_t>(i));
+  for (const auto& [key, value] : kwargs) {
+    const auto name = utf8(key, "a keyword");
+    const auto index = find(name);
+    if (index < values.size()) {
+      place(values, index) = value;
+    } else if (more != nullptr) {
+      (*more)[key] = value;
+    } else {
+      refuse_keyword(name);
+    }
+  }
+  require(values);
   return values;
 }
 
+void Signature::read(const Call& call, std::span<py::handle> values) const {
+  const auto given = static_cast<std::size_t>(call.positional);
+  if (given > positional_) refuse_count(given);
+  std::copy_n(call.arguments, given, values.begin());
+  const auto keywords = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
+  for (py::ssize_t i = 0; i < keywords; ++i) {
+    const auto name = utf8(PyTuple_GET_ITEM(call.keywords, i), "a keyword");
+    const auto index = find(name);
+    if (index == values.size()) refuse_keyword(name);
+    place(values, index) = call.arguments[call.positional + i];
+  }
+  require(values);
+}
+
 std::string Signature::doc(const char* text) const { return std::string(text_) + "\n--\n\n" + text; }
+
+std::string Signature::method_doc(const char* text) const {
+  auto out = doc(text);
+  return out.insert(out.find('(') + 1, "$");
+}
 
 bool left_out(py::handle value) { return !value || value.ptr() == Py_Ellipsis; }
 bool given(py::handle value) { return !left_out(value) && !value.is_none(); }

@@ -1,9 +1,9 @@
 #include "bind_event.hpp"
 
 #include <array>
-#include <type_traits>
 #include <utility>
 
+#include "billcore/detail/document.hpp"
 #include "bind_error.hpp"
 #include "bind_json.hpp"
 #include "bind_model.hpp"
@@ -28,7 +28,7 @@ Object& self_of(PyObject* self) noexcept { return *reinterpret_cast<Object*>(sel
 constexpr Field id_field{
     "id", Kind::id, false,
     "Delivery id, str or int as received: the key to drop duplicates with (but for test.hook, whose id is 0)."};
-constexpr Field name_field{"name", Kind::text, false, "Event type, such as 'order.paid'."};
+constexpr Field name_field{"name", Kind::word, false, "Event type, such as 'order.paid'."};
 constexpr Field account_field{"account", Kind::integer, false,
                               "Integer id of the account; not the UUID of the base URL, never compare the two."};
 constexpr Field created_at_field{"created_at", Kind::time, false, "When the event was generated; aware datetime."};
@@ -47,34 +47,41 @@ PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
   });
 }
 
-template <typename T>
-constexpr View view_of = View::resource;
-template <>
-constexpr View view_of<Subscription> = View::subscription;
-template <>
-constexpr View view_of<Order> = View::order;
-template <>
-constexpr View view_of<Product> = View::product;
-template <>
-constexpr View view_of<ProductGroup> = View::product_group;
+View view_of(EventType type) noexcept {
+  switch (type) {
+    case EventType::subscription_created:
+    case EventType::subscription_updated:
+    case EventType::subscription_renewed:
+    case EventType::subscription_cancelled:
+      return View::subscription;
+    case EventType::order_confirmed:
+    case EventType::order_paid:
+      return View::order;
+    case EventType::product_updated:
+    case EventType::product_deleted:
+      return View::product;
+    case EventType::product_group_updated:
+    case EventType::product_group_deleted:
+      return View::product_group;
+    case EventType::test_hook:
+    case EventType::unknown:
+      break;
+  }
+  return View::resource;
+}
 
+// As Event::data(), without a variant on the way.
 PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     Object& object = self_of(self);
     if (object.data != nullptr) return Py_NewRef(object.data);
-    return std::visit(
-        [&](const auto& data) -> PyObject* {
-          using Data = std::decay_t<decltype(data)>;
-          if constexpr (std::is_same_v<Data, std::monostate>) {
-            return py::none().release().ptr();
-          } else if constexpr (std::is_same_v<Data, Value>) {
-            return plain(data).release().ptr();  // perhaps mutable: made anew each time
-          } else {
-            object.data = make_view(view_of<Data>, data.value());
-            return Py_XNewRef(object.data);
-          }
-        },
-        object.event.data());
+    const Value& envelope = object.event.value();
+    const auto* node = detail::member(envelope.node(), "data");
+    if (node == nullptr) return Py_NewRef(Py_None);
+    const Value data(envelope.document(), node);
+    if (!data.is_object()) return plain(data).release().ptr();  // perhaps mutable: made anew each time
+    object.data = make_view(view_of(object.event.type()), data);
+    return Py_XNewRef(object.data);
   });
 }
 

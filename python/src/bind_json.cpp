@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
 
 namespace billcore::python {
@@ -76,6 +75,6 @@ py::object convert(const Document& document, const Node* node) {  // NOLINT(misc
 }  // namespace
 
 py::object plain(const Value& value) { return convert(*value.document(), value.node()); }
-py::object plain_integer(const Value& value) { return whole_number(*value.document(), value.node()); }
+py::object plain_integer(const Document& document, const Node* node) { return whole_number(document, node); }
 
 }  // namespace billcore::python

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "billcore/detail/document.hpp"
 #include "billcore/json.hpp"
 
 namespace billcore::python {
@@ -10,6 +11,6 @@ namespace billcore::python {
 /// dict, list, str, int of any size, float, bool, None. Throws Error(decode) or error_already_set.
 [[nodiscard]] pybind11::object plain(const Value& value);
 /// A whole number of any size.
-[[nodiscard]] pybind11::object plain_integer(const Value& value);
+[[nodiscard]] pybind11::object plain_integer(const detail::Document& document, const detail::Node* node);
 
 }  // namespace billcore::python

@@ -1,6 +1,8 @@
 #include "bind_model.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 #include <string>
 
@@ -82,7 +84,49 @@ py::object list(const Value& value, F&& read) {
 }
 
 py::object integer_field(const Value& value) {
-  return value.kind() == Value::Kind::integer ? plain_integer(value) : py::object();
+  return value.kind() == Value::Kind::integer ? plain_integer(*value.document(), value.node()) : py::object();
+}
+
+// One str for each of the words that come again and again. Under the GIL; each place keeps the word that came last.
+py::object word(std::string_view text) {
+  constexpr std::size_t longest = 32;
+  static std::array<PyObject*, 128> known{};
+  if (text.empty() || text.size() > longest) return string(text);
+  std::array<std::uint64_t, 2> ends{};  // the first and the last eight bytes tell words apart well enough
+  const std::size_t part = std::min(text.size(), sizeof(std::uint64_t));
+  std::memcpy(ends.data(), text.data(), part);
+  std::memcpy(&ends[1], text.data() + text.size() - part, part);
+  const auto hash = (ends[0] + ends[1] * 31 + text.size()) * 0x9E3779B97F4A7C15U;
+  PyObject*& place = known[(hash >> 48U) % known.size()];
+  if (place != nullptr && text.size() == static_cast<std::size_t>(PyUnicode_GET_LENGTH(place)) &&
+      std::memcmp(PyUnicode_1BYTE_DATA(place), text.data(), text.size()) == 0) {
+    return py::reinterpret_borrow<py::object>(place);
+  }
+  auto made = string(text);
+  if (PyUnicode_IS_ASCII(made.ptr())) Py_XSETREF(place, made.inc_ref().ptr());
+  return made;
+}
+
+// The fields that are more than one plain value.
+py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
+  switch (field.kind) {
+    case Kind::time:
+      return kind == Value::Kind::string ? time(value) : py::object();
+    case Kind::decimal:
+      return kind == Value::Kind::integer || kind == Value::Kind::real ? decimal(value) : py::object();
+    case Kind::object:
+      return kind == Value::Kind::object ? plain(value) : py::object();
+    case Kind::any:
+      return plain(value);
+    case Kind::view:
+      return view(field.element, value);
+    case Kind::views:
+      return list(value, [&](const Value& item) { return view(field.element, item); });
+    case Kind::integers:
+      return list(value, integer_field);
+    default:
+      return {};
+  }
 }
 
 // Lends the core's checked readers, whose errors say what is wrong and where.
@@ -109,6 +153,7 @@ class Reader : public Resource {
   if (!field.nullable && field.kind != Kind::any) static_cast<void>(reader.required(field.name));
   switch (field.kind) {
     case Kind::text:
+    case Kind::word:
       static_cast<void>(reader.nullable_text(field.name));
       break;
     case Kind::integer:
@@ -156,36 +201,26 @@ PyObject* get_field(PyObject* self, void* closure) noexcept {
 
 py::object try_field(const Value& owner, const Field& field) {
   const auto* node = detail::member(owner.node(), field.name);
-  if (node == nullptr || (detail::kind(node) == Value::Kind::null && field.kind != Kind::any)) {
+  const auto kind = node == nullptr ? Value::Kind::null : detail::kind(node);
+  if (kind == Value::Kind::null && (node == nullptr || field.kind != Kind::any)) {
     return field.nullable ? py::none() : py::object();
   }
-  const Value value(owner.document(), node);
-  const auto kind = value.kind();
+  // The simple ones are read in place.
   switch (field.kind) {
     case Kind::text:
-      return kind == Value::Kind::string ? string(value.text()) : py::object();
+      return kind == Value::Kind::string ? string(detail::text(node)) : py::object();
+    case Kind::word:
+      return kind == Value::Kind::string ? word(detail::text(node)) : py::object();
     case Kind::integer:
-      return integer_field(value);
+      return kind == Value::Kind::integer ? plain_integer(*owner.document(), node) : py::object();
     case Kind::boolean:
-      return kind == Value::Kind::boolean ? py::bool_(value.boolean()) : py::object();
+      return kind == Value::Kind::boolean ? py::bool_(detail::boolean(node)) : py::object();
     case Kind::id:
-      return kind == Value::Kind::string ? string(value.text()) : integer_field(value);
-    case Kind::time:
-      return kind == Value::Kind::string ? time(value) : py::object();
-    case Kind::decimal:
-      return kind == Value::Kind::integer || kind == Value::Kind::real ? decimal(value) : py::object();
-    case Kind::object:
-      return kind == Value::Kind::object ? plain(value) : py::object();
-    case Kind::any:
-      return plain(value);
-    case Kind::view:
-      return view(field.element, value);
-    case Kind::views:
-      return list(value, [&](const Value& item) { return view(field.element, item); });
-    case Kind::integers:
-      return list(value, integer_field);
+      if (kind == Value::Kind::string) return string(detail::text(node));
+      return kind == Value::Kind::integer ? plain_integer(*owner.document(), node) : py::object();
+    default:
+      return try_field(Value(owner.document(), node), kind, field);
   }
-  return {};
 }
 
 // ---- The types --------------------------------------------------------------------------------------------------------------

@@ -20,6 +20,12 @@ py::object checked(PyObject* object) {
   return py::reinterpret_steal<py::object>(object);
 }
 
+std::chrono::microseconds length_of(py::handle delta) {
+  using namespace std::chrono;
+  return days(PyDateTime_DELTA_GET_DAYS(delta.ptr())) + seconds(PyDateTime_DELTA_GET_SECONDS(delta.ptr())) +
+         microseconds(PyDateTime_DELTA_GET_MICROSECONDS(delta.ptr()));
+}
+
 }  // namespace
 
 py::object to_datetime(std::int64_t unix_micros, int offset_minutes) {
@@ -58,10 +64,13 @@ std::int64_t to_micros(py::handle value, const char* name) {
   const auto local = date.time_since_epoch() + hours(PyDateTime_DATE_GET_HOUR(v)) +
                      minutes(PyDateTime_DATE_GET_MINUTE(v)) + seconds(PyDateTime_DATE_GET_SECOND(v)) +
                      microseconds(PyDateTime_DATE_GET_MICROSECOND(v));
-  const auto shift = days(PyDateTime_DELTA_GET_DAYS(offset.ptr())) +
-                     seconds(PyDateTime_DELTA_GET_SECONDS(offset.ptr())) +
-                     microseconds(PyDateTime_DELTA_GET_MICROSECONDS(offset.ptr()));
-  return duration_cast<microseconds>(local - shift).count();
+  return duration_cast<microseconds>(local - length_of(offset)).count();
+}
+
+std::optional<std::int64_t> delta_micros(py::handle value) {
+  need_datetime();
+  if (!PyDelta_Check(value.ptr())) return std::nullopt;
+  return length_of(value).count();
 }
 
 }  // namespace billcore::python

@@ -1,317 +1,155 @@
 // The module billcore._webhook: signatures and events; also home of all types and of the error translator.
 #include <pybind11/pybind11.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "arguments.hpp"
+#include "billcore/detail/secret.hpp"
 #include "billcore/webhook.hpp"
 #include "bind_error.hpp"
 #include "bind_event.hpp"
 #include "bind_json.hpp"
 #include "bind_model.hpp"
 #include "bind_response.hpp"
+#include "bind_verifier.hpp"
 #include "bridge.hpp"
+#include "fast_call.hpp"
+#include "webhook_arguments.hpp"
 
 namespace billcore::python {
 namespace {
 
-// Up to here hashing is faster than handing the GIL to another thread and back.
-constexpr std::size_t large_body = std::size_t{64} << 10U;
+// ---- The one-shot functions -------------------------------------------------------------------------------------------
 
-template <typename F>
-auto without_gil_if(bool large, F&& f) {
-  std::optional<py::gil_scoped_release> release;
-  if (large) release.emplace();
-  return f();
-}
-
-// ---- Arguments --------------------------------------------------------------------------------------------------------------
-
-/// The bytes of a buffer, borrowed.
-class Buffer {
+/// A Verifier, and a copy of its secrets to know it by; the copy is overwritten in the end.
+class Known {
  public:
-  explicit Buffer(py::handle body) {
-    auto* object = body.ptr();
-    if (PyUnicode_Check(object)) refuse("body is a str: pass the raw bytes of the request, decoding can change them");
-    if (PyDict_Check(object))
-      refuse("body is a dict: pass the raw bytes of the request, parsing loses what was signed");
-    if (body.is_none()) refuse("body is None: pass the raw bytes of the request (b'' when there are none)");
-    if (PyObject_CheckBuffer(object) == 0) refuse("body must be bytes or another buffer, not " + type_name(body));
-    if (PyObject_GetBuffer(object, &view_, PyBUF_SIMPLE) != 0) {
-      PyErr_Clear();
-      refuse("body is a buffer that is not contiguous: pass bytes(body)");
-    }
+  Known(const Secrets& secrets, std::size_t max_body)
+      : verifier_(secrets.texts(), VerifierOptions{.max_body = max_body}), each_(secrets.texts().front().size()) {
+    copies_.reserve(secrets.texts().size() * each_);
+    for (const auto secret : secrets.texts()) copies_ += secret;  // of one length, or there were no Verifier
   }
-  ~Buffer() { PyBuffer_Release(&view_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
+  ~Known() { detail::cleanse(copies_.data(), copies_.size()); }
+  Known(const Known&) = delete;
+  Known& operator=(const Known&) = delete;
 
-  [[nodiscard]] std::string_view text() const noexcept {
-    return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  [[nodiscard]] const Verifier& verifier() const noexcept { return verifier_; }
+  [[nodiscard]] bool is(const Secrets& secrets, std::size_t max_body) const noexcept {
+    if (max_body != verifier_.options().max_body || secrets.texts().size() != verifier_.secret_count()) return false;
+    std::string_view rest(copies_);
+    for (const auto secret : secrets.texts()) {
+      if (!detail::equal_secrets(secret, rest.substr(0, each_))) return false;
+      rest.remove_prefix(each_);
+    }
+    return true;
   }
 
  private:
-  Py_buffer view_{};
+  Verifier verifier_;
+  std::size_t each_;
+  std::string copies_;
 };
 
-std::string_view bytes_of(py::handle bytes) noexcept {
-  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
-}
-
-/// Text or bytes of a header; a text that UTF-8 cannot hold becomes one that no signature is.
-std::optional<std::string_view> header_value(py::handle value) {
-  if (PyBytes_Check(value.ptr())) return bytes_of(value);
-  if (!PyUnicode_Check(value.ptr())) return std::nullopt;
-  py::ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
-  if (text == nullptr) {
-    PyErr_Clear();
-    return "?";
+/// Preparing keys takes about as long as hashing a small body, so those of the last few calls stay. Under the GIL.
+/// Gives a copy, since the GIL may be given away while it is used.
+Verifier recent_verifier(py::handle secret, py::handle max_body) {
+  static std::array<std::unique_ptr<const Known>, 4> known;
+  static std::size_t oldest = 0;
+  const Secrets secrets(secret);
+  const auto limit = left_out(max_body) ? default_max_body : size(max_body, "max_body");
+  for (const auto& each : known) {
+    if (each != nullptr && each->is(secrets, limit)) return each->verifier();
   }
-  return std::string_view(text, static_cast<std::size_t>(size));
+  known[oldest] = std::make_unique<const Known>(secrets, limit);
+  const auto& made = *known[oldest];
+  oldest = (oldest + 1) % known.size();
+  return made.verifier();
 }
 
-std::optional<std::string_view> signature_of(py::handle signature) {
-  if (signature.is_none()) return std::nullopt;
-  const auto value = header_value(signature);
-  if (!value) refuse("signature must be a str, bytes, or None when the header is missing, not " + type_name(signature));
-  return value;
+const Signature& verify_signature() {
+  static const Signature signature("verify(body, signature, secret, *, max_body=1048576)");
+  return signature;
+}
+const Signature& unwrap_signature() {
+  static const Signature signature("unwrap(body, signature, secret, *, max_body=1048576)");
+  return signature;
 }
 
-std::string_view secret_of(py::handle secret) {
-  if (PyBytes_Check(secret.ptr())) return bytes_of(secret);
-  if (!PyUnicode_Check(secret.ptr())) refuse("a secret must be a str or bytes, not " + type_name(secret));
-  return utf8(secret, "a secret");
+py::object webhook_verify(PyObject* /*module*/, const Call& call) {
+  const auto [body, signature, secret, max_body] = verify_signature().bind<4>(call);
+  return verify(recent_verifier(secret, max_body), body, signature);
 }
 
-/// Copies: they live no longer than it takes to prepare the keys.
-std::vector<std::string> secrets_of(py::handle secrets) {
-  if (PyBytes_Check(secrets.ptr()) || PyUnicode_Check(secrets.ptr())) return {std::string(secret_of(secrets))};
-  if (PySequence_Check(secrets.ptr()) == 0 || PyObject_CheckBuffer(secrets.ptr()) != 0) {
-    refuse("secret must be a str, bytes, or a sequence of them, not " + type_name(secrets));
-  }
-  std::vector<std::string> out;
-  for (const auto secret : secrets) out.emplace_back(secret_of(secret));
-  return out;
+py::object webhook_unwrap(PyObject* /*module*/, const Call& call) {
+  const auto [body, signature, secret, max_body] = unwrap_signature().bind<4>(call);
+  return unwrap(recent_verifier(secret, max_body), body, signature_of(signature));
 }
 
-VerifierOptions options_of(py::handle header, py::handle max_body) {
-  VerifierOptions options;
-  if (!left_out(header)) options.header = utf8(header, "header");
-  if (!left_out(max_body)) options.max_body = size(max_body, "max_body");
-  return options;
-}
-
-Verifier make_verifier(py::handle secrets, py::handle header, py::handle max_body, bool any_length = false) {
-  const auto texts = secrets_of(secrets);
-  const std::vector<std::string_view> views(texts.begin(), texts.end());
-  auto options = options_of(header, max_body);
-  return any_length ? Verifier::allowing_any_key_length(views, std::move(options))
-                    : Verifier(views, std::move(options));
-}
-
-/// A mapping (values may be lists) or pairs; names and values str or bytes.
-std::optional<std::string> find_signature(const Verifier& verifier, py::handle headers) {
-  if (headers.is_none() || PyUnicode_Check(headers.ptr()) || PyBytes_Check(headers.ptr())) {
-    refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
-  }
-  std::vector<std::pair<std::string, std::string>> fields;
-  const auto add = [&](std::string_view name, py::handle value) {
-    if (const auto text = header_value(value)) {
-      fields.emplace_back(name, *text);
-      return;
-    }
-    if (value.is_none()) return;
-    // Frameworks keep odd things among the headers; only the one that is looked for must be right.
-    const std::pair<std::string_view, std::string_view> only{name, ""};
-    if (verifier.find_signature({&only, 1})) {
-      refuse("headers: the value of the signature header must be str or bytes, not " + type_name(value));
-    }
-  };
-  const py::object pairs = PyObject_HasAttrString(headers.ptr(), "items") != 0
-                               ? py::object(headers.attr("items")())
-                               : py::reinterpret_borrow<py::object>(headers);
-  if (!py::isinstance<py::iterable>(pairs)) {
-    refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
-  }
-  for (const auto entry : pairs) {
-    if (!(PyTuple_Check(entry.ptr()) || PyList_Check(entry.ptr())) || py::len(entry) != 2) {
-      refuse("headers must be a mapping or pairs of name and value");
-    }
-    const auto pair = py::reinterpret_borrow<py::sequence>(entry);
-    const py::object key = pair[0];
-    const py::object value = pair[1];
-    const auto name = header_value(key);
-    if (!name) refuse("headers: a name must be str or bytes, not " + type_name(key));
-    if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
-      for (const auto one : value) add(*name, one);
-    } else {
-      add(*name, value);
-    }
-  }
-  const std::vector<std::pair<std::string_view, std::string_view>> views(fields.begin(), fields.end());
-  return verifier.find_signature(views);
-}
-
-// ---- Verify and unwrap ------------------------------------------------------------------------------------------------------
-
-struct Outcome {
-  std::size_t secret_index;
-};
-
-Outcome verify(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
+py::str sign(py::handle body, py::handle secret) {
   const Buffer buffer(body);
+  const Secrets secrets(secret);
+  if (secrets.texts().size() != 1)
+    refuse("secret: one is needed to sign, not " + std::to_string(secrets.texts().size()));
   return without_gil_if(buffer.text().size() > large_body,
-                        [&] { return Outcome{verifier.verify(buffer.text(), signature).secret_index()}; });
+                        [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
 }
 
-py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
-  py::bytes kept;
-  if (PyBytes_CheckExact(body.ptr())) {
-    kept = py::reinterpret_borrow<py::bytes>(body);
-  } else {
-    // Copied before it is checked, since another thread could change it in between; but not when it is too large anyway.
+// Whatever is wrong with an argument is an answer, too.
+std::string explain(py::handle body, py::handle signature, py::handle secret) {
+  try {
     const Buffer buffer(body);
-    const auto text = buffer.text();
-    if (text.size() > verifier.options().max_body) static_cast<void>(verifier.verify(text, signature));
-    kept = py::bytes(text.data(), text.size());
+    const Secrets secrets(secret);
+    const auto header = signature_of(signature);
+    return without_gil_if(true, [&] { return webhooks::explain(buffer.text(), header, secrets.texts()); });
+  } catch (const Error& error) {
+    return error.message() + "\n(explain() is for debugging: it does not belong in a request path.)";
   }
-  const auto text = bytes_of(kept);
-  // The Event object keeps the bytes, and outlives everything else that reads them only through resources that do, too.
-  auto* owner = kept.inc_ref().ptr();
-  const std::shared_ptr<const void> keep(
-      owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); });
-  auto event = without_gil_if(text.size() > large_body, [&] {
-    return verifier.unwrap_shared({text, keep}, signature);
-  });
-  return make_event(std::move(event), std::move(kept));
-}
-
-[[noreturn]] void refuse_pickle(const py::object& /*self*/) {
-  throw py::type_error("a Verifier cannot be pickled or copied: it holds signing secrets; make one where it is needed");
-}
-
-// ---- The module -------------------------------------------------------------------------------------------------------------
-
-constexpr const char* verifier_doc =
-    R"(Checks the signatures of one endpoint; its keys are prepared once.
-
-secrets: str or bytes of 32 bytes, or a sequence of them while one is being replaced; others are ConfigError.
-header: name of the signature header, looked up without regard to case. max_body: larger bodies are refused unread.
-Threads: may be shared by any number. Service interface: Events, Request headers.)";
-
-void bind_verifier(py::module_& module) {
-  static const Signature create("Verifier(secrets, header='Service-Signature', max_body=1048576)");
-  auto type = py::class_<Verifier>(module, "Verifier", create.doc(verifier_doc).c_str());
-  type.attr("__doc__") = verifier_doc;
-  type.attr("__module__") = "billcore.webhooks";
-
-  static const Signature init("__init__(self, secrets, header='Service-Signature', max_body=1048576)");
-  type.def(py::init([](const py::args& args, const py::kwargs& kwargs) {
-             const auto values = create.bind(args, kwargs);
-             return make_verifier(values[0], values[1], values[2]);
-           }),
-           init.doc("Prepares the keys.").c_str());
-
-  static const Signature any("allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576)");
-  type.def_static(
-      "allowing_any_key_length",
-      [](const py::args& args, const py::kwargs& kwargs) {
-        const auto values = any.bind(args, kwargs);
-        return make_verifier(values[0], values[1], values[2], true);
-      },
-      any.doc("For test vectors and foreign keys: secrets of any length but zero. The service's own have 32 bytes.")
-          .c_str());
-
-  static const Signature verify_signature("verify(self, body, signature)");
-  type.def(
-      "verify",
-      [](const Verifier& self, const py::args& args, const py::kwargs& kwargs) {
-        const auto values = verify_signature.bind(args, kwargs);
-        return verify(self, values[0], signature_of(values[1]));
-      },
-      verify_signature
-          .doc("Check the signature of a body; raises SignatureError.\n\n"
-               "body: the raw bytes (any buffer). signature: the header's value, None when it is missing.")
-          .c_str());
-
-  static const Signature unwrap_signature("unwrap(self, body, signature)");
-  type.def(
-      "unwrap",
-      [](const Verifier& self, const py::args& args, const py::kwargs& kwargs) {
-        const auto values = unwrap_signature.bind(args, kwargs);
-        return unwrap(self, values[0], signature_of(values[1]));
-      },
-      unwrap_signature.doc("Verify, then parse. Raises SignatureError, or DecodeError when the body is no event.")
-          .c_str());
-
-  static const Signature request_signature("unwrap_request(self, body, headers)");
-  type.def(
-      "unwrap_request",
-      [](const Verifier& self, const py::args& args, const py::kwargs& kwargs) {
-        const auto values = request_signature.bind(args, kwargs);
-        const auto found = find_signature(self, values[1]);
-        return unwrap(self, values[0], found ? std::optional<std::string_view>(*found) : std::nullopt);
-      },
-      request_signature
-          .doc(R"(Like unwrap, with the signature found among the request's headers.
-
-headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Several different values are
-malformed.)")
-          .c_str());
-
-  type.def("__repr__", [](const Verifier& self) {
-    return py::str("<billcore.webhooks.Verifier header={!r} secrets={}>")
-        .format(self.options().header, self.secret_count());
-  });
-  static const Signature reduce("__reduce__(self)");
-  type.def("__reduce__", &refuse_pickle, reduce.doc("Refused: TypeError.").c_str());
 }
 
 void bind_functions(py::module_& module) {
-  static const Signature verify_signature("verify(body, signature, secret, *, max_body=1048576)");
-  module.def(
-      "verify",
-      [](const py::args& args, const py::kwargs& kwargs) {
-        const auto values = verify_signature.bind(args, kwargs);
-        return verify(make_verifier(values[2], {}, values[3]), values[0], signature_of(values[1]));
-      },
-      verify_signature
-          .doc("Check a webhook's signature; raises SignatureError.\n\n"
+  constexpr const char* home = "billcore.webhooks";
+  def_function(module, verify_signature(), fast_call<webhook_verify>,
+               "Check a webhook's signature; raises SignatureError.\n\n"
                "body: the raw bytes as received (any buffer). signature: the header's value, None when it is missing.\n"
                "secret: 32 bytes, str or bytes, or a sequence of them. max_body: larger bodies are refused unread.\n"
-               "A handler that runs often keeps a Verifier. Service interface: Events, Request headers.")
-          .c_str());
-
-  static const Signature unwrap_signature("unwrap(body, signature, secret, *, max_body=1048576)");
-  module.def(
-      "unwrap",
-      [](const py::args& args, const py::kwargs& kwargs) {
-        const auto values = unwrap_signature.bind(args, kwargs);
-        return unwrap(make_verifier(values[2], {}, values[3]), values[0], signature_of(values[1]));
-      },
-      unwrap_signature
-          .doc("Verify, then parse: the Event. Raises SignatureError, or DecodeError when the body is no event.\n\n"
-               "Arguments as of verify(). Service interface: Events.")
-          .c_str());
+               "The keys of the last four secrets stay in memory, prepared; a Verifier keeps its own, and is faster.\n"
+               "Service interface: Events, Request headers.",
+               home);
+  def_function(module, unwrap_signature(), fast_call<webhook_unwrap>,
+               "Verify, then parse: the Event. Raises SignatureError, or DecodeError when the body is no event.\n\n"
+               "Arguments as of verify(). Service interface: Events.",
+               home);
 
   static const Signature sign_signature("sign(body, secret)");
   module.def(
       "sign",
       [](const py::args& args, const py::kwargs& kwargs) {
         const auto values = sign_signature.bind(args, kwargs);
-        const Buffer buffer(values[0]);
-        const auto secret = secret_of(values[1]);
-        return without_gil_if(buffer.text().size() > large_body, [&] { return webhooks::sign(buffer.text(), secret); });
+        return sign(values[0], values[1]);
       },
       sign_signature
           .doc("The signature the service would send, 64 lowercase hex digits: for tests of your own receiver.")
           .c_str());
-  for (const char* name : {"verify", "unwrap", "sign"}) module.attr(name).attr("__module__") = "billcore.webhooks";
+  static const Signature explain_signature("explain(body, signature, secret)");
+  module.def(
+      "explain",
+      [](const py::args& args, const py::kwargs& kwargs) {
+        const auto values = explain_signature.bind(args, kwargs);
+        return explain(values[0], values[1], values[2]);
+      },
+      explain_signature
+          .doc(R"(Why is this refused? A few lines of text for a person; it never accepts.
+
+Tries offline what goes wrong in practice (the body re-serialised, still in base64, with another line end; the signature
+in upper case or with a prefix; the secret with white space, in another encoding, another of the list) and names what
+would have matched. Arguments as of verify(); wrong ones are explained, too. Shows neither a secret nor the right
+signature. Slow: it does not belong in a request path. Service interface: Events, Request headers.)")
+          .c_str());
+  for (const char* name : {"sign", "explain"}) module.attr(name).attr("__module__") = home;
 }
 
 PyObject* make_plain(const Value& value) noexcept {
@@ -338,15 +176,6 @@ PYBIND11_MODULE(_webhook, module) {
   bind_model(module);
   bind_event(module);
   bind_response_info(module);
-  auto verified = py::class_<Outcome>(module, "Verified", py::is_final(), "The signature is right. Always true.");
-  verified.attr("__module__") = "billcore.webhooks";
-  verified.def_property_readonly(
-      "secret_index", [](const Outcome& self) { return self.secret_index; },
-      "Which secret matched; the first one, when several do.");
-  verified.def("__bool__", [](const Outcome&) { return true; });
-  verified.def("__repr__", [](const Outcome& self) {
-    return py::str("<billcore.webhooks.Verified secret_index={}>").format(self.secret_index);
-  });
   bind_verifier(module);
   bind_functions(module);
 

@@ -8,8 +8,8 @@
 
 namespace billcore::python {
 
-/// How a field is read.
-enum class Kind { text, integer, boolean, id, time, decimal, object, any, view, views, integers };
+/// How a field is read. A word is a text out of few.
+enum class Kind { text, word, integer, boolean, id, time, decimal, object, any, view, views, integers };
 
 struct Field {
   const char* name;
@@ -23,14 +23,14 @@ inline constexpr std::array subscription_fields{
     Field{"id", Kind::id, false, "Opaque id, str or int as received."},
     Field{"price", Kind::integer, false, "Cents."},
     Field{"vat", Kind::integer, false, "Basis points (2500 = 25 %)."},
-    Field{"currency", Kind::text, false, "Currency code."},
+    Field{"currency", Kind::word, false, "Currency code."},
     Field{"created_at", Kind::time, false, "Aware datetime."},
     Field{"renews_at", Kind::time, true, "Aware datetime, or None."},
     Field{"ends_at", Kind::time, true, "End of the current paid period once cancelled; aware datetime, or None."},
     Field{"trial_ends_at", Kind::time, true, "Aware datetime, or None."},
     Field{"reference_id", Kind::text, true, "Your own correlation value, or None."},
     Field{"reference_name", Kind::text, true, "Text, or None."},
-    Field{"status", Kind::text, false, "A SubscriptionStatus, or a value this version does not know yet."},
+    Field{"status", Kind::word, false, "A SubscriptionStatus, or a value this version does not know yet."},
     Field{"update_card_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
     Field{"invoices_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
     Field{"cancel_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
@@ -42,10 +42,10 @@ inline constexpr std::array order_fields{
     Field{"created_at", Kind::time, false, "Aware datetime."},
     Field{"total", Kind::integer, false, "Cents, without VAT."},
     Field{"total_with_vat", Kind::integer, false, "Cents, with VAT."},
-    Field{"currency", Kind::text, false, "Currency code."},
+    Field{"currency", Kind::word, false, "Currency code."},
     Field{"reference_id", Kind::text, true, "Your own correlation value, or None."},
     Field{"reference_name", Kind::text, true, "Text, or None."},
-    Field{"state", Kind::text, false, "An OrderState, or a value this version does not know yet."},
+    Field{"state", Kind::word, false, "An OrderState, or a value this version does not know yet."},
     Field{"remote_id", Kind::text, true, "The billing method's identifier of the payment, or None."},
     Field{"delivery", Kind::view, true, "What is delivered, or None.", View::delivery},
     Field{"custom_fields", Kind::views, false, "List of CustomFieldValue.", View::custom_field},
@@ -55,13 +55,13 @@ inline constexpr std::array product_fields{
     Field{"id", Kind::integer, false, "Id."},
     Field{"name", Kind::text, false, "Name."},
     Field{"description", Kind::text, true, "Text, or None."},
-    Field{"type", Kind::text, false, "Short name of the product type."},
+    Field{"type", Kind::word, false, "Short name of the product type."},
     Field{"price", Kind::integer, false, "Cents; whether VAT is in it depends on the product."},
     Field{"price_with_vat", Kind::integer, false, "Cents."},
     Field{"price_without_vat", Kind::integer, false, "Cents."},
-    Field{"currency", Kind::text, false, "Currency code."},
+    Field{"currency", Kind::word, false, "Currency code."},
     Field{"vat_rate", Kind::decimal, false, "Percent, a decimal.Decimal with the digits received."},
-    Field{"interval", Kind::text, true, "Text, or None."},
+    Field{"interval", Kind::word, true, "Text, or None."},
     Field{"image", Kind::text, true, "URL, or None."},
     Field{"images", Kind::views, false, "List of ProductImage.", View::product_image},
     Field{"use_cart", Kind::boolean, false, "bool."},
@@ -77,7 +77,7 @@ inline constexpr std::array product_group_fields{
 inline constexpr std::array custom_field_fields{
     Field{"id", Kind::integer, false, "Id."},
     Field{"label", Kind::text, false, "Label."},
-    Field{"type", Kind::text, false, "Type."},
+    Field{"type", Kind::word, false, "Type."},
     Field{"value", Kind::any, false, "Any JSON value."},
 };
 inline constexpr std::array delivery_fields{Field{"link", Kind::text, false, "URL."}};
@@ -87,8 +87,8 @@ inline constexpr std::array product_image_fields{
 };
 inline constexpr std::array image_source_fields{Field{"src", Kind::text, false, "URL."}};
 inline constexpr std::array product_strings_fields{
-    Field{"interval", Kind::text, false, "Text."},
-    Field{"type", Kind::text, false, "Text."},
+    Field{"interval", Kind::word, false, "Text."},
+    Field{"type", Kind::word, false, "Text."},
     Field{"price", Kind::text, true, "Text, or None."},
     Field{"price_with_vat", Kind::text, true, "Text, or None."},
     Field{"price_without_vat", Kind::text, true, "Text, or None."},

@@ -10,6 +10,7 @@ import pickle
 import threading
 from collections import UserDict
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -218,7 +219,7 @@ def test_secrets_and_bodies_are_in_no_text() -> None:
         lambda: webhooks.verify(BODY, sign(BODY), SECRET, wrong=1),  # type: ignore[call-arg]
         lambda: webhooks.verify(BODY, sign(BODY), secret=SECRET, signature=1),  # type: ignore[misc,arg-type]
         lambda: webhooks.verify(BODY, SECRET),  # type: ignore[call-arg]
-        lambda: webhooks.Verifier(SECRET, "x", 1, 2),  # type: ignore[call-arg]
+        lambda: webhooks.Verifier(SECRET, "x", 1, None, None, 2),  # type: ignore[call-arg]
         lambda: webhooks.Verifier([SECRET, "short"]),
         lambda: webhooks.sign(BODY, SECRET + "x"),
         lambda: verifier.verify(BODY, "x" * 64, SECRET),  # type: ignore[call-arg]
@@ -284,3 +285,202 @@ def test_verified_bodies_that_are_no_event(body: bytes) -> None:
     assert webhooks.verify(body, sign(body), SECRET)
     with pytest.raises(billcore.DecodeError):
         webhooks.unwrap(body, sign(body), SECRET)
+
+
+# ---- Bodies in pieces ----------------------------------------------------------------------------------------------
+
+
+@given(st.binary(max_size=2000), st.lists(st.integers(0, 2000), max_size=5))
+def test_stream_takes_any_pieces(body: bytes, cuts: list[int]) -> None:
+    stream = webhooks.Verifier([OTHER, SECRET]).stream()
+    places = [0, *sorted(min(cut, len(body)) for cut in cuts), len(body)]
+    for begin, end in zip(places, places[1:], strict=False):
+        stream.update(memoryview(body)[begin:end])
+    assert stream.finish(sign(body)).secret_index == 1
+
+
+def test_stream_ends_once() -> None:
+    stream = webhooks.Verifier(SECRET, max_body=4).stream()
+    stream.update(b"body")
+    with pytest.raises(webhooks.SignatureError, match="mismatch"):
+        stream.finish(sign(b"other"))
+    for again in (lambda: stream.finish(sign(b"body")), lambda: stream.update(b"")):
+        with pytest.raises(billcore.InvalidArgumentError, match="ended"):
+            again()
+    large = webhooks.Verifier(SECRET, max_body=4).stream()
+    with pytest.raises(webhooks.SignatureError) as caught:
+        large.update(b"bodies")
+    assert (caught.value.reason, caught.value.http_status) == ("body_too_large", 413)
+    with pytest.raises(webhooks.SignatureError, match="body_too_large"):
+        large.finish(sign(b""))
+
+
+@pytest.mark.parametrize("piece", ["text", None, {}, 7])
+def test_stream_refuses_what_is_no_bytes(piece: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="body"):
+        webhooks.Verifier(SECRET).stream().update(piece)
+
+
+def test_a_stream_belongs_to_one_thread() -> None:
+    stream = webhooks.Verifier(SECRET, max_body=1 << 30).stream()
+    piece = bytes(50 << 20)
+    refused = threading.Event()
+    stop = threading.Event()
+
+    def interfere() -> None:
+        while not stop.is_set():
+            try:
+                stream.update(b"")
+            except billcore.InvalidArgumentError:
+                refused.set()
+
+    thread = threading.Thread(target=interfere)
+    thread.start()
+    updated = 0
+    while not refused.is_set() and updated < 100:
+        try:
+            stream.update(piece)
+            updated += 1
+        except billcore.InvalidArgumentError:
+            refused.set()
+    stop.set()
+    thread.join()
+    assert refused.is_set()
+
+
+# ---- Freshness -----------------------------------------------------------------------------------------------------
+
+CREATED = datetime(2025, 4, 25, 10, tzinfo=UTC)  # of BODY
+
+
+@pytest.mark.parametrize("freshness", [300, 300.0, timedelta(minutes=5)])
+@pytest.mark.parametrize("away", [timedelta(minutes=5), timedelta(minutes=-5), timedelta()])
+@pytest.mark.parametrize("as_seconds", [True, False])
+def test_freshness(freshness: float | timedelta, away: timedelta, as_seconds: bool) -> None:
+    now = CREATED + away
+
+    def clock() -> float | datetime:
+        return now.timestamp() if as_seconds else now.astimezone(timezone(timedelta(hours=2)))
+
+    verifier = webhooks.Verifier(SECRET, freshness=freshness, clock=clock)
+    assert verifier.verify(BODY, sign(BODY))
+    assert verifier.unwrap(BODY, sign(BODY)).id == 9
+    now += timedelta(seconds=1 if away >= timedelta() else -1)
+    if away:
+        for call in (verifier.verify, verifier.unwrap):
+            with pytest.raises(webhooks.SignatureError) as caught:
+                call(BODY, sign(BODY))
+            assert (caught.value.reason, caught.value.http_status) == ("stale", 400)
+            assert "301 s" in str(caught.value) and "300 s" in str(caught.value)
+
+
+def test_freshness_with_the_clock_of_the_machine() -> None:
+    body = event(None, created_at=datetime.now(UTC).isoformat()).raw
+    verifier = webhooks.Verifier(SECRET, freshness=60)
+    assert verifier.unwrap(body, sign(body)).id == 7
+    with pytest.raises(webhooks.SignatureError, match="stale"):
+        verifier.unwrap(BODY, sign(BODY))
+
+
+def test_freshness_wants_the_whole_body() -> None:
+    with pytest.raises(billcore.ConfigError, match="freshness"):
+        webhooks.Verifier(SECRET, freshness=60).stream()
+
+
+@pytest.mark.parametrize("freshness", [0, -1, -0.5, timedelta(0)])
+def test_freshness_must_be_positive(freshness: Any) -> None:
+    with pytest.raises(billcore.ConfigError, match="freshness"):
+        webhooks.Verifier(SECRET, freshness=freshness)
+
+
+@pytest.mark.parametrize("freshness", ["60", True, float("nan"), float("inf"), 1e300, b""])
+def test_freshness_of_the_wrong_type(freshness: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="freshness"):
+        webhooks.Verifier(SECRET, freshness=freshness)
+
+
+def test_clock() -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match="clock"):
+        webhooks.Verifier(SECRET, freshness=1, clock=5)  # type: ignore[arg-type]
+    for wrong in (None, "now", datetime(2025, 4, 25), float("nan")):
+        verifier = webhooks.Verifier(SECRET, freshness=1, clock=lambda wrong=wrong: wrong)  # type: ignore[misc]
+        with pytest.raises(billcore.InvalidArgumentError, match="clock"):
+            verifier.verify(BODY, sign(BODY))
+
+    def broken() -> float:
+        raise ZeroDivisionError
+
+    large = event({"text": "x" * 200_000}).raw  # verified without the GIL
+    for body in (BODY, large):
+        with pytest.raises(ZeroDivisionError):
+            webhooks.Verifier(SECRET, freshness=1, clock=broken).unwrap(body, sign(body))
+    # It is not asked when there is nothing to judge.
+    with pytest.raises(webhooks.SignatureError, match="mismatch"):
+        webhooks.Verifier(SECRET, freshness=1, clock=broken).unwrap(BODY, sign(b""))
+
+
+# ---- What else a Verifier tells ------------------------------------------------------------------------------------
+
+
+def test_matches_counts_each_secret() -> None:
+    verifier = webhooks.Verifier([OTHER, SECRET, SECRET])
+    assert verifier.matches == (0, 0, 0)
+    for _ in range(3):
+        verifier.verify(BODY, sign(BODY))
+    verifier.unwrap(BODY, webhooks.sign(BODY, OTHER))
+    with pytest.raises(webhooks.SignatureError):
+        verifier.verify(BODY, sign(b""))
+    assert verifier.matches == (1, 3, 0)
+
+
+def test_options_can_be_read() -> None:
+    verifier = webhooks.Verifier(SECRET, header="X-Signature", max_body=5)
+    assert (verifier.header, verifier.max_body) == ("X-Signature", 5)
+
+
+def test_a_verifier_without_init_says_so() -> None:
+    empty = webhooks.Verifier.__new__(webhooks.Verifier)
+    with pytest.raises(TypeError, match="__init__"):
+        empty.verify(BODY, sign(BODY))
+
+
+def test_the_last_secrets_of_one_shot_calls_are_told_apart() -> None:
+    secrets = [f"{i:032}" for i in range(6)]
+    for _ in range(3):
+        for secret in secrets:
+            signature = webhooks.sign(BODY, secret)
+            assert webhooks.verify(BODY, signature, secret)
+            assert webhooks.unwrap(BODY, signature, [secret, OTHER]).id == 9
+            for other in secrets:
+                if other != secret:
+                    with pytest.raises(webhooks.SignatureError):
+                        webhooks.verify(BODY, signature, other)
+            with pytest.raises(billcore.ConfigError):
+                webhooks.verify(BODY, signature, [secret[:31], secret[31:] + secret])
+            with pytest.raises(webhooks.SignatureError, match="body_too_large"):
+                webhooks.verify(BODY, signature, secret, max_body=5)
+
+
+@pytest.mark.parametrize(
+    ("body", "signature", "secret", "words"),
+    [
+        ({"id": 1}, None, SECRET, "dict"),
+        ("text", None, SECRET, "str"),
+        (None, None, SECRET, "None"),
+        (BODY, 5, SECRET, "signature"),
+        (BODY, None, 5, "secret"),
+        (BODY, None, [SECRET, 5], "secret"),
+        (BODY, sign(BODY), [], "secret"),
+        (BODY, sign(BODY), "", "secret"),
+        (BODY, None, SECRET, "missing"),
+        (BODY, "\ud800", SECRET, "64"),
+    ],
+)
+def test_explain_has_words_for_everything(body: Any, signature: Any, secret: Any, words: str) -> None:
+    text = webhooks.explain(body, signature, secret)
+    assert words in text and "request path" in text
+
+
+def test_signature_error_knows_its_answer() -> None:
+    error = webhooks.SignatureError("missing")
+    assert (error.reason, error.http_status, str(error)) == ("missing", 401, "missing")

@@ -1,0 +1,264 @@
+#include "bind_verifier.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "arguments.hpp"
+#include "bind_error.hpp"
+#include "bind_event.hpp"
+#include "fast_call.hpp"
+#include "webhook_arguments.hpp"
+
+namespace billcore::python {
+namespace {
+
+// ---- Verified ---------------------------------------------------------------------------------------------------------------
+
+struct VerifiedObject {
+  PyObject head;
+  std::size_t secret_index;
+};
+
+PyTypeObject* verified_type = nullptr;
+
+std::size_t index_of(PyObject* self) noexcept { return reinterpret_cast<VerifiedObject*>(self)->secret_index; }
+
+py::object make_verified(std::size_t secret_index) {
+  auto* object = PyObject_New(VerifiedObject, verified_type);
+  if (object == nullptr) throw py::error_already_set();
+  object->secret_index = secret_index;
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+}
+
+void free_verified(PyObject* self) noexcept {
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+std::array verified_getset{
+    PyGetSetDef{"secret_index",
+                [](PyObject* self, void* /*closure*/) -> PyObject* { return PyLong_FromSize_t(index_of(self)); },
+                nullptr, "Which secret matched; the first one, when several do.", nullptr},
+    PyGetSetDef{},
+};
+
+void bind_verified(py::module_& module) {
+  std::array slots{
+      PyType_Slot{Py_tp_doc, const_cast<char*>("The signature is right. Always true.")},
+      PyType_Slot{Py_tp_dealloc, reinterpret_cast<void*>(free_verified)},
+      PyType_Slot{Py_tp_getset, verified_getset.data()},
+      PyType_Slot{Py_nb_bool, reinterpret_cast<void*>(+[](PyObject* /*self*/) noexcept { return 1; })},
+      PyType_Slot{Py_tp_repr, reinterpret_cast<void*>(+[](PyObject* self) noexcept {
+                    return PyUnicode_FromFormat("<billcore.webhooks.Verified secret_index=%zu>", index_of(self));
+                  })},
+      PyType_Slot{0, nullptr},
+  };
+  PyType_Spec spec{"billcore.webhooks.Verified", static_cast<int>(sizeof(VerifiedObject)), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};
+  auto* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  verified_type = reinterpret_cast<PyTypeObject*>(type);  // this reference lives as long as the process
+  module.attr("Verified") = py::handle(type);
+}
+
+// ---- VerifyStream -----------------------------------------------------------------------------------------------------------
+
+/// Large pieces are hashed without the GIL, and another thread must not come in between.
+class Stream {
+ public:
+  explicit Stream(VerifyStream stream) : stream_(std::move(stream)) {}
+
+  template <typename F>
+  auto use(F&& f) {
+    if (busy_) refuse("the stream is in use by another thread: a stream belongs to one thread at a time");
+    struct Busy {
+      bool& flag;
+      explicit Busy(bool& of) : flag(of) { flag = true; }
+      ~Busy() { flag = false; }
+    } const busy(busy_);
+    return f(stream_);
+  }
+
+ private:
+  VerifyStream stream_;
+  bool busy_ = false;
+};
+
+py::object stream_update(PyObject* self, const Call& call) {
+  static const Signature signature("update(self, piece, /)");
+  const Buffer piece(signature.bind<1>(call)[0]);
+  held<Stream>(self).use([&](VerifyStream& stream) {
+    without_gil_if(piece.text().size() > large_body, [&] { stream.update(piece.text()); });
+  });
+  return py::none();
+}
+
+// ---- Verifier ---------------------------------------------------------------------------------------------------------------
+
+constexpr const char* verifier_doc =
+    R"(Checks the signatures of one endpoint; its keys are prepared once.
+
+secrets: str or bytes of 32 bytes, or a sequence of them while one is being replaced; others are ConfigError.
+header: name of the signature header, looked up without regard to case. max_body: larger bodies are refused unread.
+freshness: refuse events whose created_at is further than this from now, before or after (seconds or a timedelta;
+reason 'stale'). Off by default, since failed deliveries are retried, and invoices are paid weeks later; it is no
+protection against replays. test.hook is never stale. clock: what tells the time for it, as time.time does or as an
+aware datetime.
+Threads: may be shared by any number. Service interface: Events, Request headers.)";
+
+Verifier make_verifier(const std::vector<py::handle>& values, bool any_length) {
+  const Secrets secrets(values[0]);
+  auto options = verifier_options(values[1], values[2], values[3], values[4]);
+  return any_length ? Verifier::allowing_any_key_length(secrets.texts(), std::move(options))
+                    : Verifier(secrets.texts(), std::move(options));
+}
+
+[[noreturn]] void refuse_pickle(const py::object& /*self*/) {
+  throw py::type_error("a Verifier cannot be pickled or copied: it holds signing secrets; make one where it is needed");
+}
+
+const Signature& verify_signature() {
+  static const Signature signature("verify(self, body, signature)");
+  return signature;
+}
+const Signature& unwrap_signature() {
+  static const Signature signature("unwrap(self, body, signature)");
+  return signature;
+}
+const Signature& request_signature() {
+  static const Signature signature("unwrap_request(self, body, headers)");
+  return signature;
+}
+
+py::object verifier_verify(PyObject* self, const Call& call) {
+  const auto [body, signature] = verify_signature().bind<2>(call);
+  return verify(held<Verifier>(self), body, signature);
+}
+
+py::object verifier_unwrap(PyObject* self, const Call& call) {
+  const auto [body, signature] = unwrap_signature().bind<2>(call);
+  return unwrap(held<Verifier>(self), body, signature_of(signature));
+}
+
+py::object verifier_unwrap_request(PyObject* self, const Call& call) {
+  const auto [body, headers] = request_signature().bind<2>(call);
+  const auto& verifier = held<Verifier>(self);
+  const auto found = find_signature(verifier, headers);
+  return unwrap(verifier, body, found ? std::optional<std::string_view>(*found) : std::nullopt);
+}
+
+}  // namespace
+
+py::object verify(const Verifier& verifier, py::handle body, py::handle signature) {
+  const auto header = signature_of(signature);
+  const Buffer buffer(body);
+  return make_verified(without_gil_if(buffer.text().size() > large_body,
+                                      [&] { return verifier.verify(buffer.text(), header).secret_index(); }));
+}
+
+py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
+  py::bytes kept;
+  if (PyBytes_CheckExact(body.ptr())) {
+    kept = py::reinterpret_borrow<py::bytes>(body);
+  } else {
+    // Copied before it is checked, since another thread could change it in between; but not when it is too large anyway.
+    const Buffer buffer(body);
+    const auto text = buffer.text();
+    if (text.size() > verifier.options().max_body) static_cast<void>(verifier.verify(text, signature));
+    kept = py::bytes(text.data(), text.size());
+  }
+  const auto text = bytes_of(kept);
+  // The Event object keeps the bytes, and outlives everything else that reads them only through resources that do, too.
+  auto* owner = kept.inc_ref().ptr();
+  const std::shared_ptr<const void> keep(
+      owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); });
+  auto event = without_gil_if(text.size() > large_body, [&] {
+    return verifier.unwrap_shared({text, keep}, signature);
+  });
+  return make_event(std::move(event), std::move(kept));
+}
+
+void bind_verifier(py::module_& module) {
+  bind_verified(module);
+  static const Signature create(
+      "Verifier(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  auto type = py::class_<Verifier>(module, "Verifier", create.doc(verifier_doc).c_str());
+  type.attr("__doc__") = verifier_doc;
+  type.attr("__module__") = "billcore.webhooks";
+
+  static const Signature init(
+      "__init__(self, secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  type.def(py::init([](const py::args& args, const py::kwargs& kwargs) {
+             return make_verifier(create.bind(args, kwargs), false);
+           }),
+           init.doc("Prepares the keys.").c_str());
+
+  static const Signature any(
+      "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  type.def_static(
+      "allowing_any_key_length",
+      [](const py::args& args, const py::kwargs& kwargs) { return make_verifier(any.bind(args, kwargs), true); },
+      any.doc("For test vectors and foreign keys: secrets of any length but zero. The service's own have 32 bytes.")
+          .c_str());
+
+  def_method(type, verify_signature(), fast_call<verifier_verify>,
+             "Check the signature of a body; raises SignatureError.\n\n"
+             "body: the raw bytes (any buffer). signature: the header's value, None when it is missing.");
+  def_method(type, unwrap_signature(), fast_call<verifier_unwrap>,
+             "Verify, then parse. Raises SignatureError, or DecodeError when the body is no event.");
+  def_method(type, request_signature(), fast_call<verifier_unwrap_request>,
+             R"(Like unwrap, with the signature found among the request's headers.
+
+headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Several different values are
+malformed.)");
+
+  static const Signature stream("stream(self)");
+  type.def(
+      "stream", [](const Verifier& self) { return Stream(self.stream()); },
+      stream
+          .doc("A VerifyStream: a check of a body in pieces, for one that is too large to hold.\n\n"
+               "ConfigError with freshness, which needs the whole body.")
+          .c_str());
+
+  type.def_property_readonly(
+      "matches",
+      [](const Verifier& self) {
+        const auto counts = self.matches();
+        py::tuple out(counts.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) out[i] = py::int_(counts[i]);
+        return out;
+      },
+      "How often each secret was the one that matched, a tuple: one that stays at 0 can be retired.");
+  type.def_property_readonly(
+      "header", [](const Verifier& self) { return self.options().header; }, "Name of the signature header.");
+  type.def_property_readonly(
+      "max_body", [](const Verifier& self) { return self.options().max_body; }, "Larger bodies are refused; bytes.");
+  type.def("__repr__", [](const Verifier& self) {
+    return py::str("<billcore.webhooks.Verifier header={!r} secrets={}>")
+        .format(self.options().header, self.secret_count());
+  });
+  static const Signature reduce("__reduce__(self)");
+  type.def("__reduce__", &refuse_pickle, reduce.doc("Refused: TypeError.").c_str());
+
+  auto stream_type =
+      py::class_<Stream>(module, "VerifyStream", py::is_final(),
+                         "A check of a body in pieces. Made by Verifier.stream(); ends with finish().\n\n"
+                         "Threads: one at a time. Use nothing of the pieces before finish() has returned.");
+  stream_type.attr("__module__") = "billcore.webhooks";
+  static const Signature update("update(self, piece, /)");
+  def_method(stream_type, update, fast_call<stream_update>,
+             "The next bytes (any buffer). SignatureError body_too_large when all of them are over max_body.");
+  static const Signature finish("finish(self, signature)");
+  stream_type.def(
+      "finish",
+      [](Stream& self, const py::args& args, const py::kwargs& kwargs) {
+        const auto signature = signature_of(finish.bind(args, kwargs)[0]);
+        return self.use([&](VerifyStream& pieces) { return make_verified(pieces.finish(signature)); });
+      },
+      finish.doc("The end of the body: Verified, or SignatureError. signature: the header's value, or None.").c_str());
+}
+
+}  // namespace billcore::python

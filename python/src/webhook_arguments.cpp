@@ -1,0 +1,157 @@
+#include "webhook_arguments.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "arguments.hpp"
+#include "bind_time.hpp"
+
+namespace billcore::python {
+namespace {
+
+/// Text or bytes of a header; a text that UTF-8 cannot hold becomes one that no signature is.
+std::optional<std::string_view> header_value(py::handle value) {
+  if (PyBytes_Check(value.ptr())) return bytes_of(value);
+  if (!PyUnicode_Check(value.ptr())) return std::nullopt;
+  py::ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return "?";
+  }
+  return std::string_view(text, static_cast<std::size_t>(size));
+}
+
+std::string_view secret_of(py::handle secret) {
+  if (PyBytes_Check(secret.ptr())) return bytes_of(secret);
+  if (!PyUnicode_Check(secret.ptr())) refuse("a secret must be a str or bytes, not " + type_name(secret));
+  return utf8(secret, "a secret");
+}
+
+std::chrono::microseconds microseconds_of(double seconds, const char* name) {
+  constexpr double limit = 1e12;  // 30,000 years
+  if (!(seconds > -limit && seconds < limit)) refuse(std::string(name) + " is out of range");
+  return std::chrono::microseconds(std::llround(seconds * 1e6));
+}
+
+// Seconds: an int or a float.
+std::optional<double> seconds_of(py::handle value) {
+  if (PyBool_Check(value.ptr()) || (!PyFloat_Check(value.ptr()) && PyIndex_Check(value.ptr()) == 0))
+    return std::nullopt;
+  const double seconds = PyFloat_AsDouble(value.ptr());
+  if (seconds == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return seconds;
+}
+
+std::chrono::microseconds freshness_of(py::handle value) {
+  const auto seconds = seconds_of(value);
+  if (seconds) return microseconds_of(*seconds, "freshness");
+  if (const auto delta = delta_micros(value)) return std::chrono::microseconds(*delta);
+  refuse("freshness must be seconds, a timedelta, or None for any age, not " + type_name(value));
+}
+
+Clock clock_of(py::handle function) {
+  if (PyCallable_Check(function.ptr()) == 0) {
+    refuse("clock must be a function that gives the time, such as time.time, not " + type_name(function));
+  }
+  // Verifying a large body gives the GIL away.
+  const std::shared_ptr<PyObject> shared(function.inc_ref().ptr(), [](PyObject* object) {
+    const py::gil_scoped_acquire gil;
+    Py_DECREF(object);
+  });
+  return [shared] {
+    const py::gil_scoped_acquire gil;
+    const py::object now = py::handle(shared.get())();
+    const auto seconds = seconds_of(now);
+    return std::chrono::sys_time(seconds ? microseconds_of(*seconds, "what clock gave")
+                                         : std::chrono::microseconds(to_micros(now, "what clock gave")));
+  };
+}
+
+}  // namespace
+
+Buffer::Buffer(py::handle body) {
+  auto* object = body.ptr();
+  if (PyUnicode_Check(object)) refuse("body is a str: pass the raw bytes of the request, decoding can change them");
+  if (PyDict_Check(object)) refuse("body is a dict: pass the raw bytes of the request, parsing loses what was signed");
+  if (body.is_none()) refuse("body is None: pass the raw bytes of the request (b'' when there are none)");
+  if (PyObject_CheckBuffer(object) == 0) refuse("body must be bytes or another buffer, not " + type_name(body));
+  if (PyObject_GetBuffer(object, &view_, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    refuse("body is a buffer that is not contiguous: pass bytes(body)");
+  }
+}
+
+std::optional<std::string_view> signature_of(py::handle signature) {
+  if (signature.is_none()) return std::nullopt;
+  const auto value = header_value(signature);
+  if (!value) refuse("signature must be a str, bytes, or None when the header is missing, not " + type_name(signature));
+  return value;
+}
+
+Secrets::Secrets(py::handle secrets) {
+  if (PyBytes_Check(secrets.ptr()) || PyUnicode_Check(secrets.ptr())) {
+    texts_.push_back(secret_of(secrets));
+    return;
+  }
+  if (PySequence_Check(secrets.ptr()) == 0 || PyObject_CheckBuffer(secrets.ptr()) != 0) {
+    refuse("secret must be a str, bytes, or a sequence of them, not " + type_name(secrets));
+  }
+  items_ = py::tuple(py::reinterpret_borrow<py::object>(secrets));
+  for (const auto item : items_) texts_.push_back(secret_of(item));
+}
+
+VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness, py::handle clock) {
+  VerifierOptions options;
+  if (!left_out(header)) options.header = utf8(header, "header");
+  if (!left_out(max_body)) options.max_body = size(max_body, "max_body");
+  if (given(freshness)) options.freshness = freshness_of(freshness);
+  if (given(clock)) options.clock = clock_of(clock);
+  return options;
+}
+
+std::optional<std::string> find_signature(const Verifier& verifier, py::handle headers) {
+  if (headers.is_none() || PyUnicode_Check(headers.ptr()) || PyBytes_Check(headers.ptr())) {
+    refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
+  }
+  std::vector<std::pair<std::string, std::string>> fields;
+  const auto add = [&](std::string_view name, py::handle value) {
+    if (const auto text = header_value(value)) {
+      fields.emplace_back(name, *text);
+      return;
+    }
+    if (value.is_none()) return;
+    // Frameworks keep odd things among the headers; only the one that is looked for must be right.
+    const std::pair<std::string_view, std::string_view> only{name, ""};
+    if (verifier.find_signature({&only, 1})) {
+      refuse("headers: the value of the signature header must be str or bytes, not " + type_name(value));
+    }
+  };
+  const py::object pairs = PyObject_HasAttrString(headers.ptr(), "items") != 0
+                               ? py::object(headers.attr("items")())
+                               : py::reinterpret_borrow<py::object>(headers);
+  if (!py::isinstance<py::iterable>(pairs)) {
+    refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
+  }
+  for (const auto entry : pairs) {
+    if (!(PyTuple_Check(entry.ptr()) || PyList_Check(entry.ptr())) || py::len(entry) != 2) {
+      refuse("headers must be a mapping or pairs of name and value");
+    }
+    const auto pair = py::reinterpret_borrow<py::sequence>(entry);
+    const py::object key = pair[0];
+    const py::object value = pair[1];
+    const auto name = header_value(key);
+    if (!name) refuse("headers: a name must be str or bytes, not " + type_name(key));
+    if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
+      for (const auto one : value) add(*name, one);
+    } else {
+      add(*name, value);
+    }
+  }
+  const std::vector<std::pair<std::string_view, std::string_view>> views(fields.begin(), fields.end());
+  return verifier.find_signature(views);
+}
+
+}  // namespace billcore::python

@@ -1,0 +1,59 @@
+// Reading the arguments of verify(), unwrap() and their kin.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "billcore/webhook.hpp"
+
+namespace billcore::python {
+
+namespace py = pybind11;
+
+/// The bytes of a buffer, borrowed. Whatever is no buffer of bytes is Error(invalid_argument), with the reason.
+class Buffer {
+ public:
+  explicit Buffer(py::handle body);
+  ~Buffer() { PyBuffer_Release(&view_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  [[nodiscard]] std::string_view text() const noexcept {
+    return {static_cast<const char*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+};
+
+[[nodiscard]] inline std::string_view bytes_of(py::handle bytes) noexcept {
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+/// The value of a signature header, str or bytes; nothing for None.
+[[nodiscard]] std::optional<std::string_view> signature_of(py::handle signature);
+
+/// One secret or a sequence of them. The texts are those of the objects: no copy is made.
+class Secrets {
+ public:
+  explicit Secrets(py::handle secrets);
+  [[nodiscard]] const std::vector<std::string_view>& texts() const noexcept { return texts_; }
+
+ private:
+  py::object items_;
+  std::vector<std::string_view> texts_;
+};
+
+/// The options of a Verifier from its arguments, any of which may be left out.
+[[nodiscard]] VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness,
+                                               py::handle clock);
+
+/// The signature among a request's headers: a mapping (values may be lists) or pairs; names and values str or bytes.
+[[nodiscard]] std::optional<std::string> find_signature(const Verifier& verifier, py::handle headers);
+
+}  // namespace billcore::python
