@@ -1,0 +1,42 @@
+"""Sandboxes that deliver, shared by the tests; each test begins in the seeded state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+from billcore.testing import Sandbox
+
+from .support import OTHER, SECRET
+
+# Machines are noisy: how long an example takes says nothing.
+settings.register_profile("billcore", deadline=None)
+settings.load_profile("billcore")
+
+
+@pytest.fixture(scope="session")
+def _sandbox_process() -> Iterator[Sandbox]:
+    with Sandbox(secret=SECRET, retry_schedule=[0.02]) as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def _stranger_process() -> Iterator[Sandbox]:
+    with Sandbox(secret=OTHER, retry_schedule=[0.02]) as process:
+        yield process
+
+
+@pytest.fixture
+def sandbox(_sandbox_process: Sandbox) -> Sandbox:
+    """Signs with SECRET."""
+    _sandbox_process.control.reset()
+    return _sandbox_process
+
+
+@pytest.fixture
+def stranger(_stranger_process: Sandbox) -> Sandbox:
+    """Signs with a secret that no receiver here knows."""
+    _stranger_process.control.reset()
+    return _stranger_process

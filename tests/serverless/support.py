@@ -1,0 +1,204 @@
+"""What the tests share: signed bodies, expectations, an HTTP sender, and real servers as child processes."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import importlib.util
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+
+import billcore
+from billcore import webhooks
+from billcore.testing import Delivery, Sandbox
+
+GENEROUS = 60.0
+SECRET = "0123456789abcdefghijklmnopqrstuv"
+FORMER = "former-former-former-former-0000"
+OTHER = "z" * 32
+BODY = json.dumps(
+    {
+        "id": 9,
+        "name": "order.paid",
+        "account": 1,
+        "created_at": "2025-04-25T10:00:00Z",
+        "data": {"reference_id": "Åse €"},
+    },
+    ensure_ascii=False,
+).encode()
+SIGNATURE = webhooks.sign(BODY, SECRET)
+HEADER = "Service-Signature"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "serverless"
+APPS = Path(__file__).resolve().parent / "apps"
+
+
+@contextlib.contextmanager
+def refused(
+    kind: type[billcore.BillcoreError], text: str = ""
+) -> Iterator[pytest.ExceptionInfo[billcore.BillcoreError]]:
+    """The error is exactly of this class, and one line that holds `text` and nothing that must not be told."""
+    with pytest.raises(kind) as caught:
+        yield caught
+    assert type(caught.value) is kind
+    message = str(caught.value)
+    assert re.search(text, message), message
+    assert message and "\n" not in message and len(message) < 250
+    for hidden in (SIGNATURE, SECRET, "order.paid", "reference_id"):
+        assert hidden not in message
+
+
+@contextlib.contextmanager
+def signature_refused(reason: str, text: str = "") -> Iterator[None]:
+    with refused(webhooks.SignatureError, text) as caught:
+        yield
+    assert isinstance(caught.value, webhooks.SignatureError)
+    statuses = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch": 401}
+    assert (caught.value.reason, caught.value.http_status) == (reason, statuses[reason])
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    text: str
+
+
+def post(
+    port: int, body: bytes | Iterator[bytes], headers: Sequence[tuple[str, str]] = (), path: str = "/webhooks"
+) -> Answer:
+    """Sends one request; an iterator of pieces is sent chunked."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=GENEROUS)
+    try:
+        connection.putrequest("POST", path)
+        for name, value in headers:
+            connection.putheader(name, value)
+        chunked = not isinstance(body, bytes)
+        if isinstance(body, bytes):
+            connection.putheader("Content-Length", str(len(body)))
+        else:
+            connection.putheader("Transfer-Encoding", "chunked")
+        connection.endheaders(body, encode_chunked=chunked)
+        response = connection.getresponse()
+        return Answer(response.status, response.read().decode())
+    finally:
+        connection.close()
+
+
+def post_head(port: int, length: int, sent: bytes = b"", path: str = "/webhooks") -> Answer:
+    """Announces `length` bytes, sends only `sent`, and waits for the answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=GENEROUS)
+    try:
+        connection.putrequest("POST", path)
+        connection.putheader("Content-Length", str(length))
+        connection.putheader(HEADER, SIGNATURE)
+        connection.endheaders(sent)
+        response = connection.getresponse()
+        return Answer(response.status, response.read().decode())
+    finally:
+        connection.close()
+
+
+def child_environment(**more: str) -> dict[str, str]:
+    """A child must find the same billcore as this process, however that was found here."""
+    package = str(Path(os.path.abspath(billcore.__file__)).parent.parent)
+    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1", **more}
+
+
+class ServerProcess:
+    """A web server as users start it, on a free port. It inherits a listening socket, so nothing waits for it."""
+
+    def __init__(self, command: Sequence[str], folder: Path, secret: str) -> None:
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the child
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            self.port: int = listening.getsockname()[1]
+            self.url = f"http://127.0.0.1:{self.port}/webhooks"
+            number = listening.fileno()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", *(part.format(fd=number) for part in command)],
+                cwd=folder,
+                env=child_environment(WEBHOOK_SECRET=secret),
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=subprocess.STDOUT,
+                pass_fds=[number],
+            )
+
+    def output(self) -> str:
+        """What it has written so far; pread, since the child writes at the same offset."""
+        return os.pread(self._output.fileno(), 1 << 20, 0).decode("utf-8", "replace")
+
+    def __enter__(self) -> Self:
+        try:
+            post(self.port, b"", path="/nothing")  # it answers: the time-outs of others begin later
+        except BaseException as error:
+            error.add_note(self.output())
+            self.close()
+            raise
+        return self
+
+    def close(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._output.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            error.add_note(self.output())
+        self.close()
+
+
+UVICORN = ["uvicorn", "--fd", "{fd}", "--no-access-log"]
+GUNICORN = ["gunicorn", "--bind", "fd://{fd}", "--workers", "1", "--no-control-socket"]
+
+
+def event_lines(output: str) -> list[tuple[str, str]]:
+    """(name, id) of the events that a handler printed."""
+    return [(name, number) for name, number in re.findall(r"^([a-z-]+\.[a-z]+) (\S+)$", output, re.M)]
+
+
+def load(path: Path) -> Any:
+    """The module in a file that is in no package. The environment must have WEBHOOK_SECRET."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def deliver_events(sandbox: Sandbox, url: str) -> list[Delivery]:
+    """Registers the URL, lets three events happen, and returns their deliveries when all attempts are over."""
+    with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as client:
+        client.webhook_endpoints.create(url=url)
+        subscription = client.subscriptions.list(reference_id="demo-active").first()
+        product = next(product for product in client.products.list() if product.type == "one_time")
+        assert subscription is not None
+        client.subscriptions.charge(subscription.id, product_id=product.id, amount=1500)
+    sandbox.control.test_hook(data={"note": "Åse €"})
+    return sandbox.control.wait_for_deliveries(GENEROUS)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for something that a child process is about to do; the deadline only ends a broken run."""
+    deadline = time.monotonic() + GENEROUS
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)

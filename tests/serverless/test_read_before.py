@@ -1,0 +1,121 @@
+"""A body that something else read first is noticed on every server, and the error says what to do."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+import socket
+import socketserver
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+from django.core.servers.basehttp import WSGIRequestHandler, WSGIServer
+from werkzeug.serving import make_server
+
+from .support import (
+    APPS,
+    BODY,
+    GENEROUS,
+    GUNICORN,
+    HEADER,
+    SECRET,
+    SIGNATURE,
+    UVICORN,
+    Answer,
+    ServerProcess,
+    load,
+    post,
+    until,
+)
+
+SIGNED = [(HEADER, SIGNATURE)]
+FORM = ("Content-Type", "application/x-www-form-urlencoded")
+
+
+def expect_refusals(
+    port: int, names: Sequence[str], kind: str = "InvalidArgumentError", *, chunked: bool = False
+) -> None:
+    for name in names:
+        headers = [*SIGNED, *([FORM] if name == "form" else [])]
+        answer = post(port, iter([BODY]) if chunked else BODY, headers, f"/{name}")
+        assert answer.status == 500, name
+        assert re.fullmatch(kind + r": .*already read.*verifier\.unwrap_request\(body, headers\)", answer.text), (
+            answer.text
+        )
+
+
+def expect_events(port: int) -> None:
+    for name in ("once", "instead"):
+        assert post(port, BODY, SIGNED, f"/{name}") == Answer(200, "order.paid")
+
+
+def half_body(port: int, path: str) -> socket.socket:
+    """A request that ends in the middle of its body; what the server says can still be read."""
+    connection = socket.create_connection(("127.0.0.1", port), GENEROUS)
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{HEADER}: {SIGNATURE}\r\nContent-Length: {len(BODY)}\r\n\r\n"
+    connection.sendall(head.encode() + BODY[:11])
+    connection.shutdown(socket.SHUT_WR)
+    return connection
+
+
+def read_all(connection: socket.socket) -> str:
+    with connection, connection.makefile("rb") as stream:
+        return stream.read().decode()
+
+
+def test_fastapi_on_uvicorn() -> None:
+    with ServerProcess([*UVICORN, "read_before_fastapi:app"], APPS, SECRET) as server:
+        expect_events(server.port)
+        expect_refusals(server.port, ["twice"])
+        expect_refusals(server.port, ["body", "parameter"], "TimeoutError")
+        with half_body(server.port, "/once"):
+            until(lambda: re.search("^ConnectionError$", server.output(), re.M) is not None)
+
+
+def test_flask_on_gunicorn() -> None:
+    with ServerProcess([*GUNICORN, "read_before_flask:app"], APPS, SECRET) as server:
+        expect_events(server.port)
+        expect_refusals(server.port, ["twice", "data", "json", "form"])
+        expect_refusals(server.port, ["twice", "data"], chunked=True)
+        assert "ConnectionError: the body ended after 11 of" in read_all(half_body(server.port, "/once"))
+
+
+def test_django_on_gunicorn() -> None:
+    with ServerProcess([*GUNICORN, "read_before_django:application"], APPS, SECRET) as server:
+        expect_events(server.port)
+        expect_refusals(server.port, ["twice", "body", "form"])
+        assert "ConnectionError: the body ended after 11 of" in read_all(half_body(server.port, "/once"))
+
+
+# ---- The development servers, which hand out the socket: on it a second reader would wait for ever -----------------
+
+
+@contextlib.contextmanager
+def running(server: socketserver.TCPServer) -> Iterator[int]:
+    with server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield int(server.socket.getsockname()[1])
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_flask_on_its_development_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
+    with running(make_server("127.0.0.1", 0, load(APPS / "read_before_flask.py").app)) as port:
+        expect_events(port)
+        expect_refusals(port, ["twice", "data", "json", "form"])
+
+
+def test_django_on_its_development_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBHOOK_SECRET", SECRET)
+    monkeypatch.syspath_prepend(APPS)  # Django finds the URLs by the module's name
+    server = WSGIServer(("127.0.0.1", 0), WSGIRequestHandler)
+    server.set_app(importlib.import_module("read_before_django").application)
+    with running(server) as port:
+        expect_events(port)
+        expect_refusals(port, ["twice", "body", "form"])

@@ -1,0 +1,88 @@
+"""The handlers of FastAPI, Flask and Django on really started servers: deliveries of the sandbox, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from billcore import webhooks
+from billcore.testing import Sandbox
+
+from .support import (
+    BODY,
+    EXAMPLES,
+    FORMER,
+    GUNICORN,
+    HEADER,
+    OTHER,
+    SECRET,
+    SIGNATURE,
+    UVICORN,
+    Answer,
+    ServerProcess,
+    deliver_events,
+    event_lines,
+    post,
+    post_head,
+    until,
+)
+
+SIGNED = [(HEADER, SIGNATURE)]
+MIB = 1 << 20
+SERVERS = {
+    "fastapi": [*UVICORN, "fastapi_app:app"],
+    "flask": [*GUNICORN, "flask_app:app"],
+    "django": [*GUNICORN, "django_app:application"],
+}
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[ServerProcess]:
+    with ServerProcess(SERVERS[request.param], EXAMPLES, f"{SECRET},{FORMER}") as process:
+        yield process
+
+
+def test_deliveries_are_received(server: ServerProcess, sandbox: Sandbox) -> None:
+    before = len(event_lines(server.output()))
+    deliveries = deliver_events(sandbox, server.url)
+    assert sorted(delivery["event"] for delivery in deliveries) == ["order.confirmed", "order.paid", "test.hook"]
+    assert [[attempt["status"] for attempt in delivery["attempts"]] for delivery in deliveries] == [[204]] * 3
+    seen = event_lines(server.output())[before:]
+    assert sorted(seen) == sorted((delivery["event"], str(delivery["id"])) for delivery in deliveries)
+    for delivery in deliveries:
+        assert delivery["body"] not in server.output() and delivery["signature"] not in server.output()
+
+
+def test_deliveries_of_a_stranger_are_refused(server: ServerProcess, stranger: Sandbox) -> None:
+    before = event_lines(server.output())
+    deliveries = deliver_events(stranger, server.url)
+    assert [delivery["state"] for delivery in deliveries] == ["failed"] * 3
+    assert [[attempt["status"] for attempt in delivery["attempts"]] for delivery in deliveries] == [[401, 401]] * 3
+    assert event_lines(server.output()) == before
+
+
+def test_answers(server: ServerProcess) -> None:
+    assert post(server.port, BODY, SIGNED) == Answer(204, "")
+    assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, FORMER))]) == Answer(204, "")
+    assert post(server.port, iter([BODY[:7], BODY[7:]]), SIGNED) == Answer(204, "")
+    assert post(server.port, BODY + b" ", SIGNED) == Answer(401, "mismatch")
+    assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, OTHER))]) == Answer(401, "mismatch")
+    assert post(server.port, b"", SIGNED) == Answer(401, "mismatch")
+    assert post(server.port, BODY) == Answer(401, "missing")
+    assert post(server.port, BODY, [(HEADER, SIGNATURE.upper())]) == Answer(400, "malformed")
+    assert post(server.port, BODY, [*SIGNED, (HEADER, "0" * 64)]) == Answer(400, "malformed")
+
+
+def test_large_bodies(server: ServerProcess) -> None:
+    whole = BODY + b" " * (MIB - len(BODY))
+    assert post(server.port, whole, [(HEADER, webhooks.sign(whole, SECRET))]) == Answer(204, "")
+    # The answer comes though the body does not.
+    assert post_head(server.port, MIB + 1) == Answer(413, "body_too_large")
+    assert post(server.port, iter([whole, b" "]), SIGNED) == Answer(413, "body_too_large")
+
+
+def test_a_signed_body_that_is_no_event(server: ServerProcess) -> None:
+    """No status says "never send this again", and nobody should lose it: it is an error of the application."""
+    assert post(server.port, b"[1]", [(HEADER, webhooks.sign(b"[1]", SECRET))]).status == 500
+    until(lambda: "DecodeError" in server.output())
