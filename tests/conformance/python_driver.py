@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import importlib
 import json
 import os
@@ -133,20 +134,65 @@ class PythonDriver:
         }
 
     def _webhook(self, verb: str, args: dict[str, Any]) -> Any:
+        if verb == "matches":
+            return self._matches(self._verifier(args), args["deliveries"])
         # "body": a value that is no bytes, to see it refused.
         body = args["body"] if "body" in args else base64.b64decode(args["body_b64"])
         if verb == "sign":
             return {"signature": self._webhooks.sign(body, _bytes_or_text(args["secret"]))}
         secrets = [_bytes_or_text(secret) for secret in args["secrets"]]
-        limit = {"max_body": args["max_body"]} if "max_body" in args else {}
         signature = _header_text(args.get("signature"))
-        if verb == "verify":
-            verified = self._webhooks.verify(body, signature, secrets, **limit)
-            assert verified
-            return {"secret_index": verified.secret_index}
-        event = self._webhooks.unwrap(body, signature, secrets, **limit)
+        if verb == "explain":
+            return {"text": self._webhooks.explain(body, signature, secrets)}
+        if verb == "stream":
+            return self._stream(self._verifier(args).stream(), body, signature, args["chunks"])
+        if verb == "unwrap_request":
+            headers = [(_header_text(name), _header_text(value)) for name, value in args["headers"]]
+            return self._event(self._verifier(args).unwrap_request(body, headers), body, args["read"])
+        if args.keys() & {"any_key_length", "freshness", "now"}:
+            verifier = self._verifier(args)
+            verify, unwrap = verifier.verify, verifier.unwrap
+        else:
+            limit = {"max_body": args["max_body"]} if "max_body" in args else {}
+            verify, unwrap = (
+                lambda *given, one_shot=one_shot: one_shot(*given, secrets, **limit)
+                for one_shot in (self._webhooks.verify, self._webhooks.unwrap)
+            )
+        if verb == "unwrap":
+            return self._event(unwrap(body, signature), body, args["read"])
+        assert verb == "verify", verb
+        verified = verify(body, signature)
+        assert verified
+        return {"secret_index": verified.secret_index}
+
+    def _verifier(self, args: dict[str, Any]) -> Any:
+        options: dict[str, Any] = {name: args[name] for name in ("max_body", "freshness") if name in args}
+        if "now" in args:
+            now = _EPOCH + timedelta(microseconds=args["now"])
+            options["clock"] = lambda: now
+        make = self._webhooks.Verifier
+        if args.get("any_key_length"):
+            make = make.allowing_any_key_length
+        return make([_bytes_or_text(secret) for secret in args["secrets"]], **options)
+
+    def _stream(self, stream: Any, body: bytes, signature: str | None, sizes: list[int]) -> Any:
+        for size in sizes:
+            stream.update(body[:size])
+            body = body[size:]
+        stream.update(body)
+        verified = stream.finish(signature)
+        assert verified
+        return {"secret_index": verified.secret_index}
+
+    def _matches(self, verifier: Any, deliveries: list[dict[str, Any]]) -> Any:
+        for delivery in deliveries:
+            with contextlib.suppress(self._webhooks.SignatureError):
+                verifier.verify(base64.b64decode(delivery["body_b64"]), _header_text(delivery["signature"]))
+        return {"matches": list(verifier.matches)}
+
+    def _event(self, event: Any, body: bytes, paths: list[str]) -> Any:
         assert event.raw == body
-        return {"read": {path: self._read(event, path) for path in args["read"]}}
+        return {"read": {path: self._read(event, path) for path in paths}}
 
     def _read(self, event: Any, path: str) -> Any:
         try:

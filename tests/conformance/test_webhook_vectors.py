@@ -1,10 +1,11 @@
-"""Every webhook vector in every language: verify, unwrap, what the getters give, sign."""
+"""Every webhook vector in every language: verify, in one and in pieces, unwrap, what the getters give, sign."""
 
 from __future__ import annotations
 
 import base64
 import hmac
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -64,10 +65,48 @@ def test_verify(case: dict[str, Any], driver: Driver) -> None:
         _check_refusal(case, reply["error"])
 
 
+# How a body comes in pieces: sizes, what is left being the last piece.
+CHUNKS: dict[str, Callable[[int], list[int]]] = {
+    "whole": lambda size: [],
+    "bytes": lambda size: [1] * min(size + 1, 300),
+    "blocks": lambda size: [64] * min(size // 64, 300),
+    "beside_blocks": lambda size: [63, 1, 65, 0, 127],
+    "empty_ones": lambda size: [0, size // 2, 0, size, 0],
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=_ids(CASES))
+def test_stream(case: dict[str, Any], driver: Driver) -> None:
+    size = len(body_bytes(case))
+    for name, chunks in CHUNKS.items():
+        if size > 1 << 16 and name not in ("blocks", "empty_ones"):
+            continue  # what they are about does not depend on the size
+        reply = driver.run({"op": "webhook.stream", "args": _arguments(case) | {"chunks": chunks(size)}})
+        if case["expect"]["verify"] == "ok":
+            assert reply == {"ok": {"secret_index": case["expect"]["secret_index"]}}, name
+        else:
+            assert "error" in reply, f"accepted: {name}"
+            _check_refusal(case, reply["error"])
+
+
 @pytest.mark.parametrize("case", CASES, ids=_ids(CASES))
 def test_unwrap(case: dict[str, Any], driver: Driver) -> None:
+    args = _arguments(case) | {"read": list(case["expect"].get("fields", {}))}
+    _check_event(case, driver.run({"op": "webhook.unwrap", "args": args}))
+
+
+@pytest.mark.parametrize("case", CASES, ids=_ids(CASES))
+def test_unwrap_request(case: dict[str, Any], driver: Driver) -> None:
+    args = _arguments(case) | {"read": list(case["expect"].get("fields", {}))}
+    signature = args.pop("signature")
+    args["headers"] = [["Host", "receiver.example"], ["Content-Type", "application/json"]]
+    if signature is not None:
+        args["headers"].insert(1, ["sERVICE-sIGNATURE", signature])
+    _check_event(case, driver.run({"op": "webhook.unwrap_request", "args": args}))
+
+
+def _check_event(case: dict[str, Any], reply: dict[str, Any]) -> None:
     fields: dict[str, Any] = case["expect"].get("fields", {})
-    reply = driver.run({"op": "webhook.unwrap", "args": _arguments(case) | {"read": list(fields)}})
     expected = case["expect"]["unwrap"]
     if expected != "ok":
         assert "error" in reply, "accepted"
@@ -88,6 +127,35 @@ def test_unwrap(case: dict[str, Any], driver: Driver) -> None:
             assert path in error["message"] and "\n" not in error["message"]
         else:
             assert not differences(value, read[path], path) and not differences(read[path], value, path)
+
+
+@pytest.mark.parametrize("second", ["the same", "another"])
+def test_a_header_that_comes_twice(second: str, driver: Driver) -> None:
+    """The same value again says nothing new; two values say that somebody added one."""
+    case = GOOD[0]
+    value = case["signature"] if second == "the same" else "0" * 64
+    headers = [["service-signature", value], ["Service-Signature", case["signature"]]]
+    reply = driver.run(
+        {"op": "webhook.unwrap_request", "args": _arguments(case) | {"headers": headers, "read": ["id"]}}
+    )
+    assert "ok" in reply if second == "the same" else reply["error"]["reason"] == "malformed", reply
+
+
+def test_matches(driver: Driver) -> None:
+    """A count for each secret; what was refused counts for none, and of two that match only the first one counts."""
+    secrets = ["0" * 32, "1" * 32, "2" * 32, "1" * 32]
+    expected = [3, 5, 0, 0]
+    deliveries = []
+    for index, count in enumerate(expected):
+        for number in range(count):
+            body = json.dumps({"name": "test.hook", "id": number}).encode()
+            mac = hmac.new(secrets[index].encode(), body, "sha256").hexdigest()
+            encoded = base64.b64encode(body).decode()
+            deliveries += [
+                {"body_b64": encoded, "signature": signature} for signature in (mac, mac[::-1], mac.upper(), None)
+            ]
+    reply = driver.run({"op": "webhook.matches", "args": {"secrets": secrets, "deliveries": deliveries}})
+    assert reply == {"ok": {"matches": expected}}
 
 
 @pytest.mark.parametrize("case", GOOD, ids=_ids(GOOD))

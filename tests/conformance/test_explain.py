@@ -1,0 +1,200 @@
+"""explain() in every language: a case per cause, and what no text of it ever does."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import json
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .drivers import Driver
+from .fixtures import FOLDER, body_bytes, load, text_or_b64
+
+CASES: list[dict[str, Any]] = load("explain.json")["cases"]
+VERDICTS = {
+    "found": re.compile(
+        r"Found: secret \d+ of \d+ gives this signature, but for (\d+) faults? \(body of \d+ bytes?\)\."
+    ),
+    "no_fault": re.compile(
+        r"No fault in what was given: secret \d+ of \d+ gives this signature for this body \(\d+ bytes?\)\."
+    ),
+    "no_cause": re.compile(r"No cause found: none of \d+ combinations gives this signature"),
+    "nothing": re.compile(r"Nothing to compare: "),
+}
+
+
+def run(driver: Driver, body: bytes, signature: Any, secrets: list[Any]) -> str:
+    args = {"body_b64": base64.b64encode(body).decode(), "signature": signature, "secrets": secrets}
+    reply = driver.run({"op": "webhook.explain", "args": args})
+    assert reply.keys() == {"ok"}, reply
+    text = reply["ok"]["text"]
+    check_text(text, body, text_or_b64(signature) if signature is not None else b"", [*map(text_or_b64, secrets)])
+    return str(text)
+
+
+def check_text(text: str, body: bytes, signature: bytes, secrets: list[bytes]) -> None:
+    """What holds of every text, whatever it explains."""
+    first, *rest = text.split("\n")
+    assert any(pattern.match(first) for pattern in VERDICTS.values()), first
+    assert rest and all(line.startswith("- ") for line in rest[:-1]), text
+    assert rest[-1].startswith("This explains and accepts nothing") and "does not belong in a request path" in rest[-1]
+    right = [hmac.new(secret, body, "sha256").hexdigest() for secret in secrets]
+    accepted = signature.decode("latin-1") in right and all(len(secret) == 32 for secret in secrets)
+    assert first.startswith("No fault") == accepted, first
+    assert not re.search(r"\b(valid|verified|accepted|authentic|trust)", text.replace("not valid UTF-8", "")), text
+    check_nothing_shows(text, [body, signature, *secrets, *(mac.encode() for mac in right)])
+
+
+def check_nothing_shows(text: str, hidden: list[bytes]) -> None:
+    """No run of 12 bytes of anything given, nor of its hex or base64, stands in the text."""
+    for value in hidden:
+        for form in (value, value.hex().encode(), base64.b64encode(value)):
+            letters = form[:200].decode("latin-1")
+            pieces = {letters[i : i + 12] for i in range(len(letters) - 11)}
+            assert not any(piece in text for piece in pieces if len(set(piece)) > 4), text
+        if 6 <= len(value) < 12:
+            assert value.decode("latin-1") not in text or value in WORDS, text
+
+
+WORDS = {b"undefined", b"payload", b"sha256="}  # given in a case, and in a phrase by chance
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_cause(case: dict[str, Any], driver: Driver) -> None:
+    text = run(driver, body_bytes(case), case["signature"], case["secrets"])
+    expect = case["expect"]
+    verdict = VERDICTS[expect["verdict"]].match(text)
+    assert verdict, text
+    if "faults" in expect:
+        assert int(verdict[1]) == expect["faults"] == len(text.split("\n")) - 2, text
+    for part in expect["says"]:
+        assert part in text, f"{part!r} is not in:\n{text}"
+    for part in expect.get("never", []):
+        assert part not in text, f"{part!r} is in:\n{text}"
+
+
+def test_languages_say_the_same(drivers: Any) -> None:
+    for case in CASES[::7]:
+        args = (body_bytes(case), case["signature"], case["secrets"])
+        texts = {run(drivers(language), *args) for language in ("cpp", "c")}
+        assert len(texts) == 1, texts
+
+
+SECRET = b"whsec-0123456789abcdefghijklmnop"
+
+
+def _odd_input(chance: random.Random) -> tuple[bytes, Any, list[Any]]:
+    """Something a confused user may pass: sometimes right, mostly not."""
+    values: list[Any] = [None, True, 1, -0.5, 'å/\\"\u2028', [], {}, [[{"a": [1]}]], "x" * 40, 10**30]
+    picked = [chance.choice(values) for _ in range(chance.randrange(4))]
+    body = json.dumps(picked if chance.random() < 0.7 else dict(zip("abcd", picked, strict=False))).encode()
+    if chance.random() < 0.2:
+        body = chance.randbytes(chance.randrange(60))
+    secret = chance.choice([SECRET, chance.randbytes(32), chance.randbytes(chance.randrange(70)), b"\n " + SECRET])
+    signature: bytes | None = (
+        hmac.new(chance.choice([secret, secret.strip(), SECRET]), body, "sha256").hexdigest().encode()
+    )
+    assert signature is not None
+    noise: list[bytes] = [
+        b"",
+        b" ",
+        b"'",
+        b'"',
+        b"sha256=",
+        b",",
+        b"=",
+        b"\0",
+        b"\xff",
+        b"0x",
+        b"=" * 9,
+        b"%",
+        b"\\n",
+        b"A",
+    ]
+    for _ in range(chance.randrange(3)):
+        at = chance.choice([0, len(signature), chance.randrange(len(signature) + 1)])
+        signature = signature[:at] + chance.choice(noise) + signature[at:]
+    wrap: list[Callable[[bytes], bytes]] = [
+        lambda b: b,
+        lambda b: b,
+        base64.b64encode,
+        lambda b: b + b"\n",
+        lambda b: b'"' + b + b'"',
+        lambda b: b"{" + b,
+        lambda b: b"\xef\xbb\xbf" + b,
+        lambda b: b.replace(b" ", b""),
+        lambda b: b"payload=" + b.replace(b'"', b"%22") + b"%",
+        lambda b: b.replace(b'"', b'\\"'),
+        lambda b: b[: len(b) // 2],
+        lambda b: b'{"body":' + json.dumps(b.decode("latin-1")).encode() + b"}",
+    ]
+    for _ in range(chance.randrange(3)):
+        body = chance.choice(wrap)(body)
+    secrets = [secret] * chance.choice([0, 1, 1, 1, 2])
+    if secrets and chance.random() < 0.3:
+        secrets.insert(
+            chance.randrange(2), chance.choice([b"", b"short", SECRET, b"sk_live_abc", b"=" * 40, b"\0" * 33])
+        )
+    as_json = [{"b64": base64.b64encode(one).decode()} for one in secrets]
+    given = None if chance.random() < 0.03 else {"b64": base64.b64encode(signature).decode()}
+    return body, given, as_json
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_input_is_explained(seed: int, driver: Driver) -> None:
+    """It never fails, never accepts what hmac does not, and shows nothing; run() checks."""
+    chance = random.Random(seed)
+    for _ in range(50):
+        run(driver, *_odd_input(chance))
+
+
+# The cases themselves.
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_case_is_true(case: dict[str, Any]) -> None:
+    """By Python's hmac: a fault that is named is there, and the signature is that of what was signed."""
+    signature = text_or_b64(case["signature"]) if case["signature"] is not None else b""
+    macs = [hmac.new(text_or_b64(one), body_bytes(case), "sha256").hexdigest().encode() for one in case["secrets"]]
+    whole = all(len(text_or_b64(secret)) == 32 for secret in case["secrets"])
+    assert (case["expect"]["verdict"] == "no_fault") == (signature in macs and whole)
+    if "signed" in case:
+        signed = case["signed"]
+        mac = hmac.new(text_or_b64(signed["secret"]), body_bytes(signed), "sha256").digest()
+        forms = [mac.hex().encode(), mac.hex().upper().encode(), base64.b64encode(mac), base64.urlsafe_b64encode(mac)]
+        plain = signature.replace(b":", b"").lower()
+        assert any(form.rstrip(b"=") in signature for form in forms) or forms[0] in plain
+        assert signature not in macs or not whole, "nothing is wrong with this case"
+
+
+def test_file_is_what_its_script_makes() -> None:
+    for name in ("explain", "freshness"):
+        script = FOLDER / f"make_{name}.py"
+        made = subprocess.run([sys.executable, "-B", script, "--stdout"], capture_output=True, check=True).stdout
+        assert made == (FOLDER / f"{name}.json").read_bytes(), f"run {script.name} and look at what changes"
+
+
+def test_checks_notice() -> None:
+    mac = hmac.new(SECRET, b"{}", "sha256").hexdigest()
+    closing = "\nThis explains and accepts nothing: keep refusing. It does not belong in a request path."
+    good = f"No fault in what was given: secret 1 of 1 gives this signature for this body (2 bytes).\n- x{closing}"
+    check_text(good, b"{}", mac.encode(), [SECRET])
+    bad = [
+        (good, b"{ }", mac),
+        (good.replace("- x", f"- {mac[20:40]}"), b"{}", mac),
+        (good.replace("- x", f"- {SECRET[5:20].decode()}"), b"{}", mac),
+        (good.replace("- x", f"- {SECRET.hex()}"), b"{}", mac),
+        (good.replace("- x", "- the signature is valid"), b"{}", mac),
+        (good.replace(closing, ""), b"{}", mac),
+        ("Found: secret 1 of 1 gives this signature, but for 1 fault (body of 2 bytes).\n- x" + closing, b"{}", mac),
+    ]
+    for text, body, signature in bad:
+        with pytest.raises(AssertionError):
+            check_text(text, body, signature.encode(), [SECRET])

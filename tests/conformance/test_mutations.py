@@ -1,0 +1,164 @@
+"""10,000 damaged deliveries in every language, against Python's hmac and the rules written down here once more."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .drivers import Driver
+from .fixtures import body_bytes, load, text_or_b64
+
+ROUNDS, CASES_A_ROUND = 20, 500
+GOOD = [
+    (body_bytes(case), text_or_b64(case["signature"]), [text_or_b64(secret) for secret in case["secrets"]])
+    for case in load("webhook_vectors.json")["cases"]
+    if case["expect"]["verify"] == "ok" and len(body_bytes(case)) <= 4096
+]
+STATUS = {"missing": 401, "malformed": 400, "mismatch": 401}
+Delivery = tuple[bytes, bytes | None, list[bytes]]
+
+
+def verdict(body: bytes, signature: bytes | None, secrets: list[bytes]) -> int | str:
+    """The index of the first secret that matches, or why there is none. Bodies here are below every limit."""
+    if len(secrets) == 0 or {len(secret) for secret in secrets} != {32}:
+        return "ConfigError"
+    if signature is None:
+        return "missing"
+    if len(signature) != 64 or not set(signature) <= set(b"0123456789abcdef"):
+        return "malformed"
+    for index, secret in enumerate(secrets):
+        if hmac.new(secret, body, "sha256").hexdigest() == signature.decode():
+            return index
+    return "mismatch"
+
+
+def _flip_bit(text: bytearray, at: int, chance: random.Random) -> None:
+    text[at] ^= 1 << chance.randrange(8)
+
+
+def _set_byte(text: bytearray, at: int, chance: random.Random) -> None:
+    text[at] = chance.choice([0, 10, 32, 48, 97, 102, 103, 255, chance.randrange(256)])
+
+
+def _cut(text: bytearray, at: int, chance: random.Random) -> None:
+    text[:] = text[:at] if chance.random() < 0.5 else text[at:]
+
+
+def _delete(text: bytearray, at: int, chance: random.Random) -> None:
+    del text[at : at + chance.choice([1, 1, 2, 8])]
+
+
+def _insert(text: bytearray, at: int, chance: random.Random) -> None:
+    at = chance.choice([0, at, len(text)])
+    text[at:at] = chance.choice([b" ", b"\n", b"\0", b"0", b"a", b"\xef\xbb\xbf", b"sha256=", chance.randbytes(3)])
+
+
+def _change_case(text: bytearray, at: int, chance: random.Random) -> None:
+    part = slice(at, at + chance.choice([1, 64]))
+    text[part] = bytes(text[part]).swapcase()
+
+
+def _swap(text: bytearray, at: int, chance: random.Random) -> None:
+    other = chance.randrange(len(text))
+    text[at], text[other] = text[other], text[at]
+
+
+def _repeat(text: bytearray, at: int, chance: random.Random) -> None:
+    text += text[at:]
+
+
+CHANGES: list[Callable[[bytearray, int, random.Random], None]] = [
+    _flip_bit,
+    _set_byte,
+    _cut,
+    _delete,
+    _insert,
+    _change_case,
+    _swap,
+    _repeat,
+]
+
+
+def _change(text: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(text)
+    for _ in range(chance.choice([1, 1, 1, 2, 3])):
+        if changed:
+            chance.choice(CHANGES)(changed, chance.randrange(len(changed)), chance)
+    return bytes(changed)
+
+
+PLANS = ["", "body", "signature", "signature", "secret", "list", "body signature", "swap", "other"]
+
+
+def mutate(chance: random.Random) -> Delivery:
+    body, signature, secrets = chance.choice(GOOD)
+    secrets = list(secrets)
+    for part in chance.choice(PLANS).split():
+        if part == "body":
+            body = _change(body, chance)
+        elif part == "signature":
+            signature = _change(signature, chance)
+        elif part == "secret":
+            index = chance.randrange(len(secrets))
+            secrets[index] = _change(secrets[index], chance)
+        elif part == "list":  # still one of several, somewhere else, or not there at all
+            secrets += [chance.randbytes(32) for _ in range(chance.randrange(3))]
+            chance.shuffle(secrets)
+            secrets = secrets[: chance.randrange(len(secrets) + 1)]
+        elif part == "swap":  # everything in its right form, but of another delivery
+            body, signature, _ = chance.choice(GOOD)
+        else:
+            return body, None if chance.random() < 0.5 else _change(signature, chance), secrets
+    return body, signature, secrets
+
+
+def _encoded(value: bytes) -> dict[str, str]:
+    return {"b64": base64.b64encode(value).decode()}
+
+
+def _run(driver: Driver, delivery: Delivery, chunks: list[int] | None) -> int | str:
+    body, signature, secrets = delivery
+    args: dict[str, Any] = {
+        "body_b64": base64.b64encode(body).decode(),
+        "signature": None if signature is None else _encoded(signature),
+        "secrets": [_encoded(secret) for secret in secrets],
+    }
+    if chunks is not None:
+        args["chunks"] = chunks
+    reply = driver.run({"op": "webhook.verify" if chunks is None else "webhook.stream", "args": args})
+    if "ok" in reply:
+        index = reply["ok"]["secret_index"]
+        assert type(index) is int
+        return index
+    error = reply["error"]
+    if error["class"] == "ConfigError":
+        return "ConfigError"
+    assert error["class"] == "SignatureError", error
+    assert error["http_status"] == STATUS[error["reason"]], error
+    return str(error["reason"])
+
+
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_mutations(seed: int, driver: Driver) -> None:
+    chance = random.Random(f"mutations {seed}")
+    for number in range(CASES_A_ROUND):
+        delivery = mutate(chance)
+        chunks = [chance.randrange(200) for _ in range(4)] if chance.random() < 0.25 else None
+        got, wanted = _run(driver, delivery, chunks), verdict(*delivery)
+        assert got == wanted, f"case {number}: {got!r}, not {wanted!r}, of {delivery!r} in pieces of {chunks}"
+
+
+def test_every_verdict_occurs() -> None:
+    """The mutations are worth something: all verdicts, right ones among them, and nearly all of them different."""
+    chance = random.Random("mutations 0")
+    deliveries = [mutate(chance) for _ in range(2000)]
+    count = Counter(str(verdict(*delivery)) for delivery in deliveries)
+    assert all(count[wanted] > 50 for wanted in ("0", "ConfigError", "missing", "malformed", "mismatch")), count
+    assert any(count[index] for index in ("1", "2", "3", "15")), count
+    assert ROUNDS * CASES_A_ROUND >= 10_000
