@@ -1,0 +1,95 @@
+"""Deliveries to measure with: events like the service's, of exactly so many bytes, signed by Python's own hmac."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+SECRET = "whsec-0123456789abcdefghijklmnop"
+OTHER_SECRET = "whsec-abcdefghijklmnop0123456789"
+SIZES = (300, 900, 65536)
+
+PORTAL = "https://portal.billing.example/s/1001/"
+NOTE = "blue seats for the night train to Bergen with a window and one quiet table"
+SUBSCRIPTION: dict[str, Any] = {
+    "id": "sub_1001",
+    "price": 19900,
+    "vat": 2500,
+    "currency": "NOK",
+    "created_at": "2025-01-15T10:00:00+01:00",
+    "renews_at": "2025-05-15T10:00:00+02:00",
+    "ends_at": None,
+    "trial_ends_at": None,
+    "reference_id": "user/42",
+    "reference_name": "Åse Ødegård",
+    "status": "active",
+    "update_card_url": PORTAL + "card?signature=c0ffee",
+    "invoices_url": PORTAL + "invoices?signature=c0ffee",
+    "cancel_url": PORTAL + "cancel?signature=c0ffee",
+    "custom_fields": [{"id": 7, "label": "Seats", "type": "number", "value": 3}],
+}
+# The service may send a part of the fields only; the whole has more than 300 bytes.
+FEW = ("id", "price", "vat", "currency", "status")
+
+
+@dataclass(frozen=True)
+class Delivery:
+    body: bytes
+    secret: str  # the sender's
+    signature: str
+
+    @property
+    def size(self) -> int:
+        return len(self.body)
+
+
+def _text(value: object) -> bytes:
+    """Compact JSON in the service's spelling: ASCII, slashes escaped."""
+    return json.dumps(value, separators=(",", ":")).replace("/", "\\/").encode()
+
+
+def body(size: int) -> bytes:
+    """subscription.updated, filled up to `size` with metadata of the account's own."""
+    metadata: dict[str, str] = {}
+    fields = {name: SUBSCRIPTION[name] for name in (FEW if size < 800 else SUBSCRIPTION)}
+    event = {
+        "id": 90211,
+        "name": "subscription.updated",
+        "account": 17,
+        "created_at": "2025-04-25T09:30:00+02:00",
+        "data": {**fields, "metadata": metadata},
+    }
+    words = cycle(NOTE.split())
+    missing = size - len(_text(event))
+    while missing > 0:
+        key = f"note_{len(metadata) + 1}"
+        room = missing - len(_text({key: ""})) + 2 - bool(metadata)
+        if room > 120:  # a note of ordinary length, and more to come
+            metadata[key] = " ".join(next(words) for _ in range(8))
+        else:
+            metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]
+        missing = size - len(_text(event))
+    text = _text(event)
+    if len(text) != size:
+        raise ValueError(f"made {len(text)} bytes instead of {size}")
+    return text
+
+
+def deliveries(secret: str = SECRET) -> list[Delivery]:
+    return [
+        Delivery(text, secret, hmac.new(secret.encode(), text, hashlib.sha256).hexdigest())
+        for text in (body(size) for size in SIZES)
+    ]
+
+
+def write(folder: Path) -> None:
+    """The same deliveries as files, for the C and C++ program."""
+    (folder / "secret").write_text(SECRET, "ascii")
+    for one in deliveries():
+        (folder / f"{one.size}.body").write_bytes(one.body)
+        (folder / f"{one.size}.signature").write_text(one.signature, "ascii")

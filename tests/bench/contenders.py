@@ -1,0 +1,117 @@
+"""Python's ways to verify an event and to read its id, its name and the subscription's status.
+
+A contender is a statement and the names it uses, for one delivery. The others' schemes sign a time that must not be
+old, so the names are made anew for each round. Only the benchmark's own environment has these packages.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from types import GenericAlias
+from typing import Any
+
+from billcore import webhooks
+
+from .bodies import SECRET, Delivery
+
+# Imported so, they are Any where they are not installed.
+msgspec, orjson, standardwebhooks, stripe, svix = (
+    import_module(name) for name in ("msgspec", "orjson", "standardwebhooks", "stripe", "svix.webhooks")
+)
+
+Names = dict[str, Any]
+KEY = SECRET.encode()
+
+_text, _maybe = (str, ""), (str | None, None)
+CUSTOM_FIELD = msgspec.defstruct("CustomField", [("id", int), ("label", str), ("type", str), ("value", Any)])
+# Every field of the interface. Times stay text, which is the least work; an event may have a part of the fields only.
+SUBSCRIPTION = msgspec.defstruct(
+    "Subscription",
+    [
+        ("id", int | str),
+        ("price", int, 0),
+        ("vat", int, 0),
+        *((name, *_text) for name in ("currency", "created_at")),
+        *((name, *_maybe) for name in ("renews_at", "ends_at", "trial_ends_at", "reference_id", "reference_name")),
+        *((name, *_text) for name in ("status", "update_card_url", "invoices_url", "cancel_url")),
+        ("custom_fields", GenericAlias(list, CUSTOM_FIELD), []),
+        ("metadata", dict[str, Any], {}),
+    ],
+)
+EVENT = msgspec.defstruct(
+    "Event", [("id", int | str), ("name", str), ("account", int), ("created_at", str), ("data", SUBSCRIPTION)]
+)
+
+READ_OBJECT = "event.id\nevent.name\nevent.data.status\n"
+READ_DICT = "event['id']\nevent['name']\nevent['data']['status']\n"
+CHECK = "if not hmac.compare_digest(hmac.new(key, body, 'sha256').hexdigest(), signature):\n    raise ValueError\n"
+
+
+@dataclass(frozen=True)
+class Contender:
+    label: str
+    statement: str
+    names: Callable[[Delivery], Names]
+
+
+def _plain(one: Delivery) -> Names:
+    decode = msgspec.json.Decoder(EVENT).decode
+    parsers = {"decode": decode, "orjson": orjson, "json": json}
+    return {"hmac": hmac, "key": KEY, "body": one.body, "signature": one.signature, **parsers}
+
+
+def _standard(one: Delivery, verifier: Any, prefix: str) -> Names:
+    now = str(int(time.time()))
+    mac = hmac.new(one.secret.encode(), f"msg_1.{now}.".encode() + one.body, hashlib.sha256).digest()
+    signature = "v1," + base64.b64encode(mac).decode()
+    headers = {f"{prefix}-id": "msg_1", f"{prefix}-timestamp": now, f"{prefix}-signature": signature}
+    return {"verifier": verifier, "body": one.body, "headers": headers, "json": json}
+
+
+def _stripe(one: Delivery) -> Names:
+    now = int(time.time())
+    mac = hmac.new(one.secret.encode(), f"{now}.".encode() + one.body, hashlib.sha256).hexdigest()
+    return {"stripe": stripe, "body": one.body, "header": f"t={now},v1={mac}", "secret": SECRET}
+
+
+def _ours(one: Delivery) -> Names:
+    named = {"webhooks": webhooks, "verifier": webhooks.Verifier(SECRET), "secret": SECRET}
+    return {**named, "body": one.body, "signature": one.signature}
+
+
+CONTENDERS = {
+    "msgspec": Contender("hmac + msgspec struct of all fields", CHECK + "event = decode(body)\n" + READ_OBJECT, _plain),
+    "orjson": Contender("hmac + orjson", CHECK + "event = orjson.loads(body)\n" + READ_DICT, _plain),
+    "json": Contender("hmac + json", CHECK + "event = json.loads(body)\n" + READ_DICT, _plain),
+    "standardwebhooks": Contender(
+        "standardwebhooks Webhook.verify",
+        "event = verifier.verify(body, headers)\n" + READ_DICT,
+        lambda one: _standard(one, standardwebhooks.Webhook(KEY), "webhook"),
+    ),
+    "svix": Contender(
+        "svix Webhook.verify + json",
+        "verifier.verify(body, headers)\nevent = json.loads(body)\n" + READ_DICT,
+        lambda one: _standard(one, svix.Webhook(KEY), "svix"),
+    ),
+    "stripe": Contender(
+        "stripe Webhook.construct_event",
+        "event = stripe.Webhook.construct_event(body, header, secret)\nevent.id\nevent['name']\nevent.data.status\n",
+        _stripe,
+    ),
+    "unwrap": Contender("billcore Verifier.unwrap", "event = verifier.unwrap(body, signature)\n" + READ_OBJECT, _ours),
+    "one_shot": Contender(
+        "billcore webhooks.unwrap (one shot)",
+        "event = webhooks.unwrap(body, signature, secret)\n" + READ_OBJECT,
+        _ours,
+    ),
+    "verify": Contender(
+        "billcore Verifier.verify (nothing parsed, nothing read)", "verifier.verify(body, signature)\n", _ours
+    ),
+}

@@ -1,0 +1,124 @@
+"""A table of rows measured together: as text, as Markdown, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from .targets import Target
+
+
+@dataclass
+class Row:
+    key: str
+    label: str
+    samples: list[float]
+    extra: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def low(self) -> float:
+        return min(self.samples)
+
+    @property
+    def middle(self) -> float:
+        return median(self.samples)
+
+
+@dataclass
+class Table:
+    """reference: the key of the row that is 1.00; unit: of the samples. best: takes one number from a row's samples."""
+
+    key: str
+    title: str
+    unit: str
+    reference: str | None
+    rows: list[Row]
+    targets: dict[tuple[str, str], list[Target]]
+    digits: int = 2
+    best: Callable[[Sequence[float]], float] = min
+
+    def ratio(self, row: Row) -> float | None:
+        if self.reference is None:
+            return None
+        return self.best(row.samples) / self.best(self._row(self.reference).samples)
+
+    def _row(self, key: str) -> Row:
+        return next(row for row in self.rows if row.key == key)
+
+    def quantities(self, row: Row) -> dict[str, float]:
+        """What a target may be about."""
+        found = {"min": row.low, "median": row.middle, **row.extra}
+        ratio = self.ratio(row)
+        return found if ratio is None else {**found, "ratio": ratio}
+
+    def verdicts(self, row: Row) -> list[tuple[Target, float, bool]]:
+        values = self.quantities(row)
+        wanted = self.targets.get((self.key, row.key), [])
+        return [(target, values[target.quantity], target.met(values[target.quantity])) for target in wanted]
+
+    def _cells(self, row: Row) -> list[str]:
+        verdict = ", ".join(
+            f"{target}{'' if target.quantity in ('ratio', 'min') else ' ' + target.quantity.split()[0]} "
+            f"{'met' if met else 'missed'}"
+            for target, _, met in self.verdicts(row)
+        )
+        number = f".{self.digits}f"
+        ratio = self.ratio(row)
+        return [
+            row.label,
+            format(row.low, number),
+            format(row.middle, number),
+            *(format(row.extra[name], ".1f") for name in self._extra()),
+            *([] if ratio is None else [f"{ratio:.2f}"]),
+            verdict,
+        ]
+
+    def _extra(self) -> list[str]:
+        return list(self.rows[0].extra)
+
+    def _heading(self) -> list[str]:
+        ratio = [] if self.reference is None else ["ratio"]
+        return ["", f"min {self.unit}", f"median {self.unit}", *self._extra(), *ratio, "target"]
+
+    def text(self) -> str:
+        lines = [self._heading(), *(self._cells(row) for row in self.rows)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        last = len(widths) - 1
+
+        def aligned(line: list[str]) -> str:
+            cells = [
+                cell.ljust(width) if i in (0, last) else cell.rjust(width)
+                for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ]
+            return "  ".join(cells).rstrip()
+
+        return "\n".join([self.title, *(aligned(line) for line in lines)])
+
+    def markdown(self) -> str:
+        heading = self._heading()
+        rule = ["---" if i in (0, len(heading) - 1) else "---:" for i in range(len(heading))]
+        lines = [heading, rule, *(self._cells(row) for row in self.rows)]
+        return "\n".join([f"**{self.title}**", "", *("| " + " | ".join(line) + " |" for line in lines)])
+
+    def json(self) -> dict[str, Any]:
+        def plain(row: Row) -> dict[str, Any]:
+            return {
+                "row": row.key,
+                "label": row.label,
+                **{name: float(f"{value:.5g}") for name, value in self.quantities(row).items()},
+                "samples": len(row.samples),
+                "targets": [
+                    {"quantity": target.quantity, "bound": str(target), "met": met}
+                    for target, _, met in self.verdicts(row)
+                ],
+            }
+
+        return {
+            "table": self.key,
+            "title": self.title,
+            "unit": self.unit,
+            "reference": self.reference,
+            "rows": [plain(row) for row in self.rows],
+        }

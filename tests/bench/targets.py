@@ -1,0 +1,32 @@
+"""The bounds to reach, all of them: (table, row) -> targets. A ratio is to the table's reference, in the same run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    quantity: str  # which column of the row it is about
+    bound: float
+    at_least: bool = False
+
+    def met(self, value: float) -> bool:
+        return value >= self.bound if self.at_least else value <= self.bound
+
+    def __str__(self) -> str:
+        return f"{'≥' if self.at_least else '≤'} {self.bound:g}"
+
+
+WEBHOOK: dict[tuple[str, str], list[Target]] = {
+    ("verify/900", "check"): [Target("ratio", 1.10)],
+    ("verify/900", "c"): [Target("ratio", 1.10)],
+    ("openssl/65536", "check"): [Target("ratio", 0.95, at_least=True)],
+    ("openssl/65536", "c"): [Target("ratio", 0.95, at_least=True)],
+    ("unwrap/900", "shared"): [Target("ratio", 1.15)],
+    ("unwrap/900", "copy"): [Target("ratio", 1.15)],
+    ("python/900", "unwrap"): [Target("ratio", 0.45)],
+    ("python-one-shot/900", "one_shot"): [Target("ratio", 1.25)],
+    ("start", "billcore"): [Target("ms over bare", 4), Target("MB over bare", 4)],
+    ("first", "billcore"): [Target("min", 1.2)],
+}

@@ -1,0 +1,269 @@
+// The C and C++ rows of the webhook tables, by google-benchmark: webhook-bench FOLDER [--benchmark_…].
+// FOLDER has a file SIZE.body for each body, SIZE.signature, and the secret. Names of the rows: table/row/size.
+#include <benchmark/benchmark.h>
+#include <billcore.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <yyjson.h>
+
+#include <array>
+#include <billcore/webhook.hpp>
+#include <charconv>
+#include <condition_variable>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "sha_limit.hpp"
+
+namespace {
+
+using Digest = std::array<std::uint8_t, 32>;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Delivery {
+  std::shared_ptr<const std::string> body;
+  std::string signature;
+  Digest claimed{};  // the signature's bytes: the limit is without decoding them
+
+  [[nodiscard]] std::string_view text() const { return *body; }
+  [[nodiscard]] billcore_str c_body() const { return {body->data(), body->size()}; }
+  [[nodiscard]] billcore_str c_signature() const { return {signature.data(), signature.size()}; }
+};
+
+Delivery make_delivery(std::string body, std::string signature) {
+  Delivery out{std::make_shared<const std::string>(std::move(body)), std::move(signature)};
+  for (std::size_t i = 0; i < out.claimed.size(); ++i) {
+    const char* digits = out.signature.data() + 2 * i;
+    std::from_chars(digits, digits + 2, out.claimed[i], 16);
+  }
+  return out;
+}
+
+// Parses into one pool that is used again for each body: what a receiver can do with yyjson at most.
+class ParseLimit {
+ public:
+  explicit ParseLimit(std::size_t body) : memory_(yyjson_read_max_memory_usage(body, YYJSON_READ_NOFLAG)) {}
+
+  template <typename Read>
+  bool parse(std::string_view body, Read&& read) {
+    yyjson_alc pool;
+    yyjson_alc_pool_init(&pool, memory_.data(), memory_.size());
+    yyjson_doc* document =
+        yyjson_read_opts(const_cast<char*>(body.data()), body.size(), YYJSON_READ_NOFLAG, &pool, nullptr);
+    const bool good = document != nullptr && read(yyjson_doc_get_root(document));
+    yyjson_doc_free(document);
+    return good;
+  }
+
+ private:
+  std::vector<char> memory_;
+};
+
+// id, name and status: what a handler looks at first.
+bool read_three(yyjson_val* root) {
+  return yyjson_get_int(yyjson_obj_get(root, "id")) != 0 && yyjson_get_str(yyjson_obj_get(root, "name")) != nullptr &&
+         yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "data"), "status")) != nullptr;
+}
+
+bool read_three(const billcore::Event& event) {
+  const auto subscription = event.data_as<billcore::Subscription>();
+  return !event.id().text().empty() && !event.name().empty() && subscription && !subscription->status().empty();
+}
+
+template <typename Call>
+bool accepts(Call&& call) {
+  try {
+    return call();
+  } catch (const billcore::Error&) {
+    return false;
+  }
+}
+
+// One MAC context, keyed once: EVP_MAC as its manual page proposes it.
+class EvpMac {
+ public:
+  explicit EvpMac(std::string_view secret)
+      : mac_(EVP_MAC_fetch(nullptr, "HMAC", nullptr)), context_(EVP_MAC_CTX_new(mac_)) {
+    char digest[] = "SHA256";
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string("digest", digest, 0), OSSL_PARAM_construct_end()};
+    if (EVP_MAC_init(context_, reinterpret_cast<const unsigned char*>(secret.data()), secret.size(), params) != 1) {
+      throw std::runtime_error("EVP_MAC_init failed");
+    }
+  }
+  ~EvpMac() {
+    EVP_MAC_CTX_free(context_);
+    EVP_MAC_free(mac_);
+  }
+  EvpMac(const EvpMac&) = delete;
+  EvpMac& operator=(const EvpMac&) = delete;
+
+  [[nodiscard]] bool verify(std::string_view body, const Digest& claimed) const {
+    Digest digest;
+    std::size_t size = 0;
+    return EVP_MAC_init(context_, nullptr, 0, nullptr) == 1 &&
+           EVP_MAC_update(context_, reinterpret_cast<const unsigned char*>(body.data()), body.size()) == 1 &&
+           EVP_MAC_final(context_, digest.data(), &size, digest.size()) == 1 &&
+           CRYPTO_memcmp(digest.data(), claimed.data(), digest.size()) == 0;
+  }
+
+ private:
+  EVP_MAC* mac_;
+  EVP_MAC_CTX* context_;
+};
+
+bool one_shot_hmac(std::string_view secret, const Delivery& delivery) {
+  Digest digest;
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+       reinterpret_cast<const unsigned char*>(delivery.body->data()), delivery.body->size(), digest.data(), nullptr);
+  return CRYPTO_memcmp(digest.data(), delivery.claimed.data(), digest.size()) == 0;
+}
+
+using Check = std::function<bool(const Delivery&)>;
+
+// A row that does not tell right from wrong measures nothing.
+template <typename Row>
+void add_row(const std::string& name, const Delivery& good, Row row) {
+  Delivery bad = make_delivery(*good.body, good.signature);
+  bad.signature.back() = bad.signature.back() == '0' ? '1' : '0';
+  bad.claimed.back() ^= 1U;
+  if (!row(good) || row(bad)) throw std::runtime_error(name + " does not tell a right signature from a wrong one");
+  benchmark::RegisterBenchmark(name.c_str(), [&good, row](benchmark::State& state) {
+    for (auto _ : state) {
+      bool matched = row(good);
+      benchmark::DoNotOptimize(matched);
+    }
+  });
+}
+
+struct Parties {
+  std::string secret;
+  ShaLimit limit{secret};
+  EvpMac evp{secret};
+  billcore::Verifier verifier{std::string_view(secret)};
+  std::unique_ptr<billcore_verifier, void (*)(billcore_verifier*)> c_verifier{nullptr, billcore_verifier_free};
+
+  explicit Parties(std::string text) : secret(std::move(text)) {
+    const billcore_str only = c_secret();
+    billcore_verifier* made = nullptr;
+    if (billcore_verifier_new(&only, 1, nullptr, &made, nullptr) != BILLCORE_OK) {
+      throw std::runtime_error("billcore_verifier_new failed");
+    }
+    c_verifier.reset(made);
+  }
+  [[nodiscard]] billcore_str c_secret() const { return {secret.data(), secret.size()}; }
+};
+
+void add_verify_rows(const Parties& all, const Delivery& delivery, const std::string& size) {
+  const auto add = [&](const std::string& row, auto call) { add_row("verify/" + row + "/" + size, delivery, call); };
+  add("limit", [&all](const Delivery& one) { return all.limit.verify(one.text(), one.claimed); });
+  add("HMAC", [&all](const Delivery& one) { return one_shot_hmac(all.secret, one); });
+  add("EVP_MAC", [&all](const Delivery& one) { return all.evp.verify(one.text(), one.claimed); });
+  add("check", [&all](const Delivery& one) {
+    return all.verifier.check(one.text(), one.signature) == billcore::SignatureReason::none;
+  });
+  add("c", [&all](const Delivery& one) {
+    return billcore_verifier_verify(all.c_verifier.get(), one.c_body(), one.c_signature(), nullptr, nullptr) ==
+           BILLCORE_OK;
+  });
+  add("c_one_shot", [&all](const Delivery& one) {
+    return billcore_webhook_verify(one.c_body(), one.c_signature(), all.c_secret(), nullptr) == BILLCORE_OK;
+  });
+}
+
+void add_unwrap_rows(const Parties& all, const Delivery& delivery, const std::string& size) {
+  const auto add = [&](const std::string& row, auto call) { add_row("unwrap/" + row + "/" + size, delivery, call); };
+  const auto pool = std::make_shared<ParseLimit>(delivery.body->size());
+  add("limit", [&all, pool](const Delivery& one) {
+    return all.limit.verify(one.text(), one.claimed) &&
+           pool->parse(one.text(), [](yyjson_val* root) { return root != nullptr; });
+  });
+  add("limit_read", [&all, pool](const Delivery& one) {
+    return all.limit.verify(one.text(), one.claimed) &&
+           pool->parse(one.text(), [](yyjson_val* root) { return read_three(root); });
+  });
+  add("shared", [&all](const Delivery& one) {
+    return accepts([&] { return !all.verifier.unwrap_shared({one.text(), one.body}, one.signature).raw().empty(); });
+  });
+  add("shared_read", [&all](const Delivery& one) {
+    return accepts([&] { return read_three(all.verifier.unwrap_shared({one.text(), one.body}, one.signature)); });
+  });
+  add("copy", [&all](const Delivery& one) {
+    return accepts([&] { return !all.verifier.unwrap(one.text(), one.signature).raw().empty(); });
+  });
+  add("copy_read", [&all](const Delivery& one) {
+    return accepts([&] { return read_three(all.verifier.unwrap(one.text(), one.signature)); });
+  });
+  add("c", [&all](const Delivery& one) {
+    billcore_event* event = nullptr;
+    const auto status =
+        billcore_verifier_unwrap(all.c_verifier.get(), one.c_body(), one.c_signature(), &event, nullptr);
+    billcore_event_free(event);
+    return status == BILLCORE_OK;
+  });
+}
+
+// A receiver has threads. While a process has only one, the C and C++ run-times leave their atomic operations out.
+class OtherThread {
+ public:
+  ~OtherThread() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  std::thread thread_{[this] {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return over_; });
+  }};
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc < 2) throw std::runtime_error("usage: webhook-bench FOLDER [--benchmark_…]");
+    const std::string folder = argv[1];
+    argv[1] = argv[0];
+    --argc;
+    ++argv;
+    const OtherThread other;
+    const Parties all(read_file(folder + "/secret"));
+    std::vector<std::unique_ptr<Delivery>> deliveries;
+    for (const char* size : {"300", "900", "65536"}) {
+      const std::string stem = folder + "/" + size;
+      deliveries.push_back(
+          std::make_unique<Delivery>(make_delivery(read_file(stem + ".body"), read_file(stem + ".signature"))));
+      add_verify_rows(all, *deliveries.back(), size);
+      add_unwrap_rows(all, *deliveries.back(), size);
+    }
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "webhook-bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
