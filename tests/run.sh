@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything
-#   tests/run.sh AREA…        only these: lint layering core capi python sandbox conformance install tsan examples
+#   tests/run.sh AREA…        only these: lint layering core capi python sandbox conformance serverless install
+#                             proof fuzz tsan examples
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-all_areas=(lint layering core capi python sandbox conformance install tsan examples)
+all_areas=(lint layering core capi python sandbox conformance serverless install proof fuzz tsan examples)
 areas=("$@")
 [ "${#areas[@]}" -gt 0 ] || areas=("${all_areas[@]}")
 for area in "${areas[@]}"; do
@@ -17,8 +18,9 @@ for area in "${areas[@]}"; do
   esac
 done
 
-bc_packages build-essential ca-certificates ccache clang-format clang-tidy cmake git libcurl4-openssl-dev libgtest-dev \
-  libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip python3-venv shellcheck
+bc_packages build-essential ca-certificates ccache clang clang-format clang-tidy cmake git libclang-rt-14-dev \
+  libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
+  python3-venv shellcheck valgrind
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
@@ -66,8 +68,9 @@ install_package() {
     bc_say "pip install '.[sandbox]' into a clean environment"
     rm -rf "$folder"
     "$(bc_python)" -m venv "$folder"
-    quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" \
-      "$(grep '^hypothesis' tests/requirements.txt)" "$(grep '^mypy' tests/requirements.txt)" "$(grep '^pytest' tests/requirements.txt)"
+    local beside
+    mapfile -t beside < <(grep -E '^(django|fastapi|flask|gunicorn|hypothesis|mypy|pytest)==' tests/requirements.txt)
+    quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
     touch "$folder/complete"
   fi
   installed_python="$folder/bin/python"
@@ -123,6 +126,11 @@ area_conformance() {
   PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }
+# The handlers of examples/serverless behind real servers, with the installed package.
+area_serverless() {
+  install_package
+  PYTHONPATH="$root" run serverless "$installed_python" -m pytest -q -W error tests/serverless
+}
 area_layering() {
   build_release
   install_package
@@ -138,6 +146,14 @@ area_install() {
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
   run install-c ctest --test-dir build/release/tests/capi --output-on-failure --timeout 300
+}
+# That no branch and no address depends on a secret: memcheck, which works with no sanitizer.
+area_proof() {
+  build_release
+  run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
+}
+area_fuzz() {
+  run fuzz tests/fuzz/run.sh
 }
 area_tsan() {
   configure_and_build tsan

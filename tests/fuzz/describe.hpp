@@ -1,0 +1,16 @@
+// All fields of a resource through its typed getters, as one text.
+#pragma once
+
+#include <string>
+
+#include "billcore/model.hpp"
+
+namespace billcore::fuzz {
+
+/// A line for each getter: its name and what it gave, or the text of its Error(decode).
+[[nodiscard]] std::string describe(const Subscription& resource);
+[[nodiscard]] std::string describe(const Order& resource);
+[[nodiscard]] std::string describe(const Product& resource);
+[[nodiscard]] std::string describe(const ProductGroup& resource);
+
+}  // namespace billcore::fuzz

@@ -1,0 +1,79 @@
+// Any body with the right signature: it is an event or Error(decode), and nothing else ever comes.
+#include <optional>
+#include <type_traits>
+
+#include "billcore/event.hpp"
+#include "describe.hpp"
+#include "support.hpp"
+
+namespace {
+
+using namespace billcore;
+using namespace billcore::fuzz;
+
+template <typename Get>
+void read(Get get) {
+  try {
+    static_cast<void>(get());
+  } catch (const Error& error) {
+    require_decode(error);
+  }
+}
+
+std::string read_data(const EventData& data) {
+  return std::visit(
+      [](const auto& found) -> std::string {
+        using Found = std::decay_t<decltype(found)>;
+        if constexpr (requires { describe(found); }) {
+          require(found.raw() == found.value().raw(), "raw() of a resource");
+          return describe(found);
+        } else if constexpr (std::is_same_v<Found, std::monostate>) {
+          return "nothing";
+        } else {
+          return std::string(found.raw());
+        }
+      },
+      data);
+}
+
+// What a body must have to be an event, judged by other means than the library's.
+bool may_be_event(std::string_view body) {
+  const auto begin = body.find_first_not_of(" \t\r\n");
+  return is_utf8(body) && begin != std::string_view::npos && body[begin] == '{';
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto body = view(data, size);
+  const auto verifier = make_verifier();
+  try {
+    const auto event = signed_event(body, verifier);
+    require(may_be_event(body), "an event is a JSON object in UTF-8");
+    require(event.raw() == body, "raw() is the body as received");
+    read([&] { return event.id(); });
+    read([&] { return event.name(); });
+    read([&] { return event.account(); });
+    read([&] { return event.created_at(); });
+    require(event.type() == EventType::unknown || event.name() == to_string(event.type()), "the type is the name's");
+    require(read_data(event.data()) == read_data(event.data()), "reading twice gives the same");
+    walk(event.value(), "");
+
+    // Documents take their memory from a store: what is alive must not move when others come and go.
+    auto kept = std::make_optional(signed_event(body, verifier));
+    const std::string longer = std::string(body) + ' ';
+    const auto other = signed_event(longer, verifier);
+    require(kept->value() == other.value() && kept->raw() == body && other.raw() == longer,
+            "events do not share memory");
+    const auto alone = signed_event(body);  // outlives its verifier
+    require(alone.value() == other.value(), "an event outlives its verifier");
+    const auto part = kept->value().find("data");
+    kept.reset();
+    require(signed_event(body, verifier).raw() == body && other.raw() == longer, "events do not share memory");
+    if (part) require(part == other.value().find("data"), "a value keeps its document");
+  } catch (const Error& error) {
+    require(error.code() == ErrorCode::decode, "a signed body that is no event is Error(decode)");
+    require_readable(error);
+  }
+  return 0;
+}

@@ -1,0 +1,49 @@
+// A request as an input of the targets `header` and `explain`: readable, so that seeds can be written by hand.
+//
+// The first byte is a set of Flag; then come lines `name: value` up to an empty line, then the body. In a value `%0` to
+// `%3` stand for the right signature by secret 0 to 3, `%A` to `%D` for the same in upper case, `%n` `%r` `%z` `%%` for LF,
+// CR, NUL and `%`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace billcore::fuzz {
+
+struct Request {
+  enum Flag : unsigned {
+    count = 3U,             // secrets: one more than this
+    small_body = 4U,        // max_body is 64
+    odd_secrets = 8U,       // of lengths that the service does not use
+    other_header = 16U,     // another name for the signature header
+    fresh = 32U,            // with freshness
+    equal_secrets = 64U,    // the same one several times
+    without_header = 128U,  // the first value is the signature, as if it had been passed alone
+  };
+
+  unsigned flags = 0;
+  std::vector<std::string> secrets;
+  std::string header;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string_view body;
+
+  explicit Request(std::string_view input);
+  [[nodiscard]] bool has(Flag flag) const { return (flags & flag) != 0; }
+  [[nodiscard]] std::vector<std::string_view> secret_views() const { return {secrets.begin(), secrets.end()}; }
+  /// The right signatures, in the order of the secrets.
+  [[nodiscard]] const std::vector<std::string>& signatures() const { return signatures_; }
+  /// The value of the signature header when there is exactly one; nothing when there is none; else a text that no
+  /// signature can be.
+  [[nodiscard]] std::optional<std::string> signature() const;
+
+ private:
+  [[nodiscard]] std::string expanded(std::string_view value) const;
+
+  std::vector<std::string> signatures_;
+};
+
+}  // namespace billcore::fuzz

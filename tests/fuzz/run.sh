@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Fuzzes the verifier, the envelope and every resource view (clang's libFuzzer, AddressSanitizer, UndefinedBehaviorSanitizer).
+#   tests/fuzz/run.sh [SECONDS=10] [TARGET…]     each target runs that long, two at a time; 0: known inputs alone
+# First come the inputs known already: the seeds, tests/fuzz/regressions, and what was found and is still kept in
+# build/fuzz/findings. The corpus grows in build/fuzz/corpus. A finding that is fixed belongs into tests/fuzz/regressions.
+set -euo pipefail
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+cd "$root"
+. tests/setup.sh
+
+all_targets=(header explain envelope value subscription order product product_group)
+seconds=10
+case "${1:-}" in '' | *[!0-9]*) ;; *) seconds="$1"; shift ;; esac
+targets=("$@")
+[ "${#targets[@]}" -gt 0 ] || targets=("${all_targets[@]}")
+for target in "${targets[@]}"; do
+  case " ${all_targets[*]} " in
+    *" $target "*) ;;
+    *) echo "tests/fuzz/run.sh: there is no target '$target'; there are: ${all_targets[*]}" >&2; exit 2 ;;
+  esac
+done
+
+bc_packages ca-certificates ccache clang cmake libclang-rt-14-dev libcurl4-openssl-dev libssl-dev ninja-build python3 python3-venv
+export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
+export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+
+build="$root/build/fuzz"
+findings="$build/findings"
+logs="$build/logs"
+mkdir -p "$logs" "$findings"
+bc_say "building the fuzz targets"
+if ! { cmake --preset fuzz && cmake --build "$build" -j "$bc_jobs" --target "${targets[@]/#/fuzz-}"; } >"$logs/build.log" 2>&1; then
+  tail -n 80 "$logs/build.log" >&2
+  echo "the build failed; the whole log is build/fuzz/logs/build.log" >&2
+  exit 1
+fi
+rm -rf "$build/seeds"
+PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/seeds"
+
+# One target: the known inputs, then new ones. Prints its line; its status says whether all was well.
+fuzz() {
+  local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
+  local options=(-max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="$build/seeds/fields.dict"
+    -artifact_prefix="build/fuzz/findings/$target/")
+  mkdir -p "$findings/$target" "$build/corpus/$target"
+  mapfile -t known < <(find "tests/fuzz/regressions/$target" "build/fuzz/findings/$target" "build/fuzz/seeds/$target" -type f 2>/dev/null)
+  "$program" "${options[@]}" "${known[@]}" >"$log" 2>&1 || status=$?
+  if [ "$status" -eq 0 ] && [ "$seconds" -gt 0 ]; then
+    "$program" "${options[@]}" -max_total_time="$seconds" "$build/corpus/$target" "$build/seeds/$target" \
+      >>"$log" 2>&1 || status=$?
+  fi
+  run="$(grep -a 'stat::number_of_executed_units' "$log" | tail -n 1 | awk '{print $2}' || true)"
+  coverage="$(grep -aoE 'cov: [0-9]+ ft: [0-9]+ corp: [0-9]+' "$log" | tail -n 1 || true)"
+  if [ "$status" -eq 0 ]; then
+    printf 'ok      %-14s %s known inputs, %s runs, %s\n' "$target" "${#known[@]}" "${run:-0}" "${coverage:-no coverage}"
+    return 0
+  fi
+  printf 'FAILED  %-14s status %s, log build/fuzz/logs/%s.log\n' "$target" "$status" "$target"
+  grep -aE '^broken promise|ERROR: |runtime error' "$log" | sed 's/^/        /' | head -n 5 || true
+  # A new finding is written to a file; a known input that fails is the last one that ran.
+  printf '        reproduce: %s %s\n' "$program" \
+    "$(sed -nE 's/.*Test unit written to |^Running: //p' "$log" | tail -n 1)"
+  return 1
+}
+
+bc_say "fuzzing, ${seconds} s each"
+passed=0
+failed=0
+running=()
+finish() {
+  if wait "${running[0]}"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  running=("${running[@]:1}")
+}
+for target in "${targets[@]}"; do
+  [ "${#running[@]}" -lt 2 ] || finish
+  fuzz "$target" &
+  running+=("$!")
+done
+while [ "${#running[@]}" -gt 0 ]; do finish; done
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
