@@ -251,7 +251,7 @@ std::shared_ptr<const Document> Document::parse_in(const std::shared_ptr<Documen
   if (size > DocumentPool::largest_kept) return parse(std::move(text));
   Block& block = *DocumentPool::take(pool, size);
   auto document = make_in(block, std::move(text));
-  document->read(block.allocator());
+  document->read(block);
   return document;
 }
 
@@ -264,8 +264,16 @@ std::shared_ptr<const Document> Document::parse_copy(const std::shared_ptr<Docum
   std::copy(text.begin(), text.end(), copy);
   copy[text.size()] = '\0';
   document->text_.text = {copy, text.size()};
-  document->read(block.allocator());
+  document->read(block);
   return document;
+}
+
+void Document::read(Block& block) {
+  try {
+    read(block.allocator());
+  } catch (const std::bad_alloc&) {
+    read(heap_allocator());  // yyjson's most is that of valid JSON: a body of "[[[[" takes more before it fails
+  }
 }
 
 void Document::read(const Allocator& memory) {

@@ -164,8 +164,8 @@ _ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch":
 class SignatureError(BillcoreError):
     """A webhook's signature check failed; an ordinary event, not a fault.
 
-    reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks. http_status: what to answer
-    the sender; left out, the one that goes with the reason.
+    reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks. http_status: what to
+    answer the sender; left out, the one that goes with the reason.
     """
 
     def __init__(self, reason: SignatureReason, http_status: int | None = None, *, text: str | None = None) -> None:

@@ -1,5 +1,9 @@
 #include "bind_json.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "billcore/error.hpp"
@@ -75,6 +79,25 @@ py::object convert(const Document& document, const Node* node) {  // NOLINT(misc
 }  // namespace
 
 py::object plain(const Value& value) { return convert(*value.document(), value.node()); }
+py::object word(std::string_view text) {
+  constexpr std::size_t longest = 32;
+  static std::array<PyObject*, 128> known{};
+  if (text.empty() || text.size() > longest) return string(text);
+  std::array<std::uint64_t, 2> ends{};  // the first and the last eight bytes tell words apart well enough
+  const std::size_t part = std::min(text.size(), sizeof(std::uint64_t));
+  std::memcpy(ends.data(), text.data(), part);
+  std::memcpy(&ends[1], text.data() + text.size() - part, part);
+  const auto hash = (ends[0] + ends[1] * 31 + text.size()) * 0x9E3779B97F4A7C15U;
+  PyObject*& place = known[(hash >> 48U) % known.size()];
+  if (place != nullptr && text.size() == static_cast<std::size_t>(PyUnicode_GET_LENGTH(place)) &&
+      std::memcmp(PyUnicode_1BYTE_DATA(place), text.data(), text.size()) == 0) {
+    return py::reinterpret_borrow<py::object>(place);
+  }
+  auto fresh = string(text);
+  if (PyUnicode_IS_ASCII(fresh.ptr())) Py_XSETREF(place, fresh.inc_ref().ptr());
+  return fresh;
+}
+
 py::object plain_integer(const Document& document, const Node* node) { return whole_number(document, node); }
 
 }  // namespace billcore::python

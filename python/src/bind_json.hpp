@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string_view>
+
 #include "billcore/detail/document.hpp"
 #include "billcore/json.hpp"
 
@@ -12,5 +14,9 @@ namespace billcore::python {
 [[nodiscard]] pybind11::object plain(const Value& value);
 /// A whole number of any size.
 [[nodiscard]] pybind11::object plain_integer(const detail::Document& document, const detail::Node* node);
+
+/// A text out of few that come again and again: one str for each. Each of a limited number of places keeps the word that
+/// came last.
+[[nodiscard]] pybind11::object word(std::string_view text);
 
 }  // namespace billcore::python

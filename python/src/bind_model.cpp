@@ -1,8 +1,6 @@
 #include "bind_model.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 #include <string>
 
@@ -85,26 +83,6 @@ py::object list(const Value& value, F&& read) {
 
 py::object integer_field(const Value& value) {
   return value.kind() == Value::Kind::integer ? plain_integer(*value.document(), value.node()) : py::object();
-}
-
-// One str for each of the words that come again and again. Under the GIL; each place keeps the word that came last.
-py::object word(std::string_view text) {
-  constexpr std::size_t longest = 32;
-  static std::array<PyObject*, 128> known{};
-  if (text.empty() || text.size() > longest) return string(text);
-  std::array<std::uint64_t, 2> ends{};  // the first and the last eight bytes tell words apart well enough
-  const std::size_t part = std::min(text.size(), sizeof(std::uint64_t));
-  std::memcpy(ends.data(), text.data(), part);
-  std::memcpy(&ends[1], text.data() + text.size() - part, part);
-  const auto hash = (ends[0] + ends[1] * 31 + text.size()) * 0x9E3779B97F4A7C15U;
-  PyObject*& place = known[(hash >> 48U) % known.size()];
-  if (place != nullptr && text.size() == static_cast<std::size_t>(PyUnicode_GET_LENGTH(place)) &&
-      std::memcmp(PyUnicode_1BYTE_DATA(place), text.data(), text.size()) == 0) {
-    return py::reinterpret_borrow<py::object>(place);
-  }
-  auto made = string(text);
-  if (PyUnicode_IS_ASCII(made.ptr())) Py_XSETREF(place, made.inc_ref().ptr());
-  return made;
 }
 
 // The fields that are more than one plain value.

@@ -30,8 +30,9 @@ void def_function(py::module_& module, const Signature& signature, FastCall func
 /// TypeError when its __init__ was never called.
 template <typename T>
 T& held(PyObject* self) {
+  static const auto* const type = py::detail::get_type_info(typeid(T), true);
   auto* instance = reinterpret_cast<py::detail::instance*>(self);
-  auto* value = static_cast<T*>(instance->get_value_and_holder().value_ptr());
+  auto* value = static_cast<T*>(instance->get_value_and_holder(type).value_ptr());
   if (value == nullptr) type_error(std::string(Py_TYPE(self)->tp_name) + ".__init__() was not called");
   return *value;
 }

@@ -52,6 +52,7 @@ class Document {
 
  private:
   static std::shared_ptr<Document> make_in(Block& block, SharedText text);
+  void read(Block& block);
   void read(const Allocator& memory);
 
   SharedText text_;
