@@ -19,6 +19,7 @@ VERIFY = {
     "EVP_MAC": "OpenSSL EVP_MAC, key kept",
     "check": "C++ Verifier::check",
     "c": "C billcore_verifier_verify",
+    "stream": "C++ Verifier::stream, one piece",
     "c_one_shot": "C billcore_webhook_verify (one shot)",
 }
 UNWRAP = {

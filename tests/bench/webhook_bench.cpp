@@ -175,6 +175,13 @@ void add_verify_rows(const Parties& all, const Delivery& delivery, const std::st
   add("check", [&all](const Delivery& one) {
     return all.verifier.check(one.text(), one.signature) == billcore::SignatureReason::none;
   });
+  add("stream", [&all](const Delivery& one) {
+    return accepts([&] {
+      auto stream = all.verifier.stream();
+      stream.update(one.text());
+      return stream.finish(one.signature) == 0;
+    });
+  });
   add("c", [&all](const Delivery& one) {
     return billcore_verifier_verify(all.c_verifier.get(), one.c_body(), one.c_signature(), nullptr, nullptr) ==
            BILLCORE_OK;
