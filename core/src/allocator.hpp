@@ -71,7 +71,7 @@ struct BlockAllocator {
   using value_type = T;
   explicit BlockAllocator(Block* into) noexcept : block(into) {}
   template <typename U>
-  BlockAllocator(const BlockAllocator<U>& other) noexcept : block(other.block) {}
+  explicit BlockAllocator(const BlockAllocator<U>& other) noexcept : block(other.block) {}
 
   T* allocate(std::size_t count) {
     void* memory = block->allocate(count * sizeof(T));

@@ -26,9 +26,13 @@ py::str text(std::string_view bytes) {
 
 py::object text_or_none(const std::string& bytes) { return bytes.empty() ? py::object(py::none()) : text(bytes); }
 
-py::dict details(const ErrorDetail& detail) {
+py::dict details(ErrorCode code, const ErrorDetail& detail) {
   py::dict out;
   out["status"] = detail.http_status;
+  if (code == ErrorCode::signature) {  // whoever floods a receiver should not have it fill dicts
+    out["reason"] = to_string(detail.reason);
+    return out;
+  }
   out["code"] = text_or_none(detail.api_code);
   out["message"] = text_or_none(detail.api_message);
   out["request_id"] = text_or_none(detail.request_id);
@@ -36,7 +40,6 @@ py::dict details(const ErrorDetail& detail) {
   out["retry_after"] = detail.retry_after ? py::object(py::float_(*detail.retry_after)) : py::object(py::none());
   out["attempts"] = detail.attempts;
   out["outcome_unknown"] = detail.outcome_unknown;
-  out["reason"] = to_string(detail.reason);
   out["method"] = text(detail.method);
   out["path"] = text(detail.path);
   if (detail.attempted_at != 0) out["attempted_at"] = to_datetime(detail.attempted_at, 0);
@@ -64,8 +67,8 @@ void set_error(const Error& error) noexcept {
       set_interrupted(error);
       return 0;
     }
-    const auto made = py::module_::import("billcore._errors")
-                          .attr("from_core")(class_of(error.code()), text(error.message()), details(error.detail()));
+    static const py::handle from_core = py::object(py::module_::import("billcore._errors").attr("from_core")).release();
+    const auto made = from_core(class_of(error.code()), text(error.message()), details(error.code(), error.detail()));
     PyErr_SetObject(py::type::handle_of(made).ptr(), made.ptr());
     return 0;
   });

@@ -65,8 +65,9 @@ Clock clock_of(py::handle function) {
     const py::gil_scoped_acquire gil;
     const py::object now = py::handle(shared.get())();
     const auto seconds = seconds_of(now);
-    return std::chrono::sys_time(seconds ? microseconds_of(*seconds, "what clock gave")
-                                         : std::chrono::microseconds(to_micros(now, "what clock gave")));
+    const auto micros = seconds ? microseconds_of(*seconds, "what clock gave")
+                                : std::chrono::microseconds(to_micros(now, "what clock gave"));
+    return std::chrono::sys_time<std::chrono::microseconds>(micros);
   };
 }
 
