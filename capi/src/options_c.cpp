@@ -59,6 +59,12 @@ billcore_status billcore_client_options_set_no_timeout(billcore_client_options* 
       options, [](auto& to) { to.timeout.reset(); }, err);
 }
 
+billcore_status billcore_client_options_set_max_retries(billcore_client_options* options, int32_t max_retries,
+                                                        billcore_error** err) {
+  return set(
+      options, [&](auto& to) { to.max_retries = max_retries; }, err);
+}
+
 billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options, billcore_str file,
                                                       billcore_error** err) {
   return set(

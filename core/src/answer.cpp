@@ -1,10 +1,9 @@
 #include "answer.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "redact.hpp"
+#include "retry.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -12,13 +11,16 @@ namespace {
 constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are kept
 constexpr std::size_t shown_body = 200;
 
-std::string subject(const RequestInfo& request) { return request.method + ' ' + request.path + ": "; }
+std::string subject(const RequestInfo& request) {
+  return request.method + ' ' + request.path +
+         (request.attempts > 1 ? " (attempt " + std::to_string(request.attempts) + "): " : ": ");
+}
 
 ErrorDetail detail_of(const RequestInfo& request) {
   ErrorDetail detail;
   detail.method = request.method;
   detail.path = request.path;
-  detail.attempts = 1;
+  detail.attempts = request.attempts;
   return detail;
 }
 
@@ -26,6 +28,7 @@ ErrorCode code_of(Failure failure) noexcept {
   switch (failure) {
     case Failure::timeout:
       return ErrorCode::timeout;
+    case Failure::handshake:
     case Failure::tls:
       return ErrorCode::tls;
     case Failure::too_large:
@@ -50,6 +53,8 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
       return "the host name was not found (" + reason + "): check base_url and DNS";
     case Failure::connect:
       return "no connection (" + reason + "): check base_url and that the service is reachable";
+    case Failure::handshake:
+      return "TLS broke off (" + reason + "): check that base_url is an https address and the service offers TLS 1.2";
     case Failure::tls:
       return "TLS failed (" + reason + "): check the host name and the certificate, or pass ca_bundle";
     case Failure::timeout:
@@ -167,14 +172,16 @@ std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& 
 
 Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
   if (transfer.failure != Failure::none) throw_failure(request, std::move(transfer));
+  const auto wait = retry_after(transfer, unix_seconds());
   auto info = std::make_shared<ResponseInfo>();
   info->status = transfer.status;
+  info->attempts = request.attempts;
   info->headers = std::move(transfer.headers);
   for (auto& [name, value] : info->headers) {
     value = scrub(value, request.api_key);
     if (name == request.request_id_header) info->request_id = value;
   }
-  return {std::move(info), std::move(transfer.body), transfer.sent_at};
+  return {std::move(info), std::move(transfer.body), transfer.sent_at, wait};
 }
 
 void require_success(const RequestInfo& request, const Answer& answer) {
@@ -186,14 +193,7 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   detail.body = kept_text(scrub(answer.body, request.api_key, kept_body + 4), kept_body);
   detail.outcome_unknown = request.is_write() && (status < 400 || status == 408 || status >= 500);
   if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
-  for (const auto& [name, value] : answer.info->headers) {
-    double seconds = 0;
-    if (name != "retry-after") continue;
-    const char* const end = value.data() + value.size();
-    const auto read = std::from_chars(value.data(), end, seconds);
-    if (read.ec == std::errc() && read.ptr == end && seconds >= 0 && std::isfinite(seconds))
-      detail.retry_after = seconds;
-  }
+  if (answer.retry_after) detail.retry_after = static_cast<double>(answer.retry_after->count()) / 1000;
   read_error_body(request, answer.body, detail);
 
   auto message = subject(request) + std::to_string(status) + ' ' + meaning_of_status(status);

@@ -1,8 +1,10 @@
 // From what happened on the wire to a result or a typed error: the decision table. Pure; internal.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,7 @@ struct RequestInfo {
   std::string_view api_key;
   std::string_view request_id_header;
   std::string_view base_url;
+  int attempts = 1;  // made so far, this one included
 
   [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };
@@ -28,7 +31,8 @@ struct RequestInfo {
 struct Answer {
   std::shared_ptr<const ResponseInfo> info;
   std::string body;
-  std::int64_t sent_at = 0;  // UTC microseconds
+  std::int64_t sent_at = 0;                                   // UTC microseconds
+  std::optional<std::chrono::milliseconds> retry_after = {};  // what it asks for
 };
 
 /// Throws the error of an exchange that brought no complete answer; else gives the answer.

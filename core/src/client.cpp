@@ -38,7 +38,7 @@ std::string lower(std::string text) {
   ErrorDetail detail;
   detail.method = request.method;
   detail.path = request.path;
-  detail.attempts = 1;
+  detail.attempts = request.attempts;
   detail.outcome_unknown = sent && request.is_write();
   detail.attempted_at = sent ? sent_at : 0;
   throw Error(ErrorCode::interrupted,
@@ -52,7 +52,7 @@ std::string lower(std::string text) {
   ErrorDetail detail;
   detail.method = request.method;
   detail.path = request.path;
-  detail.attempts = 1;
+  detail.attempts = request.attempts;
   detail.outcome_unknown = true;
   detail.attempted_at = sent_at;
   detail.cause = ErrorCode::internal;
@@ -65,13 +65,30 @@ std::string lower(std::string text) {
 
 }  // namespace
 
-Session::Session(ClientOptions options)
+Session::Session(ClientOptions options, RetrySources sources)
     : options_(checked_options(std::move(options))),
       request_id_header_(lower(options_.request_id_header)),
-      pool_(transport_options(options_)) {}
+      headers_(request_headers(options_)),
+      shared_(new Shared{EnginePool(transport_options(options_)), {}, complete_sources(std::move(sources))}),
+      owner_(true) {}
+
+Session::Session(const Session& original, const ClientChanges& changes)
+    : options_(changed_options(original.options_, changes)),
+      request_id_header_(original.request_id_header_),
+      headers_(changes.headers ? request_headers(options_) : original.headers_),
+      shared_(original.shared_),
+      owner_(false) {
+  original.require_open();
+}
 
 RequestInfo Session::info(const Call& call) const {
   return {call.method, call.path, options_.api_key, request_id_header_, options_.base_url};
+}
+
+RequestInfo Session::info(const Call& call, const Answer& answer) const {
+  auto request = info(call);
+  request.attempts = answer.info->attempts;
+  return request;
 }
 
 Deadline Session::deadline(const CallOptions& options) const {
@@ -86,16 +103,14 @@ void Session::require_open() const {
   if (closed_) throw Error(ErrorCode::config, "the client is closed: make a new one");
 }
 
-Answer Session::send(const Call& call, const CallOptions& options) {
-  require_open();
-  const auto request = info(call);
+Transfer Session::exchange(const RequestInfo& request, const Call& call, Deadline deadline) {
   std::string url = options_.base_url + call.path;
   if (!call.query.empty()) url.append("?").append(query_string(call.query));
 
-  const auto lease = pool_.lease();
+  const auto lease = shared_->pool.lease();
   Engine& engine = *lease;
   std::optional<Transfer> finished;
-  auto* operation = engine.start({call.method, std::move(url), call.body, deadline(options)},
+  auto* operation = engine.start({call.method, std::move(url), call.body, deadline, headers_},
                                  [&finished](Transfer&& transfer) { finished = std::move(transfer); });
   std::int64_t sent_at = 0;
   bool interrupted = false;
@@ -112,33 +127,65 @@ Answer Session::send(const Call& call, const CallOptions& options) {
     const bool sent = engine.cancel(operation, &sent_at);
     throw_interrupted(request, sent, sent_at);
   }
-  return complete_answer(request, *std::move(finished));
+  return *std::move(finished);
+}
+
+void Session::sleep(std::chrono::milliseconds length, const RequestInfo& request) {
+  if (length.count() > 0 && !shared_->sources.sleep(length, options_.interrupt)) throw_interrupted(request, false, 0);
+}
+
+Answer Session::send(const Call& call, const CallOptions& options) {
+  require_open();
+  const auto until = deadline(options);
+  const auto& sources = shared_->sources;
+  auto request = info(call);
+  for (;; ++request.attempts) {
+    // Whoever wants exactly one send is not held up by others, either.
+    if (options_.max_retries > 0) sleep(shared_->throttle.wait(sources.now(), until), request);
+    auto transfer = exchange(request, call, until);
+    while (transfer.found_dead) transfer = exchange(request, call, until);  // one connection less each time
+    const auto asked = retry_after(transfer, unix_seconds());
+    const auto now = sources.now();
+    const Attempts made{request.is_write(), request.attempts, options_.max_retries, until, asked};
+    const auto wait = wait_before_next(made, transfer, now, sources.chance());
+    if (transfer.status == 429) {
+      shared_->throttle.hold_until(now + std::min(wait.value_or(asked.value_or(first_backoff)), longest_wait));
+    }
+    if (!wait) return complete_answer(request, std::move(transfer));
+    sleep(*wait, request);
+  }
 }
 
 Answer Session::succeed(const Call& call, const CallOptions& options) {
   auto answer = send(call, options);
-  require_success(info(call), answer);
+  require_success(info(call, answer), answer);
   return answer;
 }
 
 Value Session::resource(const Call& call, const CallOptions& options) {
-  auto document = parse_resource(info(call), succeed(call, options));
+  auto answer = succeed(call, options);
+  auto document = parse_resource(info(call, answer), std::move(answer));
   const Node* data = member(document->root(), "data");
   return {std::move(document), data};
 }
 
 std::shared_ptr<const Document> Session::list(const Call& call, const CallOptions& options) {
-  return parse_list(info(call), succeed(call, options));
+  auto answer = succeed(call, options);
+  return parse_list(info(call, answer), std::move(answer));
 }
 
 void Session::close() noexcept {
   closed_ = true;
-  pool_.close();
+  if (owner_) shared_->pool.close();
 }
 
 }  // namespace detail
 
 Client::Client(ClientOptions options) : session_(std::make_shared<detail::Session>(std::move(options))) {}
+
+Client Client::with_options(const ClientChanges& changes) const {
+  return Client(std::make_shared<detail::Session>(*session_, changes));
+}
 
 void Client::close() noexcept { session_->close(); }
 

@@ -63,6 +63,17 @@ void check_ca_bundle(const std::string& file) {
   }
 }
 
+// What with_options() may change.
+void check_changeable(const ClientOptions& options) {
+  if (options.timeout && options.timeout->count() <= 0) {
+    throw Error(ErrorCode::config, "timeout must be more than 0 (or none, for no deadline)");
+  }
+  if (options.max_retries < 0) {
+    throw Error(ErrorCode::config, "max_retries must not be negative; 0 sends every request exactly once");
+  }
+  for (const auto& [name, value] : options.headers) check_header(name, value);
+}
+
 }  // namespace
 
 ClientOptions checked_options(ClientOptions options) {
@@ -77,13 +88,19 @@ ClientOptions checked_options(ClientOptions options) {
     throw Error(ErrorCode::config,
                 "api_key has a space, a line end or another character no key has: copy it from the admin UI once more");
   }
-  if (options.timeout && options.timeout->count() <= 0) {
-    throw Error(ErrorCode::config, "timeout must be more than 0 (or none, for no deadline)");
-  }
+  check_changeable(options);
   if (options.max_response == 0) throw Error(ErrorCode::config, "max_response must be more than 0 bytes");
   if (!is_token(options.request_id_header)) throw Error(ErrorCode::config, "request_id_header is not a header's name");
-  for (const auto& [name, value] : options.headers) check_header(name, value);
   if (options.ca_bundle) check_ca_bundle(*options.ca_bundle);
+  return options;
+}
+
+ClientOptions changed_options(ClientOptions options, const ClientChanges& changes) {
+  if (changes.timeout) options.timeout = changes.timeout;
+  if (changes.no_timeout) options.timeout.reset();
+  if (changes.max_retries) options.max_retries = *changes.max_retries;
+  if (changes.headers) options.headers = *changes.headers;
+  check_changeable(options);
   return options;
 }
 
@@ -92,18 +109,22 @@ TransportOptions transport_options(const ClientOptions& options) {
   transport.ca_bundle = options.ca_bundle;
   transport.http2 = options.http2;
   transport.max_response = options.max_response;
-  transport.headers = {"X-API-KEY: " + options.api_key, "Accept: application/json"};
+  return transport;
+}
+
+std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options) {
+  std::vector<std::string> lines{"X-API-KEY: " + options.api_key, "Accept: application/json"};
   std::string agent = "User-Agent: " + std::string(user_agent);
   for (const auto& [name, value] : options.headers) {
     if (lower(name) == "user-agent") {
       agent.append(" ").append(value);
     } else {
       // libcurl reads "Name:" as "leave this header out" and "Name;" as "send it empty".
-      transport.headers.push_back(std::string(name).append(is_blank(value) ? ";" : ": " + value));
+      lines.push_back(std::string(name).append(is_blank(value) ? ";" : ": " + value));
     }
   }
-  transport.headers.push_back(std::move(agent));
-  return transport;
+  lines.push_back(std::move(agent));
+  return std::make_shared<RequestHeaders>(lines);
 }
 
 }  // namespace billcore::detail

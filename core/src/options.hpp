@@ -8,6 +8,8 @@ namespace billcore::detail {
 
 /// Fills in what the environment holds and refuses what cannot work. Error(config).
 [[nodiscard]] ClientOptions checked_options(ClientOptions options);
+[[nodiscard]] ClientOptions changed_options(ClientOptions options, const ClientChanges& changes);
 [[nodiscard]] TransportOptions transport_options(const ClientOptions& options);
+[[nodiscard]] std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options);
 
 }  // namespace billcore::detail

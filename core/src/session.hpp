@@ -12,6 +12,7 @@
 #include "answer.hpp"
 #include "billcore/options.hpp"
 #include "pool.hpp"
+#include "retry.hpp"
 
 namespace billcore::detail {
 
@@ -26,9 +27,11 @@ struct Call {
 class Session {
  public:
   /// Checks the options; Error(config).
-  explicit Session(ClientOptions options);
+  explicit Session(ClientOptions options, RetrySources sources = {});
+  /// Another one over the same connections. Error(config).
+  Session(const Session& original, const ClientChanges& changes);
 
-  /// Sends a call once, waits for its complete answer and gives it back, whatever its status.
+  /// Sends a call, again where that is safe (retry.hpp), and gives back its complete answer, whatever its status.
   [[nodiscard]] Answer send(const Call& call, const CallOptions& options);
   /// The same, and throws for every status but 2xx.
   [[nodiscard]] Answer succeed(const Call& call, const CallOptions& options);
@@ -41,12 +44,25 @@ class Session {
   void close() noexcept;
 
  private:
+  // What sessions over the same connections have in common.
+  struct Shared {
+    EnginePool pool;
+    Throttle throttle;
+    RetrySources sources;
+  };
+
   [[nodiscard]] RequestInfo info(const Call& call) const;
+  [[nodiscard]] RequestInfo info(const Call& call, const Answer& answer) const;
   [[nodiscard]] Deadline deadline(const CallOptions& options) const;
+  // One attempt.
+  [[nodiscard]] Transfer exchange(const RequestInfo& request, const Call& call, Deadline deadline);
+  void sleep(std::chrono::milliseconds length, const RequestInfo& request);
 
   ClientOptions options_;
   std::string request_id_header_;  // in lower case
-  EnginePool pool_;
+  std::shared_ptr<const RequestHeaders> headers_;
+  std::shared_ptr<Shared> shared_;
+  bool owner_;  // of the connections: closing another session leaves them open
   std::atomic<bool> closed_{false};
 };
 

@@ -2,6 +2,10 @@
 #include "transport.hpp"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,7 +18,8 @@ namespace billcore::detail {
 namespace {
 
 constexpr auto interrupt_interval = std::chrono::milliseconds(50);
-constexpr std::size_t max_header_bytes = std::size_t{1} << 20U;
+constexpr std::size_t max_header_bytes = std::size_t{256}
+                                         << 10U;  // below libcurl's own limit, which looks like a reset
 
 struct FreeList {
   void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
@@ -54,6 +59,7 @@ Failure classify(CURLcode code) noexcept {
     case CURLE_INTERFACE_FAILED:
       return Failure::connect;
     case CURLE_SSL_CONNECT_ERROR:
+      return Failure::handshake;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CERTPROBLEM:
@@ -104,6 +110,17 @@ std::int64_t utc_micros() noexcept {
 
 }  // namespace
 
+struct RequestHeaders::Lists {
+  HeaderList plain;
+  HeaderList with_json;
+  HeaderList without_body;
+};
+
+RequestHeaders::RequestHeaders(const std::vector<std::string>& lines)
+    : lists_(new Lists{make_list(lines, {"Expect:"}), make_list(lines, {"Expect:", "Content-Type: application/json"}),
+                       make_list(lines, {"Expect:", "Content-Type:"})}) {}
+RequestHeaders::~RequestHeaders() = default;
+
 class Engine::Operation {
  public:
   Operation(Request what, Completion completion, bool guard, std::size_t limit)
@@ -113,8 +130,11 @@ class Engine::Operation {
   Completion done;
   bool guarded;
   std::size_t max_response;
+  std::vector<curl_socket_t>* sockets = nullptr;  // of the engine
   Transfer transfer;
   int sends = 0;
+  bool opened = false;      // a connection of its own
+  bool found_dead = false;  // the kept connection it was to leave by
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
@@ -124,12 +144,7 @@ class Engine::Operation {
 };
 
 struct Engine::Impl {
-  explicit Impl(const TransportOptions& from)
-      : options(from),
-        plain(make_list(from.headers, {"Expect:"})),
-        with_json(make_list(from.headers, {"Expect:", "Content-Type: application/json"})),
-        without_body(make_list(from.headers, {"Expect:", "Content-Type:"})),
-        multi(curl_multi_init()) {
+  explicit Impl(const TransportOptions& from) : options(from), multi(curl_multi_init()) {
     if (multi == nullptr) throw std::bad_alloc();
   }
   ~Impl() {
@@ -138,16 +153,14 @@ struct Engine::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  [[nodiscard]] EasyHandle make_easy() const;
-  void prepare(Operation& operation) const;
+  [[nodiscard]] EasyHandle make_easy();
+  void prepare(Operation& operation);
   void collect();
   std::unique_ptr<Operation> take(Operation* operation) noexcept;
   void give_back(EasyHandle easy) noexcept;
 
   TransportOptions options;
-  HeaderList plain;
-  HeaderList with_json;
-  HeaderList without_body;
+  std::vector<curl_socket_t> sockets;  // of all connections, idle ones too; outlives them
   std::unique_ptr<CURLM, FreeMulti> multi;
   std::vector<EasyHandle>
       spare;  // handles keep their options: setting all of them again costs more than changing a few
@@ -156,9 +169,45 @@ struct Engine::Impl {
 
 namespace {
 
-// Called by libcurl when a connection is ready and the request is about to leave.
-int before_send(void* context, char*, char*, int, int) noexcept {
+// Has the other side given this connection up? libcurl looks for an orderly end only, not for a reset.
+bool is_dead(const std::vector<curl_socket_t>& sockets, int local_port) noexcept {
+  for (const auto socket : sockets) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
+    const auto port = address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
+                                                    : reinterpret_cast<const sockaddr_in*>(&address)->sin_port;
+    if (ntohs(port) != local_port) continue;
+    pollfd state{socket, POLLRDHUP, 0};
+    if (poll(&state, 1, 0) > 0 && (state.revents & (POLLERR | POLLHUP | POLLRDHUP | POLLNVAL)) != 0) return true;
+  }
+  return false;
+}
+
+curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) noexcept {
   auto& operation = *static_cast<Engine::Operation*>(context);
+  const int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (made < 0) return CURL_SOCKET_BAD;
+  operation.opened = true;
+  try {
+    operation.sockets->push_back(made);
+  } catch (const std::bad_alloc&) {  // then it is not looked at before it is used again
+  }
+  return made;
+}
+
+int close_socket(void* context, curl_socket_t closed) noexcept {
+  std::erase(*static_cast<std::vector<curl_socket_t>*>(context), closed);
+  return close(closed);
+}
+
+// Called by libcurl when a connection is ready and the request is about to leave.
+int before_send(void* context, char*, char*, int, int local_port) noexcept {
+  auto& operation = *static_cast<Engine::Operation*>(context);
+  if (operation.sends == 0 && !operation.opened && is_dead(*operation.sockets, local_port)) {
+    operation.found_dead = true;
+    return CURL_PREREQFUNC_ABORT;
+  }
   ++operation.sends;
   if (operation.sends == 1) {
     operation.transfer.sent = true;
@@ -215,7 +264,7 @@ void set(CURL* easy, CURLoption option, T value) {
 
 }  // namespace
 
-EasyHandle Engine::Impl::make_easy() const {
+EasyHandle Engine::Impl::make_easy() {
   EasyHandle handle(curl_easy_init());
   CURL* easy = handle.get();
   if (easy == nullptr) throw std::bad_alloc();
@@ -236,31 +285,37 @@ EasyHandle Engine::Impl::make_easy() const {
     set(easy, CURLOPT_CAINFO, options.ca_bundle->c_str());
     set(easy, CURLOPT_CAPATH, static_cast<char*>(nullptr));  // or the system's folder would be trusted besides
   }
+  set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  set(easy, CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
+  set(easy, CURLOPT_CLOSESOCKETDATA, &sockets);
   set(easy, CURLOPT_PREREQFUNCTION, &before_send);
   set(easy, CURLOPT_HEADERFUNCTION, &on_header);
   set(easy, CURLOPT_WRITEFUNCTION, &on_body);
   return handle;
 }
 
-void Engine::Impl::prepare(Operation& operation) const {
+void Engine::Impl::prepare(Operation& operation) {
   CURL* easy = operation.easy.get();
   const Request& request = operation.request;
   set(easy, CURLOPT_URL, request.url.c_str());
+  operation.sockets = &sockets;
+  set(easy, CURLOPT_OPENSOCKETDATA, &operation);
   set(easy, CURLOPT_PREREQDATA, &operation);
   set(easy, CURLOPT_HEADERDATA, &operation);
   set(easy, CURLOPT_WRITEDATA, &operation);
   set(easy, CURLOPT_PRIVATE, &operation);
   set(easy, CURLOPT_ERRORBUFFER, operation.error.data());
 
+  const auto& headers = *request.headers->lists_;
   const bool has_body = request.body && !request.body->empty();
   if (has_body || request.method == "POST") {
     set(easy, CURLOPT_POST, 1L);
     set(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(has_body ? request.body->size() : 0));
     set(easy, CURLOPT_POSTFIELDS, has_body ? request.body->data() : "");
-    set(easy, CURLOPT_HTTPHEADER, has_body ? with_json.get() : without_body.get());
+    set(easy, CURLOPT_HTTPHEADER, has_body ? headers.with_json.get() : headers.without_body.get());
   } else {
     set(easy, CURLOPT_HTTPGET, 1L);
-    set(easy, CURLOPT_HTTPHEADER, plain.get());
+    set(easy, CURLOPT_HTTPHEADER, headers.plain.get());
   }
   set(easy, CURLOPT_CUSTOMREQUEST,
       request.method == "GET" || request.method == "POST" ? nullptr : request.method.c_str());
@@ -277,9 +332,8 @@ Engine::Engine(const TransportOptions& options) : impl_(std::make_unique<Impl>(o
 Engine::~Engine() = default;
 
 Engine::Operation* Engine::start(Request request, Completion done) {
-  const bool guarded = request.is_write() && impl_->options.write_guard;
-  auto operation =
-      std::make_unique<Operation>(std::move(request), std::move(done), guarded, impl_->options.max_response);
+  auto operation = std::make_unique<Operation>(std::move(request), std::move(done), impl_->options.send_guard,
+                                               impl_->options.max_response);
   if (impl_->spare.empty()) {
     operation->easy = impl_->make_easy();
   } else {
@@ -335,8 +389,13 @@ void Engine::Impl::collect() {
     } else if (operation->headers_over_limit) {
       transfer.failure = Failure::protocol;
       transfer.reason = "the headers are over " + std::to_string(max_header_bytes) + " bytes";
+    } else if (operation->found_dead) {
+      transfer.failure = Failure::reset;
+      transfer.found_dead = true;
+      transfer.reason = "the connection had been given up by the other side";
     } else if (operation->guarded && operation->sends > 1) {
       transfer.failure = Failure::reset;
+      transfer.was_dead = true;
       transfer.reason = "the connection died before an answer came";
     } else if (code == CURLE_OK && !operation->headers_ended) {
       // libcurl takes a status line for an answer, whatever becomes of the rest.
@@ -372,6 +431,12 @@ bool Engine::cancel(Operation* operation, std::int64_t* sent_at) noexcept {
   if (taken == nullptr || !taken->transfer.sent) return false;
   if (sent_at != nullptr) *sent_at = taken->transfer.sent_at;
   return true;
+}
+
+std::optional<std::int64_t> parse_http_date(std::string_view text) {
+  const auto seconds = static_cast<std::int64_t>(curl_getdate(std::string(text).c_str(), nullptr));
+  if (seconds < 0) return std::nullopt;
+  return seconds;
 }
 
 std::optional<UrlParts> split_url(const std::string& url) {

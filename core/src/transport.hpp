@@ -23,12 +23,26 @@ using Deadline = std::optional<Clock::time_point>;
 /// What is the same for every request of an engine.
 struct TransportOptions {
   std::optional<std::string> ca_bundle;
-  std::vector<std::string> headers;  // "Name: value", sent with every request
   bool http2 = true;
   std::size_t max_response = std::size_t{64} << 20U;
-  /// libcurl re-sends a request by itself when a reused connection dies unanswered; the guard forbids that for writes.
-  /// Only the test that shows what it is for turns it off.
-  bool write_guard = true;
+  /// libcurl re-sends a request by itself when a reused connection dies unanswered; the guard forbids that. Whether
+  /// anything is sent again is decided in retry.cpp. Only the test that shows what it is for turns it off.
+  bool send_guard = true;
+};
+
+/// Request headers as libcurl wants them: made once, shared by many requests. Threads: immutable.
+class RequestHeaders {
+ public:
+  /// lines: "Name: value".
+  explicit RequestHeaders(const std::vector<std::string>& lines);
+  ~RequestHeaders();
+  RequestHeaders(const RequestHeaders&) = delete;
+  RequestHeaders& operator=(const RequestHeaders&) = delete;
+
+ private:
+  friend class Engine;
+  struct Lists;
+  std::unique_ptr<const Lists> lists_;
 };
 
 struct Request {
@@ -36,6 +50,7 @@ struct Request {
   std::string url;
   std::optional<std::string> body;  // JSON; an engaged empty one is not sent as a body
   Deadline deadline;
+  std::shared_ptr<const RequestHeaders> headers;
 
   [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };
@@ -44,7 +59,8 @@ enum class Failure : std::uint8_t {
   none,
   resolve,
   connect,
-  tls,
+  handshake,  // TLS that broke off
+  tls,        // a certificate or protocol that is not accepted
   timeout,
   reset,
   truncated,
@@ -55,10 +71,12 @@ enum class Failure : std::uint8_t {
 
 struct Transfer {
   Failure failure = Failure::none;
-  std::string reason;                                        // libcurl's words
-  bool sent = false;                                         // the request began to leave; false: nothing was sent
-  std::int64_t sent_at = 0;                                  // UTC microseconds of that moment
-  int status = 0;                                            // 0 when no status line came
+  std::string reason;        // libcurl's words
+  bool sent = false;         // the request began to leave; false: nothing was sent
+  std::int64_t sent_at = 0;  // UTC microseconds of that moment
+  bool was_dead = false;     // it left over a kept connection that the other side had given up
+  bool found_dead = false;   // that was noticed in time: nothing was sent, and the connection is gone
+  int status = 0;            // 0 when no status line came
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
 };
@@ -87,6 +105,9 @@ class Engine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// Seconds since 1970 of an HTTP date; nothing when it is none.
+[[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
 
 /// The parts of an absolute URL that the client decides by; nothing when it is no valid URL.
 struct UrlParts {

@@ -12,10 +12,12 @@ _T_co = TypeVar("_T_co", covariant=True)
 _Id: TypeAlias = str | SupportsIndex
 
 class Client:
-    """The REST client: every operation of the service, each write sent at most once.
+    """The REST client: every operation of the service. Reads are repeated where that may help, writes never.
 
     base_url: address of the service up to and including the account segment; left out, BILLCORE_BASE_URL.
-    api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call, None for no deadline.
+    api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call with all its attempts, None for no deadline.
+    max_retries: further attempts where one is safe: of a read when no connection came about, the answer broke off, or
+    its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
     ca_bundle: file of PEM certificates to trust. headers: sent with every request. http2: offer it.
     allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
     request_id. max_response: larger answers are refused (bytes). Raises ConfigError when an option cannot work.
@@ -29,6 +31,7 @@ class Client:
         base_url: str | None = None,
         api_key: str | None = None,
         timeout: float | None = 30.0,
+        max_retries: int = 2,
         ca_bundle: str | os.PathLike[str] | None = None,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
         http2: bool = True,
@@ -66,6 +69,18 @@ class Client:
 
         method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
         query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.
+        """
+
+    def with_options(
+        self,
+        *,
+        timeout: float | None = ...,
+        max_retries: int = ...,
+        headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = ...,
+    ) -> Client:
+        """A client that differs in these options and shares everything else, connections included.
+
+        headers: instead of all that were given. Closing it leaves the connections to the first one.
         """
 
     def close(self) -> None:
@@ -122,7 +137,7 @@ class Subscriptions:
 
         product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the
         service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, OutcomeUnknownError
-        when it may or may not have been made: look among .orders(id) before charging again.
+        when it may or may not have been made: see its find_candidates() before charging again.
         Service interface: Endpoints, Subscriptions.
         """
 

@@ -9,10 +9,12 @@ import builtins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing and datetime cost more than the whole of this module
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from typing import Any
 
+    from ._client import Client, Subscriptions
     from ._types import SignatureReason
+    from ._webhook import Order
 
 
 def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[str, object]) -> BillcoreError:
@@ -35,7 +37,7 @@ class BillcoreError(Exception):
         super().__init__(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = dict(self.__dict__)
+        state = {name: value for name, value in self.__dict__.items() if name != "_subscriptions"}
         if self.__cause__ is not None:
             state["__cause__"] = self.__cause__
         return _restore, (type(self), self.args, state)
@@ -49,12 +51,46 @@ class InvalidArgumentError(BillcoreError, ValueError):
     """An argument is refused before anything is sent."""
 
 
-class ApiError(BillcoreError):
+class _PerhapsCharged(BillcoreError):
+    """What is common to the errors of writes that may have happened."""
+
+    method: str | None
+    path: str | None
+    attempted_at: datetime | None
+    _subscriptions: Subscriptions | None = None  # of the client that made the charge
+
+    def find_candidates(self, client: Client | None = None, skew: float | timedelta = 300.0) -> list[Order]:
+        """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
+
+        client: needed when the error was pickled; else the one that raised it. skew: by how much the service's clock
+        may be behind this one (seconds or a timedelta). An empty list says that the charge was not made, or not yet:
+        the service may still be working on it. InvalidArgumentError for what is not a charge of unknown outcome.
+        """
+        from datetime import timedelta
+        from urllib.parse import unquote
+
+        path = self.path or ""
+        if not (self.outcome_unknown and self.method == "POST" and path.endswith("/order") and self.attempted_at):
+            raise InvalidArgumentError("this is not about a charge of unknown outcome: there is nothing to look for")
+        subscriptions = self._subscriptions if client is None else client.subscriptions
+        if subscriptions is None:
+            raise InvalidArgumentError("this error has lost its client: pass client=, one of the same account")
+        since = self.attempted_at - (skew if isinstance(skew, timedelta) else timedelta(seconds=skew))
+        found = []
+        for order in subscriptions.orders(unquote(path.removeprefix("/subscription/").removesuffix("/order"))):
+            if order.created_at < since:
+                break
+            found.append(order)
+        return found
+
+
+class ApiError(_PerhapsCharged):
     """The service answered with an error status.
 
     status: HTTP status. code, message: of the service's error object, None without one. request_id: value of the
     request id header, or None. body: the answer's text, scrubbed and cut. retry_after: seconds, or None. attempts: how
-    often the request was sent or tried. method, path: of the request. Service interface: Errors.
+    often the request was sent or tried. method, path: of the request. attempted_at: when a write of unknown outcome
+    left, aware UTC, else None. Service interface: Errors.
     """
 
     def __init__(
@@ -85,6 +121,7 @@ class ApiError(BillcoreError):
         self.outcome_unknown = outcome_unknown
         self.method = method
         self.path = path
+        self.attempted_at = None
 
 
 class AuthenticationError(ApiError):
@@ -112,7 +149,12 @@ class ServerError(ApiError):
 
 
 class TransportError(BillcoreError):
-    """No complete answer came. For a write it means that nothing was sent (else it is OutcomeUnknownError)."""
+    """No complete answer came. For a write it means that nothing was sent (else it is OutcomeUnknownError).
+
+    attempts: how often it was tried.
+    """
+
+    attempts: int = 1
 
 
 class TimeoutError(TransportError, builtins.TimeoutError):
@@ -127,14 +169,18 @@ class TlsError(TransportError):
     """The TLS connection was not made: wrong host name, untrusted certificate."""
 
 
-class OutcomeUnknownError(BillcoreError):
+class OutcomeUnknownError(_PerhapsCharged):
     """A write was sent, and no complete answer came: it may or may not have happened.
 
-    method, path: of the request, path relative to the base URL. attempted_at: when it left, aware UTC. What went wrong
-    on the wire is the __cause__.
+    method, path: of the request, path relative to the base URL. attempted_at: when it left, aware UTC. attempts: how
+    often it was tried, the last one being the one that was sent. What went wrong on the wire is the __cause__.
     """
 
     outcome_unknown = True
+    attempts: int = 1
+    method: str
+    path: str
+    attempted_at: datetime
 
     def __init__(self, method: str, path: str, attempted_at: datetime, *, text: str | None = None) -> None:
         super().__init__(f"{method} {path}: the outcome is unknown" if text is None else text)
@@ -181,6 +227,7 @@ def from_core(name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
     if issubclass(kind, ApiError):
         names = ("status", "code", "message", "request_id", "body", "retry_after", "attempts", "outcome_unknown")
         error = kind(*(detail[name] for name in names), method=detail["method"], path=detail["path"], text=text)
+        error.attempted_at = detail.get("attempted_at")
     elif kind is SignatureError:
         error = kind(detail["reason"], detail["status"], text=text)
     elif kind is OutcomeUnknownError:
@@ -190,6 +237,8 @@ def from_core(name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
         error = kind(text, detail["status"] or None)
     else:
         error = kind(text)
+    if isinstance(error, (TransportError, OutcomeUnknownError)):
+        error.attempts = detail["attempts"]
     return error
 
 

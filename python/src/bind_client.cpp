@@ -1,10 +1,12 @@
 // The module billcore._client: the REST client.
 #include "bind_client.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "billcore/error.hpp"
@@ -68,7 +70,13 @@ bool interrupted() {
   return PyErr_CheckSignals() != 0;
 }
 
-// base_url, api_key, timeout, ca_bundle, headers, http2, allow_insecure_http, request_id_header, max_response
+int retries(py::handle value) {
+  const auto number = integer(value, "max_retries");
+  return static_cast<int>(std::clamp<std::int64_t>(number, -1, std::numeric_limits<int>::max()));
+}
+
+// base_url, api_key, timeout, max_retries, ca_bundle, headers, http2, allow_insecure_http, request_id_header,
+// max_response
 ClientOptions client_options(const std::vector<py::handle>& values) {
   ClientOptions options;
   if (given(values[0])) options.base_url = utf8(values[0], "base_url");
@@ -78,14 +86,31 @@ ClientOptions client_options(const std::vector<py::handle>& values) {
   } else if (!left_out(values[2])) {
     options.timeout.reset();
   }
-  if (given(values[3])) options.ca_bundle = path_text(values[3]);
-  if (given(values[4])) options.headers = pairs_of(values[4], "headers", only_text);
-  if (!left_out(values[5])) options.http2 = boolean(values[5], "http2");
-  if (!left_out(values[6])) options.allow_insecure_http = boolean(values[6], "allow_insecure_http");
-  if (!left_out(values[7])) options.request_id_header = utf8(values[7], "request_id_header");
-  if (!left_out(values[8])) options.max_response = size(values[8], "max_response");
+  if (!left_out(values[3])) options.max_retries = retries(values[3]);
+  if (given(values[4])) options.ca_bundle = path_text(values[4]);
+  if (given(values[5])) options.headers = pairs_of(values[5], "headers", only_text);
+  if (!left_out(values[6])) options.http2 = boolean(values[6], "http2");
+  if (!left_out(values[7])) options.allow_insecure_http = boolean(values[7], "allow_insecure_http");
+  if (!left_out(values[8])) options.request_id_header = utf8(values[8], "request_id_header");
+  if (!left_out(values[9])) options.max_response = size(values[9], "max_response");
   options.interrupt = interrupted;
   return options;
+}
+
+// timeout, max_retries, headers
+ClientChanges client_changes(const std::vector<py::handle>& values) {
+  ClientChanges changes;
+  if (given(values[0])) {
+    changes.timeout = milliseconds(values[0]);
+  } else if (!left_out(values[0])) {
+    changes.no_timeout = true;
+  }
+  if (!left_out(values[1])) changes.max_retries = retries(values[1]);
+  if (!left_out(values[2])) {
+    changes.headers.emplace();
+    if (!values[2].is_none()) changes.headers = pairs_of(values[2], "headers", only_text);
+  }
+  return changes;
 }
 
 struct PyResponse {
@@ -131,19 +156,21 @@ void bind_response(py::module_& module) {
 }
 
 constexpr const char* client_doc =
-    R"(The REST client: every operation of the service, each write sent at most once.
+    R"(The REST client: every operation of the service. Reads are repeated where that may help, writes never.
 
 base_url: address of the service up to and including the account segment; left out, BILLCORE_BASE_URL.
-api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call, None for no deadline.
+api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call with all its attempts, None for no deadline.
+max_retries: further attempts where one is safe: of a read when no connection came about, the answer broke off, or
+its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
 ca_bundle: file of PEM certificates to trust. headers: sent with every request. http2: offer it.
 allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
 request_id. max_response: larger answers are refused (bytes). Raises ConfigError when an option cannot work.
 Threads: may be shared by any number; works in the child of a fork.
 Service interface: Endpoints; Authentication; Errors.)";
 
-#define BILLCORE_CLIENT_PARAMETERS                                                           \
-  "*, base_url=None, api_key=None, timeout=30.0, ca_bundle=None, headers=None, http2=True, " \
-  "allow_insecure_http=False, request_id_header='X-Request-Id', max_response=67108864)"
+#define BILLCORE_CLIENT_PARAMETERS                                                              \
+  "*, base_url=None, api_key=None, timeout=30.0, max_retries=2, ca_bundle=None, headers=None, " \
+  "http2=True, allow_insecure_http=False, request_id_header='X-Request-Id', max_response=67108864)"
 
 [[noreturn]] void refuse_pickle(const py::object& /*self*/) {
   throw py::type_error("a Client cannot be pickled or copied: it holds an API key; make one where it is needed");
@@ -176,6 +203,17 @@ void bind_client(py::module_& module) {
 
 method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
 query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.)")
+          .c_str());
+
+  static const Signature changed("with_options(self, *, timeout=..., max_retries=..., headers=...)");
+  type.def(
+      "with_options",
+      [](const Client& self, const py::args& args, const py::kwargs& kwargs) {
+        return self.with_options(client_changes(changed.bind(args, kwargs)));
+      },
+      changed
+          .doc("A client that differs in these options and shares everything else, connections included.\n\n"
+               "headers: instead of all that were given. Closing it leaves the connections to the first one.")
           .c_str());
 
   static const Signature close("close(self)");

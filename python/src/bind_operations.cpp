@@ -130,7 +130,7 @@ void bind_subscriptions(py::module_& module) {
       "product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the\n"
       "service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, "
       "OutcomeUnknownError\n"
-      "when it may or may not have been made: look among .orders(id) before charging again.\n"
+      "when it may or may not have been made: see its find_candidates() before charging again.\n"
       "Service interface: Endpoints, Subscriptions.",
       [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
         const auto id = id_of(values[0]);
@@ -141,7 +141,15 @@ void bind_subscriptions(py::module_& module) {
         charge.vat = optional_integer(values[4], "vat");
         charge.description = optional_text(values[5], "description");
         const auto call = call_options(values[6]);
-        return view(View::order, without_gil([&] { return self.charge(id, charge, call); }).value());
+        try {
+          return view(View::order, without_gil([&] { return self.charge(id, charge, call); }).value());
+        } catch (const Error& error) {
+          if (!error.detail().outcome_unknown || error.code() == ErrorCode::interrupted) throw;
+          bridge().set_error(error);
+          py::error_already_set raised;
+          raised.value().attr("_subscriptions") = py::cast(self);  // for find_candidates()
+          throw raised;
+        }
       });
   define(type, "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, timeout=...)",
          "The subscription's orders, latest first, lazily, page by page.\n\n"

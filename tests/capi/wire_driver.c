@@ -24,6 +24,10 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
     const int64_t milliseconds = llround(strtod(yyjson_get_raw(timeout), NULL) * 1000);
     if (!ok(billcore_client_options_set_timeout_ms(to, milliseconds, err))) return false;
   }
+  int64_t retries = 0;
+  if (arg_integer(from, "max_retries", &retries) &&
+      !ok(billcore_client_options_set_max_retries(to, (int32_t)retries, err)))
+    return false;
   if ((text = arg_text(from, "ca_bundle")).data && !ok(billcore_client_options_set_ca_bundle(to, text, err)))
     return false;
   while ((name = yyjson_obj_iter_next(&headers)) != NULL) {

@@ -82,7 +82,7 @@ def test_bad_input(
         places = dead_ends | {"<other>": other.url, "<api_key>": API_KEY}
         with ScriptedServer(make_script(case.get("server", []), places)) as server:
             places |= {"<server>": server.url, "<host>": server.host}
-            client = {"base_url": "<server>" + ACCOUNT, "api_key": API_KEY} | case.get("client", {})
+            client = {"base_url": "<server>" + ACCOUNT, "api_key": API_KEY, "max_retries": 0} | case.get("client", {})
             client = {key: value for key, value in client.items() if key not in case.get("client_without", [])}
             driver = drivers(language)
             if "first" in case:

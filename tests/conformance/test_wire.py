@@ -83,7 +83,7 @@ def test_wire_with_a_plain_client(case: dict[str, Any]) -> None:
 
 def play(case: dict[str, Any], driver: Driver) -> None:
     with ScriptedServer([scripted(exchange["reply"]) for exchange in case["exchanges"]]) as server:
-        client = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, **case.get("client", {})}
+        client = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, **case.get("client", {})}
         client["base_url"] = client["base_url"].replace("<server>", server.url)
         reply = driver.run({**case["call"], "client": client})
         requests = server.requests

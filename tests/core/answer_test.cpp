@@ -117,7 +117,7 @@ TEST(Statuses, AWriteSaysWhenItLeft) {
 }
 
 TEST(Statuses, RetryAfterIsAFiniteNumberOfSeconds) {
-  for (const char* value : {"inf", "-1", "5abc", "nan", "", "Wed, 21 Oct 2026 07:28:00 GMT"}) {
+  for (const char* value : {"inf", "-1", "5abc", "nan", ""}) {
     const auto error = error_of([&] { require_success(get, answer(429, "", {{"retry-after", value}})); });
     EXPECT_FALSE(error.detail().retry_after) << value;
   }

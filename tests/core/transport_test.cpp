@@ -2,6 +2,13 @@
 #include "transport.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
 
 #include "support/json_text.hpp"
 #include "support/server.hpp"
@@ -11,9 +18,14 @@ namespace {
 
 using test::Sandbox;
 
-Transfer run(Engine& engine, const std::string& method, const std::string& url, std::optional<std::string> body = {}) {
+std::shared_ptr<const RequestHeaders> headers_for(const Sandbox& sandbox) {
+  return std::make_shared<RequestHeaders>(std::vector<std::string>{"X-API-KEY: " + sandbox.api_key()});
+}
+
+Transfer run(Engine& engine, const Sandbox& sandbox, const std::string& method, const std::string& url,
+             std::optional<std::string> body = {}) {
   std::optional<Transfer> result;
-  engine.start({method, url, std::move(body), Clock::now() + std::chrono::seconds(20)},
+  engine.start({method, url, std::move(body), Clock::now() + std::chrono::seconds(20), headers_for(sandbox)},
                [&result](Transfer&& transfer) { result = std::move(transfer); });
   EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
   return *std::move(result);
@@ -43,11 +55,10 @@ int received_over_dying_connection(bool guard, const Write& write, Transfer& out
   auto& sandbox = Sandbox::fresh();
   sandbox.fault(R"({"kind":"reset_before","method":")" + std::string(write.method) + "\",\"times\":5}");
   TransportOptions options;
-  options.headers = {"X-API-KEY: " + sandbox.api_key()};
-  options.write_guard = guard;
+  options.send_guard = guard;
   Engine engine(options);
-  EXPECT_EQ(run(engine, "GET", sandbox.base_url() + "/products?page=1").status, 200);
-  outcome = run(engine, write.method, sandbox.base_url() + write.path, write.body);
+  EXPECT_EQ(run(engine, sandbox, "GET", sandbox.base_url() + "/products?page=1").status, 200);
+  outcome = run(engine, sandbox, write.method, sandbox.base_url() + write.path, write.body);
   return sandbox.received(write.method);
 }
 
@@ -68,17 +79,62 @@ TEST(WriteGuard, WithoutItLibcurlSendsTwice) {
   }
 }
 
+// A server that keeps each connection until it is told to end it.
+TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
+  for (const bool reset : {false, true}) {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+    ASSERT_EQ(listen(listener, 5), 0);
+    ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    std::atomic<int> connection{-1};
+    std::thread server([&] {
+      const int accepted = accept(listener, nullptr, nullptr);
+      std::array<char, 4096> request{};
+      EXPECT_GT(read(accepted, request.data(), request.size()), 0);
+      const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+      EXPECT_GT(write(accepted, answer.data(), answer.size()), 0);
+      connection = accepted;
+    });
+    Engine engine({});
+    const auto headers = std::make_shared<RequestHeaders>(std::vector<std::string>{});
+    const auto url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
+    const auto send = [&](const char* method) {
+      std::optional<Transfer> result;
+      engine.start({method, url, {}, Clock::now() + std::chrono::seconds(20), headers},
+                   [&result](Transfer&& transfer) { result = std::move(transfer); });
+      EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
+      return *std::move(result);
+    };
+    EXPECT_EQ(send("GET").status, 200);
+    server.join();
+    close(listener);  // nobody takes another connection
+    if (reset) {
+      const linger at_once{1, 0};
+      setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    }
+    close(connection);
+    auto outcome = send("POST");
+    if (outcome.found_dead) outcome = send("POST");  // libcurl itself notices an orderly end, and connects again
+    EXPECT_FALSE(outcome.sent) << reset;
+    EXPECT_EQ(outcome.failure, Failure::connect) << outcome.reason;
+  }
+}
+
 TEST(Engine, ConnectionIsKeptAndSeveralOperationsRunAtOnce) {
   auto& sandbox = Sandbox::fresh();
   TransportOptions options;
-  options.headers = {"X-API-KEY: " + sandbox.api_key()};
   Engine engine(options);
   int done = 0;
   for (int i = 0; i < 8; ++i) {
-    engine.start({"GET", sandbox.base_url() + "/products?page=1", {}, {}}, [&done](Transfer&& transfer) {
-      EXPECT_EQ(transfer.status, 200);
-      ++done;
-    });
+    engine.start({"GET", sandbox.base_url() + "/products?page=1", {}, {}, headers_for(sandbox)},
+                 [&done](Transfer&& transfer) {
+                   EXPECT_EQ(transfer.status, 200);
+                   ++done;
+                 });
   }
   EXPECT_TRUE(engine.drive([&done] { return done == 8; }, {}));
 }
@@ -87,14 +143,14 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   auto& sandbox = Sandbox::fresh();
   sandbox.fault(R"({"kind":"delay","delay":3,"times":1})");
   TransportOptions options;
-  options.headers = {"X-API-KEY: " + sandbox.api_key()};
   Engine engine(options);
   bool called = false;
-  auto* operation =
-      engine.start({"GET", sandbox.base_url() + "/products", {}, {}}, [&called](Transfer&&) { called = true; });
+  auto* operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
+                                 [&called](Transfer&&) { called = true; });
   std::int64_t sent_at = 0;
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // not driven yet: nothing left
-  operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}}, [&called](Transfer&&) { called = true; });
+  operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
+                           [&called](Transfer&&) { called = true; });
   const auto begun = Clock::now();
   EXPECT_FALSE(
       engine.drive([] { return false; }, [&] { return Clock::now() - begun > std::chrono::milliseconds(300); }));

@@ -60,6 +60,7 @@ ClientOptions client_options(const Value& from) {
     options.timeout.reset();
     if (!timeout->is_null()) options.timeout = std::chrono::milliseconds(std::llround(timeout->real() * 1000));
   }
+  if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);
   options.ca_bundle = text(from, "ca_bundle");
   options.headers = text_pairs(from, "headers");
   options.http2 = flag(from, "http2", options.http2);
@@ -75,6 +76,7 @@ std::string error_reply(const Error& error, std::optional<std::size_t> items_bef
   out.set("class", class_of(error.code())).set("status", static_cast<std::int64_t>(error.code()));
   out.set("message", error.what());
   if (detail.http_status != 0) out.set("http_status", detail.http_status);
+  if (detail.attempts != 0) out.set("attempts", detail.attempts);
   const auto put = [&out](std::string_view name, const std::string& value) {
     if (!value.empty()) out.set(name, value);
   };

@@ -26,14 +26,19 @@ BILLCORE_API billcore_status billcore_client_options_set_base_url(billcore_clien
 BILLCORE_API billcore_status billcore_client_options_set_api_key(billcore_client_options* options, billcore_str key,
                                                                  billcore_error** err);
 
-/** One budget for a whole call: DNS, connect, TLS, request and answer (milliseconds, more than 0). Default: 30,000.
- *  @since 0.1 */
+/** One budget for a whole call: DNS, connect, TLS, all attempts and the waits between them (milliseconds, more than 0).
+ * Default: 30,000.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_set_timeout_ms(billcore_client_options* options,
                                                                     int64_t milliseconds, billcore_error** err);
 
 /** No deadline.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_set_no_timeout(billcore_client_options* options,
                                                                     billcore_error** err);
+
+/** Further attempts of a call, where one is safe: of a GET when no connection came about, the answer broke off, or its
+ * status is 408, 429 or 5xx; of a write only when nothing of it was sent. 0: exactly one send. Default: 2.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_options_set_max_retries(billcore_client_options* options,
+                                                                     int32_t max_retries, billcore_error** err);
 
 /** File of PEM certificates to trust instead of libcurl's default.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options, billcore_str file,

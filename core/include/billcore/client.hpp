@@ -1,4 +1,5 @@
-// The REST client: twelve operations of the service, each sent at most once.
+// The REST client: twelve operations of the service. Reads are repeated where that may help (ClientOptions::max_retries);
+// a write is sent at most once.
 //
 // Client and the groups it hands out share one set of connections; copies are cheap. Threads: a Client may be used by
 // any number of threads at once. Errors: billcore::Error; those of a write say whether it may have happened
@@ -143,10 +144,14 @@ class Client {
   /// Everything but GET is a write: sent at most once.
   Response request(std::string_view method, std::string_view path, const RequestOptions& options = {},
                    const CallOptions& call = {}) const;
-  /// Closes idle connections; calls under way finish, later ones are Error(config).
+  /// A client that differs in these options and shares everything else, connections included. Error(config).
+  [[nodiscard]] Client with_options(const ClientChanges& changes) const;
+  /// Closes idle connections; calls under way finish, later ones are Error(config). A client made by with_options()
+  /// leaves the connections to the one it was made from.
   void close() noexcept;
 
  private:
+  explicit Client(detail::SessionPtr session) : session_(std::move(session)) {}
   detail::SessionPtr session_;
 };
 

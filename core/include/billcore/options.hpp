@@ -17,8 +17,11 @@ struct ClientOptions {
   std::string base_url = {};
   /// Empty: the environment variable BILLCORE_API_KEY. Never shown in any text.
   std::string api_key = {};
-  /// One budget for a whole call: DNS, connect, TLS, request and answer. Nothing: no deadline.
+  /// One budget for a whole call: DNS, connect, TLS, all attempts and the waits between them. Nothing: no deadline.
   std::optional<std::chrono::milliseconds> timeout = std::chrono::seconds(30);
+  /// Further attempts of a call, where one is safe: of a GET when no connection came about, the answer broke off, or its
+  /// status is 408, 429 or 5xx; of a write only when nothing of it was sent. 0: exactly one send, whatever happens.
+  int max_retries = 2;
   /// File of PEM certificates to trust instead of libcurl's default.
   std::optional<std::string> ca_bundle = {};
   /// Sent with every request besides the client's own; a User-Agent is put behind the client's.
@@ -34,6 +37,14 @@ struct ClientOptions {
   /// Asked at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted).
   /// It may throw, which ends the call, too.
   std::function<bool()> interrupt = {};
+};
+
+/// What a client made by Client::with_options() has differently. What is not given stays.
+struct ClientChanges {
+  std::optional<std::chrono::milliseconds> timeout = {};
+  bool no_timeout = false;  // wins over timeout
+  std::optional<int> max_retries = {};
+  std::optional<std::vector<std::pair<std::string, std::string>>> headers = {};  // instead of all that were given
 };
 
 /// What a single call may set differently from its client.

@@ -1,0 +1,129 @@
+#include "retry.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string_view>
+#include <thread>
+
+namespace billcore::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::string_view header(const Transfer& transfer, std::string_view name) noexcept {
+  for (const auto& [key, value] : transfer.headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+milliseconds whole(double seconds) noexcept {
+  constexpr double most = 1e9;
+  return milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, most) * 1000)));
+}
+
+bool sleep(milliseconds length, const std::function<bool()>& interrupt) {
+  constexpr auto step = milliseconds(25);
+  const auto end = Clock::now() + length;
+  for (auto now = Clock::now(); now < end; now = Clock::now()) {
+    if (interrupt && interrupt()) return false;
+    std::this_thread::sleep_for(std::min<Clock::duration>(end - now, step));
+  }
+  return true;
+}
+
+// Numbers without a lock: a counter, mixed well (SplitMix64), begun at random.
+class Chance {
+ public:
+  double operator()() noexcept {
+    auto bits = counter_.fetch_add(0x9E3779B97F4A7C15U, std::memory_order_relaxed);
+    bits = (bits ^ bits >> 30U) * 0xBF58476D1CE4E5B9U;
+    bits = (bits ^ bits >> 27U) * 0x94D049BB133111EBU;
+    return static_cast<double>((bits ^ bits >> 31U) >> 11U) * 0x1p-53;
+  }
+
+ private:
+  std::atomic<std::uint64_t> counter_{std::uint64_t{std::random_device{}()} << 32U | std::random_device{}()};
+};
+
+}  // namespace
+
+bool may_repeat(bool write, const Transfer& transfer) noexcept {
+  switch (transfer.failure) {
+    case Failure::resolve:
+    case Failure::connect:
+    case Failure::handshake:
+      return !transfer.sent;
+    case Failure::reset:
+    case Failure::truncated:
+      return !write || !transfer.sent;
+    case Failure::none:
+      return !write && (transfer.status == 408 || transfer.status == 429 || transfer.status >= 500);
+    case Failure::tls:      // a certificate does not get better
+    case Failure::timeout:  // the deadline is the whole call's
+    case Failure::too_large:
+    case Failure::protocol:
+    case Failure::other:
+      break;
+  }
+  return false;
+}
+
+std::optional<milliseconds> wait_before_next(const Attempts& attempts, const Transfer& transfer, Clock::time_point now,
+                                             double chance) noexcept {
+  if (attempts.made > attempts.max_retries || !may_repeat(attempts.write, transfer)) return std::nullopt;
+  milliseconds wait{0};
+  if (attempts.asked_for) {
+    wait = *attempts.asked_for;
+    if (wait > longest_wait) return std::nullopt;
+  } else if (!transfer.was_dead || attempts.made > 1) {
+    const int doubled = std::min(attempts.made - 1, 10);
+    const auto most = std::min<milliseconds>(first_backoff * (1 << doubled), longest_backoff);
+    wait = milliseconds(static_cast<std::int64_t>(static_cast<double>(most.count()) * std::clamp(chance, 0.0, 1.0)));
+  }
+  if (attempts.deadline && now + wait >= *attempts.deadline) return std::nullopt;
+  return wait;
+}
+
+std::optional<milliseconds> retry_after(const Transfer& transfer, std::int64_t now_unix) {
+  const auto value = header(transfer, "retry-after");
+  double seconds = 0;
+  const char* const end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, seconds);
+  if (read.ec == std::errc() && read.ptr == end && std::isfinite(seconds)) {
+    if (seconds < 0) return std::nullopt;
+    return whole(seconds);
+  }
+  const auto date = parse_http_date(value);
+  if (!date) return std::nullopt;
+  return whole(static_cast<double>(*date - parse_http_date(header(transfer, "date")).value_or(now_unix)));
+}
+
+std::int64_t unix_seconds() noexcept {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void Throttle::hold_until(Clock::time_point when) noexcept {
+  const auto wanted = when.time_since_epoch().count();
+  auto current = until_.load(std::memory_order_relaxed);
+  while (current < wanted && !until_.compare_exchange_weak(current, wanted, std::memory_order_relaxed)) {
+  }
+}
+
+milliseconds Throttle::wait(Clock::time_point now, const Deadline& deadline) const noexcept {
+  const Clock::time_point until{Clock::duration(until_.load(std::memory_order_relaxed))};
+  if (until <= now || (deadline && until >= *deadline)) return milliseconds(0);
+  return std::chrono::ceil<milliseconds>(until - now);
+}
+
+RetrySources complete_sources(RetrySources given) {
+  if (!given.now) given.now = [] { return Clock::now(); };
+  if (!given.sleep) given.sleep = sleep;
+  if (!given.chance) given.chance = [own = std::make_shared<Chance>()] { return (*own)(); };
+  return given;
+}
+
+}  // namespace billcore::detail

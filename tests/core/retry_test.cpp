@@ -1,0 +1,335 @@
+// Whether and when a request is sent again: every row of the table, without a network; then the loop over real sockets, with
+// clock, sleep and chance given.
+#include "retry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <thread>
+
+#include "session.hpp"
+#include "support/server.hpp"
+
+namespace billcore::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using test::ScriptedServer;
+
+Transfer answer(int status) {
+  Transfer transfer;
+  transfer.status = status;
+  transfer.sent = true;
+  return transfer;
+}
+
+Transfer failed(Failure failure, bool sent) {
+  Transfer transfer;
+  transfer.failure = failure;
+  transfer.sent = sent;
+  return transfer;
+}
+
+TEST(Retry, WhatMayBeRepeated) {
+  struct Row {
+    Transfer transfer;
+    bool get;
+    bool write;
+  };
+  const std::vector<Row> rows{
+      {failed(Failure::resolve, false), true, true},
+      {failed(Failure::connect, false), true, true},
+      {failed(Failure::handshake, false), true, true},
+      {failed(Failure::reset, false), true, true},
+      {failed(Failure::reset, true), true, false},
+      {failed(Failure::truncated, true), true, false},
+      {failed(Failure::tls, false), false, false},
+      {failed(Failure::timeout, false), false, false},
+      {failed(Failure::timeout, true), false, false},
+      {failed(Failure::too_large, true), false, false},
+      {failed(Failure::protocol, true), false, false},
+      {failed(Failure::other, true), false, false},
+      {answer(200), false, false},
+      {answer(204), false, false},
+      {answer(301), false, false},
+      {answer(307), false, false},
+      {answer(400), false, false},
+      {answer(401), false, false},
+      {answer(402), false, false},
+      {answer(404), false, false},
+      {answer(408), true, false},
+      {answer(422), false, false},
+      {answer(429), true, false},
+      {answer(500), true, false},
+      {answer(502), true, false},
+      {answer(503), true, false},
+      {answer(504), true, false},
+      {answer(599), true, false},
+  };
+  for (const auto& row : rows) {
+    const auto what = std::to_string(static_cast<int>(row.transfer.failure)) + " status " +
+                      std::to_string(row.transfer.status) + (row.transfer.sent ? " sent" : " not sent");
+    EXPECT_EQ(may_repeat(false, row.transfer), row.get) << what;
+    EXPECT_EQ(may_repeat(true, row.transfer), row.write) << what;
+  }
+}
+
+TEST(Retry, BackoffDoublesWithFullJitterUpToALimit) {
+  const auto now = Clock::now();
+  const auto wait = [&](int made, double chance) {
+    return wait_before_next({false, made, 100}, answer(503), now, chance);
+  };
+  EXPECT_EQ(wait(1, 1.0), 250ms);
+  EXPECT_EQ(wait(1, 0.5), 125ms);
+  EXPECT_EQ(wait(1, 0.0), 0ms);
+  EXPECT_EQ(wait(2, 1.0), 500ms);
+  EXPECT_EQ(wait(3, 1.0), 1000ms);
+  EXPECT_EQ(wait(6, 1.0), 8000ms);
+  EXPECT_EQ(wait(50, 1.0), 8000ms);
+}
+
+TEST(Retry, AsManyAsAllowedAndNoneWithZero) {
+  const auto now = Clock::now();
+  for (const int allowed : {0, 1, 2, 5}) {
+    for (int made = 1; made < 8; ++made) {
+      EXPECT_EQ(wait_before_next({false, made, allowed}, answer(500), now, 0.5).has_value(), made <= allowed);
+    }
+  }
+}
+
+TEST(Retry, ADeadConnectionIsReplacedAtOnceTheFirstTime) {
+  auto dead = failed(Failure::reset, true);
+  dead.was_dead = true;
+  EXPECT_EQ(wait_before_next({false, 1, 2}, dead, Clock::now(), 1.0), 0ms);
+  EXPECT_EQ(wait_before_next({false, 2, 2}, dead, Clock::now(), 1.0), 500ms);
+  EXPECT_FALSE(wait_before_next({true, 1, 2}, dead, Clock::now(), 1.0));
+}
+
+TEST(Retry, AWaitThatDoesNotFitIsNotBegun) {
+  const auto now = Clock::now();
+  EXPECT_EQ(wait_before_next({false, 1, 2, now + 251ms}, answer(503), now, 1.0), 250ms);
+  EXPECT_FALSE(wait_before_next({false, 1, 2, now + 250ms}, answer(503), now, 1.0));
+  EXPECT_EQ(wait_before_next({false, 1, 2, now + 10s, 3s}, answer(429), now, 1.0), 3s);
+  EXPECT_FALSE(wait_before_next({false, 1, 2, now + 2s, 3s}, answer(429), now, 1.0));
+  EXPECT_EQ(wait_before_next({false, 1, 2, std::nullopt, 60s}, answer(429), now, 1.0), 60s);
+  EXPECT_FALSE(wait_before_next({false, 1, 2, std::nullopt, 61s}, answer(429), now, 1.0));
+}
+
+TEST(Retry, RetryAfterInSecondsAndAsADate) {
+  const auto read = [](const char* value, const char* date = nullptr) {
+    auto transfer = answer(429);
+    transfer.headers.emplace_back("retry-after", value);
+    if (date != nullptr) transfer.headers.emplace_back("date", date);
+    return retry_after(transfer, 784111777);  // Sun, 06 Nov 1994 08:49:37 GMT
+  };
+  EXPECT_EQ(read("3"), 3s);
+  EXPECT_EQ(read("0"), 0s);
+  EXPECT_EQ(read("1.5"), 1500ms);
+  EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:47 GMT"), 10s);
+  EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:27 GMT"), 0s);
+  // The clocks of both sides may differ: the answer's own date counts.
+  EXPECT_EQ(read("Sun, 06 Nov 1994 09:49:47 GMT", "Sun, 06 Nov 1994 09:49:37 GMT"), 10s);
+  for (const char* bad : {"", "-1", "soon", "nan", "inf", "1x"}) EXPECT_FALSE(read(bad)) << bad;
+  EXPECT_FALSE(retry_after(answer(429), 0));
+}
+
+TEST(Retry, ThrottleHoldsEverybodyButThoseWhoCannotWait) {
+  Throttle throttle;
+  const auto now = Clock::now();
+  EXPECT_EQ(throttle.wait(now, std::nullopt), 0ms);
+  throttle.hold_until(now + 2s);
+  throttle.hold_until(now + 1s);
+  EXPECT_EQ(throttle.wait(now, std::nullopt), 2s);
+  EXPECT_EQ(throttle.wait(now, now + 5s), 2s);
+  EXPECT_EQ(throttle.wait(now, now + 1s), 0ms);
+  EXPECT_EQ(throttle.wait(now + 3s, std::nullopt), 0ms);
+}
+
+// A server that gives these answers in turn (empty: closes without one), and a session whose time only moves when it sleeps.
+class Loop {
+ public:
+  explicit Loop(std::deque<std::string> answers, int max_retries = 2)
+      : answers_(std::move(answers)), server_([this](const std::string& head) {
+          heads.push_back(head.substr(0, head.find("\r\n")));
+          if (answers_.empty()) return ScriptedServer::json("{}", 418);
+          auto next = std::move(answers_.front());
+          answers_.pop_front();
+          return next;
+        }) {
+    ClientOptions options;
+    options.base_url = server_.url();
+    options.api_key = "key";
+    options.max_retries = max_retries;
+    options.timeout = 20s;
+    RetrySources sources;
+    sources.now = [this] { return Clock::now() + slept_; };
+    sources.sleep = [this](milliseconds length, const std::function<bool()>&) {
+      slept_ += length;
+      sleeps.push_back(length);
+      return true;
+    };
+    sources.chance = [] { return 1.0; };
+    session = std::make_unique<Session>(options, sources);
+  }
+
+  std::string run(const std::string& method) {
+    try {
+      return "status " + std::to_string(session->succeed({method, "/x", {}, {}}, {}).info->status);
+    } catch (const Error& error) {
+      attempts = error.detail().attempts;
+      unknown = error.detail().outcome_unknown;
+      return "error " + std::to_string(static_cast<int>(error.code()));
+    }
+  }
+
+  std::vector<std::string> heads;
+  std::vector<milliseconds> sleeps;
+  int attempts = 0;
+  bool unknown = false;
+  std::unique_ptr<Session> session;
+
+ private:
+  milliseconds slept_{0};
+  std::deque<std::string> answers_;
+  ScriptedServer server_;
+};
+
+std::string error(ErrorCode code) { return "error " + std::to_string(static_cast<int>(code)); }
+
+TEST(RetryLoop, AGetSucceedsInTheEnd) {
+  Loop loop({ScriptedServer::json("{}", 503), "", ScriptedServer::json("{}")});
+  EXPECT_EQ(loop.run("GET"), "status 200");
+  EXPECT_EQ(loop.heads.size(), 3U);
+  EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{250ms, 500ms}));
+}
+
+TEST(RetryLoop, TheLastErrorIsRaisedWithTheCountOfAttempts) {
+  Loop loop({ScriptedServer::json("{}", 503), ScriptedServer::json("{}", 502), ScriptedServer::json("{}", 500)});
+  EXPECT_EQ(loop.run("GET"), error(ErrorCode::server));
+  EXPECT_EQ(loop.attempts, 3);
+  EXPECT_EQ(loop.heads.size(), 3U);
+}
+
+TEST(RetryLoop, ZeroRetriesAreExactlyOneSend) {
+  for (const auto& first : {ScriptedServer::json("{}", 503), ScriptedServer::json("{}", 429), std::string()}) {
+    Loop loop({first, ScriptedServer::json("{}")}, 0);
+    EXPECT_NE(loop.run("GET"), "status 200");
+    EXPECT_EQ(loop.heads.size(), 1U);
+    EXPECT_EQ(loop.attempts, 1);
+    EXPECT_TRUE(loop.sleeps.empty());
+  }
+}
+
+TEST(RetryLoop, AWriteThatWasSentIsNeverRepeated) {
+  for (const auto& first : {ScriptedServer::json("{}", 503), ScriptedServer::json("{}", 408),
+                            ScriptedServer::json("{}", 429), std::string()}) {
+    for (const char* method : {"POST", "DELETE"}) {
+      Loop loop({first, ScriptedServer::json("{}")});
+      EXPECT_NE(loop.run(method), "status 200") << first;
+      EXPECT_EQ(loop.heads.size(), 1U) << first;
+      EXPECT_EQ(loop.attempts, 1);
+    }
+  }
+}
+
+TEST(RetryLoop, RetryAfterIsWaitedFor) {
+  const auto limited = [](const char* after) {
+    return "HTTP/1.1 429 Too Many Requests\r\nRetry-After: " + std::string(after) +
+           "\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+  };
+  Loop loop({limited("7"), ScriptedServer::json("{}")});
+  EXPECT_EQ(loop.run("GET"), "status 200");
+  // The wait of this call also holds up others; this one has waited it out already.
+  EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{7s}));
+
+  Loop later({limited("30"), ScriptedServer::json("{}")});  // its deadline is 20 s away
+  EXPECT_EQ(later.run("GET"), error(ErrorCode::rate_limit));
+  EXPECT_EQ(later.heads.size(), 1U);
+  EXPECT_TRUE(later.sleeps.empty());
+}
+
+TEST(RetryLoop, A429HoldsUpTheNextCall) {
+  Loop loop({ScriptedServer::json("{}", 429), ScriptedServer::json("{}", 429), ScriptedServer::json("{}", 429),
+             ScriptedServer::json("{}")});
+  EXPECT_EQ(loop.run("GET"), error(ErrorCode::rate_limit));
+  EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{250ms, 500ms}));
+  EXPECT_EQ(loop.run("POST"), "status 200");  // writes wait, too: nothing has been sent yet
+  ASSERT_EQ(loop.sleeps.size(), 3U);
+  EXPECT_GT(loop.sleeps.back(), 0ms);
+  EXPECT_LE(loop.sleeps.back(), 250ms);
+}
+
+TEST(RetryLoop, NobodyListensForAWrite) {
+  ClientOptions options;
+  {
+    const ScriptedServer gone([](const std::string&) { return std::string(); });
+    options.base_url = gone.url();
+  }
+  options.api_key = "key";
+  int slept = 0;
+  RetrySources sources;
+  sources.sleep = [&](milliseconds, const std::function<bool()>&) { return ++slept > 0; };
+  sources.chance = [] { return 1.0; };
+  Session session(options, sources);
+  try {
+    static_cast<void>(session.succeed({"POST", "/x", {}, {}}, {}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::connection);
+    EXPECT_EQ(error.detail().attempts, 3);
+    EXPECT_FALSE(error.detail().outcome_unknown);
+  }
+  EXPECT_EQ(slept, 2);
+}
+
+TEST(RetryLoop, AnInterruptEndsTheWait) {
+  const ScriptedServer server([](const std::string&) { return ScriptedServer::json("{}", 503); });
+  ClientOptions options;
+  options.base_url = server.url();
+  options.api_key = "key";
+  options.timeout = std::nullopt;
+  int asked = 0;
+  options.interrupt = [&asked] { return ++asked > 1; };
+  RetrySources sources;
+  sources.chance = [] { return 1.0; };
+  Session session(options, sources);
+  const auto begun = Clock::now();
+  try {
+    static_cast<void>(session.succeed({"GET", "/x", {}, {}}, {}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::interrupted);
+  }
+  EXPECT_LT(Clock::now() - begun, 5s);
+}
+
+TEST(WithOptions, SharesTheConnectionsAndDiffersInTheRest) {
+  std::vector<std::string> heads;
+  const ScriptedServer server([&heads](const std::string& head) {
+    heads.push_back(head);
+    return ScriptedServer::json("{}", heads.size() == 1 ? 503 : 200);
+  });
+  ClientOptions options;
+  options.base_url = server.url();
+  options.api_key = "key";
+  options.headers = {{"X-One", "1"}};
+  Client client(options);
+  auto once = client.with_options({.max_retries = 0, .headers = {{{"X-Two", "2"}}}});
+  EXPECT_THROW(static_cast<void>(once.request("GET", "/x")), Error);
+  ASSERT_EQ(heads.size(), 1U);
+  EXPECT_NE(heads[0].find("X-Two: 2"), std::string::npos);
+  EXPECT_EQ(heads[0].find("X-One"), std::string::npos);
+  EXPECT_NE(heads[0].find("X-API-KEY: key"), std::string::npos);
+  once.close();
+  EXPECT_THROW(static_cast<void>(once.request("GET", "/x")), Error);
+  EXPECT_EQ(client.request("GET", "/x").status(), 200);
+  EXPECT_NE(heads[1].find("X-One: 1"), std::string::npos);
+  EXPECT_THROW(static_cast<void>(client.with_options({.timeout = 0ms})), Error);
+  EXPECT_THROW(static_cast<void>(client.with_options({.max_retries = -1})), Error);
+  client.close();
+  EXPECT_THROW(static_cast<void>(client.with_options({})), Error);
+}
+
+}  // namespace
+}  // namespace billcore::detail
