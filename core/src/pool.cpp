@@ -8,6 +8,7 @@ struct EnginePool::State {
   pid_t pid = getpid();
   std::mutex mutex;
   std::vector<std::unique_ptr<Engine>> idle;
+  std::shared_ptr<Descriptors> descriptors = std::make_shared<Descriptors>();
 };
 
 EnginePool::EnginePool(TransportOptions options) : options_(std::move(options)), state_(new State) {}
@@ -22,8 +23,10 @@ EnginePool::State& EnginePool::state() {
   if (current->pid == getpid()) return *current;
   // In a child: the parent's mutex may be held by a thread that does not exist here, so it is not touched.
   auto fresh = std::make_unique<State>();
-  if (state_.compare_exchange_strong(current, fresh.get())) return *fresh.release();
-  return *current;
+  State* const inherited = current;
+  if (!state_.compare_exchange_strong(current, fresh.get())) return *current;
+  inherited->descriptors->close_inherited();
+  return *fresh.release();
 }
 
 EnginePool::Lease::Lease(EnginePool& pool, std::unique_ptr<Engine> engine) noexcept
@@ -47,7 +50,7 @@ EnginePool::Lease EnginePool::lease() {
       return {*this, std::move(engine)};
     }
   }
-  return {*this, std::make_unique<Engine>(options_)};
+  return {*this, std::make_unique<Engine>(options_, pool.descriptors)};
 }
 
 void EnginePool::give_back(std::unique_ptr<Engine> engine) noexcept try {

@@ -2,7 +2,7 @@
 //
 // A call leases an idle engine (last in, first out), drives it, and gives it back: no lock is held during I/O. The pool
 // records the process it was made in; after a fork the child leaves the inherited engines untouched (cleaning one up
-// would end the parent's TLS connection) and begins with none.
+// would end the parent's TLS connection), closes its copies of their descriptors, and begins with none.
 #pragma once
 
 #include <atomic>

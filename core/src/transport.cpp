@@ -2,8 +2,6 @@
 #include "transport.hpp"
 
 #include <curl/curl.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -130,7 +128,7 @@ class Engine::Operation {
   Completion done;
   bool guarded;
   std::size_t max_response;
-  std::vector<curl_socket_t>* sockets = nullptr;  // of the engine
+  Descriptors* descriptors = nullptr;  // of the pool
   Transfer transfer;
   int sends = 0;
   bool opened = false;      // a connection of its own
@@ -144,7 +142,8 @@ class Engine::Operation {
 };
 
 struct Engine::Impl {
-  explicit Impl(const TransportOptions& from) : options(from), multi(curl_multi_init()) {
+  Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of)
+      : options(from), descriptors(std::move(of)), multi(curl_multi_init()) {
     if (multi == nullptr) throw std::bad_alloc();
   }
   ~Impl() {
@@ -160,7 +159,7 @@ struct Engine::Impl {
   void give_back(EasyHandle easy) noexcept;
 
   TransportOptions options;
-  std::vector<curl_socket_t> sockets;  // of all connections, idle ones too; outlives them
+  std::shared_ptr<Descriptors> descriptors;  // outlives the connections
   std::unique_ptr<CURLM, FreeMulti> multi;
   std::vector<EasyHandle>
       spare;  // handles keep their options: setting all of them again costs more than changing a few
@@ -169,42 +168,24 @@ struct Engine::Impl {
 
 namespace {
 
-// Has the other side given this connection up? libcurl looks for an orderly end only, not for a reset.
-bool is_dead(const std::vector<curl_socket_t>& sockets, int local_port) noexcept {
-  for (const auto socket : sockets) {
-    sockaddr_storage address{};
-    socklen_t size = sizeof address;
-    if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
-    const auto port = address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
-                                                    : reinterpret_cast<const sockaddr_in*>(&address)->sin_port;
-    if (ntohs(port) != local_port) continue;
-    pollfd state{socket, POLLRDHUP, 0};
-    if (poll(&state, 1, 0) > 0 && (state.revents & (POLLERR | POLLHUP | POLLRDHUP | POLLNVAL)) != 0) return true;
-  }
-  return false;
-}
-
 curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) noexcept {
   auto& operation = *static_cast<Engine::Operation*>(context);
   const int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   if (made < 0) return CURL_SOCKET_BAD;
   operation.opened = true;
-  try {
-    operation.sockets->push_back(made);
-  } catch (const std::bad_alloc&) {  // then it is not looked at before it is used again
-  }
+  operation.descriptors->add(made);
   return made;
 }
 
 int close_socket(void* context, curl_socket_t closed) noexcept {
-  std::erase(*static_cast<std::vector<curl_socket_t>*>(context), closed);
+  static_cast<Descriptors*>(context)->remove(closed);
   return close(closed);
 }
 
 // Called by libcurl when a connection is ready and the request is about to leave.
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& operation = *static_cast<Engine::Operation*>(context);
-  if (operation.sends == 0 && !operation.opened && is_dead(*operation.sockets, local_port)) {
+  if (operation.sends == 0 && !operation.opened && operation.descriptors->is_dead(local_port)) {
     operation.found_dead = true;
     return CURL_PREREQFUNC_ABORT;
   }
@@ -287,7 +268,7 @@ EasyHandle Engine::Impl::make_easy() {
   }
   set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(easy, CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
-  set(easy, CURLOPT_CLOSESOCKETDATA, &sockets);
+  set(easy, CURLOPT_CLOSESOCKETDATA, descriptors.get());
   set(easy, CURLOPT_PREREQFUNCTION, &before_send);
   set(easy, CURLOPT_HEADERFUNCTION, &on_header);
   set(easy, CURLOPT_WRITEFUNCTION, &on_body);
@@ -298,7 +279,7 @@ void Engine::Impl::prepare(Operation& operation) {
   CURL* easy = operation.easy.get();
   const Request& request = operation.request;
   set(easy, CURLOPT_URL, request.url.c_str());
-  operation.sockets = &sockets;
+  operation.descriptors = descriptors.get();
   set(easy, CURLOPT_OPENSOCKETDATA, &operation);
   set(easy, CURLOPT_PREREQDATA, &operation);
   set(easy, CURLOPT_HEADERDATA, &operation);
@@ -328,7 +309,8 @@ void Engine::Impl::prepare(Operation& operation) {
   set(easy, CURLOPT_TIMEOUT_MS, timeout);
 }
 
-Engine::Engine(const TransportOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Engine::Engine(const TransportOptions& options, std::shared_ptr<Descriptors> descriptors)
+    : impl_(std::make_unique<Impl>(options, std::move(descriptors))) {}
 Engine::~Engine() = default;
 
 Engine::Operation* Engine::start(Request request, Completion done) {

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "descriptors.hpp"
+
 namespace billcore::detail {
 
 using Clock = std::chrono::steady_clock;
@@ -86,7 +88,8 @@ class Engine {
   using Completion = std::function<void(Transfer&&)>;
   class Operation;
 
-  explicit Engine(const TransportOptions& options);
+  explicit Engine(const TransportOptions& options,
+                  std::shared_ptr<Descriptors> descriptors = std::make_shared<Descriptors>());
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
