@@ -22,6 +22,12 @@ billcore_status billcore_client_new(const billcore_client_options* options, bill
       err, [&] { put_new(out, options_of(options)); }, out);
 }
 
+billcore_status billcore_client_with_options(const billcore_client* client, const billcore_client_changes* changes,
+                                             billcore_client** out, billcore_error** err) {
+  return get_new(
+      client, [&](const billcore::Client& from) { return from.with_options(options_of(changes)); }, out, err);
+}
+
 billcore_status billcore_client_close(billcore_client* client, billcore_error** err) {
   return call(err, [&] { handle(client).view.close(); });
 }

@@ -19,6 +19,11 @@ struct billcore_call_options {
   billcore::CallOptions options;
 };
 
+struct billcore_client_changes {
+  static constexpr const char* name = "billcore_client_changes";
+  billcore::ClientChanges options;
+};
+
 struct billcore_charge_options {
   static constexpr const char* name = "billcore_charge_options";
   billcore::Charge options;  // without product and amount
@@ -52,6 +57,7 @@ struct billcore_product_query {
 struct billcore_client {
   static constexpr const char* name = "billcore_client";
   explicit billcore_client(billcore::ClientOptions options) : view(std::move(options)) {}
+  explicit billcore_client(billcore::Client client) : view(std::move(client)) {}
   billcore::Client view;
 };
 

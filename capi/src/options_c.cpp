@@ -137,6 +137,40 @@ billcore_status billcore_call_options_set_no_timeout(billcore_call_options* opti
 
 void billcore_call_options_free(billcore_call_options* options) { delete options; }
 
+billcore_status billcore_client_changes_new(billcore_client_changes** out, billcore_error** err) {
+  return make(out, err);
+}
+
+billcore_status billcore_client_changes_set_timeout_ms(billcore_client_changes* changes, int64_t milliseconds,
+                                                       billcore_error** err) {
+  return set(
+      changes, [&](auto& to) { to.timeout = std::chrono::milliseconds(milliseconds); }, err);
+}
+
+billcore_status billcore_client_changes_set_no_timeout(billcore_client_changes* changes, billcore_error** err) {
+  return set(
+      changes, [](auto& to) { to.no_timeout = true; }, err);
+}
+
+billcore_status billcore_client_changes_set_max_retries(billcore_client_changes* changes, int32_t max_retries,
+                                                        billcore_error** err) {
+  return set(
+      changes, [&](auto& to) { to.max_retries = max_retries; }, err);
+}
+
+billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,
+                                                   billcore_str value, billcore_error** err) {
+  return set(
+      changes,
+      [&](auto& to) {
+        if (!to.headers) to.headers.emplace();
+        to.headers->emplace_back(text(name), text(value));
+      },
+      err);
+}
+
+void billcore_client_changes_free(billcore_client_changes* changes) { delete changes; }
+
 billcore_status billcore_charge_options_new(billcore_charge_options** out, billcore_error** err) {
   return make(out, err);
 }

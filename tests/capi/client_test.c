@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "events.h"
 #include "server.h"
@@ -13,6 +14,8 @@
   "],\"pagination\":{\"total\":3,\"count\":2,\"per_page\":2,\"current_page\":" page \
   ",\"total_pages\":2,\"links\":{\"next\":null,\"previous\":\"p\"}}}"
 #define ORDER(id) "{\"id\":\"" id "\",\"total\":1500,\"state\":\"paid\"}"
+
+static _Atomic int busy; /* requests for the order "busy", which is not there for everybody */
 
 static const char* answer(const char* request) {
   if (strncmp(request, "GET /acct/order/o1 ", 19) == 0) return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o1") "}";
@@ -25,6 +28,11 @@ static const char* answer(const char* request) {
   }
   if (strncmp(request, "POST /acct/subscription/s2/order ", 33) == 0) return "";
   if (strncmp(request, "POST /acct/thing?a=%26 ", 23) == 0) return "HTTP/1.1 409 Conflict" HEAD "{\"x\":[1]}";
+  if (strncmp(request, "GET /acct/order/busy ", 21) == 0) {
+    ++busy;
+    return strstr(request, "X-Tenant: 7") != NULL ? "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("busy") "}"
+                                                  : "HTTP/1.1 503 Service Unavailable" HEAD "null";
+  }
   return "HTTP/1.1 404 Not Found" HEAD "null";
 }
 
@@ -308,6 +316,44 @@ static void test_interrupt_and_close(const server* at) {
   billcore_client_free(client);
 }
 
+static void test_retries_and_changes(const billcore_client* client) {
+  billcore_error* err = NULL;
+  billcore_order* order = NULL;
+  billcore_client* once = NULL;
+  billcore_client* other = NULL;
+  billcore_client_changes* changes = NULL;
+
+  CHECK(billcore_order_get(client, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_SERVER);
+  CHECK(billcore_error_attempts(err) == 3 && busy == 3); /* two retries are the default */
+  billcore_error_free(err);
+
+  CHECK_OK(billcore_client_changes_new(&changes, &err));
+  CHECK_OK(billcore_client_changes_set_max_retries(changes, 0, &err));
+  CHECK_OK(billcore_client_with_options(client, changes, &once, &err));
+  CHECK(billcore_order_get(once, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_SERVER);
+  CHECK(billcore_error_attempts(err) == 1 && busy == 4);
+  billcore_error_free(err);
+
+  CHECK_OK(billcore_client_changes_add_header(changes, BILLCORE_STR("X-Tenant"), BILLCORE_STR("7"), &err));
+  CHECK_OK(billcore_client_changes_set_timeout_ms(changes, 30000, &err));
+  CHECK_OK(billcore_client_with_options(once, changes, &other, &err));
+  billcore_client_free(once);
+  CHECK_OK(billcore_order_get(other, BILLCORE_STR("busy"), NULL, &order, &err));
+  billcore_order_free(order);
+  CHECK_OK(billcore_client_close(other, &err));
+  CHECK(billcore_order_get(other, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_CONFIG && order == NULL);
+  billcore_error_free(err);
+  billcore_client_free(other);
+  CHECK_OK(billcore_order_get(client, BILLCORE_STR("o1"), NULL, &order, &err));
+  billcore_order_free(order);
+
+  CHECK_OK(billcore_client_changes_set_max_retries(changes, -1, &err));
+  CHECK(billcore_client_with_options(client, changes, &other, &err) == BILLCORE_CONFIG && other == NULL);
+  billcore_error_free(err);
+  billcore_client_changes_free(changes);
+  billcore_client_changes_free(NULL);
+}
+
 static void test_config(void) {
   billcore_error* err = NULL;
   billcore_client_options* options = NULL;
@@ -380,6 +426,7 @@ int main(void) {
   test_pages(client);
   test_errors(client);
   test_request(client);
+  test_retries_and_changes(client);
   billcore_client_free(client);
   test_interrupt_and_close(at);
   test_config();

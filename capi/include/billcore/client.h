@@ -24,8 +24,14 @@ typedef struct billcore_client billcore_client;
 BILLCORE_API billcore_status billcore_client_new(const billcore_client_options* options, billcore_client** out,
                                                  billcore_error** err);
 
-/** Closes idle connections; calls under way finish, later ones are BILLCORE_CONFIG. Closing again does nothing.
- *  @since 0.1 */
+/** A client that differs in these options and shares everything else, connections included; either may be freed first.
+ * changes may be NULL. BILLCORE_CONFIG when one cannot work, or the client is closed. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_with_options(const billcore_client* client,
+                                                          const billcore_client_changes* changes, billcore_client** out,
+                                                          billcore_error** err);
+
+/** Closes idle connections; calls under way finish, later ones are BILLCORE_CONFIG. Closing again does nothing. A client
+ * made by billcore_client_with_options leaves the connections to the one it was made from.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_close(billcore_client* client, billcore_error** err);
 
 /** Frees a client; accepts NULL. No call may be under way.  @since 0.1 */

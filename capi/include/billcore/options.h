@@ -100,6 +100,34 @@ BILLCORE_API billcore_status billcore_call_options_set_no_timeout(billcore_call_
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_call_options_free(billcore_call_options* options);
 
+/* ---- a client that differs from another ---- */
+
+/** What billcore_client_with_options changes; what is not set stays. Freed with billcore_client_changes_free. Threads: one
+ * thread at a time while it is filled, then immutable. */
+typedef struct billcore_client_changes billcore_client_changes;
+
+/** Nothing set yet. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_changes_new(billcore_client_changes** out, billcore_error** err);
+
+/** As billcore_client_options_set_timeout_ms.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_changes_set_timeout_ms(billcore_client_changes* changes,
+                                                                    int64_t milliseconds, billcore_error** err);
+
+/** No deadline.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_changes_set_no_timeout(billcore_client_changes* changes,
+                                                                    billcore_error** err);
+
+/** As billcore_client_options_set_max_retries.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_changes_set_max_retries(billcore_client_changes* changes,
+                                                                     int32_t max_retries, billcore_error** err);
+
+/** A header field; those added here take the place of all that the client had.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,
+                                                                billcore_str value, billcore_error** err);
+
+/** Frees changes; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_client_changes_free(billcore_client_changes* changes);
+
 /* ---- a charge ---- */
 
 /** What a charge says besides product and amount; what is not set is not sent. Freed with billcore_charge_options_free.
