@@ -65,6 +65,22 @@ billcore_status billcore_client_options_set_max_retries(billcore_client_options*
       options, [&](auto& to) { to.max_retries = max_retries; }, err);
 }
 
+billcore_status billcore_client_options_set_proxy(billcore_client_options* options, billcore_str url,
+                                                  billcore_error** err) {
+  return set(
+      options,
+      [&](auto& to) {
+        if (view(url).empty()) refuse("the proxy's URL is empty: for no proxy there is set_no_proxy");
+        to.proxy = text(url);
+      },
+      err);
+}
+
+billcore_status billcore_client_options_set_no_proxy(billcore_client_options* options, billcore_error** err) {
+  return set(
+      options, [](auto& to) { to.proxy = ""; }, err);
+}
+
 billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options, billcore_str file,
                                                       billcore_error** err) {
   return set(

@@ -39,6 +39,7 @@ ErrorCode code_of(Failure failure) noexcept {
     case Failure::reset:
     case Failure::truncated:
     case Failure::protocol:
+    case Failure::proxy:
       return ErrorCode::connection;
     case Failure::other:
       return ErrorCode::transport;
@@ -57,6 +58,8 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
       return "TLS broke off (" + reason + "): check that base_url is an https address and the service offers TLS 1.2";
     case Failure::tls:
       return "TLS failed (" + reason + "): check the host name and the certificate, or pass ca_bundle";
+    case Failure::proxy:
+      return "the proxy refused (" + reason + "): check proxy, its user name and password, and what it allows";
     case Failure::timeout:
       return std::string(transfer.sent ? "no complete answer" : "nothing was sent") + " within the time-out (" +
              reason + "): raise timeout if the service is known to be slow";

@@ -184,7 +184,7 @@ void Session::close() noexcept {
 Client::Client(ClientOptions options) : session_(std::make_shared<detail::Session>(std::move(options))) {}
 
 Client Client::with_options(const ClientChanges& changes) const {
-  return Client(std::make_shared<detail::Session>(*session_, changes));
+  return {OfSession{}, std::make_shared<detail::Session>(*session_, changes)};
 }
 
 void Client::close() noexcept { session_->close(); }

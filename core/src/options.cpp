@@ -63,6 +63,18 @@ void check_ca_bundle(const std::string& file) {
   }
 }
 
+// Its text is not shown: there may be a password in it.
+void check_proxy(const std::string& proxy) {
+  static constexpr std::array<std::string_view, 6> schemes{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  const auto parts = has_control(proxy) ? std::nullopt : split_url(proxy);
+  if (!parts || parts->host.empty() || std::find(schemes.begin(), schemes.end(), parts->scheme) == schemes.end()) {
+    throw Error(
+        ErrorCode::config,
+        "proxy is not the URL of a proxy, such as http://user:password@proxy.example:3128 (http, https, socks4, "
+        "socks4a, socks5 or socks5h)");
+  }
+}
+
 // What with_options() may change.
 void check_changeable(const ClientOptions& options) {
   if (options.timeout && options.timeout->count() <= 0) {
@@ -91,6 +103,7 @@ ClientOptions checked_options(ClientOptions options) {
   check_changeable(options);
   if (options.max_response == 0) throw Error(ErrorCode::config, "max_response must be more than 0 bytes");
   if (!is_token(options.request_id_header)) throw Error(ErrorCode::config, "request_id_header is not a header's name");
+  if (options.proxy && !options.proxy->empty()) check_proxy(*options.proxy);
   if (options.ca_bundle) check_ca_bundle(*options.ca_bundle);
   return options;
 }
@@ -107,6 +120,8 @@ ClientOptions changed_options(ClientOptions options, const ClientChanges& change
 TransportOptions transport_options(const ClientOptions& options) {
   TransportOptions transport;
   transport.ca_bundle = options.ca_bundle;
+  transport.proxy = options.proxy;
+  if (!transport.proxy && is_loopback(split_url(options.base_url)->host)) transport.proxy = "";
   transport.http2 = options.http2;
   transport.max_response = options.max_response;
   return transport;

@@ -66,6 +66,7 @@ bool may_repeat(bool write, const Transfer& transfer) noexcept {
     case Failure::timeout:  // the deadline is the whole call's
     case Failure::too_large:
     case Failure::protocol:
+    case Failure::proxy:
     case Failure::other:
       break;
   }

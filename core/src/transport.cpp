@@ -53,6 +53,8 @@ Failure classify(CURLcode code) noexcept {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
       return Failure::resolve;
+    case CURLE_PROXY:
+      return Failure::proxy;
     case CURLE_COULDNT_CONNECT:
     case CURLE_INTERFACE_FAILED:
       return Failure::connect;
@@ -243,6 +245,13 @@ void set(CURL* easy, CURLoption option, T value) {
   }
 }
 
+// What a proxy answered when it was asked for a tunnel; 0 without one.
+int tunnel_status(CURL* easy) noexcept {
+  long status = 0;
+  curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+  return static_cast<int>(status);
+}
+
 }  // namespace
 
 EasyHandle Engine::Impl::make_easy() {
@@ -254,7 +263,8 @@ EasyHandle Engine::Impl::make_easy() {
   set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // the key is a custom header and would go along
   set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-  set(easy, CURLOPT_PROXY, "");  // none, not the environment's
+  if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
+  set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // those are the proxy's, and no answer
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
@@ -371,6 +381,9 @@ void Engine::Impl::collect() {
     } else if (operation->headers_over_limit) {
       transfer.failure = Failure::protocol;
       transfer.reason = "the headers are over " + std::to_string(max_header_bytes) + " bytes";
+    } else if (const int answer = tunnel_status(message->easy_handle); code != CURLE_OK && answer >= 300) {
+      transfer.failure = Failure::proxy;
+      transfer.reason = "the proxy answered " + std::to_string(answer);
     } else if (operation->found_dead) {
       transfer.failure = Failure::reset;
       transfer.found_dead = true;

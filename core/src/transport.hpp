@@ -25,6 +25,7 @@ using Deadline = std::optional<Clock::time_point>;
 /// What is the same for every request of an engine.
 struct TransportOptions {
   std::optional<std::string> ca_bundle;
+  std::optional<std::string> proxy;  // empty: none; not given: the environment's
   bool http2 = true;
   std::size_t max_response = std::size_t{64} << 20U;
   /// libcurl re-sends a request by itself when a reused connection dies unanswered; the guard forbids that. Whether
@@ -68,6 +69,7 @@ enum class Failure : std::uint8_t {
   truncated,
   too_large,
   protocol,
+  proxy,  // refused by the proxy
   other
 };
 

@@ -11,16 +11,17 @@ namespace {
 
 bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-bool is_loopback(std::string host) {
+[[noreturn]] void bad_base_url(const std::string& problem) { throw Error(ErrorCode::config, "base_url " + problem); }
+
+}  // namespace
+
+bool is_loopback(std::string_view name) {
+  std::string host(name);
   std::transform(host.begin(), host.end(), host.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   const bool dotted = std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
   return host == "localhost" || host == "::1" || (dotted && host.starts_with("127."));
 }
-
-[[noreturn]] void bad_base_url(const std::string& problem) { throw Error(ErrorCode::config, "base_url " + problem); }
-
-}  // namespace
 
 std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
   if (url.empty()) bad_base_url("is missing: pass it, or set BILLCORE_BASE_URL");

@@ -15,6 +15,9 @@ namespace billcore::detail {
 /// Error(config).
 [[nodiscard]] std::string checked_base_url(std::string_view url, bool allow_insecure_http);
 
+/// Is this host (of a URL) this machine? "localhost", 127.0.0.0/8, ::1.
+[[nodiscard]] bool is_loopback(std::string_view host);
+
 /// Percent-encodes everything but RFC 3986's unreserved characters.
 [[nodiscard]] std::string percent_encode(std::string_view text);
 

@@ -75,7 +75,7 @@ int retries(py::handle value) {
   return static_cast<int>(std::clamp<std::int64_t>(number, -1, std::numeric_limits<int>::max()));
 }
 
-// base_url, api_key, timeout, max_retries, ca_bundle, headers, http2, allow_insecure_http, request_id_header,
+// base_url, api_key, timeout, max_retries, proxy, ca_bundle, headers, http2, allow_insecure_http, request_id_header,
 // max_response
 ClientOptions client_options(const std::vector<py::handle>& values) {
   ClientOptions options;
@@ -87,12 +87,13 @@ ClientOptions client_options(const std::vector<py::handle>& values) {
     options.timeout.reset();
   }
   if (!left_out(values[3])) options.max_retries = retries(values[3]);
-  if (given(values[4])) options.ca_bundle = path_text(values[4]);
-  if (given(values[5])) options.headers = pairs_of(values[5], "headers", only_text);
-  if (!left_out(values[6])) options.http2 = boolean(values[6], "http2");
-  if (!left_out(values[7])) options.allow_insecure_http = boolean(values[7], "allow_insecure_http");
-  if (!left_out(values[8])) options.request_id_header = utf8(values[8], "request_id_header");
-  if (!left_out(values[9])) options.max_response = size(values[9], "max_response");
+  if (given(values[4])) options.proxy = utf8(values[4], "proxy");
+  if (given(values[5])) options.ca_bundle = path_text(values[5]);
+  if (given(values[6])) options.headers = pairs_of(values[6], "headers", only_text);
+  if (!left_out(values[7])) options.http2 = boolean(values[7], "http2");
+  if (!left_out(values[8])) options.allow_insecure_http = boolean(values[8], "allow_insecure_http");
+  if (!left_out(values[9])) options.request_id_header = utf8(values[9], "request_id_header");
+  if (!left_out(values[10])) options.max_response = size(values[10], "max_response");
   options.interrupt = interrupted;
   return options;
 }
@@ -162,15 +163,17 @@ base_url: address of the service up to and including the account segment; left o
 api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call with all its attempts, None for no deadline.
 max_retries: further attempts where one is safe: of a read when no connection came about, the answer broke off, or
 its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
-ca_bundle: file of PEM certificates to trust. headers: sent with every request. http2: offer it.
+proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
+NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust. headers: sent with every
+request. http2: offer it.
 allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
 request_id. max_response: larger answers are refused (bytes). Raises ConfigError when an option cannot work.
 Threads: may be shared by any number; works in the child of a fork.
 Service interface: Endpoints; Authentication; Errors.)";
 
-#define BILLCORE_CLIENT_PARAMETERS                                                              \
-  "*, base_url=None, api_key=None, timeout=30.0, max_retries=2, ca_bundle=None, headers=None, " \
-  "http2=True, allow_insecure_http=False, request_id_header='X-Request-Id', max_response=67108864)"
+#define BILLCORE_CLIENT_PARAMETERS                                                            \
+  "*, base_url=None, api_key=None, timeout=30.0, max_retries=2, proxy=None, ca_bundle=None, " \
+  "headers=None, http2=True, allow_insecure_http=False, request_id_header='X-Request-Id', max_response=67108864)"
 
 [[noreturn]] void refuse_pickle(const py::object& /*self*/) {
   throw py::type_error("a Client cannot be pickled or copied: it holds an API key; make one where it is needed");

@@ -28,6 +28,10 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
   if (arg_integer(from, "max_retries", &retries) &&
       !ok(billcore_client_options_set_max_retries(to, (int32_t)retries, err)))
     return false;
+  text = arg_text(from, "proxy");
+  if (text.data != NULL && !ok(text.len > 0 ? billcore_client_options_set_proxy(to, text, err)
+                                            : billcore_client_options_set_no_proxy(to, err)))
+    return false;
   if ((text = arg_text(from, "ca_bundle")).data && !ok(billcore_client_options_set_ca_bundle(to, text, err)))
     return false;
   while ((name = yyjson_obj_iter_next(&headers)) != NULL) {

@@ -48,6 +48,7 @@ TEST(Retry, WhatMayBeRepeated) {
       {failed(Failure::timeout, false), false, false},
       {failed(Failure::timeout, true), false, false},
       {failed(Failure::too_large, true), false, false},
+      {failed(Failure::proxy, false), false, false},
       {failed(Failure::protocol, true), false, false},
       {failed(Failure::other, true), false, false},
       {answer(200), false, false},

@@ -61,6 +61,7 @@ ClientOptions client_options(const Value& from) {
     if (!timeout->is_null()) options.timeout = std::chrono::milliseconds(std::llround(timeout->real() * 1000));
   }
   if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);
+  options.proxy = text(from, "proxy");
   options.ca_bundle = text(from, "ca_bundle");
   options.headers = text_pairs(from, "headers");
   options.http2 = flag(from, "http2", options.http2);

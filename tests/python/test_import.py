@@ -82,7 +82,7 @@ def test_what_is_not_there_yet_is_absent(name: str) -> None:
     assert not hasattr(billcore.OutcomeUnknownError, name)
 
 
-@pytest.mark.parametrize("name", ["concurrency", "proxy", "hooks"])
+@pytest.mark.parametrize("name", ["concurrency", "hooks"])
 def test_options_that_do_nothing_yet_are_refused(name: str) -> None:
     options: dict[str, Any] = {"base_url": "https://service.example/x", "api_key": "k", name: None}
     with pytest.raises(TypeError, match=name):

@@ -40,6 +40,15 @@ BILLCORE_API billcore_status billcore_client_options_set_no_timeout(billcore_cli
 BILLCORE_API billcore_status billcore_client_options_set_max_retries(billcore_client_options* options,
                                                                      int32_t max_retries, billcore_error** err);
 
+/** URL of a proxy, such as http://user:password@proxy.example:3128 (http, https, socks4, socks4a, socks5, socks5h). Default:
+ * what the environment says (HTTPS_PROXY, ALL_PROXY, NO_PROXY), but never for a base URL on loopback.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_options_set_proxy(billcore_client_options* options, billcore_str url,
+                                                               billcore_error** err);
+
+/** No proxy, whatever the environment says.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_options_set_no_proxy(billcore_client_options* options,
+                                                                  billcore_error** err);
+
 /** File of PEM certificates to trust instead of libcurl's default.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options, billcore_str file,
                                                                    billcore_error** err);

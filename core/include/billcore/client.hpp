@@ -151,7 +151,8 @@ class Client {
   void close() noexcept;
 
  private:
-  explicit Client(detail::SessionPtr session) : session_(std::move(session)) {}
+  struct OfSession {};  // so that Client({}) is about options
+  Client(OfSession, detail::SessionPtr session) : session_(std::move(session)) {}
   detail::SessionPtr session_;
 };
 

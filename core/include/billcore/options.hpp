@@ -22,6 +22,10 @@ struct ClientOptions {
   /// Further attempts of a call, where one is safe: of a GET when no connection came about, the answer broke off, or its
   /// status is 408, 429 or 5xx; of a write only when nothing of it was sent. 0: exactly one send, whatever happens.
   int max_retries = 2;
+  /// URL of a proxy, such as http://user:password@proxy.example:3128 (http, https, socks4, socks4a, socks5, socks5h);
+  /// empty: none. Not given: what the environment says (HTTPS_PROXY, ALL_PROXY, NO_PROXY), but never for a base_url on
+  /// loopback. The API key and the requests go through the proxy's tunnel, it does not see them.
+  std::optional<std::string> proxy = {};
   /// File of PEM certificates to trust instead of libcurl's default.
   std::optional<std::string> ca_bundle = {};
   /// Sent with every request besides the client's own; a User-Agent is put behind the client's.

@@ -1,0 +1,134 @@
+"""Proxies: what passes through one, what it sees, and what its refusals become."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from .drivers import Driver
+from .test_tls import GET, POST, Server
+
+
+class Proxy:
+    """An HTTP proxy for tunnels; every name leads to one port of this machine. Records what it is asked."""
+
+    def __init__(self, target: int, answer: str | None = None) -> None:
+        self._target = target
+        self._answer = answer  # instead of a tunnel
+        self.heads: list[str] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._tunnel, args=(connection,), daemon=True).start()
+
+    def _tunnel(self, connection: socket.socket) -> None:
+        with connection:
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                piece = connection.recv(4096)
+                if not piece:
+                    return
+                head += piece
+            self.heads.append(head.decode())
+            if self._answer is not None:
+                connection.sendall(self._answer.encode())
+                return
+            with socket.create_connection(("127.0.0.1", self._target)) as server:
+                connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                back = threading.Thread(target=self._pump, args=(server, connection), daemon=True)
+                back.start()
+                self._pump(connection, server)
+                back.join()
+
+    @staticmethod
+    def _pump(source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while piece := source.recv(65536):
+                sink.sendall(piece)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    running = Server(tmp_path_factory.mktemp("proxied"), "billing.example")
+    yield running
+    running.shutdown()
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[Proxy]:
+    running = Proxy(server.server_address[1])
+    yield running
+    running.close()
+
+
+def _client(server: Server, proxy: str, **more: Any) -> dict[str, Any]:
+    return {
+        "base_url": "https://billing.example/acct",
+        "api_key": "key_proxy",
+        "timeout": 20,
+        "max_retries": 0,
+        "ca_bundle": str(server.certificate),
+        "proxy": proxy,
+        **more,
+    }
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+def test_a_call_goes_through_the_tunnel(driver: Driver, server: Server, proxy: Proxy, call: dict[str, Any]) -> None:
+    client = _client(server, f"http://user:p%40ss@127.0.0.1:{proxy.port}")
+    assert driver.run({**call, "client": client}) == {"ok": {"id": "ord_1"}}
+    (head,) = proxy.heads
+    assert head.startswith("CONNECT billing.example:443 HTTP/1.1\r\n")
+    assert f"Proxy-Authorization: Basic {base64.b64encode(b'user:p@ss').decode()}\r\n" in head
+    assert "key_proxy" not in head and "X-API-KEY" not in head
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+@pytest.mark.parametrize("status", [403, 407, 502])
+def test_a_proxy_that_refuses(driver: Driver, server: Server, call: dict[str, Any], status: int) -> None:
+    refusing = Proxy(0, f"HTTP/1.1 {status} No\r\nContent-Length: 0\r\n\r\n")
+    error = driver.run({**call, "client": _client(server, f"http://user:s3cret@127.0.0.1:{refusing.port}")})["error"]
+    refusing.close()
+    assert error["class"] == "ConnectionError" and not error.get("outcome_unknown")
+    assert str(status) in error["message"] and "proxy" in error["message"]
+    assert "s3cret" not in str(error) and "key_proxy" not in str(error)
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+def test_a_proxy_that_is_not_there(driver: Driver, server: Server, call: dict[str, Any]) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        error = driver.run({**call, "client": _client(server, f"http://127.0.0.1:{unused.getsockname()[1]}")})["error"]
+    assert error["class"] == "ConnectionError" and not error.get("outcome_unknown")
+
+
+@pytest.mark.parametrize("proxy", ["proxy.example", "ftp://p:1", "http://", "http://a b/", "http://p\r\nX: y", "//p"])
+def test_what_is_no_proxy(driver: Driver, server: Server, proxy: str) -> None:
+    error = driver.run({**GET, "client": _client(server, proxy)})["error"]
+    assert error["class"] == "ConfigError" and "proxy" in error["message"]
+
+
+def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy: Proxy) -> None:
+    """An empty proxy is none; loopback has none from the environment, either (see the Python tests)."""
+    client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
+    error = driver.run({**GET, "client": client})["error"]
+    assert error["class"] == "TlsError" and proxy.heads == []  # it came to the server, whose name is another
