@@ -6,6 +6,7 @@
 
 #include "options.hpp"
 #include "session.hpp"
+#include "text.hpp"
 #include "url.hpp"
 
 namespace billcore {
@@ -26,12 +27,6 @@ bool has_dot_segment(std::string_view path) noexcept {
     if (segment.empty() && (dots == 1 || dots == 2)) return true;
   }
   return false;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
 }
 
 [[noreturn]] void throw_interrupted(const RequestInfo& request, bool sent, std::int64_t sent_at) {

@@ -6,18 +6,12 @@
 #include "encoding.hpp"
 #include "explain.hpp"
 #include "json_style.hpp"
+#include "text.hpp"
 
 namespace billcore::detail {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-constexpr std::string_view blanks = " \t\r\n";
-
-std::string_view trim(std::string_view text) noexcept {
-  const auto begin = std::min(text.find_first_not_of(blanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
 
 std::string replace(std::string_view text, std::string_view what, std::string_view with) {
   std::string out;

@@ -7,19 +7,13 @@
 #include <fstream>
 
 #include "billcore/error.hpp"
+#include "text.hpp"
 #include "url.hpp"
 
 namespace billcore::detail {
 namespace {
 
 constexpr std::string_view user_agent = "billcore/" BILLCORE_VERSION " (libbillcore)";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
-}
 
 std::string from_environment(const char* name) {
   const char* value = std::getenv(name);

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "billcore/error.hpp"
+#include "text.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -88,19 +89,6 @@ Failure classify(CURLcode code) noexcept {
     default:
       return Failure::other;
   }
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
-}
-
-std::string_view trim(std::string_view text) noexcept {
-  const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
 std::int64_t utc_micros() noexcept {

@@ -4,6 +4,7 @@
 
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
+#include "text.hpp"
 #include "transport.hpp"
 
 namespace billcore::detail {
@@ -16,9 +17,7 @@ bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 |
 }  // namespace
 
 bool is_loopback(std::string_view name) {
-  std::string host(name);
-  std::transform(host.begin(), host.end(), host.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const auto host = lower(name);
   const bool dotted = std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
   return host == "localhost" || host == "::1" || (dotted && host.starts_with("127."));
 }

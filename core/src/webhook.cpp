@@ -7,6 +7,7 @@
 
 #include "allocator.hpp"
 #include "hmac.hpp"
+#include "text.hpp"
 
 namespace billcore {
 namespace {
@@ -24,9 +25,8 @@ void require_secret_size(std::string_view secret) {
 }
 
 bool same_name(std::string_view a, std::string_view b) noexcept {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return detail::lower(x) == detail::lower(y); });
 }
 
 bool is_header_name(std::string_view name) noexcept {
