@@ -260,9 +260,10 @@ EasyHandle Engine::Impl::make_easy() {
   set(easy, CURLOPT_QUICK_EXIT, 1L);  // a hung resolver thread must not hold a call beyond its deadline
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::numeric_limits<std::int32_t>::max()));
-  if (options.ca_bundle) {
-    set(easy, CURLOPT_CAINFO, options.ca_bundle->c_str());
-    set(easy, CURLOPT_CAPATH, static_cast<char*>(nullptr));  // or the system's folder would be trusted besides
+  if (options.ca_file || options.ca_folder) {
+    // What is not given is unset, or libcurl's own would be trusted besides.
+    set(easy, CURLOPT_CAINFO, options.ca_file ? options.ca_file->c_str() : nullptr);
+    set(easy, CURLOPT_CAPATH, options.ca_folder ? options.ca_folder->c_str() : nullptr);
   }
   set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(easy, CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
@@ -414,6 +415,13 @@ bool Engine::cancel(Operation* operation, std::int64_t* sent_at) noexcept {
   if (taken == nullptr || !taken->transfer.sent) return false;
   if (sent_at != nullptr) *sent_at = taken->transfer.sent_at;
   return true;
+}
+
+std::vector<std::string> own_trust() {
+  std::vector<std::string> out;
+  const auto* const info = curl_version_info(CURLVERSION_NOW);
+  if (info->age >= CURLVERSION_SEVENTH && info->cainfo != nullptr) out.emplace_back(info->cainfo);
+  return out;
 }
 
 std::optional<std::int64_t> parse_http_date(std::string_view text) {

@@ -24,7 +24,8 @@ using Deadline = std::optional<Clock::time_point>;
 
 /// What is the same for every request of an engine.
 struct TransportOptions {
-  std::optional<std::string> ca_bundle;
+  std::optional<std::string> ca_file;  // of PEM certificates; without one and the other, libcurl's own
+  std::optional<std::string> ca_folder;
   std::optional<std::string> proxy;  // empty: none; not given: the environment's
   bool http2 = true;
   std::size_t max_response = std::size_t{64} << 20U;
@@ -110,6 +111,9 @@ class Engine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// The file of certificates that libcurl was built to trust, when it says so.
+[[nodiscard]] std::vector<std::string> own_trust();
 
 /// Seconds since 1970 of an HTTP date; nothing when it is none.
 [[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);

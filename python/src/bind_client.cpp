@@ -164,7 +164,8 @@ api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call with all 
 max_retries: further attempts where one is safe: of a read when no connection came about, the answer broke off, or
 its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
 proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
-NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust. headers: sent with every
+NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust; left out, SSL_CERT_FILE,
+SSL_CERT_DIR or the system's. headers: sent with every
 request. http2: offer it.
 allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
 request_id. max_response: larger answers are refused (bytes). Raises ConfigError when an option cannot work.

@@ -49,7 +49,7 @@ BILLCORE_API billcore_status billcore_client_options_set_proxy(billcore_client_o
 BILLCORE_API billcore_status billcore_client_options_set_no_proxy(billcore_client_options* options,
                                                                   billcore_error** err);
 
-/** File of PEM certificates to trust instead of libcurl's default.  @since 0.1 */
+/** File of PEM certificates to trust. Default: $SSL_CERT_FILE or $SSL_CERT_DIR, else the system's.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options, billcore_str file,
                                                                    billcore_error** err);
 

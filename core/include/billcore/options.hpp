@@ -26,7 +26,7 @@ struct ClientOptions {
   /// empty: none. Not given: what the environment says (HTTPS_PROXY, ALL_PROXY, NO_PROXY), but never for a base_url on
   /// loopback. The API key and the requests go through the proxy's tunnel, it does not see them.
   std::optional<std::string> proxy = {};
-  /// File of PEM certificates to trust instead of libcurl's default.
+  /// File of PEM certificates to trust. Not given: $SSL_CERT_FILE or $SSL_CERT_DIR, else the system's.
   std::optional<std::string> ca_bundle = {};
   /// Sent with every request besides the client's own; a User-Agent is put behind the client's.
   std::vector<std::pair<std::string, std::string>> headers = {};
