@@ -98,14 +98,14 @@ void Session::require_open() const {
   if (closed_) throw Error(ErrorCode::config, "the client is closed: make a new one");
 }
 
-Transfer Session::exchange(const RequestInfo& request, const Call& call, Deadline deadline) {
+Transfer Session::exchange(const RequestInfo& request, const Call& call, Deadline deadline, bool fresh) {
   std::string url = options_.base_url + call.path;
   if (!call.query.empty()) url.append("?").append(query_string(call.query));
 
   const auto lease = shared_->pool.lease();
   Engine& engine = *lease;
   std::optional<Transfer> finished;
-  auto* operation = engine.start({call.method, std::move(url), call.body, deadline, headers_},
+  auto* operation = engine.start({call.method, std::move(url), call.body, deadline, headers_, fresh},
                                  [&finished](Transfer&& transfer) { finished = std::move(transfer); });
   std::int64_t sent_at = 0;
   bool interrupted = false;
@@ -138,7 +138,8 @@ Answer Session::send(const Call& call, const CallOptions& options) {
     // Whoever wants exactly one send is not held up by others, either.
     if (options_.max_retries > 0) sleep(shared_->throttle.wait(sources.now(), until), request);
     auto transfer = exchange(request, call, until);
-    while (transfer.found_dead) transfer = exchange(request, call, until);  // one connection less each time
+    // Not an attempt: nothing was sent. HTTP/2 would offer the same connection again.
+    if (transfer.found_dead) transfer = exchange(request, call, until, true);
     const auto asked = retry_after(transfer, unix_seconds());
     const auto now = sources.now();
     const Attempts made{request.is_write(), request.attempts, options_.max_retries, until, asked};

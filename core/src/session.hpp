@@ -55,7 +55,7 @@ class Session {
   [[nodiscard]] RequestInfo info(const Call& call, const Answer& answer) const;
   [[nodiscard]] Deadline deadline(const CallOptions& options) const;
   // One attempt.
-  [[nodiscard]] Transfer exchange(const RequestInfo& request, const Call& call, Deadline deadline);
+  [[nodiscard]] Transfer exchange(const RequestInfo& request, const Call& call, Deadline deadline, bool fresh = false);
   void sleep(std::chrono::milliseconds length, const RequestInfo& request);
 
   ClientOptions options_;

@@ -286,6 +286,7 @@ void Engine::Impl::prepare(Operation& operation) {
   set(easy, CURLOPT_PRIVATE, &operation);
   set(easy, CURLOPT_ERRORBUFFER, operation.error.data());
 
+  set(easy, CURLOPT_FRESH_CONNECT, request.fresh ? 1L : 0L);
   const auto& headers = *request.headers->lists_;
   const bool has_body = request.body && !request.body->empty();
   if (has_body || request.method == "POST") {

@@ -55,6 +55,7 @@ struct Request {
   std::optional<std::string> body;  // JSON; an engaged empty one is not sent as a body
   Deadline deadline;
   std::shared_ptr<const RequestHeaders> headers;
+  bool fresh = false;  // over a new connection
 
   [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };
