@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything
-#   tests/run.sh AREA…        only these: lint layering core capi python sandbox conformance serverless install
-#                             proof fuzz tsan examples
+#   tests/run.sh AREA…        only these: lint layering core capi python sandbox conformance serverless faults
+#                             install proof fuzz tsan examples
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-all_areas=(lint layering core capi python sandbox conformance serverless install proof fuzz tsan examples)
+all_areas=(lint layering core capi python sandbox conformance serverless faults install proof fuzz tsan examples)
 areas=("$@")
 [ "${#areas[@]}" -gt 0 ] || areas=("${all_areas[@]}")
 for area in "${areas[@]}"; do
@@ -18,7 +18,7 @@ for area in "${areas[@]}"; do
   esac
 done
 
-bc_packages build-essential ca-certificates ccache clang clang-format clang-tidy cmake git libclang-rt-14-dev \
+bc_packages build-essential ca-certificates ccache clang clang-format clang-tidy cmake git golang-go libclang-rt-14-dev \
   libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
   python3-venv shellcheck valgrind
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
@@ -69,7 +69,7 @@ install_package() {
     rm -rf "$folder"
     "$(bc_python)" -m venv "$folder"
     local beside
-    mapfile -t beside < <(grep -E '^(django|fastapi|flask|gunicorn|hypothesis|mypy|pytest)==' tests/requirements.txt)
+    mapfile -t beside < <(grep -E '^(django|fastapi|flask|gunicorn|h2|hypothesis|mypy|pytest)==' tests/requirements.txt)
     quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
     touch "$folder/complete"
   fi
@@ -130,6 +130,13 @@ area_conformance() {
 area_serverless() {
   install_package
   PYTHONPATH="$root" run serverless "$installed_python" -m pytest -q -W error tests/serverless
+}
+# The client on broken lines, judged by the sandbox's ledger. Optimised, since it asserts deadlines.
+area_faults() {
+  build_release
+  install_package
+  BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" PYTHONPATH="$root" \
+    run faults "$installed_python" -m pytest -q tests/faults
 }
 area_layering() {
   build_release

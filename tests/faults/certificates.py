@@ -1,0 +1,70 @@
+"""Certificates for localhost and others, good and bad, made by the openssl command."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+from pathlib import Path
+
+_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+
+_CONFIG = """
+[ca]
+default_ca = own
+[own]
+database = {folder}/index
+serial = {folder}/serial
+new_certs_dir = {folder}
+certificate = {folder}/ca.pem
+private_key = {folder}/ca.key
+default_md = sha256
+policy = any
+copy_extensions = copy
+unique_subject = no
+[any]
+commonName = supplied
+"""
+
+
+class Certificates:
+    """An authority and what it has signed. bundle: what a client trusts."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.bundle = folder / "ca.pem"
+        (folder / "index").touch()
+        (folder / "serial").write_text("1000\n")
+        (folder / "ca.cnf").write_text(_CONFIG.format(folder=folder))
+        self._openssl(
+            "req", "-x509", *_KEY, "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"
+        )
+        self.good = self._signed("good", "localhost", "20200101000000Z", "20490101000000Z")
+        self.http2 = self._context("good")
+        self.http2.set_alpn_protocols(["h2"])
+        self.expired = self._signed("expired", "localhost", "20200101000000Z", "20210101000000Z")
+        self.not_yet = self._signed("not_yet", "localhost", "20480101000000Z", "20490101000000Z")
+        self.other_host = self._signed("other_host", "elsewhere.example", "20200101000000Z", "20490101000000Z")
+        self._openssl(
+            "req", "-x509", *_KEY, "-days", "2", *_name("localhost"), "-keyout", "alone.key", "-out", "alone.pem"
+        )
+        self.self_signed = self._context("alone")
+
+    def _signed(self, name: str, host: str, begin: str, end: str) -> ssl.SSLContext:
+        self._openssl("req", "-new", *_KEY, *_name(host), "-keyout", f"{name}.key", "-out", f"{name}.csr")
+        self._openssl(
+            *["ca", "-batch", "-notext", "-config", "ca.cnf", "-in", f"{name}.csr", "-out", f"{name}.pem"],
+            *["-startdate", begin, "-enddate", end],
+        )
+        return self._context(name)
+
+    def _context(self, name: str) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self._folder / f"{name}.pem", self._folder / f"{name}.key")
+        return context
+
+    def _openssl(self, *arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], cwd=self._folder, check=True, capture_output=True)
+
+
+def _name(host: str) -> list[str]:
+    return ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host}"]

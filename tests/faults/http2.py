@@ -1,0 +1,227 @@
+"""The scripted proxy in HTTP/2: one step for each stream. What is behind it is still the sandbox."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import h2.config
+import h2.connection
+import h2.errors
+import h2.events
+
+from .proxy import Answer, Connection, Gone, Proxy, Seen, ask
+
+Codes = h2.errors.ErrorCodes
+
+
+class Stream:
+    """One request, which has been read whole, and what a step may do with it."""
+
+    def __init__(self, connection: Http2Connection, number: int, seen: Seen, request: bytes) -> None:
+        self._connection = connection
+        self._wire = connection.wire
+        self._number = number
+        self._request = request
+        self.seen = seen
+        self.stopped = connection.proxy.stopped
+
+    def forward(self) -> Answer:
+        self.seen.forwarded = True
+        return ask(self._connection.proxy.upstream, self._request)
+
+    def send_head(self, status: int, *headers: tuple[str, str], end: bool = False) -> None:
+        self._wire.send_headers(self._number, [(":status", str(status)), *headers], end_stream=end)
+        self._connection.flush()
+
+    def send_answer_head(self, answer: Answer) -> None:
+        first, *lines = answer.head.decode("latin-1").split("\r\n")[:-2]
+        named = [line.partition(": ") for line in lines]
+        self.send_head(int(first.split()[1]), *((name.lower(), value) for name, _, value in named))
+
+    def send_body(self, data: bytes, *, end: bool) -> None:
+        self._wire.send_data(self._number, data, end_stream=end)
+        self._connection.flush()
+
+    def reset_stream(self, code: Codes) -> None:
+        self._wire.reset_stream(self._number, code)
+        self._connection.flush()
+
+    def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
+        """last: number of the last stream that counts; left out, this one. No call of h2 may follow."""
+        self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
+        self._connection.flush()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def reset(self) -> None:
+        self._connection.reset()
+
+
+class Http2Connection(Connection):
+    """The server's side of a connection; one stream is dealt with after the other."""
+
+    def __init__(self, proxy: Proxy, number: int, sock: Any) -> None:
+        super().__init__(proxy, number, sock)
+        self.wire = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+        self._requests: dict[int, tuple[list[tuple[str, str]], bytes]] = {}
+
+    def flush(self) -> None:
+        try:
+            self.socket.sendall(self.wire.data_to_send())
+        except OSError as error:
+            raise Gone from error
+
+    def serve(self) -> None:
+        with contextlib.suppress(Gone, OSError):
+            self.wire.initiate_connection()
+            self.flush()
+            while self.open and (data := self.socket.recv(65536)):
+                for event in self.wire.receive_data(data):
+                    self._deal_with(event)
+                    if not self.open:
+                        return
+                self.flush()
+        self.close()
+
+    def _deal_with(self, event: h2.events.Event) -> None:
+        if isinstance(event, h2.events.RequestReceived):
+            headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers]
+            self._requests[event.stream_id] = headers, b""
+        elif isinstance(event, h2.events.DataReceived):
+            headers, body = self._requests[event.stream_id]
+            self._requests[event.stream_id] = headers, body + event.data
+            self.wire.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+        elif isinstance(event, h2.events.StreamEnded):
+            headers, body = self._requests.pop(event.stream_id)
+            pseudo = {name: value for name, value in headers if name.startswith(":")}
+            step, seen = self.proxy.next(pseudo[":method"], self.number, default=passing)
+            lines = [f"{pseudo[':method']} {pseudo[':path']} HTTP/1.1", f"Host: {pseudo[':authority']}"]
+            lines += [
+                f"{name}: {value}" for name, value in headers if not name.startswith(":") and name != "content-length"
+            ]
+            if body:
+                lines.append(f"Content-Length: {len(body)}")
+            request = "\r\n".join([*lines, "", ""]).encode() + body
+            step(Stream(self, event.stream_id, seen, request))
+
+
+Http2Step = Callable[[Stream], None]
+
+
+def passing(stream: Stream) -> None:
+    answer = stream.forward()
+    stream.send_answer_head(answer)
+    stream.send_body(answer.body, end=True)
+
+
+def refused(stream: Stream) -> None:
+    """The service says that it has not begun: libcurl sends again by itself."""
+    stream.reset_stream(Codes.REFUSED_STREAM)
+
+
+def broken(code: Codes, place: str) -> Http2Step:
+    """The stream is reset. place: request, effect (done, no answer), headers or body."""
+
+    def step(stream: Stream) -> None:
+        if place != "request":
+            answer = stream.forward()
+        if place in ("headers", "body"):
+            stream.send_answer_head(answer)
+        if place == "body":
+            stream.send_body(answer.body[:9], end=False)
+        stream.reset_stream(code)
+
+    return step
+
+
+def ended(*, effect: bool, reset: bool) -> Http2Step:
+    """The whole connection ends."""
+
+    def step(stream: Stream) -> None:
+        if effect:
+            stream.forward()
+        stream.reset() if reset else stream.close()
+
+    return step
+
+
+def gone_away(*, effect: bool, last: int | None = None, code: Codes = Codes.NO_ERROR) -> Http2Step:
+    """GOAWAY instead of an answer, then the end. last=0: and the service says that it has not begun."""
+
+    def step(stream: Stream) -> None:
+        if effect:
+            stream.forward()
+        stream.go_away(last, code)
+        stream.close()
+
+    return step
+
+
+def short(stream: Stream) -> None:
+    """Content-Length promises more than comes, and the stream ends in order."""
+    answer = stream.forward()
+    stream.send_answer_head(answer)
+    stream.send_body(answer.body[:-5], end=True)
+
+
+def no_body(stream: Stream) -> None:
+    """Nothing of the promised body comes."""
+    stream.send_answer_head(stream.forward())
+    stream.send_body(b"", end=True)
+
+
+def cut(stream: Stream) -> None:
+    """The connection ends within the body."""
+    answer = stream.forward()
+    stream.send_answer_head(answer)
+    stream.send_body(answer.body[:20], end=False)
+    stream.close()
+
+
+def drip(stream: Stream) -> None:
+    answer = stream.forward()
+    stream.send_answer_head(answer)
+    for begin in range(0, len(answer.body), 50):
+        stream.send_body(answer.body[begin : begin + 50], end=False)
+    stream.send_body(b"", end=True)
+
+
+def silent(*, effect: bool) -> Http2Step:
+    def step(stream: Stream) -> None:
+        if effect:
+            stream.forward()
+
+    return step
+
+
+def silent_after_headers(stream: Stream) -> None:
+    stream.send_answer_head(stream.forward())
+
+
+def canned(status: int, *headers: tuple[str, str], effect: bool = False) -> Http2Step:
+    def step(stream: Stream) -> None:
+        if effect:
+            stream.forward()
+        stream.send_head(status, *headers, end=True)
+
+    return step
+
+
+def leaving(chance: random.Random) -> Http2Step:
+    """An answer, then GOAWAY and the end, a moment later: the next request may be under way."""
+
+    def step(stream: Stream) -> None:
+        passing(stream)
+        until = time.perf_counter() + chance.uniform(0, 0.0008)
+        while time.perf_counter() < until:
+            pass
+        if chance.random() < 0.5:
+            stream.go_away()
+        stream.reset() if chance.random() < 0.5 else stream.close()
+
+    return step

@@ -1,0 +1,305 @@
+"""A proxy in front of the sandbox that misbehaves at an exact point: each request meets the next step of a script.
+
+A step is a function of an Exchange; it may read the request in part, let the sandbox do the work, and answer, close,
+reset or keep silent as it likes. Requests beyond the script are passed on and answered honestly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+GENEROUS = 30.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The sandbox's answer, as it came."""
+
+    head: bytes  # with the empty line
+    body: bytes
+
+    @property
+    def raw(self) -> bytes:
+        return self.head + self.body
+
+    def with_headers(self, **headers: str | int | None) -> bytes:
+        """The head with these headers added or, for None, left out; Content_Length is Content-Length."""
+        given = {name.replace("_", "-").lower(): value for name, value in headers.items()}
+        lines = self.head.split(b"\r\n")[:-2]
+        kept = [line for line in lines if line.split(b":")[0].decode().lower() not in given]
+        more = [f"{name}: {value}".encode() for name, value in given.items() if value is not None]
+        return b"\r\n".join([*kept, *more, b"", b""])
+
+
+@dataclass
+class Seen:
+    """A request of which at least one byte came. at: monotonic time of that byte."""
+
+    method: str
+    at: float
+    connection: int
+    forwarded: bool = False
+
+
+class Gone(Exception):
+    """The client has left, or the test is over."""
+
+
+class Exchange:
+    """One request on one connection, and what a step may do with it."""
+
+    def __init__(self, connection: Connection, seen: Seen) -> None:
+        self._connection = connection
+        self.seen = seen
+        self.stopped = connection.proxy.stopped
+        self._request: bytes | None = None
+
+    def take(self, count: int) -> None:
+        """Read this many bytes of the request."""
+        self._connection.fill(count)
+
+    def read(self) -> bytes:
+        """Read the whole request."""
+        if self._request is None:
+            self._request = self._connection.read_request()
+        return self._request
+
+    def forward(self) -> Answer:
+        """Let the sandbox do the work; its answer goes nowhere unless it is sent."""
+        request = self.read()
+        self.seen.forwarded = True
+        return ask(self._connection.proxy.upstream, request)
+
+    def send(self, data: bytes) -> None:
+        try:
+            self._connection.socket.sendall(data)
+        except OSError as error:
+            raise Gone from error
+
+    def close(self) -> None:
+        """An orderly end (FIN)."""
+        self._connection.close()
+
+    def reset(self) -> None:
+        """An end with RST."""
+        self._connection.reset()
+
+    def hang(self) -> None:
+        """Keep silent until the client leaves or the test is over."""
+        with contextlib.suppress(OSError):
+            while self._connection.socket.recv(65536):
+                pass
+        raise Gone
+
+
+Step = Callable[[Any], None]  # of an Exchange; connections of another kind have something else in its place
+
+
+def _some(sock: socket.socket) -> bytes:
+    chunk = sock.recv(65536)
+    if not chunk:
+        raise Gone
+    return chunk
+
+
+def ask(address: tuple[str, int], request: bytes) -> Answer:
+    """The sandbox's answer to a request as it is sent in HTTP/1.1."""
+    with socket.create_connection(address, timeout=GENEROUS) as upstream:
+        upstream.sendall(request)
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += _some(upstream)
+        head, _, body = received.partition(b"\r\n\r\n")
+        while len(body) < content_length(head):
+            body += _some(upstream)
+    return Answer(head + b"\r\n\r\n", body)
+
+
+def content_length(head: bytes) -> int:
+    for line in head.split(b"\r\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length":
+            return int(value)
+    return 0
+
+
+def passing(exchange: Exchange) -> None:
+    """What the proxy does when it is told nothing else."""
+    exchange.send(exchange.forward().raw)
+
+
+class Connection:
+    def __init__(self, proxy: Proxy, number: int, sock: socket.socket) -> None:
+        self.proxy = proxy
+        self.number = number
+        self.socket = sock
+        self.open = True
+        self._buffer = b""
+
+    def fill(self, count: int) -> None:
+        while len(self._buffer) < count:
+            # No more than asked for: what is unread when the connection is closed makes a difference.
+            chunk = self.socket.recv(count - len(self._buffer))
+            if not chunk:
+                raise Gone
+            self._buffer += chunk
+
+    def method(self) -> str | None:
+        """Waits for a request. Returns its method, or None at the end of the connection."""
+        if isinstance(self.socket, ssl.SSLSocket):
+            with contextlib.suppress(Gone):
+                self.fill(3)
+            first = self._buffer
+        else:
+            first = self.socket.recv(3, socket.MSG_PEEK)
+        return {b"GET": "GET", b"POS": "POST", b"DEL": "DELETE"}.get(first[:3], "?") if first else None
+
+    def read_request(self) -> bytes:
+        received, self._buffer = self._buffer, b""
+        while b"\r\n\r\n" not in received:
+            received += _some(self.socket)
+        head, _, body = received.partition(b"\r\n\r\n")
+        while len(body) < content_length(head):
+            body += _some(self.socket)
+        return head + b"\r\n\r\n" + body
+
+    def serve(self) -> None:
+        with contextlib.suppress(Gone, OSError):
+            while self.open and (method := self.method()) is not None:
+                step, seen = self.proxy.next(method, self.number)
+                step(Exchange(self, seen))
+        self.close()
+
+    def close(self) -> None:
+        if self.open:
+            self.open = False
+            with contextlib.suppress(OSError):
+                self.socket.shutdown(socket.SHUT_RDWR)
+            self.socket.close()
+
+    def reset(self) -> None:
+        if self.open:
+            self.open = False
+            # Linger of zero seconds makes close() send RST instead of FIN.
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.socket.close()
+
+
+class Proxy:
+    """Listens on loopback. script: steps for the first requests. on_accept: what to do with the first connections
+    instead of serving them, None serves one. tls: serve over TLS. late: refuse connections until listen()."""
+
+    def __init__(
+        self,
+        upstream: tuple[str, int],
+        script: Iterable[Step] = (),
+        *,
+        on_accept: Iterable[Callable[[socket.socket], None] | None] = (),
+        tls: ssl.SSLContext | None = None,
+        late: bool = False,
+        kind: type[Connection] | None = None,
+    ) -> None:
+        self.upstream = upstream
+        self.stopped = threading.Event()
+        self.seen: list[Seen] = []
+        self.accepted = 0
+        self._script = list(script)
+        self._on_accept = list(on_accept)
+        self._tls = tls
+        self._kind = kind or Connection
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._connections: list[Connection] = []
+        self._listener = socket.socket()
+        self._listener.bind(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self._acceptor = threading.Thread(target=self._accept, daemon=True)
+        if not late:
+            self.listen()
+
+    def listen(self) -> None:
+        self._listener.listen(128)
+        self._acceptor.start()
+
+    def add(self, *steps: Step) -> None:
+        """Steps for the next requests, after those that are still waiting."""
+        with self._lock:
+            self._script.extend(steps)
+
+    def forget(self) -> None:
+        """Drop the steps that are still waiting."""
+        with self._lock:
+            self._script.clear()
+
+    def next(self, method: str, connection: int, default: Step = passing) -> tuple[Step, Seen]:
+        seen = Seen(method, time.monotonic(), connection)
+        with self._lock:
+            self.seen.append(seen)
+            return (self._script.pop(0) if self._script else default), seen
+
+    @property
+    def writes(self) -> int:
+        """Requests that were no GET, begun at least."""
+        with self._lock:
+            return sum(seen.method != "GET" for seen in self.seen)
+
+    def wait_until_closed(self) -> None:
+        """Wait for the end of every connection there has been so far; the clients' sockets know of it, then."""
+        for thread in list(self._threads):
+            thread.join(GENEROUS)
+            assert not thread.is_alive(), "a connection is still open"
+
+    def close(self) -> None:
+        """Ends every connection. What the sandbox was asked to do has been done when this returns."""
+        self.stopped.set()
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        if self._acceptor.ident is not None:
+            self._acceptor.join(GENEROUS)
+        self._listener.close()
+        for connection in self._connections:
+            # What has come is still read, then there is an end.
+            with contextlib.suppress(OSError):
+                socket.socket.shutdown(connection.socket, socket.SHUT_RD)
+        for thread in self._threads:
+            thread.join(GENEROUS)
+            assert not thread.is_alive(), "a step of the script does not end"
+
+    def _accept(self) -> None:
+        while not self.stopped.is_set():
+            try:
+                sock, _ = self._listener.accept()
+            except OSError:
+                return
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.accepted += 1
+            thread = threading.Thread(target=self._serve, args=(sock, self.accepted), daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def _serve(self, sock: socket.socket, number: int) -> None:
+        with self._lock:
+            instead = self._on_accept.pop(0) if self._on_accept else None
+        if instead is not None:
+            with contextlib.suppress(OSError), sock:
+                instead(sock)
+            return
+        if self._tls is not None:
+            try:
+                sock = self._tls.wrap_socket(sock, server_side=True)
+            except OSError:  # the client does not like the certificate
+                sock.close()
+                return
+        connection = self._kind(self, number, sock)
+        self._connections.append(connection)
+        if self.stopped.is_set():
+            connection.close()
+        connection.serve()

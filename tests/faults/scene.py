@@ -1,0 +1,281 @@
+"""Calls through a misbehaving proxy, judged by the sandbox's ledger: what the client said against what happened."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import billcore
+from billcore.testing import Sandbox
+from conformance.drivers import Driver, ThreadDriver, make_driver
+from conformance.python_driver import PythonDriver
+from sandbox.support import account
+
+from .proxy import Proxy, Step
+
+READS = ("orders.get", "subscriptions.list")
+WRITES = (
+    "subscriptions.charge",
+    "subscriptions.cancel",
+    "products.update",
+    "products.delete",
+    "webhook_endpoints.create",
+)
+# Their answer's body is not specified, so any will do.
+ANY_BODY = ("products.delete", "webhook_endpoints.create")
+
+# How an operation's effect is found in the ledger: kind, and the field that holds the call's own mark.
+_EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
+    "subscriptions.charge": ("charge", lambda effect: effect["amount"]),
+    "subscriptions.cancel": ("cancel", lambda effect: effect["subscription_id"]),
+    "products.update": ("product_update", lambda effect: effect["fields"]["price"]),
+    "products.delete": ("product_delete", lambda effect: effect["product_id"]),
+    "webhook_endpoints.create": ("webhook_endpoint_create", lambda effect: effect["url"]),
+}
+SLACK = 0.5  # seconds that a call may take beyond its deadline
+
+
+class AttemptsDriver(PythonDriver):
+    """The Python client as the conformance tests call it; errors also tell the attempts, and bodies may be no text."""
+
+    def _error(self, error: Any) -> dict[str, Any]:
+        return {**super()._error(error), "attempts": getattr(error, "attempts", None)}
+
+    def _response(self, response: Any) -> Any:
+        return {"status": response.status, "headers": dict(response.headers), "body": repr(response.body)}
+
+
+def languages() -> list[str]:
+    """The C++ client takes part when its driver has been built: $BILLCORE_CPP_DRIVER."""
+    return ["python", "cpp"] if os.environ.get("BILLCORE_CPP_DRIVER") else ["python"]
+
+
+def new_driver(language: str) -> Driver:
+    return ThreadDriver(AttemptsDriver()) if language == "python" else make_driver(language)
+
+
+@dataclass
+class Outcome:
+    """What a call came to. mark: finds its effect in the ledger, None for a read."""
+
+    operation: str
+    mark: Any
+    reply: dict[str, Any]
+    took: float
+    timeout: float | None
+
+    @property
+    def error(self) -> dict[str, Any]:
+        return dict(self.reply.get("error", {}))
+
+    @property
+    def name(self) -> str:
+        """ok, or the error's class, after a slash its cause's."""
+        if "ok" in self.reply:
+            return "ok"
+        cause = self.error.get("cause")
+        return str(self.error["class"]) + (f"/{cause}" if cause else "")
+
+    @property
+    def unknown(self) -> bool:
+        return bool(self.error.get("outcome_unknown"))
+
+    @property
+    def certain(self) -> int | None:
+        """How many effects the client says there are: 1, 0, or None when it says that it does not know."""
+        if "ok" in self.reply:
+            return 1
+        if self.unknown:
+            return None
+        # A complete answer of success that cannot be read: it has happened, only its record is lost.
+        status = self.error.get("http_status") or 0
+        return 1 if self.error["class"] == "DecodeError" and 200 <= status < 300 else 0
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.mark}: {self.name} after {self.took:.3f} s: {self.error.get('message', '')}"
+
+
+@dataclass
+class Totals:
+    """Over the whole run, for the closing lines."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    effects: Counter[str] = field(default_factory=Counter)
+    late: float = 0.0
+
+    def add(self, outcome: Outcome, effects: int) -> None:
+        kind = "reads" if outcome.mark is None else "writes"
+        self.calls[kind] += 1
+        if outcome.timeout is not None:
+            self.late = max(self.late, outcome.took - outcome.timeout)
+        if outcome.mark is None:
+            self.outcomes["reads ok" if outcome.name == "ok" else "reads failed, typed"] += 1
+            return
+        self.effects[outcome.operation] += effects
+        said = {1: "done", 0: "certainly not done", None: "unknown"}[outcome.certain]
+        self.outcomes[f"writes {said}" + (f", effect {'yes' if effects else 'no'}" if said == "unknown" else "")] += 1
+
+    def lines(self) -> Iterable[str]:
+        yield f"calls: {dict(self.calls)}; outcomes: {dict(sorted(self.outcomes.items()))}"
+        yield f"effects in the ledger: {sum(self.effects.values())} {dict(sorted(self.effects.items()))}"
+        yield f"latest end after a deadline: {self.late * 1000:.0f} ms"
+
+
+class World:
+    """The sandbox, its resources to spend, and the drivers."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox = sandbox
+        self.totals = Totals()
+        self.scenes = 0  # open ones
+        self._drivers: dict[str, Driver] = {}
+        self._numbers = itertools.count(1000)
+        self._lock = threading.Lock()
+        parts = urlsplit(sandbox.base_url)
+        assert parts.hostname is not None and parts.port is not None
+        self.address, self.root = (parts.hostname, parts.port), parts.path
+        self._fill()
+
+    def driver(self, language: str) -> Driver:
+        if language not in self._drivers:
+            self._drivers[language] = new_driver(language)
+        return self._drivers[language]
+
+    def close(self) -> None:
+        for driver in self._drivers.values():
+            driver.close()
+
+    def enough(self) -> bool:
+        """Is there something left to cancel and to delete, for any test?"""
+        return min(len(self._to_cancel), len(self._to_delete)) >= 20
+
+    def fresh(self) -> None:
+        """Back to the seeded state, with everything to be cancelled and deleted again."""
+        self.sandbox.control.reset()
+        self._fill()
+
+    def arguments(self, operation: str) -> tuple[dict[str, Any], Any]:
+        """Arguments for a call whose effect can be told from every other's, and its mark."""
+        with self._lock:
+            number = next(self._numbers)
+            if operation == "orders.get":
+                return {"args": {"id": self._order}}, None
+            if operation == "subscriptions.list":
+                return {"args": {"reference_id": "demo-active"}, "take": "all"}, None
+            if operation == "subscriptions.charge":
+                return {"args": {"id": self._active, "product_id": self._one_time, "amount": number}}, number
+            if operation == "subscriptions.cancel":
+                subscription = self._to_cancel.pop()
+                return {"args": {"id": subscription}}, subscription
+            if operation == "products.update":
+                return {"args": {"id": self._one_time, "fields": {"price": number}}}, number
+            if operation == "products.delete":
+                product = self._to_delete.pop()
+                return {"args": {"id": product}}, product
+            url = f"https://hooks.example/{number}"
+            return {"args": {"url": url}}, url
+
+    def _fill(self) -> None:
+        service = account(self.sandbox)
+        demo = service.subscription("demo-active")
+        self._active = demo["id"]
+        self._order = service.get(f"/subscription/{self._active}/orders").data[0]["id"]
+        self._one_time = service.product()["id"]
+        self._to_delete = [product["id"] for product in service.products() if product["id"] != self._one_time]
+        self._to_cancel = []
+        for page in itertools.count(1):
+            listed = service.get(f"/subscriptions?page={page}").json
+            self._to_cancel += [
+                found["id"] for found in listed["data"] if found["status"] == "active" and found["id"] != self._active
+            ]
+            if listed["pagination"]["links"]["next"] is None:
+                break
+
+
+class Scene:
+    """A proxy and the calls through it. At the end of `with` every call is judged by the ledger."""
+
+    def __init__(self, world: World, language: str = "python", *, script: Iterable[Step] = (), **proxy: Any) -> None:
+        self.world = world
+        self.driver = world.driver(language)
+        self.outcomes: list[Outcome] = []
+        self._lock = threading.Lock()
+        if world.scenes == 0 and not world.enough():
+            world.fresh()
+        world.scenes += 1
+        self._before = len(world.sandbox.control.ledger())
+        self.tls = proxy.get("tls") is not None
+        self.proxy = Proxy(world.address, script, **proxy)
+        self.base_url = f"{'https' if self.tls else 'http'}://localhost:{self.proxy.port}{world.root}"
+        if not self.tls:
+            self.base_url = self.base_url.replace("localhost", "127.0.0.1")
+        self.settle: Callable[[], None] = self.proxy.close
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.settle()
+        self.world.scenes -= 1
+        if kind is None:
+            self.judge()
+
+    def options(self, *, timeout: float | None = 10.0, **more: Any) -> dict[str, Any]:
+        """Of a client for this scene: the same options are the same client, with its connections."""
+        return {"base_url": self.base_url, "api_key": self.world.sandbox.api_key, "timeout": timeout, **more}
+
+    def call(self, operation: str, *, timeout: float | None = 10.0, **client: Any) -> Outcome:
+        rest, mark = self.world.arguments(operation)
+        request = {"op": operation, "client": self.options(timeout=timeout, **client), **rest}
+        begun = time.monotonic()
+        reply = self.driver.run(request)
+        return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
+
+    def run(self, operation: str, timeout: float | None, call: Callable[[dict[str, Any]], object]) -> Outcome:
+        """The same with a Python client of the test's own; call: takes the arguments."""
+        rest, mark = self.world.arguments(operation)
+        driver = AttemptsDriver()
+        begun = time.monotonic()
+        try:
+            call(rest["args"])
+            reply: dict[str, Any] = {"ok": None}
+        except billcore.BillcoreError as error:
+            reply = {"error": driver._error(error)}
+        return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
+
+    def record(self, outcome: Outcome) -> Outcome:
+        with self._lock:
+            self.outcomes.append(outcome)
+        return outcome
+
+    def judge(self) -> None:
+        ledger = self.world.sandbox.control.ledger()[self._before :]
+        found: Counter[tuple[str, Any]] = Counter()
+        for effect in ledger:
+            operation = next(op for op, (kind, _) in _EFFECTS.items() if kind == effect["kind"])
+            found[operation, _EFFECTS[operation][1](effect)] += 1
+        writes = 0
+        for outcome in self.outcomes:
+            effects = found.pop((outcome.operation, outcome.mark), 0) if outcome.mark is not None else 0
+            self.world.totals.add(outcome, effects)
+            if outcome.timeout is not None:
+                assert outcome.took <= outcome.timeout + SLACK, f"too late: {outcome}"
+            if outcome.mark is None:
+                continue
+            writes += 1
+            assert effects <= 1, f"{effects} effects: {outcome}"
+            assert outcome.certain in (None, effects), f"{effects} effects, the client said otherwise: {outcome}"
+            outcome.reply["effects"] = effects
+        assert not found, f"effects of no call: {found}"
+        assert self.proxy.writes <= writes, f"a write was sent twice: {[str(outcome) for outcome in self.outcomes]}"

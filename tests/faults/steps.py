@@ -1,0 +1,250 @@
+"""The misbehaviours, as steps of a proxy's script. Those with effect=True let the sandbox do the work first."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import ssl
+import time
+from collections.abc import Callable
+
+from .proxy import Exchange, Gone, Step
+
+BOMB = gzip.compress(b"0" * (32 << 20))  # 32 MB in 32 KB
+
+
+def reset_unread(exchange: Exchange) -> None:
+    exchange.reset()
+
+
+def reset_after(count: int) -> Step:
+    """A reset after this many bytes of the request."""
+
+    def step(exchange: Exchange) -> None:
+        exchange.take(count)
+        exchange.reset()
+
+    return step
+
+
+def ended(*, effect: bool, reset: bool) -> Step:
+    """The connection ends after the request, before a byte of the answer."""
+
+    def step(exchange: Exchange) -> None:
+        exchange.forward() if effect else exchange.read()
+        exchange.reset() if reset else exchange.close()
+
+    return step
+
+
+def cut(place: str, *, reset: bool) -> Step:
+    """The answer ends too early. place: status (within the status line), head, headers (after them) or body."""
+
+    def step(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        length = {
+            "status": 9,
+            "head": len(answer.head) - 12,
+            "headers": len(answer.head),
+            "body": len(answer.raw) - max(1, len(answer.body) // 2),
+        }[place]
+        exchange.send(answer.raw[:length])
+        exchange.reset() if reset else exchange.close()
+
+    return step
+
+
+def longer(by: int, *, hold: bool) -> Step:
+    """Content-Length promises more than comes. hold: and the connection stays open."""
+
+    def step(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        exchange.send(answer.with_headers(Content_Length=len(answer.body) + by) + answer.body)
+        exchange.hang() if hold else exchange.close()
+
+    return step
+
+
+def shorter(by: int) -> Step:
+    """Content-Length promises less than comes; the connection stays open with the rest in it."""
+
+    def step(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        exchange.send(answer.with_headers(Content_Length=len(answer.body) - by) + answer.body)
+
+    return step
+
+
+def no_length(exchange: Exchange) -> None:
+    """The end of the connection is the end of the body."""
+    answer = exchange.forward()
+    exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body)
+    exchange.close()
+
+
+def bad_length(exchange: Exchange) -> None:
+    answer = exchange.forward()
+    exchange.send(answer.with_headers(Content_Length="many") + answer.body)
+    exchange.close()
+
+
+def two_answers(exchange: Exchange) -> None:
+    """Another whole answer comes behind: nobody's answer."""
+    answer = exchange.forward()
+    exchange.send(answer.raw + b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnull")
+
+
+def drip(pause: float, size: int) -> Step:
+    """The answer comes in pieces."""
+
+    def step(exchange: Exchange) -> None:
+        raw = exchange.forward().raw
+        for begin in range(0, len(raw), size):
+            exchange.send(raw[begin : begin + size])
+            if exchange.stopped.wait(pause):
+                raise Gone
+
+    return step
+
+
+def silent(*, effect: bool) -> Step:
+    def step(exchange: Exchange) -> None:
+        exchange.forward() if effect else exchange.read()
+        exchange.hang()
+
+    return step
+
+
+def silent_after_headers(exchange: Exchange) -> None:
+    exchange.send(exchange.forward().head)
+    exchange.hang()
+
+
+def canned(
+    status: int, *headers: str, body: bytes = b'{"error":{"code":"x","message":"y"}}', effect: bool = False
+) -> Step:
+    """An answer of the proxy's own instead of the sandbox's."""
+
+    def step(exchange: Exchange) -> None:
+        exchange.forward() if effect else exchange.read()
+        lines = [f"HTTP/1.1 {status} Something", f"Content-Length: {len(body)}", *headers, "", ""]
+        exchange.send("\r\n".join(lines).encode() + body)
+
+    return step
+
+
+def interim(exchange: Exchange) -> None:
+    """Two interim answers before the real one."""
+    answer = exchange.forward()
+    exchange.send(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n" + answer.raw)
+
+
+def big_header(size: int, count: int = 1) -> Step:
+    def step(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        extra = b"".join(b"X-Big-%d: %s\r\n" % (number, b"b" * size) for number in range(count))
+        exchange.send(answer.head[:-2] + extra + b"\r\n" + answer.body)
+
+    return step
+
+
+def gzip_bomb(exchange: Exchange) -> None:
+    """A compressed body that nobody asked for."""
+    answer = exchange.forward()
+    exchange.send(answer.with_headers(Content_Encoding="gzip", Content_Length=len(BOMB)) + BOMB)
+
+
+def transfer_bomb(exchange: Exchange) -> None:
+    """A compression of the transfer, which libcurl undoes without being asked."""
+    exchange.send(exchange.forward().with_headers(Content_Length=None, Transfer_Encoding="gzip") + BOMB)
+    exchange.close()
+
+
+def garbage(exchange: Exchange) -> None:
+    exchange.forward()
+    exchange.send(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
+    exchange.close()
+
+
+def http10(exchange: Exchange) -> None:
+    answer = exchange.forward()
+    head = answer.with_headers(Content_Length=None).replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+    exchange.send(head + answer.body)
+    exchange.close()
+
+
+def http10_keep_alive(exchange: Exchange) -> None:
+    answer = exchange.forward()
+    head = answer.with_headers(Connection="keep-alive").replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+    exchange.send(head + answer.body)
+
+
+def chunked(end: bytes, *, close: bool) -> Step:
+    """A body in chunks of seven bytes, then `end` instead of the last chunk."""
+
+    def step(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        pieces = [answer.body[at : at + 7] for at in range(0, len(answer.body), 7)]
+        body = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+        exchange.send(answer.with_headers(Content_Length=None, Transfer_Encoding="chunked") + body + end)
+        if close:
+            exchange.close()
+
+    return step
+
+
+def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
+    """The connection ends right after the step, or a moment later, while the next request may be under way."""
+
+    def step(exchange: Exchange) -> None:
+        first(exchange)
+        # Busy, for a sleep is longer than the moments that matter.
+        until = time.perf_counter() + pause
+        while time.perf_counter() < until:
+            pass
+        exchange.reset() if reset else exchange.close()
+
+    return step
+
+
+# What to do with a connection instead of serving it.
+
+
+def reset_at_once(sock: socket.socket) -> None:
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+
+
+def close_at_once(sock: socket.socket) -> None:
+    """The end of the function closes the socket."""
+
+
+def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket], None]:
+    """Answers the client's first TLS message with these bytes, then closes. hold: or waits for the client to leave."""
+
+    def act(sock: socket.socket) -> None:
+        sock.recv(65536)
+        sock.sendall(data)
+        while hold and sock.recv(65536):
+            pass
+
+    return act
+
+
+def broken_handshake(context: ssl.SSLContext, *, reset: bool) -> Callable[[socket.socket], None]:
+    """Ends the connection in the middle of an honest handshake: after the server's first flight."""
+
+    def act(sock: socket.socket) -> None:
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        server = context.wrap_bio(incoming, outgoing, server_side=True)
+        while not outgoing.pending:
+            incoming.write(sock.recv(65536))
+            try:
+                server.do_handshake()
+            except ssl.SSLWantReadError:
+                continue
+        flight = outgoing.read()
+        sock.sendall(flight[: len(flight) // 2])
+        if reset:
+            reset_at_once(sock)
+
+    return act

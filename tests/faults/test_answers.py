@@ -1,0 +1,218 @@
+"""Everything that can go wrong between a request and its answer, for reads and for writes, new and reused connections.
+
+Expected outcomes are those of the rules: a read is repeated or fails typed, a write that was sent is never repeated,
+and what a client says of it never contradicts the ledger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from . import steps
+from .proxy import Step, passing
+from .scene import ANY_BODY, READS, WRITES, Scene, World
+
+OK = "ok"
+LOST, LATE = "OutcomeUnknownError/ConnectionError", "OutcomeUnknownError/TimeoutError"
+SHORT = 0.4  # deadline of calls that are never answered
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fault and what a call must come to.
+
+    once: a read that meets it once, retries allowed. always: a read that meets it at each attempt. retried: a read may
+    be repeated after it. write: a write that meets it. unspecified: a write whose answer's body is not specified, if
+    that makes a difference. effect: how many effects the sandbox has made. again: the next call finds a healthy client.
+    """
+
+    name: str
+    step: Step
+    once: str = OK
+    always: str = "ConnectionError"
+    write: str = LOST
+    unspecified: str | None = None
+    effect: int = 1
+    retried: bool = True
+    timeout: float = 10.0
+
+
+def served(name: str, step: Step) -> Row:
+    """Odd, but an answer."""
+    return Row(name, step, always=OK, write=OK, retried=False)
+
+
+def final(name: str, step: Step, error: str, write: str, *, unspecified: str | None = None, effect: int = 1) -> Row:
+    """Never repeated."""
+    return Row(name, step, error, error, write, unspecified, effect, retried=False)
+
+
+def status(name: str, step: Step, error: str, *, effect: int = 0) -> Row:
+    return Row(name, step, always=error, write=error, effect=effect)
+
+
+def late(name: str, step: Step, *, effect: int = 1) -> Row:
+    return Row(name, step, "TimeoutError", "TimeoutError", LATE, effect=effect, retried=False, timeout=SHORT)
+
+
+ROWS = [
+    Row("reset-unread", steps.reset_unread, effect=0),
+    Row("reset-after-1-byte", steps.reset_after(1), effect=0),
+    Row("reset-after-60-bytes", steps.reset_after(60), effect=0),
+    Row("reset-after-the-request", steps.ended(effect=False, reset=True), effect=0),
+    Row("close-after-the-request", steps.ended(effect=False, reset=False), effect=0),
+    Row("reset-after-the-effect", steps.ended(effect=True, reset=True)),
+    Row("close-after-the-effect", steps.ended(effect=True, reset=False)),
+    Row("reset-in-the-status-line", steps.cut("status", reset=True)),
+    Row("close-in-the-status-line", steps.cut("status", reset=False)),
+    Row("reset-in-the-headers", steps.cut("head", reset=True)),
+    Row("close-in-the-headers", steps.cut("head", reset=False)),
+    Row("reset-after-the-headers", steps.cut("headers", reset=True)),
+    Row("close-after-the-headers", steps.cut("headers", reset=False)),
+    Row("half-a-body-and-reset", steps.cut("body", reset=True)),
+    Row("half-a-body-and-close", steps.cut("body", reset=False)),
+    Row("length-too-long", steps.longer(10, hold=False)),
+    late("length-too-long-and-open", steps.longer(10, hold=True)),
+    final("length-too-short", steps.shorter(10), "DecodeError", "DecodeError", unspecified=OK),
+    served("no-length", steps.no_length),
+    final("length-no-number", steps.bad_length, "ConnectionError", LOST),
+    served("two-answers", steps.two_answers),
+    served("dripping", steps.drip(0.001, 100)),
+    late("dripping-for-ever", steps.drip(0.05, 1)),
+    late("silent", steps.silent(effect=False), effect=0),
+    late("silent-after-the-effect", steps.silent(effect=True)),
+    late("silent-after-the-headers", steps.silent_after_headers),
+    Row("chunked-cut", steps.chunked(b"", close=True)),
+    Row("chunk-cut", steps.chunked(b"40\r\n{", close=True)),
+    Row("chunk-broken", steps.chunked(b"zz\r\n", close=False)),
+    served("chunked-with-trailers", steps.chunked(b"0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n", close=False)),
+    served("interim-answers", steps.interim),
+    served("http-1.0", steps.http10),
+    served("http-1.0-keep-alive", steps.http10_keep_alive),
+    final("no-http", steps.garbage, "ConnectionError", LOST),
+    served("header-of-90-kb", steps.big_header(90_000)),
+    final("headers-of-2-mb", steps.big_header(50_000, 40), "ConnectionError", LOST),
+    final("gzip-bomb", steps.gzip_bomb, "DecodeError", "DecodeError", unspecified=OK),
+    final(
+        "no-json", steps.canned(200, body=b"<h1>Hello</h1>", effect=True), "DecodeError", "DecodeError", unspecified=OK
+    ),
+    status("408", steps.canned(408), "ApiError"),
+    status("408-after-the-effect", steps.canned(408, effect=True), "ApiError", effect=1),
+    status("429", steps.canned(429), "RateLimitError"),
+    status("429-retry-after-0", steps.canned(429, "Retry-After: 0"), "RateLimitError"),
+    status("500-after-the-effect", steps.canned(500, effect=True), "ServerError", effect=1),
+    status("502-html", steps.canned(502, "Content-Type: text/html", body=b"<h1>Bad gateway</h1>"), "ServerError"),
+    status("503", steps.canned(503), "ServerError"),
+    status("503-retry-after-0", steps.canned(503, "Retry-After: 0"), "ServerError"),
+    status("503-retry-after-nonsense", steps.canned(503, "Retry-After: soon"), "ServerError"),
+    status("504-after-the-effect", steps.canned(504, body=b"", effect=True), "ServerError", effect=1),
+    final("400", steps.canned(400), "ApiError", "ApiError", effect=0),
+    final("402", steps.canned(402), "PaymentError", "PaymentError", effect=0),
+]
+BY_NAME = {row.name: row for row in ROWS}
+# Those that are about the connection, not about what an answer says.
+CONNECTION_ROWS = [row for row in ROWS if row.write in (LOST, LATE)]
+
+
+def combined(chosen: list[Row], names: str, *cases: tuple[Any, ...]) -> pytest.MarkDecorator:
+    """Each row with each case; rows that cost time with the first two cases only."""
+    values = [
+        pytest.param(row, *case, id="-".join([row.name, *map(str, case)]))
+        for row in chosen
+        for case in cases[: 2 if row.timeout == SHORT else None]
+    ]
+    return pytest.mark.parametrize(f"row,{names}", values)
+
+
+@combined(ROWS, "operation", *((operation,) for operation in READS))
+def test_a_read_meets_it_once(world: World, language: str, row: Row, operation: str) -> None:
+    with Scene(world, language, script=[row.step]) as scene:
+        outcome = scene.call(operation, max_retries=2, timeout=row.timeout)
+        assert outcome.name == row.once, outcome
+        assert len(scene.proxy.seen) == (2 if row.retried else 1)
+        assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
+        assert len(scene.proxy.seen) == (3 if row.retried else 2)
+
+
+@pytest.mark.one_language
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_read_meets_it_always(world: World, language: str, row: Row) -> None:
+    with Scene(world, language, script=[row.step] * 2) as scene:
+        outcome = scene.call("orders.get", max_retries=1, timeout=row.timeout)
+        attempts = 2 if row.retried else 1
+        assert outcome.name == row.always, outcome
+        assert not outcome.unknown and len(scene.proxy.seen) == attempts
+        if outcome.name not in (OK, "DecodeError"):
+            assert outcome.error["attempts"] == attempts
+
+
+@combined([row for row in ROWS if row.timeout != SHORT], "reused", (False,), (True,))
+def test_a_read_without_retries_is_sent_once(world: World, language: str, row: Row, reused: bool) -> None:
+    with Scene(world, language) as scene:
+        if reused:
+            assert scene.call("orders.get", max_retries=0, timeout=row.timeout).name == OK
+        scene.proxy.add(row.step)
+        assert scene.call("orders.get", max_retries=0, timeout=row.timeout).name == row.always
+        assert len(scene.proxy.seen) == 1 + reused
+
+
+@combined(
+    ROWS,
+    "operation,reused",
+    ("subscriptions.charge", True),
+    ("subscriptions.charge", False),
+    *((operation, True) for operation in WRITES[1:]),
+)
+def test_a_write_meets_it(world: World, language: str, row: Row, operation: str, reused: bool) -> None:
+    with Scene(world, language) as scene:
+        if reused:
+            assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
+        scene.proxy.add(row.step, passing)
+        outcome = scene.call(operation, max_retries=2, timeout=row.timeout)
+        expected = row.unspecified if row.unspecified and operation in ANY_BODY else row.write
+        assert outcome.name == expected, outcome
+        assert scene.proxy.writes == 1, "sent twice"
+        if outcome.name not in (OK, "DecodeError"):
+            assert outcome.error["attempts"] == 1
+        assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
+        if reused:
+            assert len({seen.connection for seen in scene.proxy.seen[:2]}) == 1, "the connection was not reused"
+    assert outcome.reply["effects"] == row.effect
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("operation", ["orders.get", "subscriptions.charge", "products.delete"])
+def test_a_redirect_is_not_followed(world: World, language: str, operation: str, status: int) -> None:
+    with Scene(world, language) as scene, Scene(world, language) as elsewhere:
+        scene.proxy.add(steps.canned(status, f"Location: {elsewhere.base_url}/order/1", body=b""))
+        outcome = scene.call(operation, max_retries=2)
+        assert outcome.name == "ApiError" and outcome.error["http_status"] == status
+        assert outcome.unknown == (operation != "orders.get")
+        assert elsewhere.proxy.accepted == 0 and len(scene.proxy.seen) == 1
+
+
+@pytest.mark.parametrize("operation", ["orders.get", *WRITES])
+def test_a_header_over_libcurls_limit(world: World, language: str, operation: str) -> None:
+    """One of 200 KB: no answer that could be read, and so not a known outcome."""
+    with Scene(world, language, script=[steps.big_header(200_000)] * 3) as scene:
+        outcome = scene.call(operation, max_retries=2)
+        if operation == "orders.get":
+            assert outcome.name in ("ConnectionError", "TransportError"), outcome
+        else:
+            assert outcome.name in (LOST, "OutcomeUnknownError/TransportError"), outcome
+
+
+LONG = steps.canned(200, body=b'{"data":{"id":"%s"}}' % (b"x" * 5000), effect=True)
+
+
+@pytest.mark.one_language
+@pytest.mark.parametrize("step", [LONG, steps.transfer_bomb], ids=["long", "bomb"])
+@pytest.mark.parametrize("operation", ["orders.get", *WRITES])
+def test_an_answer_over_max_response(world: World, language: str, operation: str, step: Step) -> None:
+    with Scene(world, language, script=[step] * 3) as scene:
+        outcome = scene.call(operation, max_retries=2, max_response=4096)
+        assert outcome.name == ("DecodeError" if operation == "orders.get" else "OutcomeUnknownError/DecodeError")
+        assert len(scene.proxy.seen) == 1

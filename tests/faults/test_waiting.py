@@ -1,0 +1,171 @@
+"""How long the client waits: Retry-After, backoff, the deadline over all attempts, other threads after a 429."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from email.utils import formatdate
+
+import pytest
+
+import billcore
+
+from . import steps
+from .proxy import Step, passing
+from .scene import Scene, World
+from .test_answers import OK
+
+pytestmark = pytest.mark.one_language
+# What a wait may be beyond the one that is asked for, on a busy machine.
+SOME = 1.5
+
+
+def gaps(scene: Scene) -> list[float]:
+    """Seconds between the requests that came."""
+    at = [seen.at for seen in scene.proxy.seen]
+    return [later - earlier for earlier, later in itertools.pairwise(at)]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_seconds(world: World, language: str, status: int) -> None:
+    with Scene(world, language, script=[steps.canned(status, "Retry-After: 1")]) as scene:
+        assert scene.call("orders.get", max_retries=2).name == OK
+        (gap,) = gaps(scene)
+        assert 0.98 <= gap <= 1 + SOME
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_a_date(world: World, language: str, status: int) -> None:
+    target = int(time.time()) + 2
+    date = formatdate(target, usegmt=True)
+    with Scene(world, language, script=[steps.canned(status, f"Retry-After: {date}")]) as scene:
+        assert scene.call("orders.get", max_retries=2).name == OK
+        came = time.time() - (time.monotonic() - scene.proxy.seen[1].at)
+        assert target - 0.02 <= came <= target + SOME
+
+
+def test_retry_after_a_date_of_a_clock_that_is_wrong(world: World, language: str) -> None:
+    """Against the answer's own Date: the service's clock is an hour behind."""
+    now = time.time() - 3600
+    headers = [f"Date: {formatdate(now, usegmt=True)}", f"Retry-After: {formatdate(now + 1, usegmt=True)}"]
+    with Scene(world, language, script=[steps.canned(503, *headers)]) as scene:
+        assert scene.call("orders.get", max_retries=2).name == OK
+        (gap,) = gaps(scene)
+        assert 0.9 <= gap <= 1 + SOME
+
+
+@pytest.mark.parametrize("asked", ["Sun, 06 Nov 1994 08:49:37 GMT", "0"])
+def test_retry_after_that_is_over(world: World, language: str, asked: str) -> None:
+    with Scene(world, language, script=[steps.canned(503, f"Retry-After: {asked}")] * 2) as scene:
+        assert scene.call("orders.get", max_retries=2).name == OK
+        assert max(gaps(scene)) < 0.5
+
+
+@pytest.mark.parametrize(("asked", "timeout"), [("8", 3.0), ("61", None), ("61", 120.0), ("9999999", None)])
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_wait_that_is_too_long_is_not_begun(
+    world: World, language: str, status: int, asked: str, timeout: float | None
+) -> None:
+    with Scene(world, language, script=[steps.canned(status, f"Retry-After: {asked}")]) as scene:
+        outcome = scene.call("orders.get", max_retries=2, timeout=timeout)
+        assert outcome.name == ("RateLimitError" if status == 429 else "ServerError")
+        assert outcome.error["retry_after"] == float(asked)
+        assert outcome.took < 1 and len(scene.proxy.seen) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_write_does_not_wait(world: World, language: str, status: int) -> None:
+    with Scene(world, language, script=[steps.canned(status, "Retry-After: 1")]) as scene:
+        outcome = scene.call("subscriptions.charge", max_retries=2)
+        assert outcome.name == ("RateLimitError" if status == 429 else "ServerError")
+        assert outcome.unknown == (status == 503)
+        assert outcome.error["retry_after"] == 1 and outcome.took < 0.9
+
+
+def test_backoff_has_a_bound(world: World, language: str) -> None:
+    with Scene(world, language, script=[steps.canned(503)] * 4) as scene:
+        assert scene.call("orders.get", max_retries=3, timeout=30).name == "ServerError"
+        assert len(scene.proxy.seen) == 4
+        for number, gap in enumerate(gaps(scene)):
+            assert gap <= 0.25 * 2**number + 0.5
+
+
+@pytest.mark.parametrize("step", [steps.canned(503), steps.reset_unread], ids=["503", "reset"])
+def test_one_deadline_over_all_attempts(world: World, language: str, step: Step) -> None:
+    with Scene(world, language, script=[step] * 60) as scene:
+        outcome = scene.call("orders.get", max_retries=50, timeout=0.8)
+        assert outcome.name in ("ServerError", "ConnectionError"), outcome
+        assert outcome.took < 0.8 + 0.5
+
+
+@pytest.mark.parametrize("operation", ["orders.get", "subscriptions.list"])
+def test_the_deadline_ends_a_later_attempt(world: World, language: str, operation: str) -> None:
+    with Scene(world, language, script=[steps.reset_unread, steps.silent(effect=True)]) as scene:
+        outcome = scene.call(operation, max_retries=1, timeout=0.8)
+        assert outcome.name == "TimeoutError" and len(scene.proxy.seen) == 2, outcome
+        assert outcome.took >= 0.79
+
+
+def test_a_429_holds_the_other_threads(world: World) -> None:
+    with (
+        Scene(world, script=[steps.canned(429, "Retry-After: 1")]) as scene,
+        billcore.Client(**scene.options()) as client,
+    ):
+        other = client.with_options(max_retries=1)
+        charge = scene.run("subscriptions.charge", 10, lambda args: client.subscriptions.charge(args.pop("id"), **args))
+        assert charge.name == "RateLimitError"
+        begun = scene.proxy.seen[0].at
+        threads = [
+            threading.Thread(
+                target=scene.run, args=("orders.get", 10, lambda args, which=which: which.orders.get(args["id"]))
+            )
+            for which in [client, other] * 2
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [outcome.name for outcome in scene.outcomes[1:]] == [OK] * 4
+        assert all(seen.at - begun >= 0.98 for seen in scene.proxy.seen[1:])
+
+
+def test_with_options(world: World) -> None:
+    """What is changed holds for the new client; connections are shared."""
+    with Scene(world) as scene, billcore.Client(**scene.options(max_retries=2)) as client:
+        once, short = client.with_options(max_retries=0), client.with_options(timeout=0.3)
+        assert scene.run("orders.get", 10, lambda args: client.orders.get(args["id"])).name == OK
+        assert scene.run("orders.get", 10, lambda args: once.orders.get(args["id"])).name == OK
+        assert scene.proxy.accepted == 1
+        scene.proxy.add(steps.canned(503), steps.silent(effect=True))
+        assert scene.run("orders.get", 10, lambda args: once.orders.get(args["id"])).name == "ServerError"
+        assert len(scene.proxy.seen) == 3
+        assert scene.run("orders.get", 0.3, lambda args: short.orders.get(args["id"])).name == "TimeoutError"
+        scene.proxy.add(steps.canned(503))
+        assert scene.run("orders.get", 10, lambda args: client.orders.get(args["id"])).name == OK
+
+
+def test_many_threads_on_a_bad_line(world: World) -> None:
+    """Eight threads, one client, every third exchange broken in some way: each charge is made once or not at all."""
+    bad = [
+        steps.ended(effect=True, reset=True),
+        steps.ended(effect=False, reset=False),
+        steps.cut("body", reset=True),
+        steps.canned(503, effect=True),
+        steps.reset_unread,
+    ]
+    script = [bad[number // 3 % 5] if number % 3 == 0 else passing for number in range(240)]
+    with Scene(world, script=script) as scene, billcore.Client(**scene.options(max_retries=3, timeout=20)) as client:
+
+        def work() -> None:
+            for _ in range(10):
+                scene.run("subscriptions.charge", 20, lambda args: client.subscriptions.charge(args.pop("id"), **args))
+                scene.run("orders.get", 20, lambda args: client.orders.get(args["id"]))
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(scene.outcomes) == 160
+    assert {outcome.name for outcome in scene.outcomes} > {OK, "OutcomeUnknownError/ConnectionError"}
