@@ -9,6 +9,8 @@
 
 namespace billcore::detail {
 
+inline constexpr std::string_view hex_digits = "0123456789abcdef";
+inline constexpr std::string_view upper_hex_digits = "0123456789ABCDEF";
 inline constexpr std::string_view base64_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 inline constexpr std::string_view base64url_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -33,6 +35,7 @@ template <typename Bytes>
   return true;
 }
 
+/// Appends two digits for each byte.
 template <typename Bytes>
 void encode_hex_text(std::string_view bytes, std::string_view digits, Bytes& out) {
   for (const char c : bytes) {

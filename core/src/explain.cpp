@@ -11,10 +11,10 @@ namespace {
 
 using detail::Faults;
 using detail::HmacKeys;
+using detail::secret_size;
 using detail::SecretReading;
 using detail::SignatureReading;
 
-constexpr std::size_t secret_size = 32;
 constexpr const char* closing =
     "This explains and accepts nothing: keep refusing what the verifier refuses. It is slow and does not belong in a "
     "request path.";

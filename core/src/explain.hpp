@@ -4,37 +4,18 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "billcore/detail/secret.hpp"
 #include "hmac.hpp"
 
 namespace billcore::detail {
 
 /// One line each: where, what is wrong, what to do.
 using Faults = std::vector<std::string>;
-
-/// Text is overwritten before its memory is given back.
-template <typename T>
-struct CleansingAllocator {
-  using value_type = T;
-  CleansingAllocator() = default;
-  template <typename U>
-  explicit CleansingAllocator(const CleansingAllocator<U>&) noexcept {}
-  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
-  void deallocate(T* memory, std::size_t count) noexcept {
-    cleanse(memory, count * sizeof(T));
-    std::allocator<T>().deallocate(memory, count);
-  }
-  friend bool operator==(const CleansingAllocator&, const CleansingAllocator&) noexcept { return true; }
-};
-
-/// A vector, because a short std::string keeps its text inside itself, where nobody would overwrite it.
-using SecretText = std::vector<char, CleansingAllocator<char>>;
-[[nodiscard]] inline std::string_view view(const SecretText& text) noexcept { return {text.data(), text.size()}; }
 
 /// A MAC that a signature header may mean.
 struct SignatureReading {

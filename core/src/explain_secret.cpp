@@ -12,8 +12,6 @@ namespace {
 
 // Whatever is longer is no signature and no secret; it is described, not repaired.
 constexpr std::size_t longest = 4096;
-constexpr std::size_t secret_size = 32;
-constexpr std::string_view lower_digits = "0123456789abcdef";
 
 bool is_hex(std::string_view text) noexcept {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return hex_value(c) >= 0; });
@@ -225,7 +223,7 @@ class SecretReader {
   void encode(std::string_view text, const Faults& faults) {
     const auto hex = with(faults, "it was decoded from hex; pass the text as the admin UI shows it");
     const auto base64 = with(faults, "it was decoded from base64; pass the text as the admin UI shows it");
-    for (const auto digits : {lower_digits, std::string_view("0123456789ABCDEF")}) {
+    for (const auto digits : {hex_digits, upper_hex_digits}) {
       SecretText key;
       encode_hex_text(text, digits, key);
       add(std::move(key), hex);

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "billcore/error.hpp"
+#include "encoding.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -247,13 +248,9 @@ bool decode_hex(std::string_view hex, Digest& out) noexcept {
 }
 
 std::string encode_hex(const Digest& digest) {
-  static constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   out.reserve(2 * digest.size());
-  for (const auto byte : digest) {
-    out += digits[byte >> 4U];
-    out += digits[byte & 15U];
-  }
+  encode_hex_text({reinterpret_cast<const char*>(digest.data()), digest.size()}, hex_digits, out);
   return out;
 }
 

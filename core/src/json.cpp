@@ -13,7 +13,9 @@
 #include "allocator.hpp"
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
+#include "encoding.hpp"
 #include "json_scan.hpp"
+#include "text.hpp"
 
 namespace billcore {
 namespace detail {
@@ -90,13 +92,12 @@ Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator
 
 // A path is part of one-line texts, so control characters in a member's name are written as JSON writes them.
 void append_name(std::string_view name, std::string& path) {
-  static constexpr std::string_view digits = "0123456789abcdef";
   for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7F) {
-      path += c;
+    if (is_control(c)) {
+      path += "\\u00";
+      encode_hex_text({&c, 1}, hex_digits, path);
     } else {
-      (path += "\\u00") += {digits[byte >> 4U], digits[byte & 15U]};
+      path += c;
     }
   }
 }

@@ -101,8 +101,7 @@ class Writer {
   }
 
   void escape(std::uint32_t unit) {
-    const std::string_view digits =
-        style_.non_ascii == NonAscii::upper_escapes ? "0123456789ABCDEF" : "0123456789abcdef";
+    const auto digits = style_.non_ascii == NonAscii::upper_escapes ? upper_hex_digits : hex_digits;
     out_ += "\\u";
     for (unsigned shift = 16; shift > 0; shift -= 4) out_ += digits[unit >> (shift - 4) & 15U];
   }

@@ -17,6 +17,18 @@ namespace billcore::detail {
   return out;
 }
 
+/// A line end, a tab, NUL, DEL and their like.
+[[nodiscard]] constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+/// May it name an HTTP header? (RFC 9110, 5.6.2.)
+[[nodiscard]] constexpr bool is_token(std::string_view text) noexcept {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [others](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  });
+}
+
 /// Without white space and line ends around it.
 [[nodiscard]] constexpr std::string_view trim(std::string_view text) noexcept {
   constexpr std::string_view blanks = " \t\r\n";

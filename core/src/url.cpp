@@ -4,13 +4,12 @@
 
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
+#include "encoding.hpp"
 #include "text.hpp"
 #include "transport.hpp"
 
 namespace billcore::detail {
 namespace {
-
-bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 [[noreturn]] void bad_base_url(const std::string& problem) { throw Error(ErrorCode::config, "base_url " + problem); }
 
@@ -53,7 +52,6 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
 }
 
 std::string percent_encode(std::string_view text) {
-  static constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out;
   out.reserve(text.size());
   for (const char c : text) {
@@ -62,10 +60,8 @@ std::string percent_encode(std::string_view text) {
     if (unreserved) {
       out += c;
     } else {
-      const auto byte = static_cast<unsigned char>(c);
       out += '%';
-      out += digits[byte >> 4U];
-      out += digits[byte & 15U];
+      encode_hex_text({&c, 1}, upper_hex_digits, out);
     }
   }
   return out;

@@ -12,14 +12,14 @@
 namespace billcore {
 namespace {
 
-constexpr std::size_t secret_size = 32;
+void require_not_empty(std::string_view secret) {
+  if (!secret.empty()) return;
+  throw Error(ErrorCode::config, "the signing secret is empty: anybody could sign; use the 32 bytes from the admin UI");
+}
 
 void require_secret_size(std::string_view secret) {
-  if (secret.size() == secret_size) return;
-  if (secret.empty()) {
-    throw Error(ErrorCode::config,
-                "the signing secret is empty: anybody could sign; use the 32 bytes from the admin UI");
-  }
+  require_not_empty(secret);
+  if (secret.size() == detail::secret_size) return;
   throw Error(ErrorCode::config, "the signing secret has " + std::to_string(secret.size()) +
                                      " bytes, not 32: copy it from the admin UI without spaces or line ends");
 }
@@ -29,20 +29,14 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return detail::lower(x) == detail::lower(y); });
 }
 
-bool is_header_name(std::string_view name) noexcept {
-  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
-  return !name.empty() && std::all_of(name.begin(), name.end(), [others](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           others.find(c) != std::string_view::npos;
-  });
-}
-
 [[noreturn]] void throw_signature_error(SignatureReason reason, const std::string& text) {
   ErrorDetail detail;
   detail.reason = reason;
   detail.http_status = suggested_http_status(reason);
   throw Error(ErrorCode::signature, std::string(to_string(reason)) + ": " + text, std::move(detail));
 }
+
+std::string of_unknown_age(const Error& error) { return error.message() + ", so the age of the event is unknown"; }
 
 std::string in_seconds(std::uint64_t micros) { return std::to_string(micros / 1'000'000U) + " s"; }
 
@@ -88,8 +82,15 @@ struct Verifier::Keys {
                  [&](const detail::Digest& claimed) { return keys.match(body, claimed); });
   }
 
-  // Why an event is not fresh enough; nothing when it is. Throws what the clock throws.
+  // With freshness only: why a signed event, read already or not, is not fresh enough; nothing when it is. Throws what
+  // the clock throws.
   [[nodiscard]] std::optional<std::string> why_stale(const Event& event) const;
+  [[nodiscard]] std::optional<std::string> why_stale(const Verified& body) const;
+  template <typename Signed>
+  void require_fresh(const Signed& event) const {
+    if (!options.freshness) return;
+    if (const auto problem = why_stale(event)) throw_signature_error(SignatureReason::stale, *problem);
+  }
 
   detail::HmacKeys keys;
   mutable std::vector<std::atomic<std::uint64_t>> matches;
@@ -99,16 +100,16 @@ struct Verifier::Keys {
 
 std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
   using std::chrono::microseconds;
-  if (!options.freshness || event.type() == EventType::test_hook) return std::nullopt;
+  if (event.type() == EventType::test_hook) return std::nullopt;
   std::int64_t created = 0;
   try {
     created = event.created_at().unix_micros;
   } catch (const Error& error) {
-    return error.message() + ", so the age of the event is unknown";
+    return of_unknown_age(error);
   }
-  const auto clock =
+  const auto instant =
       options.clock ? options.clock() : std::chrono::floor<microseconds>(std::chrono::system_clock::now());
-  const std::int64_t now = clock.time_since_epoch().count();
+  const std::int64_t now = instant.time_since_epoch().count();
   // Unsigned, since two times may be further apart than a signed number says.
   const auto distance = now > created ? static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(created)
                                       : static_cast<std::uint64_t>(created) - static_cast<std::uint64_t>(now);
@@ -116,6 +117,15 @@ std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
   if (distance <= limit) return std::nullopt;
   return "created_at is " + in_seconds(distance) + (now > created ? " before" : " after") + " now, over freshness (" +
          in_seconds(limit) + ")";
+}
+
+std::optional<std::string> Verifier::Keys::why_stale(const Verified& body) const {
+  try {
+    return why_stale(Event::parse(body, nullptr, documents));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::decode) throw;
+    return of_unknown_age(error);
+  }
 }
 
 Verifier::Verifier(std::shared_ptr<const Keys> keys) : keys_(std::move(keys)) {}
@@ -131,15 +141,13 @@ Verifier::Verifier(std::span<const std::string_view> secrets, VerifierOptions op
 
 Verifier Verifier::allowing_any_key_length(std::span<const std::string_view> secrets, VerifierOptions options) {
   if (secrets.empty()) throw Error(ErrorCode::config, "no signing secret was given: pass at least one");
-  if (!is_header_name(options.header)) {
+  if (!detail::is_token(options.header)) {
     throw Error(ErrorCode::config, "the name of the signature header is empty or has characters no name may have");
   }
   if (options.freshness && *options.freshness <= std::chrono::microseconds::zero()) {
     throw Error(ErrorCode::config, "freshness must be more than 0 seconds; leave it out to accept events of any age");
   }
-  for (const auto secret : secrets) {
-    if (secret.empty()) require_secret_size(secret);
-  }
+  std::for_each(secrets.begin(), secrets.end(), require_not_empty);
   return Verifier(std::make_shared<Keys>(secrets, std::move(options)));
 }
 
@@ -149,9 +157,7 @@ SignatureReason Verifier::check(std::string_view body, std::optional<std::string
   auto reason = keys_->check(body, signature, index);
   if (reason == SignatureReason::none && keys_->options.freshness) {
     try {
-      if (keys_->why_stale(Event::parse(Verified(body, index), nullptr, keys_->documents))) {
-        reason = SignatureReason::stale;
-      }
+      if (keys_->why_stale(Verified(body, index))) reason = SignatureReason::stale;
     } catch (...) {
       reason = SignatureReason::stale;
     }
@@ -169,20 +175,13 @@ Verified Verifier::verify_signature(std::string_view body, std::optional<std::st
 }
 
 Event Verifier::require_fresh(Event event) const {
-  if (!keys_->options.freshness) return event;
-  if (const auto problem = keys_->why_stale(event)) throw_signature_error(SignatureReason::stale, *problem);
+  keys_->require_fresh(event);
   return event;
 }
 
 Verified Verifier::verify(std::string_view body, std::optional<std::string_view> signature) const {
   const auto verified = verify_signature(body, signature);
-  if (!keys_->options.freshness) return verified;
-  try {
-    static_cast<void>(require_fresh(Event::parse(verified, nullptr, keys_->documents)));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::decode) throw;
-    throw_signature_error(SignatureReason::stale, error.message() + ", so the age of the event is unknown");
-  }
+  keys_->require_fresh(verified);
   return verified;
 }
 

@@ -3,10 +3,9 @@
 #include <string>
 
 #include "bind_time.hpp"
+#include "objects.hpp"
 
 namespace billcore::python {
-
-namespace py = pybind11;
 
 namespace {
 
@@ -17,14 +16,9 @@ const char* class_of(ErrorCode code) {
   return "BillcoreError";
 }
 
-// Texts of the other side may be anything.
-py::str text(std::string_view bytes) {
-  auto* out = PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace");
-  if (out == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(out);
+py::object text_or_none(const std::string& bytes) {
+  return bytes.empty() ? py::object(py::none()) : foreign_text(bytes);
 }
-
-py::object text_or_none(const std::string& bytes) { return bytes.empty() ? py::object(py::none()) : text(bytes); }
 
 py::dict details(ErrorCode code, const ErrorDetail& detail) {
   py::dict out;
@@ -36,16 +30,16 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   out["code"] = text_or_none(detail.api_code);
   out["message"] = text_or_none(detail.api_message);
   out["request_id"] = text_or_none(detail.request_id);
-  out["body"] = text(detail.body);
+  out["body"] = foreign_text(detail.body);
   out["retry_after"] = detail.retry_after ? py::object(py::float_(*detail.retry_after)) : py::object(py::none());
   out["attempts"] = detail.attempts;
   out["outcome_unknown"] = detail.outcome_unknown;
-  out["method"] = text(detail.method);
-  out["path"] = text(detail.path);
+  out["method"] = foreign_text(detail.method);
+  out["path"] = foreign_text(detail.path);
   if (detail.attempted_at != 0) out["attempted_at"] = to_datetime(detail.attempted_at, 0);
   if (detail.cause != ErrorCode::ok) {
     out["cause_class"] = class_of(detail.cause);
-    out["cause_text"] = text(detail.cause_message);
+    out["cause_text"] = foreign_text(detail.cause_message);
   }
   return out;
 }
@@ -54,7 +48,7 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
 void set_interrupted(const Error& error) {
   if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
   py::error_already_set raised;
-  if (error.detail().outcome_unknown) raised.value().attr("add_note")(text(error.message()));
+  if (error.detail().outcome_unknown) raised.value().attr("add_note")(foreign_text(error.message()));
   raised.restore();
 }
 
@@ -68,7 +62,8 @@ void set_error(const Error& error) noexcept {
       return 0;
     }
     static const py::handle from_core = py::object(py::module_::import("billcore._errors").attr("from_core")).release();
-    const auto made = from_core(class_of(error.code()), text(error.message()), details(error.code(), error.detail()));
+    const auto made =
+        from_core(class_of(error.code()), foreign_text(error.message()), details(error.code(), error.detail()));
     PyErr_SetObject(py::type::handle_of(made).ptr(), made.ptr());
     return 0;
   });

@@ -7,10 +7,9 @@
 #include "bind_error.hpp"
 #include "bind_json.hpp"
 #include "bind_model.hpp"
+#include "objects.hpp"
 
 namespace billcore::python {
-
-namespace py = pybind11;
 
 namespace {
 
@@ -110,13 +109,11 @@ PyObject* reduce(PyObject* /*self*/, PyObject* /*unused*/) noexcept {
 }
 
 void dealloc(PyObject* self) noexcept {
-  PyTypeObject* type = Py_TYPE(self);
   Object& object = self_of(self);
   Py_XDECREF(object.data);
   object.event.~Event();  // before the body it reads
   Py_DECREF(object.body);
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 std::array getset{
@@ -152,20 +149,11 @@ void bind_event(py::module_& module) {
       "An event of the service: only a verified body makes one.\n\n"
       "Fields are looked up when asked; one that is absent or of the wrong type raises DecodeError then.\n"
       "Service interface: Events.";
-  std::array slots{
-      PyType_Slot{Py_tp_doc, const_cast<char*>(doc)},
-      PyType_Slot{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-      PyType_Slot{Py_tp_repr, reinterpret_cast<void*>(repr)},
-      PyType_Slot{Py_tp_getset, getset.data()},
-      PyType_Slot{Py_tp_methods, methods.data()},
-      PyType_Slot{0, nullptr},
-  };
-  PyType_Spec spec{"billcore.webhooks.Event", static_cast<int>(sizeof(Object)), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};
-  auto* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  event_type_object = reinterpret_cast<PyTypeObject*>(type);  // this reference lives as long as the process
-  module.attr("Event") = py::handle(type);
+  event_type_object = make_type<Object>(module, "billcore.webhooks.Event", doc,
+                                        {{Py_tp_dealloc, slot(dealloc)},
+                                         {Py_tp_repr, slot(repr)},
+                                         {Py_tp_getset, getset.data()},
+                                         {Py_tp_methods, methods.data()}});
 }
 
 }  // namespace billcore::python

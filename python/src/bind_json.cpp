@@ -7,24 +7,14 @@
 #include <string>
 
 #include "billcore/error.hpp"
+#include "objects.hpp"
 
 namespace billcore::python {
-
-namespace py = pybind11;
 
 namespace {
 
 using detail::Document;
 using detail::Node;
-
-py::object checked(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
-}
-
-py::object string(std::string_view text) {
-  return checked(PyUnicode_FromStringAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
-}
 
 py::object whole_number(const Document& document, const Node* node) {
   std::int64_t number = 0;

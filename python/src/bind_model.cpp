@@ -12,6 +12,7 @@
 #include "bind_json.hpp"
 #include "bind_response.hpp"
 #include "bind_time.hpp"
+#include "objects.hpp"
 
 namespace billcore::python {
 namespace {
@@ -26,15 +27,6 @@ struct Object {
 };
 
 const Value& value_of(PyObject* self) noexcept { return reinterpret_cast<Object*>(self)->value; }
-
-py::object checked(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
-}
-
-py::object string(std::string_view text) {
-  return checked(PyUnicode_FromStringAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
-}
 
 // Something the core accepts and Python's type does not hold.
 [[noreturn]] void beyond_python(const Value& value, const char* what) {
@@ -213,10 +205,8 @@ const Type& type_of(PyObject* self) noexcept {
 }
 
 void dealloc(PyObject* self) noexcept {
-  PyTypeObject* type = Py_TYPE(self);
   reinterpret_cast<Object*>(self)->value.~Value();
-  type->tp_free(self);
-  Py_DECREF(type);
+  free_object(self);
 }
 
 std::optional<Value> find(PyObject* self, PyObject* name) noexcept {
@@ -339,17 +329,9 @@ std::array subscription_methods{
     PyMethodDef{},
 };
 
-template <typename F>
-void* slot(F* function) noexcept {
-  return reinterpret_cast<void*>(function);
-}
-
-void make_type(std::size_t index, PyGetSetDef* getset, py::module_& module) {
-  std::vector<PyType_Slot> slots{
-      {Py_tp_doc, const_cast<char*>(types[index].doc)}, {Py_tp_dealloc, slot(dealloc)}, {Py_tp_getset, getset}};
-  unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE;
+void make_view_type(std::size_t index, PyGetSetDef* getset, py::module_& module) {
+  std::vector<PyType_Slot> slots{{Py_tp_dealloc, slot(dealloc)}, {Py_tp_getset, getset}};
   if (index == 0) {
-    flags |= Py_TPFLAGS_BASETYPE;
     slots.insert(slots.end(), {{Py_tp_methods, common_methods.data()},
                                {Py_tp_repr, slot(repr)},
                                {Py_tp_richcompare, slot(compare)},
@@ -359,13 +341,8 @@ void make_type(std::size_t index, PyGetSetDef* getset, py::module_& module) {
   } else if (static_cast<View>(index) == View::subscription) {
     slots.push_back({Py_tp_methods, subscription_methods.data()});
   }
-  slots.push_back({0, nullptr});
-  PyType_Spec spec{types[index].name, static_cast<int>(sizeof(Object)), 0, flags, slots.data()};
-  auto* base = reinterpret_cast<PyObject*>(index == 0 ? nullptr : made[0]);
-  const auto type = checked(PyType_FromSpecWithBases(&spec, base));
-  made[index] = reinterpret_cast<PyTypeObject*>(type.ptr());
-  Py_INCREF(type.ptr());  // ours, for as long as the process lives
-  module.attr(std::string_view(types[index].name).substr(sizeof("billcore.") - 1).data()) = type;
+  made[index] = make_type<Object>(module, types[index].name, types[index].doc, std::move(slots),
+                                  index == 0 ? Py_TPFLAGS_BASETYPE : 0, made[0]);
 }
 
 }  // namespace
@@ -381,13 +358,13 @@ PyObject* make_view(View type, const Value& value) noexcept {
 void bind_model(py::module_& module) {
   // Python refers to these tables for as long as the types live.
   static std::array<std::vector<PyGetSetDef>, types.size()> getsets;
-  make_type(0, common_getset.data(), module);
+  make_view_type(0, common_getset.data(), module);
   for (std::size_t i = 1; i < types.size(); ++i) {
     for (const auto& field : types[i].fields) {
       getsets[i].push_back({field.name, get_field, nullptr, field.doc, const_cast<Field*>(&field)});
     }
     getsets[i].emplace_back();
-    make_type(i, getsets[i].data(), module);
+    make_view_type(i, getsets[i].data(), module);
   }
   module.def("_restore", &restore);
 }

@@ -3,10 +3,9 @@
 #include <string>
 
 #include "bind_error.hpp"
+#include "objects.hpp"
 
 namespace billcore::python {
-
-namespace py = pybind11;
 
 namespace {
 
@@ -14,18 +13,11 @@ struct Info {
   std::shared_ptr<const ResponseInfo> info;
 };
 
-// Bytes of a header are text by agreement only.
-py::str header_text(const std::string& bytes) {
-  auto* out = PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace");
-  if (out == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::str>(out);
-}
-
 py::dict headers(const Info& self) {
   py::dict out;
   for (const auto& [name, value] : self.info->headers) {
-    const auto key = header_text(name);
-    const auto text = header_text(value);
+    const auto key = foreign_text(name);
+    const auto text = foreign_text(value);
     out[key] = out.contains(key) ? py::str("{}, {}").format(out[key], text) : text;
   }
   return out;
@@ -33,7 +25,7 @@ py::dict headers(const Info& self) {
 
 py::object request_id(const Info& self) {
   if (self.info->request_id.empty()) return py::none();
-  return header_text(self.info->request_id);
+  return foreign_text(self.info->request_id);
 }
 
 }  // namespace

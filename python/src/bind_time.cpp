@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "arguments.hpp"
+#include "objects.hpp"
 
 namespace billcore::python {
 namespace {
@@ -13,11 +14,6 @@ namespace {
 void need_datetime() {
   if (PyDateTimeAPI == nullptr) PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
-}
-
-py::object checked(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
 }
 
 std::chrono::microseconds length_of(py::handle delta) {

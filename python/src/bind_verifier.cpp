@@ -9,6 +9,7 @@
 #include "bind_error.hpp"
 #include "bind_event.hpp"
 #include "fast_call.hpp"
+#include "objects.hpp"
 #include "webhook_arguments.hpp"
 
 namespace billcore::python {
@@ -32,12 +33,6 @@ py::object make_verified(std::size_t secret_index) {
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 
-void free_verified(PyObject* self) noexcept {
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
 std::array verified_getset{
     PyGetSetDef{"secret_index",
                 [](PyObject* self, void* /*closure*/) -> PyObject* { return PyLong_FromSize_t(index_of(self)); },
@@ -46,22 +41,16 @@ std::array verified_getset{
 };
 
 void bind_verified(py::module_& module) {
-  std::array slots{
-      PyType_Slot{Py_tp_doc, const_cast<char*>("The signature is right. Always true.")},
-      PyType_Slot{Py_tp_dealloc, reinterpret_cast<void*>(free_verified)},
-      PyType_Slot{Py_tp_getset, verified_getset.data()},
-      PyType_Slot{Py_nb_bool, reinterpret_cast<void*>(+[](PyObject* /*self*/) noexcept { return 1; })},
-      PyType_Slot{Py_tp_repr, reinterpret_cast<void*>(+[](PyObject* self) noexcept {
-                    return PyUnicode_FromFormat("<billcore.webhooks.Verified secret_index=%zu>", index_of(self));
-                  })},
-      PyType_Slot{0, nullptr},
+  constexpr auto is_true = [](PyObject* /*self*/) noexcept { return 1; };
+  constexpr auto repr = [](PyObject* self) noexcept {
+    return PyUnicode_FromFormat("<billcore.webhooks.Verified secret_index=%zu>", index_of(self));
   };
-  PyType_Spec spec{"billcore.webhooks.Verified", static_cast<int>(sizeof(VerifiedObject)), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots.data()};
-  auto* type = PyType_FromSpec(&spec);
-  if (type == nullptr) throw py::error_already_set();
-  verified_type = reinterpret_cast<PyTypeObject*>(type);  // this reference lives as long as the process
-  module.attr("Verified") = py::handle(type);
+  verified_type =
+      make_type<VerifiedObject>(module, "billcore.webhooks.Verified", "The signature is right. Always true.",
+                                {{Py_tp_dealloc, slot(free_object)},
+                                 {Py_tp_getset, verified_getset.data()},
+                                 {Py_nb_bool, slot(+is_true)},
+                                 {Py_tp_repr, slot(+repr)}});
 }
 
 // ---- VerifyStream -----------------------------------------------------------------------------------------------------------
@@ -87,9 +76,13 @@ class Stream {
   bool busy_ = false;
 };
 
-py::object stream_update(PyObject* self, const Call& call) {
+const Signature& update_signature() {
   static const Signature signature("update(self, piece, /)");
-  const Buffer piece(signature.bind<1>(call)[0]);
+  return signature;
+}
+
+py::object stream_update(PyObject* self, const Call& call) {
+  const Buffer piece(update_signature().bind<1>(call)[0]);
   held<Stream>(self).use([&](VerifyStream& stream) {
     without_gil_if(piece.text().size() > large_body, [&] { stream.update(piece.text()); });
   });
@@ -248,8 +241,7 @@ malformed.)");
                          "A check of a body in pieces. Made by Verifier.stream(); ends with finish().\n\n"
                          "Threads: one at a time. Use nothing of the pieces before finish() has returned.");
   stream_type.attr("__module__") = "billcore.webhooks";
-  static const Signature update("update(self, piece, /)");
-  def_method(stream_type, update, fast_call<stream_update>,
+  def_method(stream_type, update_signature(), fast_call<stream_update>,
              "The next bytes (any buffer). SignatureError body_too_large when all of them are over max_body.");
   static const Signature finish("finish(self, signature)");
   stream_type.def(

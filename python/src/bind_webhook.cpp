@@ -25,22 +25,20 @@ namespace {
 
 // ---- The one-shot functions -------------------------------------------------------------------------------------------
 
-/// A Verifier, and a copy of its secrets to know it by; the copy is overwritten in the end.
+/// A Verifier, and a copy of its secrets to know it by.
 class Known {
  public:
   Known(const Secrets& secrets, std::size_t max_body)
       : verifier_(secrets.texts(), VerifierOptions{.max_body = max_body}), each_(secrets.texts().front().size()) {
     copies_.reserve(secrets.texts().size() * each_);
-    for (const auto secret : secrets.texts()) copies_ += secret;  // of one length, or there were no Verifier
+    for (const auto secret : secrets.texts())
+      copies_.insert(copies_.end(), secret.begin(), secret.end());  // of one length, or there were no Verifier
   }
-  ~Known() { detail::cleanse(copies_.data(), copies_.size()); }
-  Known(const Known&) = delete;
-  Known& operator=(const Known&) = delete;
 
   [[nodiscard]] const Verifier& verifier() const noexcept { return verifier_; }
   [[nodiscard]] bool is(const Secrets& secrets, std::size_t max_body) const noexcept {
     if (max_body != verifier_.options().max_body || secrets.texts().size() != verifier_.secret_count()) return false;
-    std::string_view rest(copies_);
+    auto rest = detail::view(copies_);
     for (const auto secret : secrets.texts()) {
       if (!detail::equal_secrets(secret, rest.substr(0, each_))) return false;
       rest.remove_prefix(each_);
@@ -51,7 +49,7 @@ class Known {
  private:
   Verifier verifier_;
   std::size_t each_;
-  std::string copies_;
+  detail::SecretText copies_;
 };
 
 /// Preparing keys takes about as long as hashing a small body, so those of the last few calls stay. Under the GIL.

@@ -3,6 +3,8 @@
 #include <deque>
 #include <string>
 
+#include "objects.hpp"
+
 namespace billcore::python {
 namespace {
 
@@ -18,11 +20,6 @@ PyMethodDef* define(const Signature& signature, FastCall function, std::string d
   made.method = {signature.name(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
                  METH_FASTCALL | METH_KEYWORDS, made.doc.c_str()};
   return &made.method;
-}
-
-py::object checked(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
 }
 
 }  // namespace
