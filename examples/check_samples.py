@@ -6,6 +6,7 @@ BUILD: a build folder with examples. Needs the Python package with its sandbox.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,14 @@ def check_verify(command: list[str]) -> None:
     expect(status_of(command, "", body=BODY) == 1, f"{command} refuses an empty signature")
 
 
+def check_report(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    expect(
+        re.fullmatch(r"[1-9]\d* active, [1-9]\d* of the first 50 have orders\n", done.stdout) is not None,
+        f"{command} reports",
+    )
+
+
 def main() -> int:
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -61,7 +70,8 @@ def main() -> int:
             for name, check in (("charge", lambda it: check_charge(it, sandbox)), ("verify_webhook", check_verify)):
                 program = [sys.executable, str(HERE / f"python/{name}.py")]
                 check(program if language == "python" else [str(build / language / name)])
-    print("6 passed: the samples of README.md do what they say")
+        check_report([sys.executable, str(HERE / "python/report.py")])
+    print("7 passed: the samples of README.md do what they say")
     return 0
 
 

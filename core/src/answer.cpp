@@ -12,7 +12,7 @@ constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are ke
 constexpr std::size_t shown_body = 200;
 
 std::string subject(const RequestInfo& request) {
-  return request.method + ' ' + request.path +
+  return std::string(request.method).append(" ").append(request.path) +
          (request.attempts > 1 ? " (attempt " + std::to_string(request.attempts) + "): " : ": ");
 }
 
@@ -24,40 +24,22 @@ ErrorDetail detail_of(const RequestInfo& request) {
   return detail;
 }
 
-ErrorCode code_of(Failure failure) noexcept {
-  switch (failure) {
-    case Failure::timeout:
-      return ErrorCode::timeout;
-    case Failure::handshake:
-    case Failure::tls:
-      return ErrorCode::tls;
-    case Failure::too_large:
-      return ErrorCode::decode;
-    case Failure::none:
-    case Failure::resolve:
-    case Failure::connect:
-    case Failure::reset:
-    case Failure::truncated:
-    case Failure::protocol:
-    case Failure::proxy:
-      return ErrorCode::connection;
-    case Failure::other:
-      return ErrorCode::transport;
-  }
-  return ErrorCode::transport;
-}
-
 std::string explain(const RequestInfo& request, const Transfer& transfer) {
   const auto reason = one_line(scrub(transfer.reason, request.api_key), shown_body);
   switch (transfer.failure) {
     case Failure::resolve:
-      return "the host name was not found (" + reason + "): check base_url and DNS";
+      return "the host name was not found (" + reason + "): check base_url, proxy and DNS";
     case Failure::connect:
-      return "no connection (" + reason + "): check base_url and that the service is reachable";
+      return "no connection (" + reason + "): check base_url and proxy, and that the service is reachable";
     case Failure::handshake:
-      return "TLS broke off (" + reason + "): check that base_url is an https address and the service offers TLS 1.2";
+      return "TLS broke off (" + reason +
+             "): check that base_url is an https address, that the service offers TLS 1.2, and whether it wants a "
+             "client_certificate";
     case Failure::tls:
       return "TLS failed (" + reason + "): check the host name and the certificate, or pass ca_bundle";
+    case Failure::certificate:
+      return "the client's certificate is missing or not accepted (" + reason +
+             "): pass client_certificate, a PEM file with a certificate that the service knows and the key of it";
     case Failure::proxy:
       return "the proxy refused (" + reason + "): check proxy, its user name and password, and what it allows";
     case Failure::timeout:
@@ -173,9 +155,32 @@ std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& 
 
 }  // namespace
 
+ErrorCode code_of(Failure failure) noexcept {
+  switch (failure) {
+    case Failure::timeout:
+      return ErrorCode::timeout;
+    case Failure::handshake:
+    case Failure::tls:
+    case Failure::certificate:
+      return ErrorCode::tls;
+    case Failure::too_large:
+      return ErrorCode::decode;
+    case Failure::none:
+    case Failure::resolve:
+    case Failure::connect:
+    case Failure::reset:
+    case Failure::truncated:
+    case Failure::protocol:
+    case Failure::proxy:
+      return ErrorCode::connection;
+    case Failure::other:
+      return ErrorCode::transport;
+  }
+  return ErrorCode::transport;
+}
+
 Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
   if (transfer.failure != Failure::none) throw_failure(request, std::move(transfer));
-  const auto wait = retry_after(transfer, unix_seconds());
   auto info = std::make_shared<ResponseInfo>();
   info->status = transfer.status;
   info->attempts = request.attempts;
@@ -184,7 +189,7 @@ Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
     value = scrub(value, request.api_key);
     if (name == request.request_id_header) info->request_id = value;
   }
-  return {std::move(info), std::move(transfer.body), transfer.sent_at, wait};
+  return {std::move(info), std::move(transfer.body), transfer.sent_at};
 }
 
 void require_success(const RequestInfo& request, const Answer& answer) {
@@ -196,7 +201,9 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   detail.body = kept_text(scrub(answer.body, request.api_key, kept_body + 4), kept_body);
   detail.outcome_unknown = request.is_write() && (status < 400 || status == 408 || status >= 500);
   if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
-  if (answer.retry_after) detail.retry_after = static_cast<double>(answer.retry_after->count()) / 1000;
+  if (const auto wait = retry_after(answer.info->headers, unix_seconds())) {
+    detail.retry_after = static_cast<double>(wait->count()) / 1000;
+  }
   read_error_body(request, answer.body, detail);
 
   auto message = subject(request) + std::to_string(status) + ' ' + meaning_of_status(status);
@@ -210,16 +217,18 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   throw Error(code_of_status(status), std::move(message), std::move(detail));
 }
 
-std::shared_ptr<const Document> parse_resource(const RequestInfo& request, Answer&& answer) {
+Value read_resource(const RequestInfo& request, Answer&& answer) {
+  require_success(request, answer);
   auto document = parse_body(request, std::move(answer));
   const Node* data = member(document->root(), "data");
   if (data == nullptr || kind(data) != Value::Kind::object) {
     throw_undecodable(request, *document->info(), document->text(), "the answer has no object `data`");
   }
-  return document;
+  return {std::move(document), data};
 }
 
-std::shared_ptr<const Document> parse_list(const RequestInfo& request, Answer&& answer) {
+std::shared_ptr<const Document> read_list(const RequestInfo& request, Answer&& answer) {
+  require_success(request, answer);
   auto document = parse_body(request, std::move(answer));
   const Node* data = member(document->root(), "data");
   const Node* pagination = member(document->root(), "pagination");

@@ -1,181 +1,71 @@
 #include "billcore/client.hpp"
 
-#include <algorithm>
-#include <array>
-#include <exception>
+#include <utility>
 
-#include "options.hpp"
+#include "pager_core.hpp"
 #include "session.hpp"
-#include "text.hpp"
-#include "url.hpp"
 
 namespace billcore {
-namespace detail {
 namespace {
 
-// A segment that is `.` or `..`, also percent-encoded: servers and proxies take it for a step out of the account.
-bool has_dot_segment(std::string_view path) noexcept {
-  while (!path.empty()) {
-    auto segment = path.substr(0, path.find('/'));
-    path.remove_prefix(std::min(segment.size() + 1, path.size()));
-    int dots = 0;
-    for (; !segment.empty(); ++dots) {
-      const bool encoded = segment.starts_with("%2e") || segment.starts_with("%2E");
-      if (!encoded && segment.front() != '.') break;
-      segment.remove_prefix(encoded ? 3 : 1);
-    }
-    if (segment.empty() && (dots == 1 || dots == 2)) return true;
-  }
-  return false;
-}
-
-[[noreturn]] void throw_interrupted(const RequestInfo& request, bool sent, std::int64_t sent_at) {
-  ErrorDetail detail;
-  detail.method = request.method;
-  detail.path = request.path;
-  detail.attempts = request.attempts;
-  detail.outcome_unknown = sent && request.is_write();
-  detail.attempted_at = sent ? sent_at : 0;
-  throw Error(ErrorCode::interrupted,
-              request.method + ' ' + request.path + ": interrupted" +
-                  (detail.outcome_unknown ? " after it was sent; it may or may not have happened" : ""),
-              std::move(detail));
-}
-
-// The call ended by an exception of our own side after a write had left; that exception is nested.
-[[noreturn]] void throw_broken_off(const RequestInfo& request, std::int64_t sent_at) {
-  ErrorDetail detail;
-  detail.method = request.method;
-  detail.path = request.path;
-  detail.attempts = request.attempts;
-  detail.outcome_unknown = true;
-  detail.attempted_at = sent_at;
-  detail.cause = ErrorCode::internal;
-  detail.cause_message = "the call was broken off before an answer came";
-  std::throw_with_nested(Error(ErrorCode::outcome_unknown,
-                               request.method + ' ' + request.path + ": sent, but " + detail.cause_message +
-                                   "; it may or may not have happened: look before you send it again",
-                               detail));
+template <typename T>
+Pager<T> pager(detail::SessionPtr session, ListOperation list, std::int64_t page, const CallOptions& call) {
+  session->require_open();
+  auto fetch = [session = std::move(session), list = std::move(list), call](std::int64_t number) {
+    return session->list(list.page(number), call);
+  };
+  return Pager<T>(std::make_shared<detail::PagerCore>(std::move(fetch), page));
 }
 
 }  // namespace
 
-Session::Session(ClientOptions options, RetrySources sources)
-    : options_(checked_options(std::move(options))),
-      request_id_header_(lower(options_.request_id_header)),
-      headers_(request_headers(options_)),
-      shared_(new Shared{EnginePool(transport_options(options_)), {}, complete_sources(std::move(sources))}),
-      owner_(true) {}
-
-Session::Session(const Session& original, const ClientChanges& changes)
-    : options_(changed_options(original.options_, changes)),
-      request_id_header_(original.request_id_header_),
-      headers_(changes.headers ? request_headers(options_) : original.headers_),
-      shared_(original.shared_),
-      owner_(false) {
-  original.require_open();
+Pager<Subscription> Subscriptions::list(const SubscriptionQuery& query, const CallOptions& call) const {
+  return pager<Subscription>(session_, operations::list_subscriptions(query), query.page, call);
 }
 
-RequestInfo Session::info(const Call& call) const {
-  return {call.method, call.path, options_.api_key, request_id_header_, options_.base_url};
+Subscription Subscriptions::get(const Id& id, const CallOptions& call) const {
+  return Subscription(session_->resource(operations::get_subscription(id), call));
 }
 
-RequestInfo Session::info(const Call& call, const Answer& answer) const {
-  auto request = info(call);
-  request.attempts = answer.info->attempts;
-  return request;
+Subscription Subscriptions::cancel(const Id& id, const CallOptions& call) const {
+  return Subscription(session_->resource(operations::cancel_subscription(id), call));
 }
 
-Deadline Session::deadline(const CallOptions& options) const {
-  if (options.no_deadline) return std::nullopt;
-  const auto timeout = options.timeout ? options.timeout : options_.timeout;
-  if (!timeout) return std::nullopt;
-  if (timeout->count() <= 0) throw Error(ErrorCode::invalid_argument, "timeout must be more than 0");
-  return Clock::now() + std::min(*timeout, std::chrono::milliseconds(std::chrono::hours(24 * 365)));
+Subscription Subscriptions::change_product(const Id& id, std::int64_t product_id, const CallOptions& call) const {
+  return Subscription(session_->resource(operations::change_subscription_product(id, product_id), call));
 }
 
-void Session::require_open() const {
-  if (closed_) throw Error(ErrorCode::config, "the client is closed: make a new one");
+Order Subscriptions::charge(const Id& id, const Charge& charge, const CallOptions& call) const {
+  return Order(session_->resource(operations::charge_subscription(id, charge), call));
 }
 
-Transfer Session::exchange(const RequestInfo& request, const Call& call, Deadline deadline, bool fresh) {
-  std::string url = options_.base_url + call.path;
-  if (!call.query.empty()) url.append("?").append(query_string(call.query));
-
-  const auto lease = shared_->pool.lease();
-  Engine& engine = *lease;
-  std::optional<Transfer> finished;
-  auto* operation = engine.start({call.method, std::move(url), call.body, deadline, headers_, fresh},
-                                 [&finished](Transfer&& transfer) { finished = std::move(transfer); });
-  std::int64_t sent_at = 0;
-  bool interrupted = false;
-  try {
-    if (!engine.drive([&finished] { return finished.has_value(); }, options_.interrupt)) {
-      interrupted = true;
-    }
-  } catch (...) {
-    // The completion refers to this frame: nothing may call it later.
-    if (!finished && engine.cancel(operation, &sent_at) && request.is_write()) throw_broken_off(request, sent_at);
-    throw;
-  }
-  if (interrupted) {
-    const bool sent = engine.cancel(operation, &sent_at);
-    throw_interrupted(request, sent, sent_at);
-  }
-  return *std::move(finished);
+Pager<Order> Subscriptions::orders(const Id& id, const OrderQuery& query, const CallOptions& call) const {
+  return pager<Order>(session_, operations::list_orders(id, query), query.page, call);
 }
 
-void Session::sleep(std::chrono::milliseconds length, const RequestInfo& request) {
-  if (length.count() > 0 && !shared_->sources.sleep(length, options_.interrupt)) throw_interrupted(request, false, 0);
+Pager<Product> Products::list(const ProductQuery& query, const CallOptions& call) const {
+  return pager<Product>(session_, operations::list_products(), query.page, call);
 }
 
-Answer Session::send(const Call& call, const CallOptions& options) {
-  require_open();
-  const auto until = deadline(options);
-  const auto& sources = shared_->sources;
-  auto request = info(call);
-  for (;; ++request.attempts) {
-    // Whoever wants exactly one send is not held up by others, either.
-    if (options_.max_retries > 0) sleep(shared_->throttle.wait(sources.now(), until), request);
-    auto transfer = exchange(request, call, until);
-    // Not an attempt: nothing was sent. HTTP/2 would offer the same connection again.
-    if (transfer.found_dead) transfer = exchange(request, call, until, true);
-    const auto asked = retry_after(transfer, unix_seconds());
-    const auto now = sources.now();
-    const Attempts made{request.is_write(), request.attempts, options_.max_retries, until, asked};
-    const auto wait = wait_before_next(made, transfer, now, sources.chance());
-    if (transfer.status == 429) {
-      shared_->throttle.hold_until(now + std::min(wait.value_or(asked.value_or(first_backoff)), longest_wait));
-    }
-    if (!wait) return complete_answer(request, std::move(transfer));
-    sleep(*wait, request);
-  }
+Product Products::get(std::int64_t id, const CallOptions& call) const {
+  return Product(session_->resource(operations::get_product(id), call));
 }
 
-Answer Session::succeed(const Call& call, const CallOptions& options) {
-  auto answer = send(call, options);
-  require_success(info(call, answer), answer);
-  return answer;
+Product Products::update(std::int64_t id, const JsonObject& fields, const CallOptions& call) const {
+  return Product(session_->resource(operations::update_product(id, fields), call));
 }
 
-Value Session::resource(const Call& call, const CallOptions& options) {
-  auto answer = succeed(call, options);
-  auto document = parse_resource(info(call, answer), std::move(answer));
-  const Node* data = member(document->root(), "data");
-  return {std::move(document), data};
+void Products::remove(std::int64_t id, const CallOptions& call) const {
+  static_cast<void>(session_->response(operations::delete_product(id), true, call));
 }
 
-std::shared_ptr<const Document> Session::list(const Call& call, const CallOptions& options) {
-  auto answer = succeed(call, options);
-  return parse_list(info(call, answer), std::move(answer));
+Order Orders::get(const Id& id, const CallOptions& call) const {
+  return Order(session_->resource(operations::get_order(id), call));
 }
 
-void Session::close() noexcept {
-  closed_ = true;
-  if (owner_) shared_->pool.close();
+Response WebhookEndpoints::create(std::string_view url, const CallOptions& call) const {
+  return session_->response(operations::create_webhook_endpoint(url), true, call);
 }
-
-}  // namespace detail
 
 Client::Client(ClientOptions options) : session_(std::make_shared<detail::Session>(std::move(options))) {}
 
@@ -183,31 +73,29 @@ Client Client::with_options(const ClientChanges& changes) const {
   return {OfSession{}, std::make_shared<detail::Session>(*session_, changes)};
 }
 
-void Client::close() noexcept { session_->close(); }
+void Client::send(const Operation& operation, const CallOptions& call,
+                  const std::function<void(Completed&)>& read) const {
+  session_->send(operation, call, read);
+}
+
+bool Client::close() noexcept { return session_->close(); }
+
+void Client::require_open() const { session_->require_open(); }
 
 Response Client::request(std::string_view method, std::string_view path, const RequestOptions& options,
                          const CallOptions& call) const {
-  static constexpr std::array<std::string_view, 5> methods{"GET", "POST", "PUT", "PATCH", "DELETE"};
-  if (std::find(methods.begin(), methods.end(), method) == methods.end()) {
-    throw Error(ErrorCode::invalid_argument, "method must be GET, POST, PUT, PATCH or DELETE");
-  }
-  const bool printable = std::all_of(path.begin(), path.end(), [](char c) { return c > 0x20 && c < 0x7F; });
-  if (!path.starts_with('/') || !printable || path.find_first_of("?#") != std::string_view::npos) {
-    throw Error(ErrorCode::invalid_argument,
-                "path must begin with a slash, be percent-encoded, and have no query: pass that as query");
-  }
-  if (detail::has_dot_segment(path)) {
-    throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
-  }
-  std::optional<std::string> body;
-  if (options.json) {
-    if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: pass no json");
-    std::string problem;
-    body = detail::compact_json(*options.json, problem);
-    if (!body) throw Error(ErrorCode::invalid_argument, "json is not valid JSON: " + problem);
-  }
-  const detail::Call what{std::string(method), std::string(path), options.query, std::move(body)};
-  auto answer = options.raise_on_error ? session_->succeed(what, call) : session_->send(what, call);
+  return session_->response(operations::request(method, path, options), options.raise_on_error, call);
+}
+
+Value Completed::resource() { return detail::read_resource(exchange_.request(), exchange_.answer()); }
+
+std::shared_ptr<const detail::Document> Completed::list() {
+  return detail::read_list(exchange_.request(), exchange_.answer());
+}
+
+Response Completed::response(bool raise_on_error) {
+  auto answer = exchange_.answer();
+  if (raise_on_error) detail::require_success(exchange_.request(), answer);
   return {std::move(answer.info), std::move(answer.body)};
 }
 

@@ -1,33 +1,57 @@
-// The twelve operations: what each sends, and how its answer is read.
+// What each operation sends.
 #include <algorithm>
-#include <utility>
+#include <array>
 
-#include "billcore/client.hpp"
+#include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
-#include "pager_core.hpp"
-#include "session.hpp"
+#include "billcore/operation.hpp"
+#include "text.hpp"
 #include "url.hpp"
 
 namespace billcore {
 namespace {
 
-using Query = std::vector<std::pair<std::string, std::string>>;
-
 constexpr std::int64_t max_per_page = 200;
 
-std::string subscription_path(const Id& id) { return "/subscription/" + detail::path_segment(id); }
-std::string product_path(std::int64_t id) { return "/product/" + std::to_string(id); }
+constexpr std::string_view all_subscriptions = "/subscriptions";
+constexpr std::string_view one_subscription = "/subscription/{id}";
+constexpr std::string_view subscription_cancel = "/subscription/{id}/cancel";
+constexpr std::string_view subscription_product = "/subscription/{id}/product";
+constexpr std::string_view subscription_order = "/subscription/{id}/order";
+constexpr std::string_view subscription_orders = "/subscription/{id}/orders";
+constexpr std::string_view one_order = "/order/{id}";
+constexpr std::string_view all_products = "/products";
+constexpr std::string_view one_product = "/product/{id}";
+constexpr std::string_view webhook_endpoints = "/webhooks/endpoints";
 
-template <typename T>
-Pager<T> pager(detail::SessionPtr session, std::string path, Query query, std::int64_t page, const CallOptions& call) {
-  session->require_open();
-  auto fetch = [session = std::move(session), path = std::move(path), query = std::move(query),
-                call](std::int64_t number) {
-    Query numbered{{"page", std::to_string(number)}};
-    numbered.insert(numbered.end(), query.begin(), query.end());
-    return session->list({"GET", path, std::move(numbered)}, call);
-  };
-  return Pager<T>(std::make_shared<detail::PagerCore>(std::move(fetch), page));
+constexpr std::string_view placeholder = "{id}";
+
+// The path of a route, with this segment in the id's place.
+std::string fill_in(std::string_view route, std::string_view segment) {
+  std::string path(route);
+  return path.replace(path.find(placeholder), placeholder.size(), segment);
+}
+std::string fill(std::string_view route, const Id& id) { return fill_in(route, detail::path_segment(id)); }
+std::string fill(std::string_view route, std::int64_t id) { return fill_in(route, std::to_string(id)); }
+
+// The route that a path of the user's own belongs to; empty when it is none of the interface's.
+std::string_view route_of(std::string_view path) noexcept {
+  static constexpr std::array<std::string_view, 10> routes{
+      all_subscriptions,   one_subscription, subscription_cancel, subscription_product, subscription_order,
+      subscription_orders, one_order,        all_products,        one_product,          webhook_endpoints};
+  for (const auto route : routes) {
+    const auto at = route.find(placeholder);
+    if (at == std::string_view::npos) {
+      if (path == route) return route;
+      continue;
+    }
+    const auto before = route.substr(0, at);
+    const auto behind = route.substr(at + placeholder.size());
+    if (path.size() <= before.size() + behind.size() || !path.starts_with(before) || !path.ends_with(behind)) continue;
+    const auto id = path.substr(at, path.size() - before.size() - behind.size());
+    if (id.find('/') == std::string_view::npos) return route;
+  }
+  return {};
 }
 
 std::string joined(const std::vector<std::string>& states) {
@@ -43,82 +67,118 @@ std::string joined(const std::vector<std::string>& states) {
   return out;
 }
 
+// A segment that is `.` or `..`, also percent-encoded: servers and proxies take it for a step out of the account.
+bool has_dot_segment(std::string_view path) noexcept {
+  while (!path.empty()) {
+    auto segment = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(segment.size() + 1, path.size()));
+    int dots = 0;
+    for (; !segment.empty(); ++dots) {
+      const bool encoded = segment.starts_with("%2e") || segment.starts_with("%2E");
+      if (!encoded && segment.front() != '.') break;
+      segment.remove_prefix(encoded ? 3 : 1);
+    }
+    if (segment.empty() && (dots == 1 || dots == 2)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-Pager<Subscription> Subscriptions::list(const SubscriptionQuery& query, const CallOptions& call) const {
-  Query filters;
-  if (query.reference_id) filters.emplace_back("filter[reference_id]", *query.reference_id);
-  return pager<Subscription>(session_, "/subscriptions", std::move(filters), query.page, call);
+Operation ListOperation::page(std::int64_t number) const {
+  Operation out{"GET", path, route, {{"page", std::to_string(number)}}, {}};
+  out.query.insert(out.query.end(), query.begin(), query.end());
+  return out;
 }
 
-Subscription Subscriptions::get(const Id& id, const CallOptions& call) const {
-  return Subscription(session_->resource({"GET", subscription_path(id)}, call));
+namespace operations {
+
+ListOperation list_subscriptions(const SubscriptionQuery& query) {
+  ListOperation out{std::string(all_subscriptions), all_subscriptions};
+  if (query.reference_id) out.query.emplace_back("filter[reference_id]", *query.reference_id);
+  return out;
 }
 
-Subscription Subscriptions::cancel(const Id& id, const CallOptions& call) const {
-  return Subscription(session_->resource({"POST", subscription_path(id) + "/cancel"}, call));
-}
+Operation get_subscription(const Id& id) { return {"GET", fill(one_subscription, id), one_subscription}; }
 
-Subscription Subscriptions::change_product(const Id& id, std::int64_t product_id, const CallOptions& call) const {
+Operation cancel_subscription(const Id& id) { return {"POST", fill(subscription_cancel, id), subscription_cancel}; }
+
+Operation change_subscription_product(const Id& id, std::int64_t product_id) {
   JsonObject body;
   body.set("product_id", product_id);
-  return Subscription(session_->resource({"POST", subscription_path(id) + "/product", {}, body.dump()}, call));
+  return {"POST", fill(subscription_product, id), subscription_product, {}, body.dump()};
 }
 
-Order Subscriptions::charge(const Id& id, const Charge& charge, const CallOptions& call) const {
+Operation charge_subscription(const Id& id, const Charge& charge) {
   JsonObject body;
   body.set("product_id", charge.product_id).set("amount", charge.amount);
   if (charge.quantity) body.set("quantity", *charge.quantity);
   if (charge.vat) body.set("vat", *charge.vat);
   if (charge.description) body.set("description", *charge.description);
-  return Order(session_->resource({"POST", subscription_path(id) + "/order", {}, body.dump()}, call));
+  return {"POST", fill(subscription_order, id), subscription_order, {}, body.dump()};
 }
 
-Pager<Order> Subscriptions::orders(const Id& id, const OrderQuery& query, const CallOptions& call) const {
-  Query filters;
+ListOperation list_orders(const Id& subscription, const OrderQuery& query) {
+  ListOperation out{fill(subscription_orders, subscription), subscription_orders};
   if (query.per_page) {
     if (*query.per_page < 1 || *query.per_page > max_per_page) {
       throw Error(ErrorCode::invalid_argument,
                   "per_page is " + std::to_string(*query.per_page) + ": it must be from 1 to 200");
     }
-    filters.emplace_back("per_page", std::to_string(*query.per_page));
+    out.query.emplace_back("per_page", std::to_string(*query.per_page));
   }
-  if (query.product_id) filters.emplace_back("filter[product_id]", std::to_string(*query.product_id));
-  if (!query.states.empty()) filters.emplace_back("filter[state]", joined(query.states));
-  return pager<Order>(session_, subscription_path(id) + "/orders", std::move(filters), query.page, call);
+  if (query.product_id) out.query.emplace_back("filter[product_id]", std::to_string(*query.product_id));
+  if (!query.states.empty()) out.query.emplace_back("filter[state]", joined(query.states));
+  return out;
 }
 
-Pager<Product> Products::list(const ProductQuery& query, const CallOptions& call) const {
-  return pager<Product>(session_, "/products", {}, query.page, call);
-}
+Operation get_order(const Id& id) { return {"GET", fill(one_order, id), one_order}; }
 
-Product Products::get(std::int64_t id, const CallOptions& call) const {
-  return Product(session_->resource({"GET", product_path(id)}, call));
-}
+ListOperation list_products() { return {std::string(all_products), all_products}; }
 
-Product Products::update(std::int64_t id, const JsonObject& fields, const CallOptions& call) const {
+Operation get_product(std::int64_t id) { return {"GET", fill(one_product, id), one_product}; }
+
+Operation update_product(std::int64_t id, const JsonObject& fields) {
   if (fields.empty()) {
     throw Error(ErrorCode::invalid_argument, "the update has no fields: pass at least one field to change");
   }
-  return Product(session_->resource({"POST", product_path(id), {}, fields.dump()}, call));
+  return {"POST", fill(one_product, id), one_product, {}, fields.dump()};
 }
 
-void Products::remove(std::int64_t id, const CallOptions& call) const {
-  static_cast<void>(session_->succeed({"DELETE", product_path(id)}, call));
-}
+Operation delete_product(std::int64_t id) { return {"DELETE", fill(one_product, id), one_product}; }
 
-Order Orders::get(const Id& id, const CallOptions& call) const {
-  return Order(session_->resource({"GET", "/order/" + detail::path_segment(id)}, call));
-}
-
-Response WebhookEndpoints::create(std::string_view url, const CallOptions& call) const {
-  if (std::any_of(url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; })) {
+Operation create_webhook_endpoint(std::string_view url) {
+  if (std::any_of(url.begin(), url.end(), detail::is_control)) {
     throw Error(ErrorCode::invalid_argument, "url has a line end or another control character in it");
   }
   JsonObject body;
   body.set("url", url);
-  auto answer = session_->succeed({"POST", "/webhooks/endpoints", {}, body.dump()}, call);
-  return {std::move(answer.info), std::move(answer.body)};
+  return {"POST", std::string(webhook_endpoints), webhook_endpoints, {}, body.dump()};
 }
+
+Operation request(std::string_view method, std::string_view path, const RequestOptions& options) {
+  static constexpr std::array<std::string_view, 5> methods{"GET", "POST", "PUT", "PATCH", "DELETE"};
+  if (std::find(methods.begin(), methods.end(), method) == methods.end()) {
+    throw Error(ErrorCode::invalid_argument, "method must be GET, POST, PUT, PATCH or DELETE");
+  }
+  const bool printable = std::all_of(path.begin(), path.end(), [](char c) { return c > 0x20 && c < 0x7F; });
+  if (!path.starts_with('/') || !printable || path.find_first_of("?#") != std::string_view::npos) {
+    throw Error(ErrorCode::invalid_argument,
+                "path must begin with a slash, be percent-encoded, and have no query: pass that as query");
+  }
+  if (has_dot_segment(path)) {
+    throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
+  }
+  Operation out{std::string(method), std::string(path), route_of(path), options.query, {}};
+  if (options.json) {
+    if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: pass no json");
+    std::string problem;
+    out.body = detail::compact_json(*options.json, problem);
+    if (!out.body) throw Error(ErrorCode::invalid_argument, "json is not valid JSON: " + problem);
+  }
+  return out;
+}
+
+}  // namespace operations
 
 }  // namespace billcore

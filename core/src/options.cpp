@@ -8,6 +8,7 @@
 
 #include "billcore/error.hpp"
 #include "text.hpp"
+#include "trust.hpp"
 #include "url.hpp"
 
 namespace billcore::detail {
@@ -21,19 +22,10 @@ std::string from_environment(const char* name) {
 }
 
 bool has_control(std::string_view text) noexcept {
-  return std::any_of(text.begin(), text.end(),
-                     [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; });
+  return std::any_of(text.begin(), text.end(), [](char c) { return is_control(c) && c != '\t'; });
 }
 
 bool is_blank(std::string_view text) noexcept { return text.find_first_not_of(" \t") == std::string_view::npos; }
-
-bool is_token(std::string_view name) noexcept {
-  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
-  return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           others.find(c) != std::string_view::npos;
-  });
-}
 
 void check_header(const std::string& name, const std::string& value) {
   static constexpr std::array<std::string_view, 9> ours{"accept",         "accept-encoding",   "connection",
@@ -50,11 +42,46 @@ void check_header(const std::string& name, const std::string& value) {
   }
 }
 
-void check_ca_bundle(const std::string& file) {
+void check_file(const char* option, const std::string& file) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(file, problem) || !std::ifstream(file)) {
-    throw Error(ErrorCode::config, "ca_bundle: " + file + " is no file that can be read");
+    throw Error(ErrorCode::config, std::string(option) + ": " + file + " is no file that can be read");
   }
+}
+
+void check_client_certificate(const std::string& file) {
+  check_file("client_certificate", file);
+  bool certificate = false;
+  bool key = false;
+  bool locked = false;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    const bool begin = line.starts_with("-----BEGIN ");
+    certificate = certificate || (begin && line.find("CERTIFICATE-----") != std::string::npos);
+    key = key || (begin && line.find("PRIVATE KEY-----") != std::string::npos);
+    locked = locked || line.starts_with("-----BEGIN ENCRYPTED ") || line.starts_with("Proc-Type: 4,ENCRYPTED");
+  }
+  const char* problem = nullptr;
+  if (locked) problem = " has a key with a password";
+  if (!key) problem = " has no key";
+  if (!certificate) problem = " has no certificate";
+  if (problem != nullptr) {
+    throw Error(ErrorCode::config, "client_certificate: " + file + problem +
+                                       ": the file holds PEM, the certificate, those above it, and its key without a "
+                                       "password (openssl pkey takes one off)");
+  }
+}
+
+// With the scheme in lower case, which all else relies on, and with a host that means the same to every libcurl: what
+// becomes of a name that is not ASCII depends on how it was built and on the locale.
+std::string plain_base_url(std::string url) {
+  for (auto i = url.begin(); *i != ':'; ++i) *i = lower(*i);
+  const auto host = std::string_view(url).substr(0, url.find('/', url.find("://") + 3));
+  if (std::any_of(host.begin(), host.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
+    throw Error(ErrorCode::config,
+                "base_url has a host name with characters that are not ASCII: write it as DNS does (xn--...)");
+  }
+  return url;
 }
 
 // Its text is not shown: there may be a password in it.
@@ -85,7 +112,7 @@ void check_changeable(const ClientOptions& options) {
 ClientOptions checked_options(ClientOptions options) {
   if (options.base_url.empty()) options.base_url = from_environment("BILLCORE_BASE_URL");
   if (options.api_key.empty()) options.api_key = from_environment("BILLCORE_API_KEY");
-  options.base_url = checked_base_url(options.base_url, options.allow_insecure_http);
+  options.base_url = plain_base_url(checked_base_url(options.base_url, options.allow_insecure_http));
   if (options.api_key.empty()) {
     throw Error(ErrorCode::config, "api_key is missing: pass it, or set BILLCORE_API_KEY");
   }
@@ -98,7 +125,8 @@ ClientOptions checked_options(ClientOptions options) {
   if (options.max_response == 0) throw Error(ErrorCode::config, "max_response must be more than 0 bytes");
   if (!is_token(options.request_id_header)) throw Error(ErrorCode::config, "request_id_header is not a header's name");
   if (options.proxy && !options.proxy->empty()) check_proxy(*options.proxy);
-  if (options.ca_bundle) check_ca_bundle(*options.ca_bundle);
+  if (options.ca_bundle) check_file("ca_bundle", *options.ca_bundle);
+  if (options.client_certificate) check_client_certificate(*options.client_certificate);
   return options;
 }
 
@@ -111,58 +139,18 @@ ClientOptions changed_options(ClientOptions options, const ClientChanges& change
   return options;
 }
 
-Trust find_trust(const std::optional<std::string>& given, const char* cert_file, const char* cert_dir,
-                 const std::vector<std::string>& own, const std::function<bool(const std::string&)>& exists) {
-  static constexpr std::array<const char*, 6> places{
-      "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Alpine, Arch
-      "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, Amazon Linux
-      "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // RHEL
-      "/etc/ssl/ca-bundle.pem",                             // SUSE
-      "/etc/ssl/cert.pem",                                  // BSD, macOS, Alpine
-      "/usr/local/share/certs/ca-root-nss.crt"};            // FreeBSD
-  if (given) return {given, std::nullopt};
-  const auto named = [&exists](const char* variable, const char* value) {
-    if (exists(value)) return;
-    throw Error(ErrorCode::config,
-                std::string(variable) + " names " + value + ", which is not there: correct or unset it");
-  };
-  Trust trust;
-  if (cert_file != nullptr && *cert_file != '\0') {
-    named("SSL_CERT_FILE", cert_file);
-    trust.file = cert_file;
-  }
-  if (cert_dir != nullptr && *cert_dir != '\0') {
-    // Several folders, as OpenSSL reads it; one that is not there does not matter, unless it is the only one.
-    if (!trust.file && std::string_view(cert_dir).find(':') == std::string_view::npos) named("SSL_CERT_DIR", cert_dir);
-    trust.folder = cert_dir;
-  }
-  if (trust.file || trust.folder) return trust;
-
-  std::vector<std::string> tried = own;
-  tried.insert(tried.end(), places.begin(), places.end());
-  std::string list;
-  for (const auto& place : tried) {
-    if (place.empty()) continue;
-    if (exists(place)) return {place, std::nullopt};
-    list += (list.empty() ? "" : ", ") + place;
-  }
-  throw Error(ErrorCode::config,
-              "no certificates to trust were found: install ca-certificates, or pass ca_bundle or set "
-              "SSL_CERT_FILE (tried " +
-                  list + ")");
-}
-
 TransportOptions transport_options(const ClientOptions& options) {
   TransportOptions transport;
-  if (options.base_url.starts_with("https:") || options.proxy) {
-    const auto trust = find_trust(options.ca_bundle, std::getenv("SSL_CERT_FILE"), std::getenv("SSL_CERT_DIR"),
-                                  own_trust(), [](const std::string& path) {
-                                    std::error_code problem;
-                                    return std::filesystem::exists(path, problem);
-                                  });
-    transport.ca_file = trust.file;
-    transport.ca_folder = trust.folder;
+  if (options.base_url.starts_with("https:") || (options.proxy && lower(*options.proxy).starts_with("https:"))) {
+    auto trust = find_trust(options.ca_bundle, std::getenv("SSL_CERT_FILE"), std::getenv("SSL_CERT_DIR"), own_trust(),
+                            [](const std::string& path) {
+                              std::error_code problem;
+                              return std::filesystem::exists(path, problem);
+                            });
+    transport.ca_file = std::move(trust.file);
+    transport.ca_folder = std::move(trust.folder);
   }
+  transport.client_certificate = options.client_certificate;
   transport.proxy = options.proxy;
   if (!transport.proxy && is_loopback(split_url(options.base_url)->host)) transport.proxy = "";
   transport.http2 = options.http2;

@@ -84,7 +84,7 @@ void PagerCore::check_repetition(const Ids& ids, bool any_new) {
   }
 }
 
-void PagerCore::accept(const std::shared_ptr<const Document>& document) {
+void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const Node* data = member(document->root(), "data");
   PageData page{document, {}, Pagination(Value(document, member(document->root(), "pagination")))};
   const auto current = page.pagination.current_page();
@@ -113,40 +113,59 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   if (!ended_) ++next_number_;
 }
 
-bool PagerCore::advance() {
-  if (ended_) return false;
+std::optional<std::int64_t> PagerCore::wanted() const noexcept {
+  if (ended_) return std::nullopt;
+  return next_number_;
+}
+
+void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   try {
-    accept(fetch_(next_number_));
+    read(document);
   } catch (...) {
     // What has been yielded stays yielded; the next call asks for this page again.
     page_.reset();
     throw;
   }
   if (fetched_ == 1 && !page_->items.empty()) first_.emplace(page_->document, page_->items.front());
+}
+
+bool PagerCore::advance() {
+  const auto number = wanted();
+  if (!number) return false;
+  page_.reset();
+  accept(fetch_(*number));
   return true;
 }
 
-std::optional<Value> PagerCore::next_item() {
-  while (!page_ || position_ == page_->items.size()) {
-    if (!advance()) {
-      page_.reset();
-      return std::nullopt;
-    }
+std::optional<Value> PagerCore::take_item() {
+  if (!buffered()) {
+    page_.reset();
+    return std::nullopt;
   }
   stopped_ = false;
   return Value(page_->document, page_->items[position_++]);
 }
 
-std::optional<PageData> PagerCore::next_page() {
-  const bool begun = page_ && position_ < page_->items.size();
-  if (!begun && !advance()) return std::nullopt;
+std::optional<PageData> PagerCore::take_page() {
+  if (!page_) return std::nullopt;
   PageData page = *std::move(page_);
   page.items.erase(page.items.begin(), page.items.begin() + static_cast<std::ptrdiff_t>(position_));
   page_.reset();
   position_ = 0;
   stopped_ = false;
   return page;
+}
+
+std::optional<Value> PagerCore::next_item() {
+  while (!buffered() && advance()) {
+  }
+  return take_item();
+}
+
+std::optional<PageData> PagerCore::next_page() {
+  if (!buffered() && !advance()) return std::nullopt;
+  return take_page();
 }
 
 std::optional<Value> PagerCore::first_item() {
@@ -163,6 +182,14 @@ std::optional<Verdict> PagerCore::verdict() const noexcept {
 
 void PagerCore::stop() noexcept { stopped_ = true; }
 
+std::shared_ptr<PagerCore> make_pager_core(std::int64_t first_page) {
+  return std::make_shared<PagerCore>(nullptr, first_page);
+}
+std::optional<std::int64_t> wanted_page(const PagerCore& core) noexcept { return core.wanted(); }
+void accept_page(PagerCore& core, const std::shared_ptr<const Document>& document) { core.accept(document); }
+std::optional<Value> take_item(PagerCore& core) { return core.take_item(); }
+std::optional<PageData> take_page(PagerCore& core) { return core.take_page(); }
+const std::optional<Value>& known_first(const PagerCore& core) noexcept { return core.known_first(); }
 std::optional<Value> next_item(PagerCore& core) { return core.next_item(); }
 std::optional<PageData> next_page(PagerCore& core) { return core.next_page(); }
 std::optional<Value> first_item(PagerCore& core) { return core.first_item(); }

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <utility>
 
 #include "billcore/detail/document.hpp"
-#include "url.hpp"
+#include "text.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -12,14 +14,64 @@ namespace {
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
 
-// The key as a JSON encoder may write it.
-std::string json_escaped(std::string_view key) {
-  std::string out;
-  for (const char c : key) {
-    if (c == '/' || c == '"' || c == '\\') out += '\\';
-    out += c;
+bool is_number(std::string_view digits, int base, char wanted) noexcept {
+  unsigned value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, value, base);
+  return read.ec == std::errc() && read.ptr == end && value == static_cast<unsigned char>(wanted);
+}
+
+// How many characters of the text's begin are this one: as it is, or as JSON, a URL or HTML may write it, each also within
+// another of its kind. 0 when it is another one.
+std::size_t spelt(std::string_view text, char wanted) noexcept {
+  constexpr int levels = 8;  // with a limit, a body of nothing but escapes takes no time
+  constexpr std::array<std::pair<std::string_view, char>, 4> names{
+      {{"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}}};
+  const auto from = [text](std::size_t at) { return text.substr(std::min(at, text.size())); };
+  const char first = text.empty() ? '\0' : text.front();
+  std::size_t at = 1;
+  const auto skip = [&](std::string_view what) {
+    for (int i = 0; i < levels && from(at).starts_with(what); ++i) at += what.size();
+  };
+  if (first == '\\') {
+    skip("\\");
+    if (from(at).starts_with('u') && is_number(from(at + 1).substr(0, 4), 16, wanted)) return at + 5;
+    if (wanted == first) return at;
+    return from(at).starts_with(wanted) ? at + 1 : 0;
   }
-  return out;
+  if (first == '%') {
+    skip("25");
+    if (wanted == first) return at;
+    return is_number(from(at).substr(0, 2), 16, wanted) ? at + 2 : 0;
+  }
+  if (first == '&') {
+    skip("amp;");
+    if (from(at).starts_with('#')) {
+      const bool hex = from(at + 1).starts_with('x') || from(at + 1).starts_with('X');
+      const auto begin = at + (hex ? 2 : 1);
+      const auto size = from(begin).substr(0, levels).find(';');
+      if (size != std::string_view::npos && is_number(from(begin).substr(0, size), hex ? 16 : 10, wanted))
+        return begin + size + 1;
+    }
+    for (const auto& [name, meaning] : names) {
+      if (wanted == meaning && from(at).starts_with(name)) return at + name.size();
+    }
+    return wanted == first ? at : 0;
+  }
+  return !text.empty() && first == wanted ? 1 : 0;
+}
+
+// How many characters of the text's begin are these; 0 when they are not.
+std::size_t spelt_text(std::string_view text, std::string_view wanted) noexcept {
+  if (text.starts_with(wanted)) return wanted.size();
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (i > 0 && wanted[i] == '\\' && wanted[i - 1] == '\\') continue;  // a run of them was taken as one
+    const auto size = spelt(text.substr(at), wanted[i]);
+    if (size == 0) return 0;
+    at += size;
+  }
+  return at;
 }
 
 // Where the value of a member begins whose name ends before `at`: behind `":"`, quotes as they are or escaped; npos when none does.
@@ -57,7 +109,7 @@ Span find_member(std::string_view text, std::size_t from, std::string_view name)
 Span find_url(std::string_view text, std::size_t from) noexcept {
   for (auto at = text.find("http", from); at != std::string_view::npos; at = text.find("http", at + 1)) {
     const auto colon = text.substr(at + 4).starts_with('s') ? at + 5 : at + 4;
-    if (!text.substr(colon).starts_with("://") && !text.substr(colon).starts_with(":\\/\\/")) continue;
+    if (spelt_text(text.substr(colon), "://") == 0) continue;
     auto end = std::min(text.find_first_of(" \t\r\n\"'<>", colon), text.size());
     if (text[end - 1] == '\\') --end;  // of an escaped quote
     return {at, end};
@@ -65,20 +117,23 @@ Span find_url(std::string_view text, std::size_t from) noexcept {
   return {std::string_view::npos, std::string_view::npos};
 }
 
-Span find_text(std::string_view text, std::size_t from, std::string_view what) noexcept {
-  const auto at = what.empty() ? std::string_view::npos : text.find(what, from);
-  return {at, at == std::string_view::npos ? at : at + what.size()};
+Span find_key(std::string_view text, std::size_t from, std::string_view key) noexcept {
+  for (auto at = from; !key.empty() && at < text.size(); ++at) {
+    const char c = text[at];
+    if (c != key.front() && c != '\\' && c != '%' && c != '&') continue;
+    if (const auto size = spelt_text(text.substr(at), key); size > 0) return {at, at + size};
+  }
+  return {std::string_view::npos, std::string_view::npos};
 }
 
 }  // namespace
 
 std::string scrub(std::string_view text, std::string_view api_key, std::size_t limit) {
-  const std::array<std::string, 3> keys{std::string(api_key), json_escaped(api_key), percent_encode(api_key)};
-  std::array<Span, 7> next{};
+  std::array<Span, 5> next{};
   const auto look = [&](std::size_t which, std::size_t from) {
-    next.at(which) = which < 3   ? find_text(text, from, keys.at(which))
-                     : which < 6 ? find_member(text, from, portal_urls.at(which - 3))
-                                 : find_url(text, from);
+    next.at(which) = which < portal_urls.size()    ? find_member(text, from, portal_urls.at(which))
+                     : which == portal_urls.size() ? find_url(text, from)
+                                                   : find_key(text, from, api_key);
   };
   for (std::size_t i = 0; i < next.size(); ++i) look(i, 0);
 
@@ -120,9 +175,7 @@ std::string kept_text(std::string_view text, std::size_t limit) {
 
 std::string one_line(std::string_view text, std::size_t limit) {
   std::string out = kept_text(text, limit);
-  for (char& c : out) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  }
+  std::replace_if(out.begin(), out.end(), is_control, ' ');
   if (text.size() > limit) out += "...";
   return out;
 }

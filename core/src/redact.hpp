@@ -7,8 +7,9 @@
 
 namespace billcore::detail {
 
-/// Replaces every occurrence of the API key (also as JSON or a URL would escape it), every absolute URL (a signed link
-/// into the billing portal is a secret), and the values of the portal's members in JSON text. One pass; stops when the result has reached `limit` bytes.
+/// Replaces every occurrence of the API key (also as JSON, a URL or HTML may write it, or each within its own kind), every
+/// absolute URL (a signed link into the billing portal is a secret), and the values of the portal's members in JSON text.
+/// One pass; stops when the result has reached `limit` bytes.
 [[nodiscard]] std::string scrub(std::string_view text, std::string_view api_key,
                                 std::size_t limit = std::string_view::npos);
 

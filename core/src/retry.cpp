@@ -6,33 +6,15 @@
 #include <memory>
 #include <random>
 #include <string_view>
-#include <thread>
 
 namespace billcore::detail {
 namespace {
 
 using std::chrono::milliseconds;
 
-std::string_view header(const Transfer& transfer, std::string_view name) noexcept {
-  for (const auto& [key, value] : transfer.headers) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
 milliseconds whole(double seconds) noexcept {
   constexpr double most = 1e9;
   return milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, most) * 1000)));
-}
-
-bool sleep(milliseconds length, const std::function<bool()>& interrupt) {
-  constexpr auto step = milliseconds(25);
-  const auto end = Clock::now() + length;
-  for (auto now = Clock::now(); now < end; now = Clock::now()) {
-    if (interrupt && interrupt()) return false;
-    std::this_thread::sleep_for(std::min<Clock::duration>(end - now, step));
-  }
-  return true;
 }
 
 // Numbers without a lock: a counter, mixed well (SplitMix64), begun at random.
@@ -62,7 +44,8 @@ bool may_repeat(bool write, const Transfer& transfer) noexcept {
       return !write || !transfer.sent;
     case Failure::none:
       return !write && (transfer.status == 408 || transfer.status == 429 || transfer.status >= 500);
-    case Failure::tls:      // a certificate does not get better
+    case Failure::tls:  // a certificate does not get better
+    case Failure::certificate:
     case Failure::timeout:  // the deadline is the whole call's
     case Failure::too_large:
     case Failure::protocol:
@@ -73,14 +56,14 @@ bool may_repeat(bool write, const Transfer& transfer) noexcept {
   return false;
 }
 
-std::optional<milliseconds> wait_before_next(const Attempts& attempts, const Transfer& transfer, Clock::time_point now,
-                                             double chance) noexcept {
+std::optional<milliseconds> wait_before_next(const Attempts& attempts, const Transfer& transfer,
+                                             SteadyClock::time_point now, double chance) noexcept {
   if (attempts.made > attempts.max_retries || !may_repeat(attempts.write, transfer)) return std::nullopt;
   milliseconds wait{0};
   if (attempts.asked_for) {
     wait = *attempts.asked_for;
     if (wait > longest_wait) return std::nullopt;
-  } else if (!transfer.was_dead || attempts.made > 1) {
+  } else if (!transfer.died_on_reuse || attempts.made > 1) {
     const int doubled = std::min(attempts.made - 1, 10);
     const auto most = std::min<milliseconds>(first_backoff * (1 << doubled), longest_backoff);
     wait = milliseconds(static_cast<std::int64_t>(static_cast<double>(most.count()) * std::clamp(chance, 0.0, 1.0)));
@@ -89,8 +72,8 @@ std::optional<milliseconds> wait_before_next(const Attempts& attempts, const Tra
   return wait;
 }
 
-std::optional<milliseconds> retry_after(const Transfer& transfer, std::int64_t now_unix) {
-  const auto value = header(transfer, "retry-after");
+std::optional<milliseconds> retry_after(const Headers& headers, std::int64_t now_unix) {
+  const auto value = find_header(headers, "retry-after");
   double seconds = 0;
   const char* const end = value.data() + value.size();
   const auto read = std::from_chars(value.data(), end, seconds);
@@ -98,31 +81,30 @@ std::optional<milliseconds> retry_after(const Transfer& transfer, std::int64_t n
     if (seconds < 0) return std::nullopt;
     return whole(seconds);
   }
-  const auto date = parse_http_date(value);
-  if (!date) return std::nullopt;
-  return whole(static_cast<double>(*date - parse_http_date(header(transfer, "date")).value_or(now_unix)));
+  const auto when = parse_http_date(value);
+  if (!when) return std::nullopt;
+  return whole(static_cast<double>(*when - parse_http_date(find_header(headers, "date")).value_or(now_unix)));
 }
 
 std::int64_t unix_seconds() noexcept {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-void Throttle::hold_until(Clock::time_point when) noexcept {
+void Throttle::hold_until(SteadyClock::time_point when) noexcept {
   const auto wanted = when.time_since_epoch().count();
   auto current = until_.load(std::memory_order_relaxed);
   while (current < wanted && !until_.compare_exchange_weak(current, wanted, std::memory_order_relaxed)) {
   }
 }
 
-milliseconds Throttle::wait(Clock::time_point now, const Deadline& deadline) const noexcept {
-  const Clock::time_point until{Clock::duration(until_.load(std::memory_order_relaxed))};
+milliseconds Throttle::wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept {
+  const SteadyClock::time_point until{SteadyClock::duration(until_.load(std::memory_order_relaxed))};
   if (until <= now || (deadline && until >= *deadline)) return milliseconds(0);
   return std::chrono::ceil<milliseconds>(until - now);
 }
 
 RetrySources complete_sources(RetrySources given) {
-  if (!given.now) given.now = [] { return Clock::now(); };
-  if (!given.sleep) given.sleep = sleep;
+  if (!given.now) given.now = [] { return SteadyClock::now(); };
   if (!given.chance) given.chance = [own = std::make_shared<Chance>()] { return (*own)(); };
   return given;
 }

@@ -34,12 +34,13 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 /// (`chance` from 0 to 1), none at all when the connection was dead already, or what the service asks for. A wait that
 /// does not fit into the deadline is not begun.
 [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const Attempts& attempts,
-                                                                        const Transfer& transfer, Clock::time_point now,
+                                                                        const Transfer& transfer,
+                                                                        SteadyClock::time_point now,
                                                                         double chance) noexcept;
 
 /// Value of a Retry-After header: seconds, or an HTTP date, which is compared with the answer's own Date when it has one
 /// (the clocks may differ), else with `now_unix`. Nothing when it cannot be read.
-[[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const Transfer& transfer, std::int64_t now_unix);
+[[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const Headers& headers, std::int64_t now_unix);
 
 [[nodiscard]] std::int64_t unix_seconds() noexcept;
 
@@ -47,19 +48,19 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 class Throttle {
  public:
   /// Nobody sends before then.
-  void hold_until(Clock::time_point when) noexcept;
+  void hold_until(SteadyClock::time_point when) noexcept;
   /// How long a request that wants to be sent now must wait; zero when it need not, or could not within its deadline.
-  [[nodiscard]] std::chrono::milliseconds wait(Clock::time_point now, const Deadline& deadline) const noexcept;
+  [[nodiscard]] std::chrono::milliseconds wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept;
 
  private:
-  std::atomic<Clock::rep> until_{Clock::time_point::min().time_since_epoch().count()};
+  std::atomic<SteadyClock::rep> until_{SteadyClock::time_point::min().time_since_epoch().count()};
 };
 
-/// What the retry loop takes from outside.
+/// What the retries take from outside.
 struct RetrySources {
-  std::function<Clock::time_point()> now = [] { return Clock::now(); };
-  /// Waits; false when `interrupt` said so. Empty: sleeps, and asks `interrupt` at least every 50 ms.
-  std::function<bool(std::chrono::milliseconds, const std::function<bool()>& interrupt)> sleep = nullptr;
+  std::function<SteadyClock::time_point()> now = [] { return SteadyClock::now(); };
+  /// Waits, in place of the engine's timers.
+  std::function<void(std::chrono::milliseconds)> sleep = nullptr;
   std::function<double()> chance = nullptr;  // from 0 to 1; empty: random
 };
 [[nodiscard]] RetrySources complete_sources(RetrySources given);

@@ -1,28 +1,17 @@
-// What a client and all it hands out share: checked options and the engines. Internal.
+// What a client and all it hands out share. Internal.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "answer.hpp"
+#include "billcore/client.hpp"
+#include "billcore/operation.hpp"
 #include "billcore/options.hpp"
-#include "pool.hpp"
-#include "retry.hpp"
+#include "exchange.hpp"
 
 namespace billcore::detail {
-
-/// One call: a request target and a body.
-struct Call {
-  std::string method;
-  std::string path;  // encoded, begins with a slash
-  std::vector<std::pair<std::string, std::string>> query = {};
-  std::optional<std::string> body = std::nullopt;
-};
 
 class Session {
  public:
@@ -31,39 +20,28 @@ class Session {
   /// Another one over the same connections. Error(config).
   Session(const Session& original, const ClientChanges& changes);
 
-  /// Sends a call, again where that is safe (retry.hpp), and gives back its complete answer, whatever its status.
-  [[nodiscard]] Answer send(const Call& call, const CallOptions& options);
-  /// The same, and throws for every status but 2xx.
-  [[nodiscard]] Answer succeed(const Call& call, const CallOptions& options);
-  /// A successful answer's `data`, an object.
-  [[nodiscard]] Value resource(const Call& call, const CallOptions& options);
-  /// A successful answer with the array `data` and the object `pagination`.
-  [[nodiscard]] std::shared_ptr<const Document> list(const Call& call, const CallOptions& options);
+  /// Sends an operation, again where that is safe (retry.hpp), and gives its end to `read`.
+  void send(const Operation& operation, const CallOptions& options, const std::function<void(Completed&)>& read);
+  // The same, for one kind of result each.
+  [[nodiscard]] Value resource(const Operation& operation, const CallOptions& options);
+  [[nodiscard]] std::shared_ptr<const Document> list(const Operation& operation, const CallOptions& options);
+  [[nodiscard]] Response response(const Operation& operation, bool raise_on_error, const CallOptions& options);
+
   /// Error(config) after close().
   void require_open() const;
-  void close() noexcept;
+  /// True when this session owned the connections.
+  bool close() noexcept;
+  [[nodiscard]] const Terms& terms() const noexcept { return terms_; }
+  [[nodiscard]] Deadline deadline(const CallOptions& options) const;
+  [[nodiscard]] Hooks* hooks(const CallOptions& options) const noexcept;
 
  private:
-  // What sessions over the same connections have in common.
-  struct Shared {
-    EnginePool pool;
-    Throttle throttle;
-    RetrySources sources;
-  };
-
-  [[nodiscard]] RequestInfo info(const Call& call) const;
-  [[nodiscard]] RequestInfo info(const Call& call, const Answer& answer) const;
-  [[nodiscard]] Deadline deadline(const CallOptions& options) const;
-  // One attempt.
-  [[nodiscard]] Transfer exchange(const RequestInfo& request, const Call& call, Deadline deadline, bool fresh = false);
-  void sleep(std::chrono::milliseconds length, const RequestInfo& request);
-
-  ClientOptions options_;
-  std::string request_id_header_;  // in lower case
-  std::shared_ptr<const RequestHeaders> headers_;
-  std::shared_ptr<Shared> shared_;
+  Terms terms_;
   bool owner_;  // of the connections: closing another session leaves them open
   std::atomic<bool> closed_{false};
 };
+
+/// The error of a call that ended because it was told to.
+[[nodiscard]] Error interrupted(const RequestInfo& request, const Exchange::Left& left);
 
 }  // namespace billcore::detail

@@ -8,15 +8,19 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <new>
 
 #include "billcore/error.hpp"
+#include "readiness.hpp"
 #include "text.hpp"
 
 namespace billcore::detail {
 namespace {
 
 constexpr auto interrupt_interval = std::chrono::milliseconds(50);
+constexpr auto slice = std::chrono::milliseconds(2);         // of work in one turn of an event loop
+constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
 constexpr std::size_t max_header_bytes = std::size_t{256}
                                          << 10U;  // below libcurl's own limit, which looks like a reset
 
@@ -63,7 +67,6 @@ Failure classify(CURLcode code) noexcept {
       return Failure::handshake;
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
     case CURLE_SSL_ENGINE_INITFAILED:
     case CURLE_SSL_CRL_BADFILE:
@@ -72,6 +75,9 @@ Failure classify(CURLcode code) noexcept {
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
     case CURLE_USE_SSL_FAILED:
       return Failure::tls;
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CLIENTCERT:
+      return Failure::certificate;
     case CURLE_OPERATION_TIMEDOUT:
       return Failure::timeout;
     case CURLE_SEND_ERROR:
@@ -89,6 +95,16 @@ Failure classify(CURLcode code) noexcept {
     default:
       return Failure::other;
   }
+}
+
+// Is it an alert of the other side about the client's certificate? In TLS 1.3 that comes where the answer should: the
+// client has done its part by then, and the request has left.
+bool refuses_certificate(std::string_view reason) noexcept {
+  constexpr std::array<std::string_view, 3> words{"certificate", "unknown ca", "access denied"};
+  const auto alert = reason.find(" alert ");
+  return alert != std::string_view::npos && std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+           return reason.find(word, alert) != std::string_view::npos;
+         });
 }
 
 std::int64_t utc_micros() noexcept {
@@ -121,12 +137,12 @@ class Engine::Operation {
   Descriptors* descriptors = nullptr;  // of the pool
   Transfer transfer;
   int sends = 0;
-  bool opened = false;      // a connection of its own
-  bool found_dead = false;  // the kept connection it was to leave by
+  bool opened = false;  // a connection of its own
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
   bool headers_ended = false;
+  std::optional<Timer> expiry;
   EasyHandle easy;
   std::array<char, CURL_ERROR_SIZE> error{};
 };
@@ -135,25 +151,41 @@ struct Engine::Impl {
   Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of)
       : options(from), descriptors(std::move(of)), multi(curl_multi_init()) {
     if (multi == nullptr) throw std::bad_alloc();
+    if (options.max_connections > 0) {
+      curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
+    }
   }
   ~Impl() {
     for (const auto& operation : operations) curl_multi_remove_handle(multi.get(), operation->easy.get());
+    // What it would tell of, it would tell to members that are gone.
+    curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, nullptr);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   [[nodiscard]] EasyHandle make_easy();
   void prepare(Operation& operation);
-  void collect();
+  // Ends what has ended; false when there was more than could be done by then.
+  bool collect(Deadline until = std::nullopt);
+  void check(CURLMcode code) const;
+  void run_timers();
+  void expire(Operation* operation);
+  void make_readiness();
+  void rearm() noexcept;
   std::unique_ptr<Operation> take(Operation* operation) noexcept;
   void give_back(EasyHandle easy) noexcept;
 
   TransportOptions options;
   std::shared_ptr<Descriptors> descriptors;  // outlives the connections
+  std::unique_ptr<Readiness> readiness;      // this, too
   std::unique_ptr<CURLM, FreeMulti> multi;
   std::vector<EasyHandle>
       spare;  // handles keep their options: setting all of them again costs more than changing a few
   std::vector<std::unique_ptr<Operation>> operations;
+  std::map<Timer, std::function<void()>> timers;
+  std::uint64_t timer_count = 0;
+  bool unfinished = false;                     // process() left something to do
+  std::optional<SteadyClock::time_point> due;  // when libcurl wants to be called, in an event loop
 };
 
 namespace {
@@ -176,7 +208,7 @@ int close_socket(void* context, curl_socket_t closed) noexcept {
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& operation = *static_cast<Engine::Operation*>(context);
   if (operation.sends == 0 && !operation.opened && operation.descriptors->is_dead(local_port)) {
-    operation.found_dead = true;
+    operation.transfer.dead_before_send = true;
     return CURL_PREREQFUNC_ABORT;
   }
   ++operation.sends;
@@ -233,6 +265,20 @@ void set(CURL* easy, CURLoption option, T value) {
   }
 }
 
+int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexcept {
+  auto& readiness = *static_cast<Readiness*>(context);
+  const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
+  const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
+  return readiness.watch(socket, readable, writable) ? 0 : -1;
+}
+
+int on_timer(CURLM*, long milliseconds, void* context) noexcept {
+  auto& due = *static_cast<std::optional<SteadyClock::time_point>*>(context);
+  due.reset();
+  if (milliseconds >= 0) due = SteadyClock::now() + std::chrono::milliseconds(milliseconds);
+  return 0;
+}
+
 // What a proxy answered when it was asked for a tunnel; 0 without one.
 int tunnel_status(CURL* easy) noexcept {
   long status = 0;
@@ -256,7 +302,8 @@ EasyHandle Engine::Impl::make_easy() {
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(options.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+  set(easy, CURLOPT_PROXY_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  set(easy, CURLOPT_MAXAGE_CONN, static_cast<long>(options.max_idle.count()));
   set(easy, CURLOPT_QUICK_EXIT, 1L);  // a hung resolver thread must not hold a call beyond its deadline
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::numeric_limits<std::int32_t>::max()));
@@ -264,6 +311,13 @@ EasyHandle Engine::Impl::make_easy() {
     // What is not given is unset, or libcurl's own would be trusted besides.
     set(easy, CURLOPT_CAINFO, options.ca_file ? options.ca_file->c_str() : nullptr);
     set(easy, CURLOPT_CAPATH, options.ca_folder ? options.ca_folder->c_str() : nullptr);
+    set(easy, CURLOPT_PROXY_CAINFO, options.ca_file ? options.ca_file->c_str() : nullptr);
+    set(easy, CURLOPT_PROXY_CAPATH, options.ca_folder ? options.ca_folder->c_str() : nullptr);
+  }
+  if (options.client_certificate) {
+    set(easy, CURLOPT_SSLCERT, options.client_certificate->c_str());
+    set(easy, CURLOPT_SSLKEY, options.client_certificate->c_str());
+    set(easy, CURLOPT_KEYPASSWD, "");  // or OpenSSL asks for one on the terminal
   }
   set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(easy, CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
@@ -278,6 +332,10 @@ void Engine::Impl::prepare(Operation& operation) {
   CURL* easy = operation.easy.get();
   const Request& request = operation.request;
   set(easy, CURLOPT_URL, request.url.c_str());
+  // Over TLS a request rather waits for a connection that is being made than makes another: it may have room for both.
+  const bool http2 = options.http2 && request.url.starts_with("https:");
+  set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+  set(easy, CURLOPT_PIPEWAIT, http2 ? 1L : 0L);
   operation.descriptors = descriptors.get();
   set(easy, CURLOPT_OPENSOCKETDATA, &operation);
   set(easy, CURLOPT_PREREQDATA, &operation);
@@ -303,7 +361,7 @@ void Engine::Impl::prepare(Operation& operation) {
 
   long timeout = 0;  // none
   if (request.deadline) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*request.deadline - Clock::now()).count();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*request.deadline - SteadyClock::now()).count();
     timeout = static_cast<long>(std::clamp<std::int64_t>(left, 1, std::numeric_limits<std::int32_t>::max()));
   }
   set(easy, CURLOPT_TIMEOUT_MS, timeout);
@@ -325,10 +383,17 @@ Engine::Operation* Engine::start(Request request, Completion done) {
   impl_->prepare(*operation);
   impl_->operations.push_back(std::move(operation));
   Operation* started = impl_->operations.back().get();
+  // libcurl does not look at the time of a request that waits for a connection.
+  if (impl_->readiness != nullptr && started->request.deadline) {
+    started->expiry =
+        at(*started->request.deadline + expiry_grace, [impl = impl_.get(), started] { impl->expire(started); });
+  }
   if (curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) {
+    if (started->expiry) stop(*started->expiry);
     impl_->operations.pop_back();
     throw std::bad_alloc();
   }
+  impl_->rearm();
   return started;
 }
 
@@ -338,6 +403,7 @@ std::unique_ptr<Engine::Operation> Engine::Impl::take(Operation* operation) noex
   if (found == operations.end()) return nullptr;
   auto taken = std::move(*found);
   operations.erase(found);
+  if (taken->expiry) timers.erase(*taken->expiry);
   curl_multi_remove_handle(multi.get(), taken->easy.get());
   give_back(std::move(taken->easy));
   return taken;
@@ -352,7 +418,7 @@ void Engine::Impl::give_back(EasyHandle easy) noexcept try {
   // No memory to remember it: the handle goes, its connection stays with the engine.
 }
 
-void Engine::Impl::collect() {
+bool Engine::Impl::collect(Deadline until) {
   int left = 0;
   while (CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
@@ -374,13 +440,12 @@ void Engine::Impl::collect() {
     } else if (const int answer = tunnel_status(message->easy_handle); code != CURLE_OK && answer >= 300) {
       transfer.failure = Failure::proxy;
       transfer.reason = "the proxy answered " + std::to_string(answer);
-    } else if (operation->found_dead) {
+    } else if (transfer.dead_before_send) {
       transfer.failure = Failure::reset;
-      transfer.found_dead = true;
       transfer.reason = "the connection had been given up by the other side";
     } else if (operation->guarded && operation->sends > 1) {
       transfer.failure = Failure::reset;
-      transfer.was_dead = true;
+      transfer.died_on_reuse = true;
       transfer.reason = "the connection died before an answer came";
     } else if (code == CURLE_OK && !operation->headers_ended) {
       // libcurl takes a status line for an answer, whatever becomes of the rest.
@@ -388,27 +453,112 @@ void Engine::Impl::collect() {
       transfer.reason = "the connection ended within the headers";
     } else if (code != CURLE_OK) {
       transfer.reason = operation->error[0] != '\0' ? operation->error.data() : curl_easy_strerror(code);
+      if ((transfer.failure == Failure::handshake || transfer.failure == Failure::reset) &&
+          refuses_certificate(transfer.reason)) {
+        transfer.failure = Failure::certificate;
+      } else if (transfer.reason.starts_with("Unsupported proxy")) {
+        // One of the environment. libcurl shows its URL, with the password.
+        transfer.failure = Failure::proxy;
+        transfer.reason = "the environment names one that is not supported";
+      }
     }
     const auto finished = take(operation);
     finished->done(std::move(finished->transfer));
+    if (until && left > 0 && SteadyClock::now() >= *until) return false;
   }
+  return true;
+}
+
+void Engine::Impl::check(CURLMcode code) const {
+  if (code == CURLM_OK) return;
+  if (code == CURLM_OUT_OF_MEMORY) throw std::bad_alloc();
+  throw Error(ErrorCode::internal, std::string("libcurl: ") + curl_multi_strerror(code));
 }
 
 bool Engine::drive(const std::function<bool()>& until, const std::function<bool()>& interrupt) {
-  auto asked = Clock::now();
+  auto asked = SteadyClock::now();
   while (true) {
     int running = 0;
-    const CURLMcode code = curl_multi_perform(impl_->multi.get(), &running);
-    if (code == CURLM_OUT_OF_MEMORY) throw std::bad_alloc();
-    if (code != CURLM_OK) throw Error(ErrorCode::internal, std::string("libcurl: ") + curl_multi_strerror(code));
+    impl_->check(curl_multi_perform(impl_->multi.get(), &running));
     impl_->collect();
+    if (!impl_->timers.empty()) impl_->run_timers();
     if (until()) return true;
-    if (interrupt && Clock::now() - asked >= interrupt_interval / 2) {
+    if (interrupt && SteadyClock::now() - asked >= interrupt_interval / 2) {
       if (interrupt()) return false;
-      asked = Clock::now();
+      asked = SteadyClock::now();
     }
-    curl_multi_poll(impl_->multi.get(), nullptr, 0, static_cast<int>(interrupt_interval.count() / 2), nullptr);
+    auto wait = interrupt_interval / 2;
+    if (!impl_->timers.empty()) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(impl_->timers.begin()->first.first - SteadyClock::now());
+      wait = std::clamp(left, std::chrono::milliseconds(0), wait);
+    }
+    curl_multi_poll(impl_->multi.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
   }
+}
+
+Engine::Timer Engine::at(SteadyClock::time_point when, std::function<void()> then) {
+  const Timer timer{when, ++impl_->timer_count};
+  impl_->timers.emplace(timer, std::move(then));
+  impl_->rearm();
+  return timer;
+}
+
+void Engine::stop(const Timer& timer) noexcept { impl_->timers.erase(timer); }
+
+void Engine::Impl::run_timers() {
+  const auto now = SteadyClock::now();
+  while (!timers.empty() && timers.begin()->first.first <= now) {
+    const auto then = std::move(timers.begin()->second);
+    timers.erase(timers.begin());
+    then();
+  }
+}
+
+void Engine::Impl::expire(Operation* operation) {
+  const auto finished = take(operation);
+  finished->transfer.failure = Failure::timeout;
+  finished->transfer.reason = "no connection was free in time";
+  finished->done(std::move(finished->transfer));
+}
+
+void Engine::Impl::make_readiness() {
+  readiness = std::make_unique<Readiness>();
+  curl_multi_setopt(multi.get(), CURLMOPT_SOCKETFUNCTION, &on_socket);
+  curl_multi_setopt(multi.get(), CURLMOPT_SOCKETDATA, readiness.get());
+  curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, &on_timer);
+  curl_multi_setopt(multi.get(), CURLMOPT_TIMERDATA, &due);
+}
+
+void Engine::Impl::rearm() noexcept {
+  if (readiness == nullptr) return;
+  auto next = unfinished ? SteadyClock::now() : due;
+  if (!timers.empty() && (!next || timers.begin()->first.first < *next)) next = timers.begin()->first.first;
+  readiness->wake_at(next);
+}
+
+int Engine::descriptor() {
+  if (impl_->readiness == nullptr) impl_->make_readiness();
+  return impl_->readiness->descriptor();
+}
+
+void Engine::process() {
+  std::array<Readiness::Ready, 64> room;
+  int running = 0;
+  const auto until = SteadyClock::now() + slice;
+  for (const auto& ready : impl_->readiness->poll(room)) {
+    const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
+                     (ready.failed ? CURL_CSELECT_ERR : 0);
+    impl_->check(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
+    if (SteadyClock::now() >= until) break;  // the others stay ready
+  }
+  if (impl_->due && *impl_->due <= SteadyClock::now()) {
+    impl_->due.reset();
+    impl_->check(curl_multi_socket_action(impl_->multi.get(), CURL_SOCKET_TIMEOUT, 0, &running));
+  }
+  impl_->unfinished = !impl_->collect(until);
+  impl_->run_timers();
+  impl_->rearm();
 }
 
 bool Engine::cancel(Operation* operation, std::int64_t* sent_at) noexcept {

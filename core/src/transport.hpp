@@ -1,7 +1,8 @@
 // The transport: an engine is one libcurl multi handle with its connections. Internal.
 //
 // Three verbs: start() gives an operation, drive() moves all of the engine's operations forward, cancel() ends one. An
-// operation completes by callback and never blocks. Threads: an engine is used by one thread at a time.
+// operation completes by callback and never blocks; in an event loop process() takes drive()'s place. Threads: an engine is
+// used by one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -19,15 +20,20 @@
 
 namespace billcore::detail {
 
-using Clock = std::chrono::steady_clock;
-using Deadline = std::optional<Clock::time_point>;
+using SteadyClock = std::chrono::steady_clock;
+using Deadline = std::optional<SteadyClock::time_point>;
 
 /// What is the same for every request of an engine.
 struct TransportOptions {
   std::optional<std::string> ca_file;  // of PEM certificates; without one and the other, libcurl's own
   std::optional<std::string> ca_folder;
-  std::optional<std::string> proxy;  // empty: none; not given: the environment's
+  std::optional<std::string> proxy;               // empty: none; not given: the environment's
+  std::optional<std::string> client_certificate;  // file of PEM: certificate, those above it, and the key
   bool http2 = true;
+  /// A connection that was idle for longer is not used again: load balancers drop them without a word after 60 s.
+  std::chrono::seconds max_idle{50};
+  /// At once, of one engine; further requests wait for one of them. 0: any number.
+  int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
   /// libcurl re-sends a request by itself when a reused connection dies unanswered; the guard forbids that. Whether
   /// anything is sent again is decided in retry.cpp. Only the test that shows what it is for turns it off.
@@ -64,8 +70,9 @@ enum class Failure : std::uint8_t {
   none,
   resolve,
   connect,
-  handshake,  // TLS that broke off
-  tls,        // a certificate or protocol that is not accepted
+  handshake,    // TLS that broke off
+  tls,          // a certificate or protocol that is not accepted
+  certificate,  // the client's own, which cannot be used, or which the service does not accept
   timeout,
   reset,
   truncated,
@@ -75,15 +82,25 @@ enum class Failure : std::uint8_t {
   other
 };
 
+using Headers = std::vector<std::pair<std::string, std::string>>;  // names in lower case
+
+/// Value of the first header of this name (in lower case); empty without one.
+[[nodiscard]] inline std::string_view find_header(const Headers& headers, std::string_view name) noexcept {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
 struct Transfer {
   Failure failure = Failure::none;
-  std::string reason;        // libcurl's words
-  bool sent = false;         // the request began to leave; false: nothing was sent
-  std::int64_t sent_at = 0;  // UTC microseconds of that moment
-  bool was_dead = false;     // it left over a kept connection that the other side had given up
-  bool found_dead = false;   // that was noticed in time: nothing was sent, and the connection is gone
-  int status = 0;            // 0 when no status line came
-  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
+  std::string reason;             // libcurl's words
+  bool sent = false;              // the request began to leave; false: nothing was sent
+  std::int64_t sent_at = 0;       // UTC microseconds of that moment
+  bool died_on_reuse = false;     // it left over a kept connection that the other side had given up
+  bool dead_before_send = false;  // that was noticed in time, and nothing was sent
+  int status = 0;                 // 0 when no status line came
+  Headers headers;
   std::string body;
 };
 
@@ -107,6 +124,16 @@ class Engine {
   /// Ends an operation without calling its completion. True when its request had begun to leave (`sent_at` then says
   /// when).
   bool cancel(Operation* operation, std::int64_t* sent_at = nullptr) noexcept;
+
+  using Timer = std::pair<SteadyClock::time_point, std::uint64_t>;
+  /// Calls `then` from within drive() or process() when the time has come, once, unless it is stopped.
+  Timer at(SteadyClock::time_point when, std::function<void()> then);
+  void stop(const Timer& timer) noexcept;
+
+  /// For an event loop: readable whenever process() has something to do. The engine's own, until it is destroyed.
+  [[nodiscard]] int descriptor();
+  /// Moves everything forward that can be without waiting.
+  void process();
 
  private:
   struct Impl;

@@ -12,7 +12,23 @@ if TYPE_CHECKING:
     from typing import Final
 
     from . import webhooks
-    from ._client import Client, Orders, Page, Pager, Products, Response, Subscriptions, Verdict, WebhookEndpoints
+    from ._client import (
+        AsyncClient,
+        AsyncOrders,
+        AsyncPager,
+        AsyncProducts,
+        AsyncSubscriptions,
+        AsyncWebhookEndpoints,
+        Client,
+        Orders,
+        Page,
+        Pager,
+        Products,
+        Response,
+        Subscriptions,
+        Verdict,
+        WebhookEndpoints,
+    )
     from ._errors import (
         ApiError,
         AuthenticationError,
@@ -32,6 +48,7 @@ if TYPE_CHECKING:
         TransportError,
         ValidationError,
     )
+    from ._hooks import Attempt, Hooks
     from ._types import OrderState, SignatureReason, SubscriptionStatus, VerdictReason
     from ._webhook import (
         CustomFieldValue,
@@ -52,6 +69,13 @@ if TYPE_CHECKING:
 __all__ = [
     "UNSET",
     "ApiError",
+    "AsyncClient",
+    "AsyncOrders",
+    "AsyncPager",
+    "AsyncProducts",
+    "AsyncSubscriptions",
+    "AsyncWebhookEndpoints",
+    "Attempt",
     "AuthenticationError",
     "BillcoreError",
     "Client",
@@ -60,6 +84,7 @@ __all__ = [
     "CustomFieldValue",
     "DecodeError",
     "Delivery",
+    "Hooks",
     "ImageSource",
     "InvalidArgumentError",
     "NotFoundError",
@@ -102,6 +127,12 @@ UNSET: "Final[EllipsisType]" = ...
 
 if not TYPE_CHECKING:
     _CLIENT = [
+        "AsyncClient",
+        "AsyncOrders",
+        "AsyncPager",
+        "AsyncProducts",
+        "AsyncSubscriptions",
+        "AsyncWebhookEndpoints",
         "Client",
         "Orders",
         "Page",
@@ -112,6 +143,7 @@ if not TYPE_CHECKING:
         "Verdict",
         "WebhookEndpoints",
     ]
+    _HOOKS = ["Attempt", "Hooks"]
     _TYPES = ["OrderState", "SignatureReason", "SubscriptionStatus", "VerdictReason"]
 
     def __getattr__(name):
@@ -121,6 +153,8 @@ if not TYPE_CHECKING:
             return __import__("billcore.webhooks", fromlist=["*"])
         if name in _CLIENT:
             home = "_client"
+        elif name in _HOOKS:
+            home = "_hooks"
         elif name in _TYPES:
             home = "_types"
         else:

@@ -1,15 +1,28 @@
 """The REST client. Import billcore instead."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from types import GenericAlias, TracebackType
-from typing import Any, Generic, Self, SupportsIndex, TypeAlias, TypeVar, final
+from typing import Any, Generic, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final
 
+from ._hooks import Attempt, Hooks
 from ._types import OrderState, VerdictReason
 from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
 
 _T_co = TypeVar("_T_co", covariant=True)
 _Id: TypeAlias = str | SupportsIndex
+
+# An object with one of these is enough.
+class _OnRequest(Protocol):
+    def on_request(self, attempt: Attempt, /) -> object: ...
+
+class _OnResponse(Protocol):
+    def on_response(self, attempt: Attempt, /) -> object: ...
+
+class _OnRetry(Protocol):
+    def on_retry(self, attempt: Attempt, /) -> object: ...
+
+_Hooks: TypeAlias = Hooks | _OnRequest | _OnResponse | _OnRetry
 
 class Client:
     """The REST client: every operation of the service. Reads are repeated where that may help, writes never.
@@ -20,10 +33,10 @@ class Client:
     its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
     proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
     NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust; left out, SSL_CERT_FILE,
-    SSL_CERT_DIR or the system's. headers: sent with every
-    request. http2: offer it.
-    allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
-    request_id. max_response: larger answers are refused (bytes). Raises ConfigError when an option cannot work.
+    SSL_CERT_DIR or the system's. client_certificate: file of PEM with a certificate and its key, for a service that
+    asks for one. headers: sent with every request. http2: offer it. allow_insecure_http: allow http to hosts that are
+    not loopback. request_id_header: header whose value errors show as request_id. max_response: larger answers are
+    refused (bytes). hooks: told of every attempt, see Hooks. Raises ConfigError when an option cannot work.
     Threads: may be shared by any number; works in the child of a fork.
     Service interface: Endpoints; Authentication; Errors.
     """
@@ -37,11 +50,13 @@ class Client:
         max_retries: int = 2,
         proxy: str | None = None,
         ca_bundle: str | os.PathLike[str] | None = None,
+        client_certificate: str | os.PathLike[str] | None = None,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
         http2: bool = True,
         allow_insecure_http: bool = False,
         request_id_header: str = "X-Request-Id",
         max_response: int = 67108864,
+        hooks: _Hooks | None = None,
     ) -> None: ...
     @property
     def subscriptions(self) -> Subscriptions:
@@ -216,6 +231,241 @@ class WebhookEndpoints:
         Sent at most once. Raises ValidationError (422) when the URL is invalid or already registered,
         OutcomeUnknownError when it may or may not have happened. Service interface: Endpoints, Webhook endpoints.
         """
+
+class AsyncClient:
+    """The REST client for asyncio: what Client has, to be awaited.
+
+    The options are those of Client. Lists are read with `async for`; close() is awaited, or use `async with`. A
+    cancelled task ends its request; if that was a write that may have happened, the CancelledError has a note that says
+    so. No thread is made; each event loop gets connections of its own, at most 100 at once, further requests wait for
+    one of them (within their timeout). Threads: one event loop each.
+    Service interface: Endpoints; Authentication; Errors.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float | None = 30.0,
+        max_retries: int = 2,
+        proxy: str | None = None,
+        ca_bundle: str | os.PathLike[str] | None = None,
+        client_certificate: str | os.PathLike[str] | None = None,
+        headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
+        http2: bool = True,
+        allow_insecure_http: bool = False,
+        request_id_header: str = "X-Request-Id",
+        max_response: int = 67108864,
+        hooks: _Hooks | None = None,
+    ) -> None: ...
+    @property
+    def subscriptions(self) -> AsyncSubscriptions:
+        """Operations on subscriptions."""
+
+    @property
+    def products(self) -> AsyncProducts:
+        """Operations on products."""
+
+    @property
+    def orders(self) -> AsyncOrders:
+        """Operations on orders."""
+
+    @property
+    def webhook_endpoints(self) -> AsyncWebhookEndpoints:
+        """Operations on webhook endpoints."""
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str | int] | Iterable[tuple[str, str | int]] | None = None,
+        json: Any = ...,
+        raise_on_error: bool = True,
+        timeout: float | None = ...,
+    ) -> Coroutine[Any, Any, Response]:
+        """A request of your own; everything but GET is a write, sent at most once.
+
+        method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
+        query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.
+        """
+
+    def with_options(
+        self,
+        *,
+        timeout: float | None = ...,
+        max_retries: int = ...,
+        headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = ...,
+    ) -> AsyncClient:
+        """A client that differs in these options and shares everything else, connections included.
+
+        headers: instead of all that were given. Closing it leaves the connections to the first one.
+        """
+
+    def close(self) -> Coroutine[Any, Any, None]:
+        """Close idle connections; calls under way finish, later ones raise ConfigError."""
+
+    def __aenter__(self) -> Coroutine[Any, Any, Self]: ...
+    def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> Coroutine[Any, Any, None]: ...
+
+@final
+class AsyncSubscriptions:
+    """Subscriptions of the account. Service interface: Endpoints, Subscriptions."""
+
+    def list(
+        self, *, reference_id: str | None = None, page: SupportsIndex = 1, timeout: float | None = ...
+    ) -> AsyncPager[Subscription]:
+        """All subscriptions, lazily, page by page.
+
+        reference_id: only those with exactly this one. page: where to begin. timeout: seconds for each page.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    def get(self, id: _Id, /, *, timeout: float | None = ...) -> Coroutine[Any, Any, Subscription]:
+        """One subscription. Raises NotFoundError. Service interface: Endpoints, Subscriptions."""
+
+    def cancel(self, id: _Id, /, *, timeout: float | None = ...) -> Coroutine[Any, Any, Subscription]:
+        """End billing at once; the subscription may stay active until ends_at.
+
+        Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    def change_product(
+        self, id: _Id, /, *, product_id: SupportsIndex, timeout: float | None = ...
+    ) -> Coroutine[Any, Any, Subscription]:
+        """Swap the product for another one of the account.
+
+        Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    def charge(
+        self,
+        id: _Id,
+        /,
+        *,
+        product_id: SupportsIndex,
+        amount: SupportsIndex,
+        quantity: SupportsIndex | None = None,
+        vat: SupportsIndex | None = None,
+        description: str | None = None,
+        timeout: float | None = ...,
+    ) -> Coroutine[Any, Any, Order]:
+        """Bill a one-off amount through the subscription's billing method.
+
+        product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the
+        service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, OutcomeUnknownError
+        when it may or may not have been made: see its find_candidates() before charging again.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    def orders(
+        self,
+        id: _Id,
+        /,
+        *,
+        product_id: SupportsIndex | None = None,
+        state: OrderState | str | Sequence[OrderState | str] | None = None,
+        per_page: SupportsIndex | None = None,
+        page: SupportsIndex = 1,
+        timeout: float | None = ...,
+    ) -> AsyncPager[Order]:
+        """The subscription's orders, latest first, lazily, page by page.
+
+        state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.
+        Service interface: Endpoints, Subscriptions; Limits.
+        """
+
+@final
+class AsyncProducts:
+    """Products of the account. Service interface: Endpoints, Products."""
+
+    def list(self, *, page: SupportsIndex = 1, timeout: float | None = ...) -> AsyncPager[Product]:
+        """All products, lazily, page by page.
+
+        page: where to begin. timeout: seconds for each page. Service interface: Endpoints, Products.
+        """
+
+    def get(self, id: SupportsIndex, /, *, timeout: float | None = ...) -> Coroutine[Any, Any, Product]:
+        """One product. Raises NotFoundError. Service interface: Endpoints, Products."""
+
+    def update(
+        self,
+        id: SupportsIndex,
+        fields: Mapping[str, Any] | None = None,
+        /,
+        *,
+        timeout: float | None = ...,
+        **more: Any,
+    ) -> Coroutine[Any, Any, Product]:
+        """Change the given fields only.
+
+        They are name, description, price (cents), currency, vat_rate (percent), interval; others are accepted, too.
+        fields: a mapping; keywords win over it. None is sent as null, Decimal with its digits. A field that is called
+        timeout goes into the mapping. Sent at most once. Raises InvalidArgumentError when there is no field at all,
+        OutcomeUnknownError when it may or may not have happened. Service interface: ProductWrite; Endpoints, Products.
+        """
+
+    def delete(self, id: SupportsIndex, /, *, timeout: float | None = ...) -> Coroutine[Any, Any, None]:
+        """Delete a product (softly).
+
+        Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.
+        Service interface: Endpoints, Products.
+        """
+
+@final
+class AsyncOrders:
+    """Orders of the account. Service interface: Endpoints, Orders."""
+
+    def get(self, id: _Id, /, *, timeout: float | None = ...) -> Coroutine[Any, Any, Order]:
+        """One order. Raises NotFoundError. Service interface: Endpoints, Orders."""
+
+@final
+class AsyncWebhookEndpoints:
+    """Receivers of events. Service interface: Endpoints, Webhook endpoints."""
+
+    def create(self, *, url: str, timeout: float | None = ...) -> Coroutine[Any, Any, Response]:
+        """Register a URL that receives signed events. Its secret is not in the answer: it is read from the admin UI.
+
+        Sent at most once. Raises ValidationError (422) when the URL is invalid or already registered,
+        OutcomeUnknownError when it may or may not have happened. Service interface: Endpoints, Webhook endpoints.
+        """
+
+@final
+class AsyncPager(Generic[_T_co]):
+    """A list of the service for asyncio: lazy, in order, read once.
+
+    Iterate (async for) for items; a page is asked for when its first item is. An id already seen within the last pages
+    is not yielded again. Items keep their page alive. After an error the next step asks for the same page again.
+    Tasks: one at a time. Service interface: Resources and their fields, Pagination.
+    """
+
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
+    def __aiter__(self) -> AsyncIterator[_T_co]: ...
+    def pages(self) -> AsyncIterator[Page[_T_co]]:
+        """Iterate for pages (first what is left of a page already begun)."""
+
+    def first(self) -> Coroutine[Any, Any, _T_co | None]:
+        """The list's first item, or None, without moving on: one request at most."""
+
+    def collect(self, limit: SupportsIndex | None = None) -> Coroutine[Any, Any, list[_T_co]]:
+        """All (remaining) items, at most `limit`."""
+
+    @property
+    def total(self) -> int | None:
+        """The service's count of the whole list; None before the first page."""
+
+    @property
+    def fetched_pages(self) -> int:
+        """How many pages were read."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """None until the last page has been read or the reading was stopped."""
 
 @final
 class Response:

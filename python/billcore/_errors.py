@@ -9,12 +9,17 @@ import builtins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing and datetime cost more than the whole of this module
+    from collections.abc import Coroutine
     from datetime import datetime, timedelta
-    from typing import Any
+    from typing import Any, overload
 
-    from ._client import Client, Subscriptions
+    from ._client import AsyncClient, AsyncPager, AsyncSubscriptions, Client, Pager, Subscriptions
     from ._types import SignatureReason
     from ._webhook import Order
+else:
+
+    def overload(function: object) -> object:
+        return function
 
 
 def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[str, object]) -> BillcoreError:
@@ -57,14 +62,25 @@ class _PerhapsCharged(BillcoreError):
     method: str | None
     path: str | None
     attempted_at: datetime | None
-    _subscriptions: Subscriptions | None = None  # of the client that made the charge
+    _subscriptions: Subscriptions | AsyncSubscriptions | None = None  # of the client that made the charge
 
-    def find_candidates(self, client: Client | None = None, skew: float | timedelta = 300.0) -> list[Order]:
+    @overload
+    def find_candidates(
+        self, client: AsyncClient, skew: float | timedelta = 300.0
+    ) -> Coroutine[Any, Any, list[Order]]: ...
+    @overload
+    def find_candidates(  # noqa: F811
+        self, client: Client | None = None, skew: float | timedelta = 300.0
+    ) -> list[Order]: ...
+    def find_candidates(  # noqa: F811
+        self, client: Client | AsyncClient | None = None, skew: float | timedelta = 300.0
+    ) -> list[Order] | Coroutine[Any, Any, list[Order]]:
         """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
 
-        client: needed when the error was pickled; else the one that raised it. skew: by how much the service's clock
-        may be behind this one (seconds or a timedelta). An empty list says that the charge was not made, or not yet:
-        the service may still be working on it. InvalidArgumentError for what is not a charge of unknown outcome.
+        client: needed when the error was pickled; else the one that raised it. With an AsyncClient the result is to be
+        awaited. skew: by how much the service's clock may be behind this one (seconds or a timedelta). An empty list
+        says that the charge was not made, or not yet: the service may still be working on it. InvalidArgumentError for
+        what is not a charge of unknown outcome.
         """
         from datetime import timedelta
         from urllib.parse import unquote
@@ -76,12 +92,26 @@ class _PerhapsCharged(BillcoreError):
         if subscriptions is None:
             raise InvalidArgumentError("this error has lost its client: pass client=, one of the same account")
         since = self.attempted_at - (skew if isinstance(skew, timedelta) else timedelta(seconds=skew))
+        orders: Pager[Order] | AsyncPager[Order] = subscriptions.orders(
+            unquote(path.removeprefix("/subscription/").removesuffix("/order"))
+        )
+        if not hasattr(orders, "__iter__"):
+            return _awaited_since(orders, since)
         found = []
-        for order in subscriptions.orders(unquote(path.removeprefix("/subscription/").removesuffix("/order"))):
+        for order in orders:
             if order.created_at < since:
                 break
             found.append(order)
         return found
+
+
+async def _awaited_since(orders: AsyncPager[Order], since: datetime) -> list[Order]:
+    found = []
+    async for order in orders:
+        if order.created_at < since:
+            break
+        found.append(order)
+    return found
 
 
 class ApiError(_PerhapsCharged):

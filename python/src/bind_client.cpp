@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "billcore/error.hpp"
+#include "bind_common.hpp"
+#include "bind_error.hpp"
+#include "job.hpp"
 #include "json_text.hpp"
 
 namespace billcore::python {
@@ -55,11 +58,11 @@ std::string text_or_number(py::handle value, const char* name) {
   return PyUnicode_Check(value.ptr()) ? only_text(value, name) : digits(value, name);
 }
 
-std::string path_text(py::handle value) {
+std::string path_text(py::handle value, const char* name) {
   auto* bytes = static_cast<PyObject*>(nullptr);
   if (PyUnicode_FSConverter(value.ptr(), &bytes) == 0) {
     PyErr_Clear();
-    refuse("ca_bundle must be the path of a file, not " + type_name(value));
+    refuse(std::string(name) + " must be the path of a file, not " + type_name(value));
   }
   return py::reinterpret_steal<py::bytes>(bytes);
 }
@@ -75,8 +78,6 @@ int retries(py::handle value) {
   return static_cast<int>(std::clamp<std::int64_t>(number, -1, std::numeric_limits<int>::max()));
 }
 
-// base_url, api_key, timeout, max_retries, proxy, ca_bundle, headers, http2, allow_insecure_http, request_id_header,
-// max_response
 ClientOptions client_options(const std::vector<py::handle>& values) {
   ClientOptions options;
   if (given(values[0])) options.base_url = utf8(values[0], "base_url");
@@ -88,17 +89,17 @@ ClientOptions client_options(const std::vector<py::handle>& values) {
   }
   if (!left_out(values[3])) options.max_retries = retries(values[3]);
   if (given(values[4])) options.proxy = utf8(values[4], "proxy");
-  if (given(values[5])) options.ca_bundle = path_text(values[5]);
-  if (given(values[6])) options.headers = pairs_of(values[6], "headers", only_text);
-  if (!left_out(values[7])) options.http2 = boolean(values[7], "http2");
-  if (!left_out(values[8])) options.allow_insecure_http = boolean(values[8], "allow_insecure_http");
-  if (!left_out(values[9])) options.request_id_header = utf8(values[9], "request_id_header");
-  if (!left_out(values[10])) options.max_response = size(values[10], "max_response");
+  if (given(values[5])) options.ca_bundle = path_text(values[5], "ca_bundle");
+  if (given(values[6])) options.client_certificate = path_text(values[6], "client_certificate");
+  if (given(values[7])) options.headers = pairs_of(values[7], "headers", only_text);
+  if (!left_out(values[8])) options.http2 = boolean(values[8], "http2");
+  if (!left_out(values[9])) options.allow_insecure_http = boolean(values[9], "allow_insecure_http");
+  if (!left_out(values[10])) options.request_id_header = utf8(values[10], "request_id_header");
+  if (!left_out(values[11])) options.max_response = size(values[11], "max_response");
   options.interrupt = interrupted;
   return options;
 }
 
-// timeout, max_retries, headers
 ClientChanges client_changes(const std::vector<py::handle>& values) {
   ClientChanges changes;
   if (given(values[0])) {
@@ -117,17 +118,6 @@ ClientChanges client_changes(const std::vector<py::handle>& values) {
 struct PyResponse {
   Response response;
 };
-
-py::object request(const Client& self, const std::vector<py::handle>& values) {
-  const auto method = utf8(values[0], "method");
-  const auto path = utf8(values[1], "path");
-  RequestOptions options;
-  if (given(values[2])) options.query = pairs_of(values[2], "query", text_or_number);
-  if (!left_out(values[3])) options.json = json_text(values[3], "json");
-  if (!left_out(values[4])) options.raise_on_error = boolean(values[4], "raise_on_error");
-  const auto call = call_options(values[5]);
-  return make_response(without_gil([&] { return self.request(method, path, options, call); }));
-}
 
 void bind_response(py::module_& module) {
   auto type = py::class_<PyResponse>(module, "Response", py::is_final(),
@@ -165,75 +155,81 @@ max_retries: further attempts where one is safe: of a read when no connection ca
 its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
 proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
 NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust; left out, SSL_CERT_FILE,
-SSL_CERT_DIR or the system's. headers: sent with every
-request. http2: offer it.
-allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
-request_id. max_response: larger answers are refused (bytes). Raises ConfigError when an option cannot work.
-Threads: may be shared by any number; works in the child of a fork.
+SSL_CERT_DIR or the system's. client_certificate: file of PEM with a certificate and its key, for a service that asks
+for one. headers: sent with every request. http2: offer it. allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
+request_id. max_response: larger answers are refused (bytes). hooks: told of every attempt, see Hooks. Raises ConfigError when an
+option cannot work. Threads: may be shared by any number; works in the child of a fork.
 Service interface: Endpoints; Authentication; Errors.)";
-
-#define BILLCORE_CLIENT_PARAMETERS                                                            \
-  "*, base_url=None, api_key=None, timeout=30.0, max_retries=2, proxy=None, ca_bundle=None, " \
-  "headers=None, http2=True, allow_insecure_http=False, request_id_header='X-Request-Id', max_response=67108864)"
-
-[[noreturn]] void refuse_pickle(const py::object& /*self*/) {
-  throw py::type_error("a Client cannot be pickled or copied: it holds an API key; make one where it is needed");
-}
 
 void bind_client(py::module_& module) {
   static const Signature create("Client(" BILLCORE_CLIENT_PARAMETERS);
   static const Signature init("__init__(self, " BILLCORE_CLIENT_PARAMETERS);
-  auto type = py::class_<Client>(module, "Client", create.doc(client_doc).c_str());
+  auto type = py::class_<SyncClient>(module, "Client", create.doc(client_doc).c_str());
   type.attr("__doc__") = client_doc;
   type.attr("__module__") = "billcore";
   type.def(py::init([](const py::args& args, const py::kwargs& kwargs) {
-             return Client(client_options(create.bind(args, kwargs)));
+             return SyncClient{make_sender(create.bind(args, kwargs), nullptr)};
            }),
            init.doc("Connects to nothing yet.").c_str());
-  type.def_property_readonly("subscriptions", &Client::subscriptions, "Operations on subscriptions.");
-  type.def_property_readonly("products", &Client::products, "Operations on products.");
-  type.def_property_readonly("orders", &Client::orders, "Operations on orders.");
-  type.def_property_readonly("webhook_endpoints", &Client::webhook_endpoints, "Operations on webhook endpoints.");
-
-  static const Signature request_signature(
-      "request(self, method, path, *, query=None, json=..., raise_on_error=True, timeout=...)");
-  type.def(
-      "request",
-      [](const Client& self, const py::args& args, const py::kwargs& kwargs) {
-        return request(self, request_signature.bind(args, kwargs));
-      },
-      request_signature
-          .doc(R"(A request of your own; everything but GET is a write, sent at most once.
-
-method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
-query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.)")
-          .c_str());
-
-  static const Signature changed("with_options(self, *, timeout=..., max_retries=..., headers=...)");
-  type.def(
-      "with_options",
-      [](const Client& self, const py::args& args, const py::kwargs& kwargs) {
-        return self.with_options(client_changes(changed.bind(args, kwargs)));
-      },
-      changed
-          .doc("A client that differs in these options and shares everything else, connections included.\n\n"
-               "headers: instead of all that were given. Closing it leaves the connections to the first one.")
-          .c_str());
-
+  bind_common(type);
   static const Signature close("close(self)");
-  type.def(
-      "close", [](Client& self) { without_gil([&] { self.close(); }); },
-      close.doc("Close idle connections; calls under way finish, later ones raise ConfigError.").c_str());
+  const auto end = [](SyncClient& self) { without_gil([&] { self.client.close(); }); };
+  type.def("close", end,
+           close.doc("Close idle connections; calls under way finish, later ones raise ConfigError.").c_str());
   type.def("__enter__", [](py::object self) { return self; });
-  type.def("__exit__", [](Client& self, const py::args& /*args*/) { without_gil([&] { self.close(); }); });
-  type.def("__repr__", [](const Client& /*self*/) { return "<billcore.Client>"; });
-  static const Signature reduce("__reduce__(self)");
-  type.def("__reduce__", &refuse_pickle, reduce.doc("Refused: TypeError.").c_str());
+  type.def("__exit__", [end](SyncClient& self, const py::args& /*args*/) { end(self); });
 }
 
 }  // namespace
 
 const Bridge& bridge() noexcept { return *the_bridge; }
+
+void set_error(const Error& error) noexcept { bridge().set_error(error); }
+
+void raise_for(const Job& job, const Error& error) {
+  set_error(error);
+  const py::error_already_set raised;
+  if (error.code() != ErrorCode::interrupted) job.complete(raised);
+  throw raised;
+}
+
+py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name) {
+  if (sender.loops != nullptr) return make_awaitable(sender, std::move(job), name);
+  try {
+    while (const auto operation = job->next()) {
+      job->set_hooks(sender.hooks.for_call(false));
+      without_gil([&] {
+        sender.client.send(*operation, job->options(), [&job](Completed& completed) { job->take(completed); });
+      });
+    }
+  } catch (const Error& error) {
+    raise_for(*job, error);
+  }
+  return job->result();
+}
+
+Sender make_sender(const std::vector<py::handle>& values, std::shared_ptr<Loops> loops) {
+  HooksOption hooks;
+  if (given(values[12])) hooks = HooksOption(py::reinterpret_borrow<py::object>(values[12]));
+  return {Client(client_options(values)), std::move(hooks), std::move(loops)};
+}
+
+Sender changed_sender(const Sender& sender, const std::vector<py::handle>& values) {
+  return {sender.client.with_options(client_changes(values)), sender.hooks, sender.loops};
+}
+
+py::object request(const Sender& sender, const std::vector<py::handle>& values) {
+  RequestOptions options;
+  const auto method = utf8(values[0], "method");
+  const auto path = utf8(values[1], "path");
+  if (given(values[2])) options.query = pairs_of(values[2], "query", text_or_number);
+  if (!left_out(values[3])) options.json = json_text(values[3], "json");
+  if (!left_out(values[4])) options.raise_on_error = boolean(values[4], "raise_on_error");
+  return run(sender,
+             std::make_unique<ResponseJob>(operations::request(method, path, options), options.raise_on_error,
+                                           call_options(values[5])),
+             "request");
+}
 
 std::chrono::milliseconds milliseconds(py::handle seconds) {
   if (PyBool_Check(seconds.ptr()) || PyNumber_Check(seconds.ptr()) == 0) {
@@ -279,5 +275,7 @@ PYBIND11_MODULE(_client, module) {
   bind_response(module);
   bind_pager(module);
   bind_operations(module);
+  bind_awaitable(module);
   bind_client(module);
+  bind_async_client(module);
 }

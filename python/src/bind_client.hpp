@@ -7,12 +7,17 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "arguments.hpp"
 #include "billcore/client.hpp"
+#include "bind_hooks.hpp"
 #include "bridge.hpp"
 
 namespace billcore::python {
+
+class Job;
+class Loops;
 
 /// The functions of `_webhook`.
 [[nodiscard]] const Bridge& bridge() noexcept;
@@ -38,18 +43,52 @@ auto without_gil(F&& f) {
   return std::forward<F>(f)();
 }
 
+/// A client as its parts see it: calls wait, or (with loops) are awaited.
+struct Sender {
+  Client client;
+  HooksOption hooks;
+  std::shared_ptr<Loops> loops;
+};
+
+/// Does the job: gives its result, or something to await that does. `name` must be static.
+[[nodiscard]] py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name);
+/// The same when there are loops.
+[[nodiscard]] py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name);
+/// Raises the Python error of `error`, completed by the job.
+[[noreturn]] void raise_for(const Job& job, const Error& error);
+
 /// The argument `timeout` of a call: left out, the client's; None, no deadline.
 [[nodiscard]] CallOptions call_options(py::handle timeout);
 /// Seconds as the core counts them: rounded up, so that more than nothing stays more than nothing.
 [[nodiscard]] std::chrono::milliseconds milliseconds(py::handle seconds);
 
-[[nodiscard]] py::object make_response(Response response);
+#define BILLCORE_CLIENT_PARAMETERS                                                                                   \
+  "*, base_url=None, api_key=None, timeout=30.0, max_retries=2, proxy=None, ca_bundle=None, "                        \
+  "client_certificate=None, headers=None, http2=True, allow_insecure_http=False, request_id_header='X-Request-Id', " \
+  "max_response=67108864, hooks=None)"
+#define BILLCORE_CHANGE_PARAMETERS "*, timeout=..., max_retries=..., headers=...)"
+#define BILLCORE_REQUEST_PARAMETERS "method, path, *, query=None, json=..., raise_on_error=True, timeout=...)"
 
+/// A client from the values of BILLCORE_CLIENT_PARAMETERS.
+[[nodiscard]] Sender make_sender(const std::vector<py::handle>& values, std::shared_ptr<Loops> loops);
+/// One over the same connections, from those of BILLCORE_CHANGE_PARAMETERS.
+[[nodiscard]] Sender changed_sender(const Sender& sender, const std::vector<py::handle>& values);
+/// Client.request() with those of BILLCORE_REQUEST_PARAMETERS.
+[[nodiscard]] py::object request(const Sender& sender, const std::vector<py::handle>& values);
+
+[[nodiscard]] py::object make_response(Response response);
+[[nodiscard]] py::object make_pager(const Sender& sender, View type, ListOperation list, std::int64_t page,
+                                    CallOptions options);
+
+void bind_async_client(py::module_& module);
+void bind_awaitable(py::module_& module);
 void bind_operations(py::module_& module);
 void bind_pager(py::module_& module);
 
-[[nodiscard]] py::object make_pager(Pager<Subscription> pager);
-[[nodiscard]] py::object make_pager(Pager<Order> pager);
-[[nodiscard]] py::object make_pager(Pager<Product> pager);
+/// The groups of operations, of the kind that goes with the sender.
+[[nodiscard]] py::object make_subscriptions(Sender sender);
+[[nodiscard]] py::object make_products(Sender sender);
+[[nodiscard]] py::object make_orders(Sender sender);
+[[nodiscard]] py::object make_webhook_endpoints(Sender sender);
 
 }  // namespace billcore::python

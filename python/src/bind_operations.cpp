@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "bind_client.hpp"
+#include "job.hpp"
 #include "json_text.hpp"
 
 namespace billcore::python {
@@ -61,6 +62,8 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
   return out;
 }
 
+using Values = std::vector<py::handle>;
+
 /// Adds a method that reads its own arguments: `body(self, values, more)`.
 template <typename Group, typename Body>
 void define(py::class_<Group>& type, const char* signature, const char* doc, Body body) {
@@ -78,51 +81,85 @@ void define(py::class_<Group>& type, const char* signature, const char* doc, Bod
       read.doc(doc).c_str());
 }
 
+// The groups: those of Client, and those of AsyncClient, whose types differ in name only.
+enum class Kind { blocking, awaited };
+template <Kind>
+struct Subscriptions : Sender {};
+template <Kind>
+struct Products : Sender {};
+template <Kind>
+struct Orders : Sender {};
+template <Kind>
+struct WebhookEndpoints : Sender {};
+
 template <typename Group>
-py::class_<Group> group(py::module_& module, const char* name, const char* doc) {
-  auto type = py::class_<Group>(module, name, py::is_final(), doc);
+py::class_<Group> group(py::module_& module, Kind kind, const std::string& name, const char* doc) {
+  auto type = py::class_<Group>(module, ((kind == Kind::awaited ? "Async" : "") + name).c_str(), py::is_final(), doc);
   type.attr("__module__") = "billcore";
   return type;
 }
 
-using Values = std::vector<py::handle>;
+template <template <Kind> typename Group>
+py::object make_group(Sender sender) {
+  if (sender.loops != nullptr) return py::cast(Group<Kind::awaited>{std::move(sender)});
+  return py::cast(Group<Kind::blocking>{std::move(sender)});
+}
 
+py::object resource(const Sender& sender, View type, Operation operation, py::handle timeout, const char* name) {
+  return run(sender, std::make_unique<ResourceJob>(type, std::move(operation), call_options(timeout)), name);
+}
+
+/// A charge: an error that leaves its outcome open can look for it.
+class ChargeJob final : public ResourceJob {
+ public:
+  ChargeJob(Operation operation, CallOptions options, py::object subscriptions)
+      : ResourceJob(View::order, std::move(operation), std::move(options)), subscriptions_(std::move(subscriptions)) {}
+  void complete(const py::error_already_set& error) const override {
+    if (!py::getattr(error.value(), "outcome_unknown", py::bool_(false)).cast<bool>()) return;
+    error.value().attr("_subscriptions") = subscriptions_;  // for find_candidates()
+  }
+
+ private:
+  py::object subscriptions_;
+};
+
+template <Kind kind>
 void bind_subscriptions(py::module_& module) {
-  auto type = group<Subscriptions>(module, "Subscriptions",
-                                   "Subscriptions of the account. Service interface: Endpoints, Subscriptions.");
+  using Group = Subscriptions<kind>;
+  auto type = group<Group>(module, kind, "Subscriptions",
+                           "Subscriptions of the account. Service interface: Endpoints, Subscriptions.");
   define(type, "list(self, *, reference_id=None, page=1, timeout=...)",
          "All subscriptions, lazily, page by page.\n\n"
          "reference_id: only those with exactly this one. page: where to begin. timeout: seconds for each page.\n"
          "Service interface: Endpoints, Subscriptions.",
-         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
-           return make_pager(
-               self.list({optional_text(values[0], "reference_id"), page_of(values[1])}, call_options(values[2])));
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
+           const SubscriptionQuery query{optional_text(values[0], "reference_id"), page_of(values[1])};
+           return make_pager(self, View::subscription, operations::list_subscriptions(query), query.page,
+                             call_options(values[2]));
          });
   define(type, "get(self, id, /, *, timeout=...)",
          "One subscription. Raises NotFoundError. Service interface: Endpoints, Subscriptions.",
-         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
-           const auto id = id_of(values[0]);
-           const auto call = call_options(values[1]);
-           return view(View::subscription, without_gil([&] { return self.get(id, call); }).value());
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
+           return resource(self, View::subscription, operations::get_subscription(id_of(values[0])), values[1],
+                           "Subscriptions.get");
          });
   define(type, "cancel(self, id, /, *, timeout=...)",
          "End billing at once; the subscription may stay active until ends_at.\n\n"
          "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
          "Service interface: Endpoints, Subscriptions.",
-         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
-           const auto id = id_of(values[0]);
-           const auto call = call_options(values[1]);
-           return view(View::subscription, without_gil([&] { return self.cancel(id, call); }).value());
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
+           return resource(self, View::subscription, operations::cancel_subscription(id_of(values[0])), values[1],
+                           "Subscriptions.cancel");
          });
   define(type, "change_product(self, id, /, *, product_id, timeout=...)",
          "Swap the product for another one of the account.\n\n"
          "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
          "Service interface: Endpoints, Subscriptions.",
-         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
            const auto id = id_of(values[0]);
            const auto product = integer(values[1], "product_id");
-           const auto call = call_options(values[2]);
-           return view(View::subscription, without_gil([&] { return self.change_product(id, product, call); }).value());
+           return resource(self, View::subscription, operations::change_subscription_product(id, product), values[2],
+                           "Subscriptions.change_product");
          });
   define(
       type, "charge(self, id, /, *, product_id, amount, quantity=None, vat=None, description=None, timeout=...)",
@@ -132,7 +169,7 @@ void bind_subscriptions(py::module_& module) {
       "OutcomeUnknownError\n"
       "when it may or may not have been made: see its find_candidates() before charging again.\n"
       "Service interface: Endpoints, Subscriptions.",
-      [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+      [](const Group& self, const Values& values, const py::dict& /*more*/) {
         const auto id = id_of(values[0]);
         Charge charge;
         charge.product_id = integer(values[1], "product_id");
@@ -140,45 +177,42 @@ void bind_subscriptions(py::module_& module) {
         charge.quantity = optional_integer(values[3], "quantity");
         charge.vat = optional_integer(values[4], "vat");
         charge.description = optional_text(values[5], "description");
-        const auto call = call_options(values[6]);
-        try {
-          return view(View::order, without_gil([&] { return self.charge(id, charge, call); }).value());
-        } catch (const Error& error) {
-          if (!error.detail().outcome_unknown || error.code() == ErrorCode::interrupted) throw;
-          bridge().set_error(error);
-          py::error_already_set raised;
-          raised.value().attr("_subscriptions") = py::cast(self);  // for find_candidates()
-          throw raised;
-        }
+        auto job = std::make_unique<ChargeJob>(operations::charge_subscription(id, charge), call_options(values[6]),
+                                               py::cast(self));
+        return run(self, std::move(job), "Subscriptions.charge");
       });
   define(type, "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, timeout=...)",
          "The subscription's orders, latest first, lazily, page by page.\n\n"
          "state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.\n"
          "Service interface: Endpoints, Subscriptions; Limits.",
-         [](const Subscriptions& self, const Values& values, const py::dict& /*more*/) {
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
            OrderQuery query;
            query.product_id = optional_integer(values[1], "product_id");
            query.states = states_of(values[2]);
            query.per_page = optional_integer(values[3], "per_page");
            query.page = page_of(values[4]);
-           return make_pager(self.orders(id_of(values[0]), query, call_options(values[5])));
+           return make_pager(self, View::order, operations::list_orders(id_of(values[0]), query), query.page,
+                             call_options(values[5]));
          });
 }
 
+template <Kind kind>
 void bind_products(py::module_& module) {
-  auto type = group<Products>(module, "Products", "Products of the account. Service interface: Endpoints, Products.");
+  using Group = Products<kind>;
+  auto type =
+      group<Group>(module, kind, "Products", "Products of the account. Service interface: Endpoints, Products.");
   define(type, "list(self, *, page=1, timeout=...)",
          "All products, lazily, page by page.\n\n"
          "page: where to begin. timeout: seconds for each page. Service interface: Endpoints, Products.",
-         [](const Products& self, const Values& values, const py::dict& /*more*/) {
-           return make_pager(self.list({page_of(values[0])}, call_options(values[1])));
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
+           return make_pager(self, View::product, operations::list_products(), page_of(values[0]),
+                             call_options(values[1]));
          });
   define(type, "get(self, id, /, *, timeout=...)",
          "One product. Raises NotFoundError. Service interface: Endpoints, Products.",
-         [](const Products& self, const Values& values, const py::dict& /*more*/) {
-           const auto id = integer(values[0], "id");
-           const auto call = call_options(values[1]);
-           return view(View::product, without_gil([&] { return self.get(id, call); }).value());
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
+           return resource(self, View::product, operations::get_product(integer(values[0], "id")), values[1],
+                           "Products.get");
          });
   define(
       type, "update(self, id, fields=None, /, *, timeout=..., **more)",
@@ -187,57 +221,68 @@ void bind_products(py::module_& module) {
       "fields: a mapping; keywords win over it. None is sent as null, Decimal with its digits. A field that is called\n"
       "timeout goes into the mapping. Sent at most once. Raises InvalidArgumentError when there is no field at all,\n"
       "OutcomeUnknownError when it may or may not have happened. Service interface: ProductWrite; Endpoints, Products.",
-      [](const Products& self, const Values& values, const py::dict& more) {
+      [](const Group& self, const Values& values, const py::dict& more) {
         const auto id = integer(values[0], "id");
-        const auto fields = fields_of(values[1], more);
-        const auto call = call_options(values[2]);
-        return view(View::product, without_gil([&] { return self.update(id, fields, call); }).value());
+        return resource(self, View::product, operations::update_product(id, fields_of(values[1], more)), values[2],
+                        "Products.update");
       });
   define(type, "delete(self, id, /, *, timeout=...)",
          "Delete a product (softly).\n\n"
          "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
          "Service interface: Endpoints, Products.",
-         [](const Products& self, const Values& values, const py::dict& /*more*/) -> py::object {
-           const auto id = integer(values[0], "id");
-           const auto call = call_options(values[1]);
-           without_gil([&] { self.remove(id, call); });
-           return py::none();
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
+           auto operation = operations::delete_product(integer(values[0], "id"));
+           return run(self, std::make_unique<EmptyJob>(std::move(operation), call_options(values[1])),
+                      "Products.delete");
          });
 }
 
+template <Kind kind>
 void bind_orders(py::module_& module) {
-  auto type = group<Orders>(module, "Orders", "Orders of the account. Service interface: Endpoints, Orders.");
+  using Group = Orders<kind>;
+  auto type = group<Group>(module, kind, "Orders", "Orders of the account. Service interface: Endpoints, Orders.");
   define(type, "get(self, id, /, *, timeout=...)",
          "One order. Raises NotFoundError. Service interface: Endpoints, Orders.",
-         [](const Orders& self, const Values& values, const py::dict& /*more*/) {
-           const auto id = id_of(values[0]);
-           const auto call = call_options(values[1]);
-           return view(View::order, without_gil([&] { return self.get(id, call); }).value());
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
+           return resource(self, View::order, operations::get_order(id_of(values[0])), values[1], "Orders.get");
          });
 }
 
+template <Kind kind>
 void bind_webhook_endpoints(py::module_& module) {
-  auto type = group<WebhookEndpoints>(module, "WebhookEndpoints",
-                                      "Receivers of events. Service interface: Endpoints, Webhook endpoints.");
+  using Group = WebhookEndpoints<kind>;
+  auto type = group<Group>(module, kind, "WebhookEndpoints",
+                           "Receivers of events. Service interface: Endpoints, Webhook endpoints.");
   define(
       type, "create(self, *, url, timeout=...)",
       "Register a URL that receives signed events. Its secret is not in the answer: it is read from the admin UI.\n\n"
       "Sent at most once. Raises ValidationError (422) when the URL is invalid or already registered,\n"
       "OutcomeUnknownError when it may or may not have happened. Service interface: Endpoints, Webhook endpoints.",
-      [](const WebhookEndpoints& self, const Values& values, const py::dict& /*more*/) {
-        const auto url = utf8(values[0], "url");
-        const auto call = call_options(values[1]);
-        return make_response(without_gil([&] { return self.create(url, call); }));
+      [](const Group& self, const Values& values, const py::dict& /*more*/) {
+        auto operation = operations::create_webhook_endpoint(utf8(values[0], "url"));
+        return run(self, std::make_unique<ResponseJob>(std::move(operation), true, call_options(values[1])),
+                   "WebhookEndpoints.create");
       });
+}
+
+template <Kind kind>
+void bind_groups(py::module_& module) {
+  bind_subscriptions<kind>(module);
+  bind_products<kind>(module);
+  bind_orders<kind>(module);
+  bind_webhook_endpoints<kind>(module);
 }
 
 }  // namespace
 
+py::object make_subscriptions(Sender sender) { return make_group<Subscriptions>(std::move(sender)); }
+py::object make_products(Sender sender) { return make_group<Products>(std::move(sender)); }
+py::object make_orders(Sender sender) { return make_group<Orders>(std::move(sender)); }
+py::object make_webhook_endpoints(Sender sender) { return make_group<WebhookEndpoints>(std::move(sender)); }
+
 void bind_operations(py::module_& module) {
-  bind_subscriptions(module);
-  bind_products(module);
-  bind_orders(module);
-  bind_webhook_endpoints(module);
+  bind_groups<Kind::blocking>(module);
+  bind_groups<Kind::awaited>(module);
 }
 
 }  // namespace billcore::python

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "bind_client.hpp"
+#include "job.hpp"
 
 namespace billcore::python {
 namespace {
@@ -17,93 +18,153 @@ struct AnyPage {
   Pagination pagination;
 };
 
-/// A Pager<T> apart from its T.
-class AnyPager {
- public:
-  AnyPager() = default;
-  virtual ~AnyPager() = default;
-  AnyPager(const AnyPager&) = delete;
-  AnyPager& operator=(const AnyPager&) = delete;
-  [[nodiscard]] virtual View type() const noexcept = 0;
-  [[nodiscard]] virtual bool buffered() const noexcept = 0;
-  [[nodiscard]] virtual std::optional<Value> next() = 0;
-  [[nodiscard]] virtual std::optional<Value> first() = 0;
-  [[nodiscard]] virtual std::optional<AnyPage> next_page() = 0;
-  [[nodiscard]] virtual std::optional<std::int64_t> total() const noexcept = 0;
-  [[nodiscard]] virtual std::int64_t fetched_pages() const noexcept = 0;
-  [[nodiscard]] virtual std::optional<Verdict> verdict() const noexcept = 0;
-  virtual void stop() noexcept = 0;
-};
-
-template <typename T, View kind>
-class PagerOf final : public AnyPager {
- public:
-  explicit PagerOf(Pager<T> pager) : pager_(std::move(pager)) {}
-  [[nodiscard]] View type() const noexcept override { return kind; }
-  [[nodiscard]] bool buffered() const noexcept override { return pager_.buffered(); }
-  [[nodiscard]] std::optional<Value> next() override { return value_of(pager_.next()); }
-  [[nodiscard]] std::optional<Value> first() override { return value_of(pager_.first()); }
-  [[nodiscard]] std::optional<AnyPage> next_page() override {
-    const auto page = pager_.next_page();
-    if (!page) return std::nullopt;
-    AnyPage out{kind, {}, page->pagination()};
-    for (const auto& item : page->items()) out.items.push_back(item.value());
-    return out;
-  }
-  [[nodiscard]] std::optional<std::int64_t> total() const noexcept override { return pager_.total(); }
-  [[nodiscard]] std::int64_t fetched_pages() const noexcept override { return pager_.fetched_pages(); }
-  [[nodiscard]] std::optional<Verdict> verdict() const noexcept override { return pager_.verdict(); }
-  void stop() noexcept override { pager_.stop(); }
-
- private:
-  static std::optional<Value> value_of(std::optional<T> item) {
-    if (!item) return std::nullopt;
-    return item->value();
-  }
-  Pager<T> pager_;
-};
-
-/// What the Python objects of one list share. The core's pager is for one thread at a time; while it waits for a page the GIL is
-/// free, so a second thread (or a signal handler) can come in between.
+/// What the Python objects of one list share. The pager is for one reader at a time; while that one waits for a page the GIL
+/// is free, so a second one (or a signal handler, or another task) can come in between.
 class List {
  public:
-  explicit List(std::unique_ptr<AnyPager> pager) : pager_(std::move(pager)) {}
-
-  class Use {
-   public:
-    explicit Use(List& list) : list_(list) {
-      if (list_.busy_.exchange(true)) {
-        refuse("the pager is in use by another thread: one thread at a time, or a pager for each");
-      }
-    }
-    ~Use() { list_.busy_ = false; }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-    AnyPager* operator->() const noexcept { return list_.pager_.get(); }
-
-   private:
-    List& list_;
-  };
+  List(Sender from, View what, ListOperation list, std::int64_t first_page, CallOptions call)
+      : sender(std::move(from)),
+        type(what),
+        operation(std::move(list)),
+        options(std::move(call)),
+        core(detail::make_pager_core(first_page)) {}
 
   /// Says that the rest is not wanted; nothing when somebody is reading on.
   void stop() noexcept {
-    if (busy_.exchange(true)) return;
-    pager_->stop();
-    busy_ = false;
+    if (busy.exchange(true)) return;
+    detail::stop(*core);
+    busy = false;
   }
 
- private:
-  std::unique_ptr<AnyPager> pager_;
-  std::atomic<bool> busy_{false};
+  const Sender sender;
+  const View type;
+  const ListOperation operation;
+  const CallOptions options;
+  const std::shared_ptr<detail::PagerCore> core;
+  std::atomic<bool> busy{false};
 };
 
 using ListPtr = std::shared_ptr<List>;
 
-struct PyPager {
-  ListPtr list;
+/// The right to read a list.
+class Use {
+ public:
+  explicit Use(ListPtr list) : list_(std::move(list)) {
+    if (list_->busy.exchange(true)) {
+      refuse("the pager is in use by another thread or task: one at a time, or a pager for each");
+    }
+  }
+  ~Use() { list_->busy = false; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  [[nodiscard]] const List& operator*() const noexcept { return *list_; }
+  [[nodiscard]] const List* operator->() const noexcept { return list_.get(); }
+
+ private:
+  ListPtr list_;
 };
 
-/// What iter() and pages() give; when it is dropped before the end, the reading counts as stopped.
+/// Reading a list: asks for pages until has_enough().
+class ListJob : public Job {
+ public:
+  explicit ListJob(ListPtr list) : Job(list->options), list_(std::move(list)) {}
+  [[nodiscard]] std::optional<Operation> next() override {
+    if (!use_) {  // not before it is awaited
+      list().sender.client.require_open();
+      use_.emplace(list_);
+    }
+    if (has_enough()) return std::nullopt;
+    const auto page = detail::wanted_page(core());
+    if (!page) return std::nullopt;
+    return list().operation.page(*page);
+  }
+  void take(Completed& completed) override {
+    detail::accept_page(core(), completed.list());
+    ++taken_;
+  }
+
+ protected:
+  [[nodiscard]] virtual bool has_enough() = 0;
+  [[nodiscard]] const List& list() const noexcept { return *list_; }
+  [[nodiscard]] detail::PagerCore& core() const noexcept { return *list_->core; }
+  [[nodiscard]] int taken() const noexcept { return taken_; }
+  // The end of an iteration.
+  [[noreturn]] void raise_stop() const {
+    PyErr_SetNone(list().sender.loops != nullptr ? PyExc_StopAsyncIteration : PyExc_StopIteration);
+    throw py::error_already_set();
+  }
+
+ private:
+  ListPtr list_;
+  std::optional<Use> use_;
+  int taken_ = 0;
+};
+
+class NextItem final : public ListJob {
+ public:
+  using ListJob::ListJob;
+  [[nodiscard]] bool has_enough() override { return detail::buffered(core()); }
+  [[nodiscard]] py::object result() override {
+    const auto value = detail::take_item(core());
+    if (!value) raise_stop();
+    return view(list().type, *value);
+  }
+};
+
+class NextPage final : public ListJob {
+ public:
+  using ListJob::ListJob;
+  [[nodiscard]] bool has_enough() override { return found_ = found_ || detail::buffered(core()) || taken() > 0; }
+  [[nodiscard]] py::object result() override {
+    auto page = found_ ? detail::take_page(core()) : std::nullopt;
+    if (!page) raise_stop();
+    AnyPage out{list().type, {}, page->pagination};
+    for (const auto* item : page->items) out.items.emplace_back(page->document, item);
+    return py::cast(std::move(out));
+  }
+
+ private:
+  bool found_ = false;
+};
+
+class FirstItem final : public ListJob {
+ public:
+  using ListJob::ListJob;
+  [[nodiscard]] bool has_enough() override { return detail::fetched_pages(core()) > 0; }
+  [[nodiscard]] py::object result() override {
+    const auto& value = detail::known_first(core());
+    return value ? view(list().type, *value) : py::object(py::none());
+  }
+};
+
+class AllItems final : public ListJob {
+ public:
+  AllItems(ListPtr list, std::size_t most) : ListJob(std::move(list)), most_(most) {}
+  [[nodiscard]] bool has_enough() override {
+    while (out_.size() < most_) {
+      const auto value = detail::take_item(core());
+      if (!value) return false;
+      out_.append(view(list().type, *value));
+    }
+    return true;
+  }
+  [[nodiscard]] py::object result() override {
+    if (out_.size() >= most_) detail::stop(core());
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t most_;
+  py::list out_;
+};
+
+/// Pager and AsyncPager, and what iterating them gives; dropped before the end, the reading counts as stopped.
+struct PagerObject {
+  ListPtr list;
+};
+struct SyncPager : PagerObject {};
+struct AsyncPager : PagerObject {};
+
 struct Iteration {
   explicit Iteration(ListPtr shared) : list(std::move(shared)) {}
   Iteration(Iteration&&) noexcept = default;
@@ -121,43 +182,30 @@ struct Items : Iteration {
 struct Pages : Iteration {
   using Iteration::Iteration;
 };
+struct AsyncItems : Iteration {
+  using Iteration::Iteration;
+};
+struct AsyncPages : Iteration {
+  using Iteration::Iteration;
+};
 
-std::optional<Value> next_value(const List::Use& pager) {
-  if (pager->buffered()) return pager->next();
-  return without_gil([&] { return pager->next(); });
+template <typename WhichJob, typename... More>
+py::object read(const ListPtr& list, const char* name, More... more) {
+  return run(list->sender, std::make_unique<WhichJob>(list, more...), name);
 }
 
-py::object next_item(Items& self) {
-  const List::Use pager(*self.list);
-  const auto value = next_value(pager);
-  if (!value) throw py::stop_iteration();
-  return view(pager->type(), *value);
-}
-
-AnyPage next_page(Pages& self) {
-  const List::Use pager(*self.list);
-  auto page = without_gil([&] { return pager->next_page(); });
-  if (!page) throw py::stop_iteration();
-  return *std::move(page);
-}
-
-py::object first(const PyPager& self) {
-  const List::Use pager(*self.list);
-  const auto value = without_gil([&] { return pager->first(); });
-  return value ? view(pager->type(), *value) : py::object(py::none());
-}
-
-py::list collect(const PyPager& self, py::handle limit) {
-  const List::Use pager(*self.list);
-  const auto most = given(limit) ? size(limit, "limit") : std::numeric_limits<std::size_t>::max();
-  py::list out;
-  while (out.size() < most) {
-    const auto value = next_value(pager);
-    if (!value) return out;
-    out.append(view(pager->type(), *value));
+py::object next_item(const Items& self) {
+  {
+    // Most items are at hand: they need no job.
+    const Use list(self.list);
+    if (const auto value = detail::take_item(*list->core)) return view(list->type, *value);
   }
-  pager->stop();
-  return out;
+  return read<NextItem>(self.list, "Pager.__next__");
+}
+
+py::object collect(const PagerObject& self, py::handle limit) {
+  const auto most = given(limit) ? size(limit, "limit") : std::numeric_limits<std::size_t>::max();
+  return read<AllItems>(self.list, "Pager.collect", most);
 }
 
 std::string verdict_text(const Verdict& verdict) { return verdict.complete ? "complete" : "possibly_missed"; }
@@ -222,67 +270,94 @@ void bind_page(py::module_& module) {
 }
 
 template <typename Each>
-void bind_iteration(py::module_& module, const char* name, const char* doc, auto next) {
+py::class_<Each> iteration(py::module_& module, const char* name, const char* doc) {
   auto type = py::class_<Each>(module, name, py::is_final(), doc);
   type.attr("__module__") = "billcore";
-  type.def("__iter__", [](py::object self) { return self; });
-  type.def("__next__", next, py::return_value_policy::move);
+  return type;
 }
 
-template <typename T, View kind>
-py::object any_pager(Pager<T> pager) {
-  return py::cast(PyPager{std::make_shared<List>(std::make_unique<PagerOf<T, kind>>(std::move(pager)))});
+void bind_iterations(py::module_& module) {
+  const auto itself = [](py::object self) { return self; };
+  iteration<Items>(module, "ItemIterator", "Items of a list; dropped before the end, the reading counts as stopped.")
+      .def("__iter__", itself)
+      .def("__next__", &next_item);
+  iteration<Pages>(module, "PageIterator", "Pages of a list; dropped before the end, the reading counts as stopped.")
+      .def("__iter__", itself)
+      .def("__next__", [](const Pages& self) { return read<NextPage>(self.list, "Pager.__next__"); });
+  iteration<AsyncItems>(module, "AsyncItemIterator",
+                        "Items of a list; dropped before the end, the reading counts as stopped.")
+      .def("__aiter__", itself)
+      .def("__anext__", [](const AsyncItems& self) { return read<NextItem>(self.list, "AsyncPager.__anext__"); });
+  iteration<AsyncPages>(module, "AsyncPageIterator",
+                        "Pages of a list; dropped before the end, the reading counts as stopped.")
+      .def("__aiter__", itself)
+      .def("__anext__", [](const AsyncPages& self) { return read<NextPage>(self.list, "AsyncPager.__anext__"); });
 }
 
-}  // namespace
-
-py::object make_pager(Pager<Subscription> pager) {
-  return any_pager<Subscription, View::subscription>(std::move(pager));
-}
-py::object make_pager(Pager<Order> pager) { return any_pager<Order, View::order>(std::move(pager)); }
-py::object make_pager(Pager<Product> pager) { return any_pager<Product, View::product>(std::move(pager)); }
-
-void bind_pager(py::module_& module) {
-  bind_verdict(module);
-  bind_page(module);
-  bind_iteration<Items>(module, "ItemIterator",
-                        "Items of a list; dropped before the end, the reading counts as stopped.", &next_item);
-  bind_iteration<Pages>(module, "PageIterator",
-                        "Pages of a list; dropped before the end, the reading counts as stopped.", &next_page);
-
-  auto type = py::class_<PyPager>(
-      module, "Pager", py::is_final(),
-      "A list of the service: lazy, in order, read once.\n\n"
-      "Iterate for items; a page is asked for when its first item is. An id already seen within the last pages is not\n"
-      "yielded again. Items keep their page alive. After an error the next step asks for the same page again.\n"
-      "Threads: one at a time. Service interface: Resources and their fields, Pagination.");
+template <typename Type, typename PageIteration>
+void bind_reading(py::class_<Type>& type) {
   type.attr("__module__") = "billcore";
   make_generic(type);
-  type.def("__iter__", [](const PyPager& self) { return Items(self.list); });
   static const Signature pages("pages(self)");
   type.def(
-      "pages", [](const PyPager& self) { return Pages(self.list); },
+      "pages", [](const Type& self) { return PageIteration(self.list); },
       pages.doc("Iterate for pages (first what is left of a page already begun).").c_str());
-  static const Signature first_signature("first(self)");
-  type.def("first", &first,
-           first_signature.doc("The list's first item, or None, without moving on: one request at most.").c_str());
+  static const Signature first("first(self)");
+  type.def(
+      "first", [](const Type& self) { return read<FirstItem>(self.list, "Pager.first"); },
+      first.doc("The list's first item, or None, without moving on: one request at most.").c_str());
   static const Signature collect_signature("collect(self, limit=None)");
   type.def(
       "collect",
-      [](const PyPager& self, const py::args& args, const py::kwargs& kwargs) {
+      [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         return collect(self, collect_signature.bind(args, kwargs)[0]);
       },
       collect_signature.doc("All (remaining) items, at most `limit`.").c_str());
   type.def_property_readonly(
-      "total", [](const PyPager& self) { return List::Use(*self.list)->total(); },
+      "total", [](const Type& self) { return detail::list_total(*Use(self.list)->core); },
       "The service's count of the whole list; None before the first page.");
   type.def_property_readonly(
-      "fetched_pages", [](const PyPager& self) { return List::Use(*self.list)->fetched_pages(); },
+      "fetched_pages", [](const Type& self) { return detail::fetched_pages(*Use(self.list)->core); },
       "How many pages were read.");
   type.def_property_readonly(
-      "verdict", [](const PyPager& self) { return List::Use(*self.list)->verdict(); },
+      "verdict", [](const Type& self) { return detail::verdict(*Use(self.list)->core); },
       "None until the last page has been read or the reading was stopped, then a Verdict.");
-  type.def("__repr__", [](const PyPager& /*self*/) { return "<billcore.Pager>"; });
+  const std::string name = py::str(type.attr("__name__"));
+  type.def("__repr__", [name](const Type& /*self*/) { return "<billcore." + name + '>'; });
+}
+
+}  // namespace
+
+py::object make_pager(const Sender& sender, View type, ListOperation list, std::int64_t page, CallOptions options) {
+  sender.client.require_open();
+  auto made = std::make_shared<List>(sender, type, std::move(list), page, std::move(options));
+  if (sender.loops != nullptr) return py::cast(AsyncPager{{std::move(made)}});
+  return py::cast(SyncPager{{std::move(made)}});
+}
+
+void bind_pager(py::module_& module) {
+  bind_verdict(module);
+  bind_page(module);
+  bind_iterations(module);
+
+#define BILLCORE_PAGER_RULES                                                                      \
+  "a page is asked for when its first item is. An id already seen within the last pages is not\n" \
+  "yielded again. Items keep their page alive. After an error the next step asks for the same page again.\n"
+  auto type =
+      py::class_<SyncPager>(module, "Pager", py::is_final(),
+                            "A list of the service: lazy, in order, read once.\n\n"
+                            "Iterate for items; " BILLCORE_PAGER_RULES
+                            "Threads: one at a time. Service interface: Resources and their fields, Pagination.");
+  type.def("__iter__", [](const SyncPager& self) { return Items(self.list); });
+  bind_reading<SyncPager, Pages>(type);
+
+  auto awaited =
+      py::class_<AsyncPager>(module, "AsyncPager", py::is_final(),
+                             "A list of the service for asyncio: lazy, in order, read once.\n\n"
+                             "Iterate (async for) for items; " BILLCORE_PAGER_RULES
+                             "Tasks: one at a time. Service interface: Resources and their fields, Pagination.");
+  awaited.def("__aiter__", [](const AsyncPager& self) { return AsyncItems(self.list); });
+  bind_reading<AsyncPager, AsyncPages>(awaited);
 }
 
 }  // namespace billcore::python

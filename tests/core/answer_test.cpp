@@ -45,15 +45,16 @@ struct FailureRow {
   Failure failure;
   ErrorCode code;
 };
-constexpr std::array<FailureRow, 9> failure_rows{{{Failure::resolve, ErrorCode::connection},
-                                                  {Failure::connect, ErrorCode::connection},
-                                                  {Failure::tls, ErrorCode::tls},
-                                                  {Failure::timeout, ErrorCode::timeout},
-                                                  {Failure::reset, ErrorCode::connection},
-                                                  {Failure::truncated, ErrorCode::connection},
-                                                  {Failure::too_large, ErrorCode::decode},
-                                                  {Failure::protocol, ErrorCode::connection},
-                                                  {Failure::other, ErrorCode::transport}}};
+constexpr std::array<FailureRow, 10> failure_rows{{{Failure::resolve, ErrorCode::connection},
+                                                   {Failure::connect, ErrorCode::connection},
+                                                   {Failure::tls, ErrorCode::tls},
+                                                   {Failure::certificate, ErrorCode::tls},
+                                                   {Failure::timeout, ErrorCode::timeout},
+                                                   {Failure::reset, ErrorCode::connection},
+                                                   {Failure::truncated, ErrorCode::connection},
+                                                   {Failure::too_large, ErrorCode::decode},
+                                                   {Failure::protocol, ErrorCode::connection},
+                                                   {Failure::other, ErrorCode::transport}}};
 
 TEST(Failures, NothingSentIsThePlainTransportError) {
   for (const auto& row : failure_rows) {
@@ -151,17 +152,17 @@ TEST(ErrorBodies, AnythingElseIsKeptAsText) {
 }
 
 TEST(Envelope, OnlyItsShapeIsPromised) {
-  EXPECT_NE(parse_resource(get, answer(200, R"({"data":{}})")), nullptr);
-  EXPECT_NE(parse_list(get, answer(200, R"({"data":[1],"pagination":{}})")), nullptr);
+  EXPECT_TRUE(read_resource(get, answer(200, R"({"data":{}})")).is_object());
+  EXPECT_NE(read_list(get, answer(200, R"({"data":[1],"pagination":{}})")), nullptr);
   for (const std::string body : {"", "{}", R"({"data":[]})", R"({"data":null})", "[]", "<html>", R"({"data":{}}x)"}) {
-    const auto error = error_of([&] { (void)parse_resource(post, answer(200, body)); });
+    const auto error = error_of([&] { (void)read_resource(post, answer(200, body)); });
     EXPECT_EQ(error.code(), ErrorCode::decode) << body;
     EXPECT_EQ(error.detail().http_status, 200);
     EXPECT_FALSE(error.detail().outcome_unknown);
   }
   for (const std::string body :
        {"{}", R"({"data":[]})", R"({"data":{},"pagination":{}})", R"({"data":[],"pagination":null})"}) {
-    EXPECT_EQ(error_of([&] { (void)parse_list(get, answer(200, body)); }).code(), ErrorCode::decode) << body;
+    EXPECT_EQ(error_of([&] { (void)read_list(get, answer(200, body)); }).code(), ErrorCode::decode) << body;
   }
 }
 

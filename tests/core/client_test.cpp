@@ -17,6 +17,7 @@
 #include "billcore/error.hpp"
 #include "billcore/webhook.hpp"
 #include "options.hpp"
+#include "trust.hpp"
 #include "support/server.hpp"
 
 namespace billcore {

@@ -18,6 +18,7 @@ TEST(Scrub, Urls) {
   EXPECT_EQ(scrub("see cancel_url=https://x/S?s=1 now", "k"), "see cancel_url=[redacted] now");
   EXPECT_EQ(scrub(R"({"a":"https:\/\/x\/S","b":["http://y"]})", "k"), R"({"a":"[redacted]","b":["[redacted]"]})");
   EXPECT_EQ(scrub(R"("{\"u\":\"https://x\"}")", "k"), R"("{\"u\":\"[redacted]\"}")");
+  EXPECT_EQ(scrub("?to=https%3A%2F%2Fx%2FS%3Fs=1 http:&#47;&#x2f;y", "k"), "?to=[redacted] [redacted]");
   EXPECT_EQ(scrub("http and https: no url", "key"), "http and https: no url");
 }
 
@@ -27,6 +28,33 @@ TEST(Scrub, EscapedEchoes) {
   EXPECT_EQ(scrub("?key=ab%2Fcd", "ab/cd"), "?key=[redacted]");
   EXPECT_EQ(scrub(R"({"m":"got {\"cancel_url\":\"https://x?s=abc\"}"})", "k3y"),
             R"({"m":"got {\"cancel_url\":\"[redacted]\"}"})");
+}
+
+TEST(Scrub, EveryCharacterMayBeEscaped) {
+  const auto is_hidden = [](std::string_view text, std::string_view key) {
+    return scrub(std::string("<").append(text).append(">"), key) == "<[redacted]>";
+  };
+  EXPECT_TRUE(is_hidden(R"(\u0061\u002F\u002b)", "a/+"));
+  EXPECT_TRUE(is_hidden(R"(a/b\"c\\d)", R"(a/b"c\d)"));
+  EXPECT_TRUE(is_hidden(R"(a\\\/b\\\"c\\\\d)", R"(a/b"c\d)"));
+  EXPECT_TRUE(is_hidden(R"(a\\\\b\u005Cc)", R"(a\\b\c)"));
+  EXPECT_TRUE(is_hidden("a/b%2b%3D", "a/b+="));
+  EXPECT_TRUE(is_hidden("%61%252F%2525", "a/%"));
+  EXPECT_TRUE(is_hidden("a&amp;&lt;&GT;", "a&<&GT;"));
+  EXPECT_TRUE(is_hidden("&#97;&#x2F;&#043;&amp;#x3d;&quot;&apos;&gt;&#38;", "a/+=\"'>&"));
+  for (const char* text : {"\\", "%", "&", "%2", "&#", "&#x", "&#;", "\\u", "\\u00", "&#47", "%2G", "&amp;", "b"}) {
+    EXPECT_EQ(scrub(text, "a/"), text);
+    const auto begun = std::string("a").append(text);
+    EXPECT_EQ(scrub(begun, "a/"), begun);
+  }
+}
+
+TEST(Scrub, EscapesWithoutEnd) {
+  for (const char* part : {"\\", "%25", "&amp;", "a%25", "a\\"}) {
+    std::string body;
+    while (body.size() < 2'000'000) body += part;
+    EXPECT_EQ(scrub(body, "a/b"), body);  // quadratic, this would take minutes
+  }
 }
 
 TEST(Scrub, OnePassHoweverManyHits) {

@@ -25,7 +25,7 @@ std::shared_ptr<const RequestHeaders> headers_for(const Sandbox& sandbox) {
 Transfer run(Engine& engine, const Sandbox& sandbox, const std::string& method, const std::string& url,
              std::optional<std::string> body = {}) {
   std::optional<Transfer> result;
-  engine.start({method, url, std::move(body), Clock::now() + std::chrono::seconds(20), headers_for(sandbox)},
+  engine.start({method, url, std::move(body), SteadyClock::now() + std::chrono::seconds(20), headers_for(sandbox)},
                [&result](Transfer&& transfer) { result = std::move(transfer); });
   EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
   return *std::move(result);
@@ -104,7 +104,7 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
     const auto url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
     const auto send = [&](const char* method) {
       std::optional<Transfer> result;
-      engine.start({method, url, {}, Clock::now() + std::chrono::seconds(20), headers},
+      engine.start({method, url, {}, SteadyClock::now() + std::chrono::seconds(20), headers},
                    [&result](Transfer&& transfer) { result = std::move(transfer); });
       EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
       return *std::move(result);
@@ -118,7 +118,7 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
     }
     close(connection);
     auto outcome = send("POST");
-    if (outcome.found_dead) outcome = send("POST");  // libcurl itself notices an orderly end, and connects again
+    if (outcome.dead_before_send) outcome = send("POST");  // libcurl itself notices an orderly end, and connects again
     EXPECT_FALSE(outcome.sent) << reset;
     EXPECT_EQ(outcome.failure, Failure::connect) << outcome.reason;
   }
@@ -151,9 +151,9 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // not driven yet: nothing left
   operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                            [&called](Transfer&&) { called = true; });
-  const auto begun = Clock::now();
+  const auto begun = SteadyClock::now();
   EXPECT_FALSE(
-      engine.drive([] { return false; }, [&] { return Clock::now() - begun > std::chrono::milliseconds(300); }));
+      engine.drive([] { return false; }, [&] { return SteadyClock::now() - begun > std::chrono::milliseconds(300); }));
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
   EXPECT_GT(sent_at, 0);
   EXPECT_FALSE(called);

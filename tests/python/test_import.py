@@ -76,13 +76,7 @@ def test_every_public_name_is_there() -> None:
         _ = billcore.NoSuchName  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", ["AsyncClient"])
-def test_what_is_not_there_yet_is_absent(name: str) -> None:
-    assert not hasattr(billcore, name) and not hasattr(billcore.Client, name)
-    assert not hasattr(billcore.OutcomeUnknownError, name)
-
-
-@pytest.mark.parametrize("name", ["concurrency", "hooks"])
+@pytest.mark.parametrize("name", ["concurrency"])
 def test_options_that_do_nothing_yet_are_refused(name: str) -> None:
     options: dict[str, Any] = {"base_url": "https://service.example/x", "api_key": "k", name: None}
     with pytest.raises(TypeError, match=name):

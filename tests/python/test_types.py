@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(os.path.abspath(billcore.__file__)).parent.parent
 
 USER = """
+import asyncio
 import datetime
 from decimal import Decimal
 from typing import assert_type
@@ -51,6 +52,25 @@ def run(client: billcore.Client, event: webhooks.Event) -> None:
     client.products.update(1, {"name": "x"}, price=5, timeout=1.5)
     webhooks.Verifier(["a", b"b"]).unwrap_request(b"", {"a": "b"})
     webhooks.Verifier("a").unwrap_request(bytearray(), [("a", "b"), (b"c", b"d")])
+
+class Counter:
+    def on_response(self, attempt: billcore.Attempt) -> None:
+        assert_type(attempt.status, int | None)
+
+async def run_awaited() -> None:
+    async with billcore.AsyncClient(hooks=Counter()) as client:
+        async for order in client.subscriptions.orders("s"):
+            assert_type(order, billcore.Order)
+        async for page in client.products.list().pages():
+            assert_type(page.items, list[billcore.Product])
+        assert_type(await client.subscriptions.list().first(), billcore.Subscription | None)
+        await asyncio.gather(client.subscriptions.get(1), client.orders.get("o"))
+        task = asyncio.create_task(client.products.get(5))
+        assert_type(await task, billcore.Product)
+        try:
+            await client.subscriptions.charge(7, product_id=1, amount=2)
+        except billcore.OutcomeUnknownError as error:
+            assert_type(await error.find_candidates(client), list[billcore.Order])
 """
 
 WRONG = {
@@ -58,7 +78,9 @@ WRONG = {
     "client.subscriptions.charge(1, product_id=1)": "call-arg",
     "client.subscriptions.list(strict=True)": "call-arg",
     "client.nothing": "attr-defined",
-    "billcore.AsyncClient": "attr-defined",
+    "billcore.AsyncNothing": "attr-defined",
+    "billcore.AsyncClient().subscriptions.get('s').price": "attr-defined",
+    "billcore.Client(hooks=5)": "arg-type",
     "webhooks.verify('text', 'x', 'y')": "arg-type",
     "webhooks.unwrap(b'', None, 5)": "arg-type",
     "client.subscriptions.get('s').price = 5": "misc",

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "billcore/error.hpp"
 #include "billcore/model.hpp"
+#include "billcore/operation.hpp"
 #include "billcore/options.hpp"
 #include "billcore/pager.hpp"
 #include "billcore/values.hpp"
@@ -23,6 +25,7 @@
 namespace billcore {
 
 namespace detail {
+class Exchange;
 class Session;
 using SessionPtr = std::shared_ptr<Session>;
 }  // namespace detail
@@ -46,29 +49,20 @@ class Response {
   std::string body_;
 };
 
-struct SubscriptionQuery {
-  std::optional<std::string> reference_id = {};  // exact match
-  std::int64_t page = 1;                         // where to begin, from 1
-};
+/// An operation that has ended. Valid while the function it is given to runs; one of its members may be called, once. Each
+/// throws the Error that came in place of an answer.
+class Completed {
+ public:
+  explicit Completed(detail::Exchange& exchange) noexcept : exchange_(exchange) {}
+  /// `data` of a successful answer, an object.
+  [[nodiscard]] Value resource();
+  /// A page: the array `data` and the object `pagination`.
+  [[nodiscard]] std::shared_ptr<const detail::Document> list();
+  /// Any answer that was successful; `raise_on_error` false: any at all.
+  [[nodiscard]] Response response(bool raise_on_error = true);
 
-struct OrderQuery {
-  std::optional<std::int64_t> product_id = {};
-  std::vector<std::string> states = {};       // any of these; see order_state
-  std::optional<std::int64_t> per_page = {};  // 1 to 200; the service's default is 20
-  std::int64_t page = 1;
-};
-
-struct ProductQuery {
-  std::int64_t page = 1;
-};
-
-/// A one-off charge. What is not given is not sent.
-struct Charge {
-  std::int64_t product_id = 0;  // a one-time product of the account
-  std::int64_t amount = 0;      // cents
-  std::optional<std::int64_t> quantity = {};
-  std::optional<std::int64_t> vat = {};  // basis points
-  std::optional<std::string> description = {};
+ private:
+  detail::Exchange& exchange_;
 };
 
 class Subscriptions {
@@ -124,13 +118,6 @@ class WebhookEndpoints {
   detail::SessionPtr session_;
 };
 
-/// A request of your own to a path of the service.
-struct RequestOptions {
-  std::vector<std::pair<std::string, std::string>> query = {};  // encoded by the client
-  std::optional<std::string> json = {};                         // body: any JSON, sent without spaces
-  bool raise_on_error = true;                                   // false: give back every complete answer
-};
-
 class Client {
  public:
   /// Connects to nothing yet. Error(config) when an option cannot work.
@@ -144,13 +131,18 @@ class Client {
   /// Everything but GET is a write: sent at most once.
   Response request(std::string_view method, std::string_view path, const RequestOptions& options = {},
                    const CallOptions& call = {}) const;
+  /// Sends any operation, and gives its end to `read`, which is called once.
+  void send(const Operation& operation, const CallOptions& call, const std::function<void(Completed&)>& read) const;
   /// A client that differs in these options and shares everything else, connections included. Error(config).
   [[nodiscard]] Client with_options(const ClientChanges& changes) const;
   /// Closes idle connections; calls under way finish, later ones are Error(config). A client made by with_options()
-  /// leaves the connections to the one it was made from.
-  void close() noexcept;
+  /// leaves the connections to the one it was made from, and says false.
+  bool close() noexcept;
+  /// Error(config) after close().
+  void require_open() const;
 
  private:
+  friend class AsyncClient;
   struct OfSession {};  // so that Client({}) is about options
   Client(OfSession, detail::SessionPtr session) : session_(std::move(session)) {}
   detail::SessionPtr session_;

@@ -4,10 +4,13 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "billcore/hooks.hpp"
 
 namespace billcore {
 
@@ -28,6 +31,8 @@ struct ClientOptions {
   std::optional<std::string> proxy = {};
   /// File of PEM certificates to trust. Not given: $SSL_CERT_FILE or $SSL_CERT_DIR, else the system's.
   std::optional<std::string> ca_bundle = {};
+  /// File of PEM with a certificate, those above it, and its key without a password: shown to a service that asks for one.
+  std::optional<std::string> client_certificate = {};
   /// Sent with every request besides the client's own; a User-Agent is put behind the client's.
   std::vector<std::pair<std::string, std::string>> headers = {};
   /// Offer HTTP/2.
@@ -41,6 +46,8 @@ struct ClientOptions {
   /// Asked at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted).
   /// It may throw, which ends the call, too.
   std::function<bool()> interrupt = {};
+  /// Told of every attempt; see hooks.hpp.
+  std::shared_ptr<Hooks> hooks = {};
 };
 
 /// What a client made by Client::with_options() has differently. What is not given stays.
@@ -57,6 +64,8 @@ struct CallOptions {
   std::optional<std::chrono::milliseconds> timeout = {};
   /// No deadline for this call; wins over timeout.
   bool no_deadline = false;
+  /// Instead of the client's.
+  std::shared_ptr<Hooks> hooks = {};
 };
 
 }  // namespace billcore

@@ -59,6 +59,15 @@ struct PageData {
 };
 
 class PagerCore;
+// In steps, for faces that wait in their own way: the page that is wanted, what it brought, what is at hand. None of these
+// fetches anything.
+[[nodiscard]] std::shared_ptr<PagerCore> make_pager_core(std::int64_t first_page);
+[[nodiscard]] std::optional<std::int64_t> wanted_page(const PagerCore& core) noexcept;
+void accept_page(PagerCore& core, const std::shared_ptr<const Document>& document);
+[[nodiscard]] std::optional<Value> take_item(PagerCore& core);
+[[nodiscard]] std::optional<PageData> take_page(PagerCore& core);
+[[nodiscard]] const std::optional<Value>& known_first(const PagerCore& core) noexcept;
+
 [[nodiscard]] std::optional<Value> next_item(PagerCore& core);
 [[nodiscard]] std::optional<PageData> next_page(PagerCore& core);
 [[nodiscard]] std::optional<Value> first_item(PagerCore& core);

@@ -1,0 +1,90 @@
+// The operations of the service as values: what each one sends, apart from who sends it and when. Client's methods send
+// them at once, AsyncClient begins them. Service interface: Endpoints.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "billcore/json.hpp"
+#include "billcore/values.hpp"
+
+namespace billcore {
+
+struct SubscriptionQuery {
+  std::optional<std::string> reference_id = {};  // exact match
+  std::int64_t page = 1;                         // where to begin, from 1
+};
+
+struct OrderQuery {
+  std::optional<std::int64_t> product_id = {};
+  std::vector<std::string> states = {};       // any of these; see order_state
+  std::optional<std::int64_t> per_page = {};  // 1 to 200; the service's default is 20
+  std::int64_t page = 1;
+};
+
+struct ProductQuery {
+  std::int64_t page = 1;
+};
+
+/// A one-off charge. What is not given is not sent.
+struct Charge {
+  std::int64_t product_id = 0;  // a one-time product of the account
+  std::int64_t amount = 0;      // cents
+  std::optional<std::int64_t> quantity = {};
+  std::optional<std::int64_t> vat = {};  // basis points
+  std::optional<std::string> description = {};
+};
+
+/// A request of your own to a path of the service.
+struct RequestOptions {
+  std::vector<std::pair<std::string, std::string>> query = {};  // encoded by the client
+  std::optional<std::string> json = {};                         // body: any JSON, sent without spaces
+  bool raise_on_error = true;                                   // false: give back every complete answer
+};
+
+/// One request.
+struct Operation {
+  std::string method;
+  std::string path;                                             // below the base URL, encoded
+  std::string_view route = {};                                  // the path with names for ids; static
+  std::vector<std::pair<std::string, std::string>> query = {};  // not encoded yet
+  std::optional<std::string> body = {};                         // JSON
+
+  [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
+};
+
+/// A list: one request for each page.
+struct ListOperation {
+  std::string path;
+  std::string_view route;
+  std::vector<std::pair<std::string, std::string>> query = {};
+
+  /// The request for the page with this number, from 1.
+  [[nodiscard]] Operation page(std::int64_t number) const;
+};
+
+/// What each operation sends. Error(invalid_argument) for what the service's Limits forbid, and for what is no id.
+namespace operations {
+
+[[nodiscard]] ListOperation list_subscriptions(const SubscriptionQuery& query);
+[[nodiscard]] Operation get_subscription(const Id& id);
+[[nodiscard]] Operation cancel_subscription(const Id& id);
+[[nodiscard]] Operation change_subscription_product(const Id& id, std::int64_t product_id);
+[[nodiscard]] Operation charge_subscription(const Id& id, const Charge& charge);
+[[nodiscard]] ListOperation list_orders(const Id& subscription, const OrderQuery& query);
+[[nodiscard]] Operation get_order(const Id& id);
+[[nodiscard]] ListOperation list_products();
+[[nodiscard]] Operation get_product(std::int64_t id);
+[[nodiscard]] Operation update_product(std::int64_t id, const JsonObject& fields);
+[[nodiscard]] Operation delete_product(std::int64_t id);
+[[nodiscard]] Operation create_webhook_endpoint(std::string_view url);
+/// Any other. method: GET, POST, PUT, PATCH or DELETE; path: begins with a slash, already encoded.
+[[nodiscard]] Operation request(std::string_view method, std::string_view path, const RequestOptions& options);
+
+}  // namespace operations
+
+}  // namespace billcore

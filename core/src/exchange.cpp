@@ -1,0 +1,155 @@
+#include "exchange.hpp"
+
+#include <utility>
+
+#include "redact.hpp"
+#include "url.hpp"
+
+namespace billcore::detail {
+namespace {
+
+// What a hook throws must not change what becomes of a call.
+template <typename Hook>
+void tell(Hooks* hooks, Hook hook, const Attempt& attempt) noexcept {
+  if (hooks == nullptr) return;
+  try {
+    (hooks->*hook)(attempt);
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+}
+
+}  // namespace
+
+Exchange::Exchange(const Terms& terms, Engine& engine, const Operation& operation, Deadline deadline,
+                   Hooks* hooks) noexcept
+    : terms_(terms), engine_(engine), operation_(operation), deadline_(deadline), hooks_(hooks) {}
+
+RequestInfo Exchange::request() const noexcept {
+  return {operation_.method,        operation_.path,         terms_.options.api_key,
+          terms_.request_id_header, terms_.options.base_url, attempts_};
+}
+
+Attempt Exchange::about(const Transfer* transfer) {
+  Attempt out;
+  out.method = operation_.method;
+  out.route = operation_.route.empty() ? std::string_view(operation_.path) : operation_.route;
+  out.number = attempts_;
+  if (transfer == nullptr) return out;
+  out.duration = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - begun_);
+  if (transfer->failure == Failure::none) {
+    out.status = transfer->status;
+    shown_id_ = scrub(find_header(transfer->headers, terms_.request_id_header), terms_.options.api_key);
+    out.request_id = shown_id_;
+  } else {
+    out.failure = code_of(transfer->failure);
+  }
+  return out;
+}
+
+template <typename Step>
+void Exchange::guarded(Step step) noexcept {
+  try {
+    step();
+  } catch (...) {
+    failed_ = std::current_exception();
+    finish();
+  }
+}
+
+void Exchange::start(std::function<void()> done) noexcept {
+  when_done_ = std::move(done);
+  guarded([this] { attempt(); });
+}
+
+void Exchange::attempt() {
+  const auto& shared = *terms_.shared;
+  // Whoever wants exactly one send is not held up by others, either.
+  std::chrono::milliseconds held{0};
+  if (terms_.options.max_retries > 0) held = shared.throttle.wait(shared.sources.now(), deadline_);
+  wait(held, &Exchange::begin);
+}
+
+void Exchange::begin() {
+  if (hooks_ != nullptr) {
+    begun_ = SteadyClock::now();
+    tell(hooks_, &Hooks::on_request, about(nullptr));
+  }
+  send(false);
+}
+
+void Exchange::send(bool fresh) {
+  std::string url = terms_.options.base_url + operation_.path;
+  if (!operation_.query.empty()) url.append("?").append(query_string(operation_.query));
+  running_ = engine_.start({operation_.method, std::move(url), operation_.body, deadline_, terms_.headers, fresh},
+                           [this](Transfer&& transfer) { finished(std::move(transfer)); });
+}
+
+void Exchange::wait(std::chrono::milliseconds length, void (Exchange::*then)()) {
+  const auto& sources = terms_.shared->sources;
+  if (length.count() <= 0) {
+    (this->*then)();
+  } else if (sources.sleep) {
+    sources.sleep(length);
+    (this->*then)();
+  } else {
+    waiting_ = engine_.at(SteadyClock::now() + length, [this, then] {
+      waiting_.reset();
+      guarded([this, then] { (this->*then)(); });
+    });
+  }
+}
+
+void Exchange::finished(Transfer&& transfer) noexcept {
+  running_ = nullptr;
+  guarded([&] {
+    // Not an attempt: nothing was sent. HTTP/2 would offer the same connection again.
+    if (transfer.dead_before_send) return send(true);
+    settle(std::move(transfer));
+  });
+}
+
+void Exchange::settle(Transfer&& transfer) {
+  if (hooks_ != nullptr) tell(hooks_, &Hooks::on_response, about(&transfer));
+  std::optional<std::chrono::milliseconds> pause;
+  if (may_repeat(operation_.is_write(), transfer) || transfer.status == 429) {
+    auto& shared = *terms_.shared;
+    const auto asked = retry_after(transfer.headers, unix_seconds());
+    const auto now = shared.sources.now();
+    pause = wait_before_next({operation_.is_write(), attempts_, terms_.options.max_retries, deadline_, asked}, transfer,
+                             now, shared.sources.chance());
+    if (transfer.status == 429) {
+      shared.throttle.hold_until(now + std::min(pause.value_or(asked.value_or(first_backoff)), longest_wait));
+    }
+  }
+  if (!pause) {
+    transfer_ = std::move(transfer);
+    return finish();
+  }
+  if (hooks_ != nullptr) {
+    auto attempt = about(&transfer);
+    attempt.wait = *pause;
+    tell(hooks_, &Hooks::on_retry, attempt);
+  }
+  ++attempts_;
+  wait(*pause, &Exchange::attempt);
+}
+
+void Exchange::finish() noexcept {
+  done_ = true;
+  // The last step: whoever is told may destroy this.
+  if (const auto done = std::exchange(when_done_, nullptr)) done();
+}
+
+Answer Exchange::answer() {
+  if (failed_) std::rethrow_exception(failed_);
+  return complete_answer(request(), *std::exchange(transfer_, std::nullopt));
+}
+
+Exchange::Left Exchange::cancel() noexcept {
+  Left left;
+  if (running_ != nullptr) left.sent = engine_.cancel(std::exchange(running_, nullptr), &left.sent_at);
+  if (waiting_) engine_.stop(*std::exchange(waiting_, std::nullopt));
+  return left;
+}
+
+}  // namespace billcore::detail

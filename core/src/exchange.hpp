@@ -1,0 +1,85 @@
+// One call with all its attempts, as steps over an engine: nothing here waits. Internal.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "answer.hpp"
+#include "billcore/operation.hpp"
+#include "billcore/options.hpp"
+#include "pool.hpp"
+#include "retry.hpp"
+
+namespace billcore::detail {
+
+/// What clients over the same connections have in common. Threads: any.
+struct Shared {
+  EnginePool pool;
+  Throttle throttle;
+  RetrySources sources;
+};
+
+/// What all calls of a client go by; immutable.
+struct Terms {
+  ClientOptions options;
+  std::string request_id_header;  // in lower case
+  std::shared_ptr<const RequestHeaders> headers;
+  std::shared_ptr<Shared> shared;
+};
+
+class Exchange {
+ public:
+  /// All of them must outlive it.
+  Exchange(const Terms& terms, Engine& engine, const Operation& operation, Deadline deadline, Hooks* hooks) noexcept;
+  ~Exchange() { static_cast<void>(cancel()); }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  /// Begins. `done` is called once, from within the engine's drive() or process() or from here, unless the exchange is
+  /// cancelled; it may destroy the exchange.
+  void start(std::function<void()> done) noexcept;
+  [[nodiscard]] bool done() const noexcept { return done_; }
+  /// The complete answer, whatever its status; throws what came in its place. Once, when done.
+  [[nodiscard]] Answer answer();
+  [[nodiscard]] RequestInfo request() const noexcept;
+
+  struct Left {
+    bool sent = false;  // the request had begun to leave
+    std::int64_t sent_at = 0;
+  };
+  Left cancel() noexcept;
+
+ private:
+  void attempt();
+  void begin();
+  void send(bool fresh);
+  void finished(Transfer&& transfer) noexcept;
+  void settle(Transfer&& transfer);
+  void wait(std::chrono::milliseconds length, void (Exchange::*then)());
+  void finish() noexcept;
+  // Runs a step; what it throws ends the call.
+  template <typename Step>
+  void guarded(Step step) noexcept;
+  [[nodiscard]] Attempt about(const Transfer* transfer);
+
+  const Terms& terms_;
+  Engine& engine_;
+  const Operation& operation_;
+  Deadline deadline_;
+  Hooks* hooks_;
+  std::function<void()> when_done_;
+  int attempts_ = 1;
+  SteadyClock::time_point begun_;
+  Engine::Operation* running_ = nullptr;
+  std::optional<Engine::Timer> waiting_;
+  bool done_ = false;
+  std::optional<Transfer> transfer_;
+  std::string shown_id_;  // for hooks
+  std::exception_ptr failed_;
+};
+
+}  // namespace billcore::detail

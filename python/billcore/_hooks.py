@@ -1,0 +1,106 @@
+"""Being told of every attempt: hooks, and the logger "billcore"."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+
+class Attempt:
+    """One attempt of a call. There are no ids, no values of headers and no bodies in it."""
+
+    __slots__ = {  # noqa: RUF023
+        "method": "HTTP method.",
+        "route": "Template of the path below the base URL, such as /subscription/{id}.",
+        "attempt": "Its number, from 1.",
+        "status": "HTTP status; None when no complete answer came, and in on_request.",
+        "error": "Class name of what came in place of an answer, such as 'TimeoutError', or None.",
+        "duration": "Seconds it took.",
+        "request_id": "Value of the answer's request id header, or None.",
+        "wait": "Seconds until the next attempt (on_retry).",
+    }
+
+    def __init__(
+        self,
+        method: str,
+        route: str,
+        attempt: int,
+        status: int | None = None,
+        error: str | None = None,
+        duration: float = 0.0,
+        request_id: str | None = None,
+        wait: float = 0.0,
+    ) -> None:
+        self.method: Final = method
+        self.route: Final = route
+        self.attempt: Final = attempt
+        self.status: Final = status
+        self.error: Final = error
+        self.duration: Final = duration
+        self.request_id: Final = request_id
+        self.wait: Final = wait
+
+    def __repr__(self) -> str:
+        end = f" {self.error or self.status}" if self.error or self.status else ""
+        return f"<billcore.Attempt {self.method} {self.route} attempt={self.attempt}{end}>"
+
+
+class Hooks:
+    """What Client(hooks=) is told: a base class to derive from; any object with one of these methods will do.
+
+    Called on the thread of the call (of the loop, for AsyncClient, in the context of the call), so by several at once
+    when a client is shared. What a hook raises is logged and ignored: it must not change what becomes of a charge.
+    """
+
+    def on_request(self, attempt: Attempt, /) -> None:
+        """An attempt begins; it may have to wait for a connection."""
+
+    def on_response(self, attempt: Attempt, /) -> None:
+        """An attempt has ended, with an answer or without one."""
+
+    def on_retry(self, attempt: Attempt, /) -> None:
+        """There will be another attempt, after `attempt.wait` seconds."""
+
+
+def tell(
+    hooks: object,
+    hook: str,
+    method: str,
+    route: str,
+    number: int,
+    status: int | None,
+    error: str | None,
+    duration: float,
+    request_id: str | None,
+    wait: float,
+) -> None:
+    """Calls a hook, and logs: attempts at DEBUG, retries at INFO."""
+    import logging
+
+    logger = logging.getLogger("billcore")
+    outcome = error or status
+    if hook == "on_response":
+        logger.debug(
+            "%s %s: %s after %.0f ms (attempt %d, request id %s)",
+            method,
+            route,
+            outcome,
+            duration * 1000,
+            number,
+            request_id,
+        )
+    elif hook == "on_retry":
+        logger.info("%s %s: %s, again in %.0f ms (attempt %d)", method, route, outcome, wait * 1000, number + 1)
+    function = getattr(hooks, hook, None)
+    if function is None:
+        return
+    try:
+        function(Attempt(method, route, number, status, error, duration, request_id, wait))
+    except Exception:
+        logger.exception("the hook %s of %s failed", hook, type(hooks).__qualname__)
+
+
+for _value in (Attempt, Hooks):
+    _value.__module__ = "billcore"
+del _value

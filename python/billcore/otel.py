@@ -1,0 +1,64 @@
+"""OpenTelemetry: a span for every attempt of a client (pip install 'billcore[otel]').
+
+client = billcore.Client(..., hooks=billcore.otel.OpenTelemetryHooks())
+
+A span is called by method and route template (POST /subscription/{id}/order), is of the kind CLIENT, and belongs to the
+span in which the call was made. Its attributes follow the semantic conventions for HTTP; ids, header values and bodies
+are never in it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+try:
+    from opentelemetry import trace
+except ImportError as _error:
+    raise ImportError("billcore.otel needs OpenTelemetry: pip install 'billcore[otel]'") from _error
+
+from ._hooks import Attempt, Hooks
+from ._webhook import __version__
+
+if TYPE_CHECKING:
+    from opentelemetry.util.types import AttributeValue
+
+__all__ = ["OpenTelemetryHooks"]
+
+
+class OpenTelemetryHooks(Hooks):
+    """Hooks that record a span for every attempt, of a Client or an AsyncClient.
+
+    tracer_provider: left out, the global one. Threads: any number.
+    """
+
+    def __init__(self, tracer_provider: trace.TracerProvider | None = None) -> None:
+        self._tracer = trace.get_tracer("billcore", __version__, tracer_provider)
+
+    def on_response(self, attempt: Attempt, /) -> None:
+        """Record the attempt that has ended."""
+        end = time.time_ns()
+        attributes: dict[str, AttributeValue] = {
+            "http.request.method": attempt.method,
+            "url.template": attempt.route,
+            "billcore.attempt": attempt.attempt,
+            "billcore.duration": attempt.duration,
+        }
+        if attempt.attempt > 1:
+            attributes["http.request.resend_count"] = attempt.attempt - 1
+        if attempt.status is not None:
+            attributes["http.response.status_code"] = attempt.status
+        if attempt.request_id is not None:
+            attributes["billcore.request_id"] = attempt.request_id
+        failed = attempt.status is None or attempt.status >= 400
+        if failed:
+            attributes["error.type"] = attempt.error or str(attempt.status)
+        span = self._tracer.start_span(
+            f"{attempt.method} {attempt.route}",
+            kind=trace.SpanKind.CLIENT,
+            attributes=attributes,
+            start_time=end - int(attempt.duration * 1e9),
+        )
+        if failed:
+            span.set_status(trace.Status(trace.StatusCode.ERROR))
+        span.end(end)

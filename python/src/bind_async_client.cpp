@@ -1,0 +1,68 @@
+// AsyncClient: the client for asyncio.
+#include "bind_common.hpp"
+#include "job.hpp"
+#include "loops.hpp"
+
+namespace billcore::python {
+namespace {
+
+constexpr const char* async_client_doc =
+    R"(The REST client for asyncio: what Client has, to be awaited.
+
+The options are those of Client. Lists are read with `async for`; close() is awaited, or use `async with`. A cancelled
+task ends its request; if that was a write that may have happened, the CancelledError has a note that says so. No thread
+is made; each event loop gets connections of its own, at most 100 at once, further requests wait for one of them (within
+their timeout). Threads: one event loop each. Service interface: Endpoints; Authentication; Errors.)";
+
+/// Something that needs no request.
+class DoneJob final : public Job {
+ public:
+  DoneJob(py::object result, std::function<void()> act) : Job({}), result_(std::move(result)), act_(std::move(act)) {}
+  [[nodiscard]] std::optional<Operation> next() override { return std::nullopt; }
+  void take(Completed& /*completed*/) override {}
+  [[nodiscard]] py::object result() override {
+    if (act_) act_();
+    return std::move(result_);
+  }
+
+ private:
+  py::object result_;
+  std::function<void()> act_;
+};
+
+py::object done(const Sender& sender, py::object result, std::function<void()> act, const char* name) {
+  return run(sender, std::make_unique<DoneJob>(std::move(result), std::move(act)), name);
+}
+
+py::object close(const AwaitedClient& self) {
+  return done(
+      self, py::none(),
+      [sender = Sender(self)]() mutable {
+        if (sender.client.close()) sender.loops->close();
+      },
+      "AsyncClient.close");
+}
+
+}  // namespace
+
+void bind_async_client(py::module_& module) {
+  static const Signature create("AsyncClient(" BILLCORE_CLIENT_PARAMETERS);
+  static const Signature init("__init__(self, " BILLCORE_CLIENT_PARAMETERS);
+  auto type = py::class_<AwaitedClient>(module, "AsyncClient", create.doc(async_client_doc).c_str());
+  type.attr("__doc__") = async_client_doc;
+  type.attr("__module__") = "billcore";
+  type.def(py::init([](const py::args& args, const py::kwargs& kwargs) {
+             return AwaitedClient{make_sender(create.bind(args, kwargs), std::make_shared<Loops>())};
+           }),
+           init.doc("Connects to nothing yet.").c_str());
+  bind_common(type);
+  static const Signature end("close(self)");
+  type.def("close", &close,
+           end.doc("Close idle connections; calls under way finish, later ones raise ConfigError.").c_str());
+  type.def("__aenter__", [](const py::object& self) {
+    return done(self.cast<const AwaitedClient&>(), self, nullptr, "AsyncClient.__aenter__");
+  });
+  type.def("__aexit__", [](const AwaitedClient& self, const py::args& /*args*/) { return close(self); });
+}
+
+}  // namespace billcore::python

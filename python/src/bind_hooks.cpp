@@ -1,0 +1,101 @@
+#include "bind_hooks.hpp"
+
+#include <string>
+
+#include "arguments.hpp"
+#include "bind_error.hpp"
+#include "objects.hpp"
+
+namespace billcore::python {
+namespace {
+
+// Does anybody read the logger `billcore`? Without the module `logging` nobody does, and it is not loaded for that.
+bool is_logged() {
+  static const py::handle name = string("logging").release();
+  static const py::handle modules = py::object(py::module_::import("sys").attr("modules")).release();
+  static py::handle is_enabled;
+  if (!is_enabled) {
+    if (PyDict_GetItemWithError(modules.ptr(), name.ptr()) == nullptr) return false;
+    const auto logger = py::module_::import("logging").attr("getLogger")("billcore");
+    is_enabled = py::object(logger.attr("isEnabledFor")).release();
+  }
+  static const py::handle level = py::int_(20).release();  // INFO
+  return is_enabled(level).is(py::handle(Py_True));
+}
+
+const char* class_of(ErrorCode code) noexcept {
+  for (const auto& row : error_code_table) {
+    if (row.code == code) return row.python_class;
+  }
+  return "BillcoreError";
+}
+
+/// Passes everything on to billcore._hooks.tell(), which knows the user's hooks and logging.
+class PythonHooks final : public Hooks {
+ public:
+  PythonHooks(py::object target, py::object context) : target_(std::move(target)), context_(std::move(context)) {}
+  // May be the last to go of a call that ends without the GIL.
+  ~PythonHooks() override {
+    const py::gil_scoped_acquire gil;
+    target_ = py::object();
+    context_ = py::object();
+  }
+  PythonHooks(const PythonHooks&) = delete;
+  PythonHooks& operator=(const PythonHooks&) = delete;
+
+  void on_request(const Attempt& attempt) override { tell("on_request", attempt); }
+  void on_response(const Attempt& attempt) override { tell("on_response", attempt); }
+  void on_retry(const Attempt& attempt) override { tell("on_retry", attempt); }
+
+ private:
+  void tell(const char* hook, const Attempt& attempt) {
+    const py::gil_scoped_acquire gil;
+    // A signal's exception may be on its way already: that one counts.
+    const py::error_scope kept;
+    try {
+      static const py::handle function = py::object(py::module_::import("billcore._hooks").attr("tell")).release();
+      const auto seconds = [](auto length) { return std::chrono::duration<double>(length).count(); };
+      const py::object status = attempt.status == 0 ? py::object(py::none()) : py::int_(attempt.status);
+      const py::object error =
+          attempt.failure == ErrorCode::ok ? py::object(py::none()) : string(class_of(attempt.failure));
+      const py::object id =
+          attempt.request_id.empty() ? py::object(py::none()) : py::object(foreign_text(attempt.request_id));
+      const auto arguments =
+          py::make_tuple(target_, hook, foreign_text(attempt.method), foreign_text(attempt.route), attempt.number,
+                         status, error, seconds(attempt.duration), id, seconds(attempt.wait));
+      if (context_.is_none()) {
+        function(*arguments);
+      } else {
+        context_.attr("run")(function, *arguments);
+      }
+    } catch (py::error_already_set& error) {
+      // tell() lets through only what is no Exception: a Ctrl-C, which is to end the call and not only the hook.
+      if (error.matches(PyExc_KeyboardInterrupt)) {
+        PyErr_SetInterrupt();
+      } else {
+        error.discard_as_unraisable("a hook of billcore");
+      }
+    }
+  }
+
+  py::object target_;
+  py::object context_;
+};
+
+}  // namespace
+
+HooksOption::HooksOption(py::object target) : target_(std::move(target)) {
+  if (target_.is_none()) return;
+  for (const char* name : {"on_request", "on_response", "on_retry"}) {
+    if (PyObject_HasAttrString(target_.ptr(), name) != 0) return;
+  }
+  refuse("hooks must have at least one of on_request, on_response and on_retry; " + type_name(target_) + " has none");
+}
+
+std::shared_ptr<Hooks> HooksOption::for_call(bool in_context) const {
+  if (target_.is_none() && !is_logged()) return nullptr;
+  auto context = in_context ? checked(PyContext_CopyCurrent()) : py::object(py::none());
+  return std::make_shared<PythonHooks>(target_, std::move(context));
+}
+
+}  // namespace billcore::python

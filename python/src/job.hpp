@@ -1,0 +1,79 @@
+// What one call of Python does, apart from how it waits: a blocking call sends and waits, an awaited one begins and is resumed.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "billcore/client.hpp"
+#include "bind_client.hpp"
+
+namespace billcore::python {
+
+class Job {
+ public:
+  explicit Job(CallOptions options) : options_(std::move(options)) {}
+  virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  /// What is to be sent now; nothing when the result is at hand. With the GIL.
+  [[nodiscard]] virtual std::optional<Operation> next() = 0;
+  /// Takes the end of what next() gave. Without the GIL, so nothing of Python may be touched.
+  virtual void take(Completed& completed) = 0;
+  /// The result, or a Python error. With the GIL.
+  [[nodiscard]] virtual py::object result() = 0;
+  /// Adds to the Python error of a call that failed. With the GIL.
+  virtual void complete(const py::error_already_set& /*error*/) const {}
+
+  [[nodiscard]] const CallOptions& options() const noexcept { return options_; }
+  void set_hooks(std::shared_ptr<Hooks> hooks) noexcept { options_.hooks = std::move(hooks); }
+
+ private:
+  CallOptions options_;
+};
+
+/// One operation and its result.
+class SingleJob : public Job {
+ public:
+  SingleJob(Operation operation, CallOptions options) : Job(std::move(options)), operation_(std::move(operation)) {}
+  [[nodiscard]] std::optional<Operation> next() override { return std::exchange(operation_, std::nullopt); }
+
+ private:
+  std::optional<Operation> operation_;
+};
+
+class ResourceJob : public SingleJob {
+ public:
+  ResourceJob(View type, Operation operation, CallOptions options)
+      : SingleJob(std::move(operation), std::move(options)), type_(type) {}
+  void take(Completed& completed) override { value_ = completed.resource(); }
+  [[nodiscard]] py::object result() override { return view(type_, *value_); }
+
+ private:
+  View type_;
+  std::optional<Value> value_;
+};
+
+class ResponseJob : public SingleJob {
+ public:
+  ResponseJob(Operation operation, bool raise_on_error, CallOptions options)
+      : SingleJob(std::move(operation), std::move(options)), raise_on_error_(raise_on_error) {}
+  void take(Completed& completed) override { response_ = completed.response(raise_on_error_); }
+  [[nodiscard]] py::object result() override { return make_response(*std::move(response_)); }
+
+ private:
+  bool raise_on_error_;
+  std::optional<Response> response_;
+};
+
+/// Whatever the answer holds, the result is None.
+class EmptyJob final : public ResponseJob {
+ public:
+  EmptyJob(Operation operation, CallOptions options) : ResponseJob(std::move(operation), true, std::move(options)) {}
+  [[nodiscard]] py::object result() override { return py::none(); }
+};
+
+}  // namespace billcore::python

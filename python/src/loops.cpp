@@ -1,0 +1,172 @@
+#include "loops.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace billcore::python {
+namespace {
+
+bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
+
+// Not in the way of a loop that runs in another thread.
+bool may_touch(py::handle loop) {
+  static const py::handle get = py::object(py::module_::import("asyncio").attr("_get_running_loop")).release();
+  return get().is(loop) || !loop.attr("is_running")().cast<bool>();
+}
+
+}  // namespace
+
+py::object running_loop() {
+  static const py::handle get = py::object(py::module_::import("asyncio").attr("get_running_loop")).release();
+  return get();
+}
+
+LoopEngine::LoopEngine(const Client& client, const py::object& loop)
+    : pid_(getpid()), client_(client), loop_(py::weakref(loop)) {}
+
+template <typename F>
+void LoopEngine::quietly(F f) noexcept {
+  if (pid_ != getpid()) return;
+  try {
+    f();
+  } catch (py::error_already_set& error) {
+    error.discard_as_unraisable("billcore.AsyncClient");
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory for it
+  }
+}
+
+py::object LoopEngine::loop() const { return loop_(); }
+
+bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
+
+bool LoopEngine::is_over() const {
+  const auto loop = this->loop();
+  return loop.is_none() || is_closed(loop);
+}
+
+// The loop's reader keeps the engine alive, and the futures; in a context of its own, or it would keep the present one.
+void LoopEngine::watch(py::handle loop) {
+  const py::set waiting;
+  const auto process = py::cpp_function([self = shared_from_this()](const py::object&) { self->process(); });
+  const auto context = py::module_::import("contextvars").attr("Context")();
+  context.attr("run")(loop.attr("add_reader"), client_.descriptor(), process, waiting);
+  waiting_ = py::weakref(py::handle(waiting));
+  watched_ = true;
+}
+
+// What a task waits for: without the loop's hold on it, nothing but the task itself may know it, and both would be garbage.
+void LoopEngine::hold(const Begun& begun, bool kept) {
+  const py::object waiting = waiting_();
+  if (waiting.is_none()) return;
+  if ((kept ? PySet_Add(waiting.ptr(), begun.future.ptr()) : PySet_Discard(waiting.ptr(), begun.future.ptr())) < 0) {
+    throw py::error_already_set();
+  }
+}
+
+std::shared_ptr<Begun> LoopEngine::begin(const Client& client, py::handle loop, Operation operation,
+                                         const std::shared_ptr<Job>& job) {
+  if (!watched_) watch(loop);
+  auto begun = std::make_shared<Begun>();
+  begun->job = job;
+  begun->write = operation.is_write();
+  begun->future = loop.attr("create_future")();
+  // Called from process(), without the GIL.
+  const auto end = [self = this, begun](Completed& completed) {
+    try {
+      begun->job->take(completed);
+    } catch (...) {
+      begun->error = std::current_exception();
+    }
+    begun->ended = true;
+    self->ended_.push_back(begun);
+  };
+  begun->ticket = AsyncClient(client, client_).start(std::move(operation), job->options(), end);
+  hold(*begun, true);
+  return begun;
+}
+
+void LoopEngine::cancel_abandoned() {
+  for (const auto ticket : std::exchange(abandoned_, {})) client_.cancel(ticket);
+}
+
+void LoopEngine::process() {
+  const auto kept = shared_from_this();
+  cancel_abandoned();
+  processing_ = true;
+  try {
+    without_gil([this] { client_.process(); });
+  } catch (...) {
+    processing_ = false;
+    throw;
+  }
+  processing_ = false;
+  for (const auto& begun : std::exchange(ended_, {})) {
+    hold(*begun, false);
+    if (!begun->future.attr("done")().cast<bool>()) begun->future.attr("set_result")(py::none());
+  }
+  cancel_abandoned();
+  end_if_closing();
+}
+
+void LoopEngine::end_if_closing() {
+  if (closing_ && client_.running() == 0) close_here();
+}
+
+std::string LoopEngine::cancel(Begun& begun) {
+  hold(begun, false);
+  const auto cancelled = client_.cancel(begun.ticket);
+  end_if_closing();
+  return cancelled.outcome_unknown ? cancelled.text : std::string();
+}
+
+void LoopEngine::abandon(const Begun& begun) noexcept {
+  quietly([&] {
+    hold(begun, false);
+    const auto loop = this->loop();
+    // A hook may be running, called by the very operation.
+    if (!processing_ && (loop.is_none() || may_touch(loop))) {
+      client_.cancel(begun.ticket);
+      end_if_closing();
+    } else {
+      abandoned_.push_back(begun.ticket);
+    }
+  });
+}
+
+void LoopEngine::close_here() {
+  const auto loop = this->loop();
+  if (!std::exchange(watched_, false) || loop.is_none() || is_closed(loop)) return;
+  loop.attr("remove_reader")(client_.descriptor());
+}
+
+void LoopEngine::close() noexcept {
+  closing_ = true;
+  quietly([this] {
+    if (client_.running() != 0) return;
+    const auto loop = this->loop();
+    if (loop.is_none() || may_touch(loop)) {
+      close_here();
+    } else if (!is_closed(loop)) {
+      loop.attr("call_soon_threadsafe")(py::cpp_function([self = shared_from_this()] { self->end_if_closing(); }));
+    }
+  });
+}
+
+std::shared_ptr<LoopEngine> Loops::of(py::handle loop, const Client& client) {
+  for (const auto& engine : engines_) {
+    if (engine->is_of(loop)) return engine;
+  }
+  // To ask a loop lets other threads in, which may come here, too.
+  const auto known = engines_;
+  for (const auto& engine : known) {
+    if (engine->is_over()) std::erase(engines_, engine);
+  }
+  return engines_.emplace_back(std::make_shared<LoopEngine>(client, py::reinterpret_borrow<py::object>(loop)));
+}
+
+void Loops::close() noexcept {
+  for (const auto& engine : std::exchange(engines_, {})) engine->close();
+}
+
+}  // namespace billcore::python

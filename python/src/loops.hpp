@@ -1,0 +1,89 @@
+// asyncio: an engine for each event loop.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "billcore/async_client.hpp"
+#include "job.hpp"
+
+namespace billcore::python {
+
+/// An operation that an awaited job has begun; shared by the job's awaitable and the loop's engine.
+struct Begun {
+  std::shared_ptr<Job> job;
+  py::object future;  // of asyncio; it only says "go on"
+  AsyncClient::Ticket ticket = 0;
+  bool write = false;
+  bool ended = false;
+  std::exception_ptr error;
+};
+
+/// The connections of one event loop. Everything here needs the GIL, and (but for abandon()) the loop's thread.
+class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
+ public:
+  LoopEngine(const Client& client, const py::object& loop);
+  ~LoopEngine() = default;
+  LoopEngine(const LoopEngine&) = delete;
+  LoopEngine& operator=(const LoopEngine&) = delete;
+
+  [[nodiscard]] bool is_of(py::handle loop) const;
+  /// Its loop is gone or closed.
+  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] std::shared_ptr<Begun> begin(const Client& client, py::handle loop, Operation operation,
+                                             const std::shared_ptr<Job>& job);
+  /// Ends an operation. What is to be told of it, if it was a write that had left; else empty.
+  std::string cancel(Begun& begun);
+  /// The same from any thread, when nobody waits for it any more.
+  void abandon(const Begun& begun) noexcept;
+  /// The connections are not wanted any more; operations under way finish.
+  void close() noexcept;
+
+ private:
+  void watch(py::handle loop);
+  void hold(const Begun& begun, bool kept);
+  void process();
+  void cancel_abandoned();
+  void end_if_closing();
+  void close_here();
+  [[nodiscard]] py::object loop() const;
+  // Runs `f`, which nobody could be told of when it fails; not in the child of a fork, where all of this is the parent's.
+  template <typename F>
+  void quietly(F f) noexcept;
+
+  int pid_;
+
+  AsyncClient client_;
+  py::object loop_;  // weak
+  bool watched_ = false;
+  bool closing_ = false;
+  bool processing_ = false;
+  py::object waiting_;  // weak: the set of futures that the loop holds, so that nobody else needs to keep their tasks
+  std::vector<std::shared_ptr<Begun>> ended_;
+  std::vector<AsyncClient::Ticket> abandoned_;
+};
+
+/// The engines behind an AsyncClient and those made from it by with_options(). Needs the GIL.
+class Loops {
+ public:
+  Loops() = default;
+  ~Loops() { close(); }
+  Loops(const Loops&) = delete;
+  Loops& operator=(const Loops&) = delete;
+
+  /// That of the running loop, made when there is none yet.
+  [[nodiscard]] std::shared_ptr<LoopEngine> of(py::handle loop, const Client& client);
+  void close() noexcept;
+
+ private:
+  std::vector<std::shared_ptr<LoopEngine>> engines_;
+};
+
+/// The running event loop; RuntimeError without one.
+[[nodiscard]] py::object running_loop();
+
+}  // namespace billcore::python
