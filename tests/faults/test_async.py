@@ -1,0 +1,151 @@
+"""Many calls at once from one event loop, some of them broken or cancelled: each is judged by the ledger by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+import billcore
+
+from . import http2, steps
+from .certificates import Certificates
+from .http2 import Codes, Http2Connection
+from .proxy import Step, passing
+from .scene import AttemptsDriver, Outcome, Scene, World
+from .test_answers import LOST, OK
+
+Call = Callable[[billcore.AsyncClient, dict[str, Any]], Awaitable[object]]
+CALLS: dict[str, Call] = {
+    "orders.get": lambda client, args: client.orders.get(args["id"]),
+    "subscriptions.charge": lambda client, args: client.subscriptions.charge(
+        args["id"], product_id=args["product_id"], amount=args["amount"]
+    ),
+    "products.update": lambda client, args: client.products.update(args["id"], args["fields"]),
+}
+
+
+async def call(
+    scene: Scene, client: billcore.AsyncClient, operation: str, cancel_after: float | None = None
+) -> Outcome:
+    rest, mark = scene.world.arguments(operation)
+    begun = time.monotonic()
+    task = asyncio.ensure_future(CALLS[operation](client, rest["args"]))
+    if cancel_after is not None:
+        asyncio.get_running_loop().call_later(cancel_after, task.cancel)
+    reply: dict[str, Any]
+    try:
+        await task
+        reply = {"ok": None}
+    except billcore.BillcoreError as error:
+        reply = {"error": AttemptsDriver()._error(error)}
+    except asyncio.CancelledError as error:
+        notes = getattr(error, "__notes__", [])
+        reply = {"error": {"class": "CancelledError", "outcome_unknown": bool(notes), "message": " ".join(notes)}}
+    return scene.record(Outcome(operation, mark, reply, time.monotonic() - begun, 20.0))
+
+
+def http2_scene(world: World, certificates: Certificates) -> Scene:
+    return Scene(world, tls=certificates.http2, kind=Http2Connection)
+
+
+def test_many_streams_are_one_connection(world: World, certificates: Certificates) -> None:
+    async def main(scene: Scene) -> None:
+        async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
+            outcomes = await asyncio.gather(*(call(scene, client, "orders.get") for _ in range(60)))
+            assert {outcome.name for outcome in outcomes} == {OK}
+
+    with http2_scene(world, certificates) as scene:
+        asyncio.run(main(scene))
+        assert scene.proxy.accepted == 1 and len(scene.proxy.seen) == 60
+
+
+def test_one_broken_stream_is_one_broken_call(world: World, certificates: Certificates) -> None:
+    async def main(scene: Scene) -> list[str]:
+        async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
+            await call(scene, client, "orders.get")
+            scene.proxy.add(http2.passing, http2.passing, http2.broken(Codes.INTERNAL_ERROR, "effect"), http2.passing)
+            outcomes = await asyncio.gather(*(call(scene, client, "subscriptions.charge") for _ in range(20)))
+            return [outcome.name for outcome in outcomes]
+
+    with http2_scene(world, certificates) as scene:
+        names = asyncio.run(main(scene))
+        assert sorted(names) == sorted([OK] * 19 + [LOST]) and scene.proxy.accepted == 1
+
+
+@pytest.mark.parametrize(
+    "end",
+    [http2.ended(effect=True, reset=True), http2.gone_away(effect=True), http2.gone_away(effect=False, last=0)],
+    ids=["reset", "goaway", "goaway-not-begun"],
+)
+def test_a_connection_that_ends_under_many_streams(
+    world: World, certificates: Certificates, end: http2.Http2Step
+) -> None:
+    """Which of them had begun to leave is a race; that none happens twice, and that each client knows, is not."""
+
+    async def main(scene: Scene) -> set[str]:
+        async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
+            await call(scene, client, "orders.get")
+            scene.proxy.add(http2.passing, http2.passing, http2.passing, end)
+            operations = ["orders.get", "subscriptions.charge", "products.update"] * 8
+            outcomes = await asyncio.gather(*(call(scene, client, operation) for operation in operations))
+            assert {outcome.name for outcome in outcomes if outcome.mark is None} == {OK}
+            await call(scene, client, "subscriptions.charge")
+            return {outcome.name for outcome in outcomes}
+
+    with http2_scene(world, certificates) as scene:
+        assert asyncio.run(main(scene)) <= {OK, LOST}
+
+
+def broken_steps(chance: random.Random, count: int) -> list[Step]:
+    bad = [
+        steps.ended(effect=True, reset=True),
+        steps.ended(effect=False, reset=False),
+        steps.cut("body", reset=False),
+        steps.longer(4, hold=False),
+        steps.canned(503, "Retry-After: 0"),
+        steps.http10,
+        steps.reset_after(20),
+    ]
+    return [chance.choice(bad) if chance.random() < 0.3 else passing for _ in range(count)]
+
+
+def test_many_calls_over_bad_connections(world: World) -> None:
+    chance = random.Random(4)
+
+    async def main(scene: Scene) -> list[Outcome]:
+        async with billcore.AsyncClient(**scene.options(timeout=20.0, max_retries=6)) as client:
+            operations = ["orders.get", "subscriptions.charge", "products.update"] * 50
+            return await asyncio.gather(*(call(scene, client, operation) for operation in operations))
+
+    with Scene(world, script=broken_steps(chance, 150)) as scene:
+        outcomes = asyncio.run(main(scene))
+    names = {outcome.name for outcome in outcomes if outcome.mark is not None}
+    assert OK in names and LOST in names and "ServerError" in names
+    failed = [str(outcome) for outcome in outcomes if outcome.mark is None and outcome.name != OK]
+    assert not failed, failed
+
+
+@pytest.mark.parametrize("http", [1, 2])
+def test_cancelled_at_any_moment(world: World, certificates: Certificates, http: int) -> None:
+    """A note says that it may have happened; without one it has not."""
+    chance = random.Random(5)
+
+    async def main(scene: Scene) -> list[Outcome]:
+        bundle = str(certificates.bundle) if http == 2 else None
+        async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=bundle)) as client:
+            found: list[Outcome] = []
+            for _ in range(6):
+                moments = [chance.uniform(0, 0.08) for _ in range(25)]
+                found += await asyncio.gather(*(call(scene, client, "subscriptions.charge", at) for at in moments))
+                assert (await call(scene, client, "orders.get")).name == OK
+            return found
+
+    with http2_scene(world, certificates) if http == 2 else Scene(world) as scene:
+        outcomes = asyncio.run(main(scene))
+    assert {outcome.name for outcome in outcomes} <= {OK, "CancelledError"}
+    assert any(outcome.name == "CancelledError" and outcome.unknown for outcome in outcomes)
