@@ -124,6 +124,49 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
   }
 }
 
+TEST(Engine, AConnectionThatWasIdleForLongIsNotUsedAgain) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(listener, 5), 0);
+  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  std::vector<int> requests;  // of each connection
+  std::thread server([&] {
+    for (int peer = accept(listener, nullptr, nullptr); peer >= 0; peer = accept(listener, nullptr, nullptr)) {
+      requests.push_back(0);
+      std::array<char, 4096> request{};
+      while (read(peer, request.data(), request.size()) > 0) {
+        ++requests.back();
+        const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+        EXPECT_GT(write(peer, answer.data(), answer.size()), 0);
+      }
+      close(peer);
+    }
+  });
+  {
+    TransportOptions options;
+    options.max_idle = std::chrono::seconds(1);
+    Engine engine(options);
+    const auto headers = std::make_shared<RequestHeaders>(std::vector<std::string>{});
+    const auto url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
+    for (const int idle : {0, 0, 2300, 0}) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(idle));
+      std::optional<Transfer> result;
+      engine.start({"POST", url, {}, SteadyClock::now() + std::chrono::seconds(20), headers},
+                   [&result](Transfer&& transfer) { result = std::move(transfer); });
+      EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
+      EXPECT_EQ(result->status, 200);
+    }
+  }
+  shutdown(listener, SHUT_RDWR);
+  server.join();
+  close(listener);
+  EXPECT_EQ(requests, (std::vector<int>{2, 2}));
+}
+
 TEST(Engine, ConnectionIsKeptAndSeveralOperationsRunAtOnce) {
   auto& sandbox = Sandbox::fresh();
   TransportOptions options;
