@@ -10,6 +10,18 @@
 #include <new>
 
 namespace billcore::detail {
+namespace {
+
+// 0 while it is not connected.
+int port_of(int descriptor) noexcept {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
+                                             : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+}
+
+}  // namespace
 
 Descriptors::~Descriptors() {
   for (Node* node = first_.load(); node != nullptr;) {
@@ -38,6 +50,7 @@ void Descriptors::add(int descriptor) noexcept {
   if (node == nullptr) return;
   node->device = status.st_dev;
   node->inode = status.st_ino;
+  node->port.store(0, std::memory_order_relaxed);
   node->descriptor.store(descriptor, std::memory_order_release);
 }
 
@@ -48,16 +61,17 @@ void Descriptors::remove(int descriptor) noexcept {
   }
 }
 
-bool Descriptors::is_dead(int local_port) const noexcept {
-  for (const Node* node = first_.load(std::memory_order_acquire); node != nullptr; node = node->next) {
+bool Descriptors::is_dead(int local_port) noexcept {
+  for (Node* node = first_.load(std::memory_order_acquire); node != nullptr; node = node->next) {
     const int descriptor = node->descriptor.load(std::memory_order_acquire);
     if (descriptor < 0) continue;
-    sockaddr_storage address{};
-    socklen_t size = sizeof address;
-    if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
-    const auto port = address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
-                                                    : reinterpret_cast<const sockaddr_in*>(&address)->sin_port;
-    if (ntohs(port) != local_port) continue;
+    // Looked up once: with many connections the system calls would cost more than the request.
+    int port = node->port.load(std::memory_order_relaxed);
+    if (port == 0) {
+      port = port_of(descriptor);
+      node->port.store(port, std::memory_order_relaxed);
+    }
+    if (port != local_port) continue;
     pollfd state{descriptor, POLLRDHUP, 0};
     if (poll(&state, 1, 0) > 0 && (state.revents & (POLLERR | POLLHUP | POLLRDHUP | POLLNVAL)) != 0) return true;
   }

@@ -29,8 +29,8 @@ EnginePool::State& EnginePool::state() {
   return *fresh.release();
 }
 
-EnginePool::Lease::Lease(EnginePool& pool, std::unique_ptr<Engine> engine) noexcept
-    : pool_(pool), engine_(std::move(engine)), pid_(getpid()) {}
+EnginePool::Lease::Lease(EnginePool& pool, std::unique_ptr<Engine> engine, int pid) noexcept
+    : pool_(pool), engine_(std::move(engine)), pid_(pid) {}
 
 EnginePool::Lease::~Lease() {
   if (pid_ == getpid()) {
@@ -47,14 +47,14 @@ EnginePool::Lease EnginePool::lease() {
     if (!pool.idle.empty()) {
       auto engine = std::move(pool.idle.back());
       pool.idle.pop_back();
-      return {*this, std::move(engine)};
+      return {*this, std::move(engine), pool.pid};
     }
   }
-  return {*this, std::make_unique<Engine>(options_, pool.descriptors)};
+  return {*this, std::make_unique<Engine>(options_, pool.descriptors), pool.pid};
 }
 
 void EnginePool::give_back(std::unique_ptr<Engine> engine) noexcept try {
-  State& pool = state();
+  State& pool = *state_.load(std::memory_order_acquire);
   const std::lock_guard lock(pool.mutex);
   if (!closed_) pool.idle.push_back(std::move(engine));
 } catch (...) {

@@ -24,7 +24,7 @@ class EnginePool {
   /// An engine on loan; goes back when the lease ends.
   class Lease {
    public:
-    Lease(EnginePool& pool, std::unique_ptr<Engine> engine) noexcept;
+    Lease(EnginePool& pool, std::unique_ptr<Engine> engine, int pid) noexcept;
     ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -42,6 +42,7 @@ class EnginePool {
  private:
   struct State;
   [[nodiscard]] State& state();
+  // In the process that leased it.
   void give_back(std::unique_ptr<Engine> engine) noexcept;
 
   TransportOptions options_;
