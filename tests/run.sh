@@ -26,23 +26,12 @@ venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
 
-# Objects compiled before are taken from a cache outside the clone, wherever the clone is.
-export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
-export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+bc_ccache "$root"
 
 log="$root/build/logs"
 mkdir -p "$log"
 
-# quietly NAME COMMAND…: runs a build step; its output goes to a log, and to the screen when it fails.
-quietly() {
-  local name="$1"
-  shift
-  if ! "$@" >"$log/$name.log" 2>&1; then
-    tail -n 80 "$log/$name.log" >&2
-    echo "$name failed; the whole log is build/logs/$name.log" >&2
-    return 1
-  fi
-}
+quietly() { bc_quietly "$1" "build/logs/$1.log" "${@:2}"; } # NAME COMMAND…
 
 built=" "
 configure_and_build() { # PRESET [OPTION…]
@@ -69,7 +58,7 @@ install_package() {
     rm -rf "$folder"
     "$(bc_python)" -m venv "$folder"
     local beside
-    mapfile -t beside < <(grep -E '^(django|fastapi|flask|gunicorn|h2|hypothesis|mypy|pytest)==' tests/requirements.txt)
+    mapfile -t beside < <(grep -E '^(django|fastapi|flask|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pytest|uvloop)==' tests/requirements.txt)
     quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
     touch "$folder/complete"
   fi

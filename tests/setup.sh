@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shared by tests/run.sh and examples/quickstart.sh (sourced): what a fresh Debian 12 machine lacks, and where caches are.
+# Shared by the scripts of tests and examples/quickstart.sh (sourced): what a fresh Debian 12 machine lacks, and where caches are.
 # Everything fetched or built from others is kept outside the clone, keyed by hash, so that a second run finds it.
 
 export HOME="${HOME:-/root}"
@@ -54,6 +54,24 @@ bc_venv() {
     touch "$folder/complete"
   fi
   echo "$folder"
+}
+
+# bc_ccache ROOT: objects compiled before are taken from a cache outside the clone, wherever the clone is.
+bc_ccache() {
+  export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$1" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+}
+
+# bc_quietly NAME LOG COMMAND…: runs a build step; its output goes to LOG (below the current folder), and to the screen when
+# it fails.
+bc_quietly() {
+  local name="$1" log="$2"
+  shift 2
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 80 "$log" >&2
+    echo "$name failed; the whole log is $log" >&2
+    return 1
+  fi
 }
 
 # bc_tree_hash PATH…: one hash over the files below these paths, to know whether something must be built again.

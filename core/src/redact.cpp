@@ -21,8 +21,8 @@ bool is_number(std::string_view digits, int base, char wanted) noexcept {
   return read.ec == std::errc() && read.ptr == end && value == static_cast<unsigned char>(wanted);
 }
 
-// How many characters of the text's begin are this one: as it is, or as JSON, a URL or HTML may write it, each also within
-// another of its kind. 0 when it is another one.
+// How many characters of the text's begin are this one: as it is, or as JSON, a URL or HTML may write it, each also
+// within another of its kind. 0 when it is another one.
 std::size_t spelt(std::string_view text, char wanted) noexcept {
   constexpr int levels = 8;  // with a limit, a body of nothing but escapes takes no time
   constexpr std::array<std::pair<std::string_view, char>, 4> names{
@@ -74,7 +74,8 @@ std::size_t spelt_text(std::string_view text, std::string_view wanted) noexcept 
   return at;
 }
 
-// Where the value of a member begins whose name ends before `at`: behind `":"`, quotes as they are or escaped; npos when none does.
+// Where the value of a member begins whose name ends before `at`: behind `":"`, quotes as they are or escaped; npos when
+// none does.
 std::size_t value_begin(std::string_view text, std::size_t at, std::string_view quote) noexcept {
   if (!text.substr(at).starts_with(quote)) return std::string_view::npos;
   at = text.find_first_not_of(" \t\r\n:", at + quote.size());

@@ -1,26 +1,20 @@
-/* The client half against a small server: results, lists, pages, errors, lifetimes across the two libraries, threads. What is sent is
- * checked by the conformance tests. */
+/* The client half against a small server: results, errors, lifetimes across the two libraries, threads. Lists are in
+ * pager_test.c; what is sent is checked by the conformance tests. */
 #define _POSIX_C_SOURCE 200809L
+
+#include "client.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "events.h"
-#include "server.h"
 
-#define HEAD "\r\nContent-Type: application/json\r\nX-Request-Id: req-7\r\nConnection: close\r\n\r\n"
-#define PAGE(items, page)                                                           \
-  "HTTP/1.1 200 OK" HEAD "{\"data\":[" items                                        \
-  "],\"pagination\":{\"total\":3,\"count\":2,\"per_page\":2,\"current_page\":" page \
-  ",\"total_pages\":2,\"links\":{\"next\":null,\"previous\":\"p\"}}}"
 #define ORDER(id) "{\"id\":\"" id "\",\"total\":1500,\"state\":\"paid\"}"
 
 static _Atomic int busy; /* requests for the order "busy", which is not there for everybody */
 
 static const char* answer(const char* request) {
   if (strncmp(request, "GET /acct/order/o1 ", 19) == 0) return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o1") "}";
-  if (strstr(request, "/orders?page=1") != NULL) return PAGE(ORDER("a") "," ORDER("b"), "1");
-  if (strstr(request, "/orders?page=2") != NULL) return PAGE(ORDER("c"), "2");
   if (strstr(request, "/slow") != NULL) return NULL;
   if (strstr(request, "POST /acct/subscription/s1/order ") != NULL) {
     return "HTTP/1.1 402 Payment Required\r\nRetry-After: 7" HEAD
@@ -34,20 +28,6 @@ static const char* answer(const char* request) {
                                                   : "HTTP/1.1 503 Service Unavailable" HEAD "null";
   }
   return "HTTP/1.1 404 Not Found" HEAD "null";
-}
-
-static billcore_client* client_of(const server* at, const char* key, bool (*interrupt)(void*), void* context) {
-  billcore_error* err = NULL;
-  billcore_client_options* options = NULL;
-  billcore_client* out = NULL;
-  CHECK_OK(billcore_client_options_new(&options, &err));
-  CHECK_OK(billcore_client_options_set_base_url(options, billcore_str_from(server_url(at)), &err));
-  CHECK_OK(billcore_client_options_set_api_key(options, billcore_str_from(key), &err));
-  CHECK_OK(billcore_client_options_set_timeout_ms(options, 60000, &err));
-  CHECK_OK(billcore_client_options_set_interrupt(options, interrupt, context, &err));
-  CHECK_OK(billcore_client_new(options, &out, &err));
-  billcore_client_options_free(options);
-  return out;
 }
 
 /* libbillcore makes the order, libbillcore-webhook reads, copies and frees it. */
@@ -87,106 +67,6 @@ static void test_order_across_libraries(const billcore_client* client) {
   CHECK_OK(billcore_response_info_header(info, BILLCORE_STR("etag"), &text, &flag, &err));
   CHECK(!flag && text.data == NULL);
   billcore_response_info_free(info);
-}
-
-static billcore_order_list* orders_of(const billcore_client* client) {
-  billcore_error* err = NULL;
-  billcore_order_list* list = NULL;
-  CHECK_OK(billcore_subscription_orders(client, BILLCORE_STR("s1"), NULL, NULL, &list, &err));
-  return list;
-}
-
-static void check_verdict(const billcore_order_list* list, bool complete, const char* why) {
-  billcore_error* err = NULL;
-  billcore_str reason;
-  bool is_complete;
-  bool present;
-  CHECK_OK(billcore_order_list_verdict(list, &is_complete, &reason, &present, &err));
-  CHECK(present && is_complete == complete && is_text(reason, why));
-}
-
-static void test_list(const billcore_client* client) {
-  billcore_error* err = NULL;
-  billcore_order_list* list = orders_of(client);
-  billcore_order* order = NULL;
-  billcore_str text;
-  bool present;
-  int64_t number;
-  char seen[4] = "";
-
-  CHECK_OK(billcore_order_list_total(list, &number, &present, &err));
-  CHECK(!present);
-  CHECK_OK(billcore_order_list_verdict(list, &present, NULL, &present, &err));
-  CHECK(!present);
-  CHECK_OK(billcore_order_list_first(list, &order, &err));
-  billcore_order_free(order);
-  CHECK_OK(billcore_order_list_fetched_pages(list, &number, &err));
-  CHECK(number == 1);
-  for (int i = 0; i < 3; ++i) {
-    CHECK_OK(billcore_order_list_next(list, &order, &err));
-    CHECK_OK(billcore_order_id(order, &text, NULL, &err));
-    seen[i] = *text.data;
-    billcore_order_free(order);
-  }
-  CHECK(strcmp(seen, "abc") == 0);
-  CHECK(billcore_order_list_next(list, &order, &err) == BILLCORE_DONE && order == NULL && err == NULL);
-  CHECK_OK(billcore_order_list_total(list, &number, &present, &err));
-  CHECK(present && number == 3);
-  check_verdict(list, true, "");
-  billcore_order_list_free(list);
-
-  list = orders_of(client);
-  CHECK_OK(billcore_order_list_next(list, &order, &err));
-  CHECK_OK(billcore_order_list_stop(list, &err));
-  check_verdict(list, false, "stopped");
-  billcore_order_list_free(list);
-  billcore_order_free(order); /* an item outlives its list */
-}
-
-static void test_pages(const billcore_client* client) {
-  billcore_error* err = NULL;
-  billcore_order_list* list = orders_of(client);
-  billcore_order_page* page = NULL;
-  billcore_order_page* none = NULL;
-  billcore_order* order = NULL;
-  billcore_pagination* numbers = NULL;
-  billcore_value* value = NULL;
-  billcore_str text;
-  bool present;
-  int64_t number;
-  size_t count;
-
-  CHECK_OK(billcore_order_list_next_page(list, &page, &err));
-  billcore_order_page_free(page);
-  CHECK_OK(billcore_order_list_next_page(list, &page, &err));
-  CHECK(billcore_order_list_next_page(list, &none, &err) == BILLCORE_DONE && none == NULL);
-  billcore_order_list_free(list);
-  CHECK_OK(billcore_order_page_count(page, &count, &err));
-  CHECK(count == 1);
-  CHECK_OK(billcore_order_page_at(page, 0, &order, &err));
-  CHECK_OK(billcore_order_id(order, &text, NULL, &err));
-  CHECK(is_text(text, "c"));
-  billcore_order_free(order);
-  CHECK_FAILS(billcore_order_page_at(page, 1, &order, &err), BILLCORE_INVALID_ARGUMENT, "no item 1");
-  CHECK_OK(billcore_order_page_pagination(page, &numbers, &err));
-  billcore_order_page_free(page);
-  CHECK_OK(billcore_pagination_total(numbers, &number, &err));
-  CHECK(number == 3);
-  CHECK_OK(billcore_pagination_count(numbers, &number, &err));
-  CHECK(number == 2);
-  CHECK_OK(billcore_pagination_per_page(numbers, &number, &err));
-  CHECK(number == 2);
-  CHECK_OK(billcore_pagination_current_page(numbers, &number, &err));
-  CHECK(number == 2);
-  CHECK_OK(billcore_pagination_total_pages(numbers, &number, &err));
-  CHECK(number == 2);
-  CHECK_OK(billcore_pagination_links_next(numbers, &text, &present, &err));
-  CHECK(!present);
-  CHECK_OK(billcore_pagination_links_previous(numbers, &text, &present, &err));
-  CHECK(present && is_text(text, "p"));
-  CHECK_OK(billcore_pagination_value(numbers, &value, &err));
-  billcore_value_free(value);
-  billcore_pagination_free(numbers);
 }
 
 static void test_errors(const billcore_client* client) {
@@ -292,22 +172,12 @@ static bool asked_often(void* context) { return ++*(int*)context > 2; }
 static void test_interrupt_and_close(const server* at) {
   billcore_error* err = NULL;
   billcore_order* order = NULL;
-  billcore_order_list* list = NULL;
   int asked = 0;
   billcore_client* client = client_of(at, "key", asked_often, &asked);
   CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("slow"), NULL, &order, &err), BILLCORE_INTERRUPTED,
               "interrupted");
   CHECK(asked == 3);
   billcore_client_free(client);
-
-  client = client_of(at, "key", NULL, NULL);
-  list = orders_of(client);
-  CHECK_OK(billcore_order_list_next(list, &order, &err));
-  billcore_client_free(client); /* a list outlives its client */
-  billcore_order_free(order);
-  CHECK_OK(billcore_order_list_next(list, &order, &err));
-  billcore_order_free(order);
-  billcore_order_list_free(list);
 
   client = client_of(at, "key", NULL, NULL);
   CHECK_OK(billcore_client_close(client, &err));
@@ -378,6 +248,8 @@ static void test_config(void) {
   CHECK_OK(billcore_client_options_set_request_id_header(options, BILLCORE_STR("bad name"), &err));
   CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "request_id_header");
   CHECK_OK(billcore_client_options_set_request_id_header(options, BILLCORE_STR("X-Id"), &err));
+  CHECK_OK(billcore_client_options_set_client_certificate(options, BILLCORE_STR("/nowhere/own.pem"), &err));
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "client_certificate: /nowhere/own.pem");
   CHECK_OK(billcore_client_options_set_ca_bundle(options, BILLCORE_STR("/nowhere/ca.pem"), &err));
   CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "ca_bundle");
   CHECK_OK(billcore_client_options_set_ca_bundle(options, BILLCORE_STR(""), &err));
@@ -422,8 +294,6 @@ int main(void) {
   server* at = server_start(answer);
   billcore_client* client = client_of(at, "key", NULL, NULL);
   test_order_across_libraries(client);
-  test_list(client);
-  test_pages(client);
   test_errors(client);
   test_request(client);
   test_retries_and_changes(client);

@@ -34,6 +34,8 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
     return false;
   if ((text = arg_text(from, "ca_bundle")).data && !ok(billcore_client_options_set_ca_bundle(to, text, err)))
     return false;
+  text = arg_text(from, "client_certificate");
+  if (text.data != NULL && !ok(billcore_client_options_set_client_certificate(to, text, err))) return false;
   while ((name = yyjson_obj_iter_next(&headers)) != NULL) {
     yyjson_val* value = yyjson_obj_iter_get_val(name);
     const billcore_str header_name = {yyjson_get_str(name), yyjson_get_len(name)};

@@ -21,19 +21,15 @@ for target in "${targets[@]}"; do
 done
 
 bc_packages ca-certificates ccache clang cmake libclang-rt-14-dev libcurl4-openssl-dev libssl-dev ninja-build python3 python3-venv
-export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
-export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+bc_ccache "$root"
 
 build="$root/build/fuzz"
 findings="$build/findings"
 logs="$build/logs"
 mkdir -p "$logs" "$findings"
+build_targets() { cmake --preset fuzz && cmake --build "$build" -j "$bc_jobs" --target "${targets[@]/#/fuzz-}"; }
 bc_say "building the fuzz targets"
-if ! { cmake --preset fuzz && cmake --build "$build" -j "$bc_jobs" --target "${targets[@]/#/fuzz-}"; } >"$logs/build.log" 2>&1; then
-  tail -n 80 "$logs/build.log" >&2
-  echo "the build failed; the whole log is build/fuzz/logs/build.log" >&2
-  exit 1
-fi
+bc_quietly "the build" build/fuzz/logs/build.log build_targets
 rm -rf "$build/seeds"
 PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/seeds"
 

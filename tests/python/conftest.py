@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -24,6 +26,20 @@ Serve = Callable[[Script], tuple[ScriptedServer, billcore.Client]]
 def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("BILLCORE_BASE_URL", "BILLCORE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, str]:
+    """How a server on 127.0.0.1 speaks TLS, and the file that its clients trust."""
+    folder = tmp_path_factory.mktemp("tls")
+    files = folder / "certificate.pem", folder / "key.pem"
+    command = "openssl req -x509 -nodes -days 2 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=tests"
+    command += f" -addext subjectAltName=IP:127.0.0.1 -out {files[0]} -keyout {files[1]}"
+    subprocess.run(command.split(), check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*files)
+    context.num_tickets = 0  # two small writes, which the kernel's delays would make wait
+    return context, str(files[0])
 
 
 @pytest.fixture

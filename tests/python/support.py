@@ -117,12 +117,15 @@ def subscription(**changes: Any) -> billcore.Subscription:
     return made
 
 
+def child_environment(**more: str) -> dict[str, str]:
+    """With this, a fresh interpreter finds the same package."""
+    return {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__))), **more}
+
+
 def run_python(code: str, *arguments: str) -> str:
     """Runs code in a fresh interpreter that finds the same package; returns what it printed."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__)))
-    environment = {**os.environ, "PYTHONPATH": here}
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, timeout=120
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=child_environment(), timeout=120
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -8,34 +8,77 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from types import FrameType
 
 import pytest
 
 import billcore
-from conformance.server import Reply, Request
+from conformance.server import FullListener, Reply, Request, SilentListener, closed_port
 
 from .conftest import Serve
-from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data
+from .support import ACCOUNT, API_KEY, SUBSCRIPTION, child_environment, data, page
 
 CALLER = """
 import signal, sys, billcore
 signal.signal(signal.SIGINT, signal.default_int_handler)
-client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], timeout=None)
+client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], timeout=None, max_retries=int(sys.argv[3]))
 try:
-    if sys.argv[3] == "get":
-        client.subscriptions.get("s")
-    elif sys.argv[3] == "list":
-        list(client.products.list())
-    else:
-        client.subscriptions.charge("s", product_id=1, amount=1)
+    print("begins", flush=True)
+    exec(compile(sys.argv[4], "call", "exec"))  # exec of a text would make Python end by the signal
 except KeyboardInterrupt as error:
     print("KeyboardInterrupt", *getattr(error, "__notes__", []))
 """
+CHARGE = 'client.subscriptions.charge("s", product_id=1, amount=1)'
+WRITES = [
+    CHARGE,
+    'client.subscriptions.cancel("s")',
+    'client.subscriptions.change_product("s", product_id=1)',
+    'client.products.update(1, name="x")',
+    "client.products.delete(1)",
+    'client.webhook_endpoints.create(url="https://a.example/")',
+    'client.with_options(timeout=None).request("PATCH", "/x", json={})',
+]
+READS = [
+    'client.subscriptions.get("s")',
+    "list(client.products.list())",
+    'client.subscriptions.orders("s").first()',
+    "next(client.products.list().pages())",
+    'client.request("GET", "/x")',
+]
 
 
-@pytest.mark.parametrize("operation", ["get", "list", "charge"])
-def test_ctrl_c_ends_a_call(serve: Serve, operation: str) -> None:
+def ctrl_c(
+    url: str,
+    code: str,
+    asked: threading.Event | None = None,
+    *,
+    retries: int = 0,
+    environment: dict[str, str] | None = None,
+) -> list[str]:
+    """The lines of a program that makes this call, and is interrupted while it waits; it ends at once."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CALLER, url + ACCOUNT, API_KEY, str(retries), code],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=child_environment(**(environment or {})),
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "begins\n"
+        assert asked is None or asked.wait(60)
+        time.sleep(0.15)  # until it waits; were it too early, the interrupt would end something else, as quickly
+        process.send_signal(signal.SIGINT)
+        interrupted = time.monotonic()
+        output, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0 and time.monotonic() - interrupted < 10
+    return output.splitlines()
+
+
+@pytest.mark.parametrize("code", READS + WRITES)
+def test_ctrl_c_ends_a_call(serve: Serve, code: str) -> None:
     asked = threading.Event()
 
     def script(_: Request) -> Reply:
@@ -43,22 +86,92 @@ def test_ctrl_c_ends_a_call(serve: Serve, operation: str) -> None:
         return Reply(raw=b"", ending="hang")
 
     server, _ = serve(script)
-    here = os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__)))
-    process = subprocess.Popen(
-        [sys.executable, "-c", CALLER, server.url + ACCOUNT, API_KEY, operation],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": here},
-    )
-    try:
-        assert asked.wait(60)
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30)
-    finally:
-        process.kill()
-        process.wait()
-    assert process.returncode == 0 and output.startswith("KeyboardInterrupt")
-    assert ("may or may not have happened" in output) is (operation == "charge")
+    (line,) = ctrl_c(server.url, code, asked)
+    assert line.startswith("KeyboardInterrupt")
+    assert ("may or may not have happened" in line) is (code in WRITES)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("code", READS)
+def test_ctrl_c_ends_the_wait_before_a_repetition(serve: Serve, code: str) -> None:
+    asked = threading.Event()
+
+    def script(_: Request) -> Reply:
+        asked.set()
+        return Reply(status=503, headers={"Retry-After": "50"})
+
+    server, _ = serve(script)
+    assert ctrl_c(server.url, code, asked, retries=5) == ["KeyboardInterrupt"]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("code", [READS[0], CHARGE])
+def test_ctrl_c_while_another_call_is_limited(serve: Serve, code: str) -> None:
+    asked = threading.Event()
+
+    def script(_: Request) -> Reply:
+        asked.set()
+        return Reply(status=429, headers={"Retry-After": "50"})
+
+    server, _ = serve(script)
+    limited = """
+try:
+    client.with_options(max_retries=0).orders.get("o")
+except billcore.RateLimitError:
+    pass
+"""
+    # Nothing was sent, so nothing may have happened.
+    assert ctrl_c(server.url, limited + code, asked, retries=5) == ["KeyboardInterrupt"]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("code", [READS[0], CHARGE])
+def test_ctrl_c_while_nobody_listens(code: str) -> None:
+    url = f"http://127.0.0.1:{closed_port()}"
+    assert ctrl_c(url, code, retries=1000) == ["KeyboardInterrupt"]
+
+
+@pytest.mark.parametrize("code", [READS[0], CHARGE])
+@pytest.mark.parametrize("listener", [SilentListener, FullListener])
+def test_ctrl_c_while_it_connects(listener: type[SilentListener | FullListener], code: str) -> None:
+    with listener() as listening:
+        assert ctrl_c(f"https://127.0.0.1:{listening.port}", code) == ["KeyboardInterrupt"]
+
+
+# The resolver is replaced by preloading, which AddressSanitizer does not allow.
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="runs with the optimised modules")
+@pytest.mark.parametrize("code", [READS[0], CHARGE])
+def test_ctrl_c_while_the_host_is_looked_up(tmp_path: Path, code: str) -> None:
+    library = tmp_path / "slow_dns.so"
+    source = Path(__file__).resolve().parent.parent / "conformance" / "slow_dns.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    preloaded = {"LD_PRELOAD": str(library), "SLOW_DNS_SECONDS": "20"}
+    assert ctrl_c("https://billing.example", code, environment=preloaded) == ["KeyboardInterrupt"]
+
+
+@pytest.mark.parametrize("pages", ["orders", "orders.pages()"])
+def test_ctrl_c_in_the_middle_of_a_list(serve: Serve, pages: str) -> None:
+    asked = threading.Event()
+
+    def script(request: Request) -> Reply:
+        number = int(request.target.split("page=")[1])
+        if number < 3:
+            return page([{"id": f"{number}a"}, {"id": f"{number}b"}], number, 5)
+        asked.set()
+        return Reply(raw=b"", ending="hang")
+
+    server, _ = serve(script)
+    code = f"""
+orders = client.subscriptions.orders("s")
+try:
+    for one in {pages}:
+        print(*[order.id for order in getattr(one, "items", [one])], flush=True)
+finally:
+    print(orders.verdict, flush=True)
+"""
+    *lines, verdict, last = ctrl_c(server.url, code, asked)
+    assert " ".join(lines) == "1a 1b 2a 2b"
+    assert last == "KeyboardInterrupt" and verdict != "complete"
 
 
 class Alarm(Exception):

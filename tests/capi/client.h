@@ -1,0 +1,24 @@
+/* What the tests of the client half share: a client of the small server, and how its answers begin. */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include "check.h"
+#include "server.h"
+
+#define HEAD "\r\nContent-Type: application/json\r\nX-Request-Id: req-7\r\nConnection: close\r\n\r\n"
+
+static inline billcore_client* client_of(const server* at, const char* key, bool (*interrupt)(void*), void* context) {
+  billcore_error* err = NULL;
+  billcore_client_options* options = NULL;
+  billcore_client* out = NULL;
+  CHECK_OK(billcore_client_options_new(&options, &err));
+  CHECK_OK(billcore_client_options_set_base_url(options, billcore_str_from(server_url(at)), &err));
+  CHECK_OK(billcore_client_options_set_api_key(options, billcore_str_from(key), &err));
+  CHECK_OK(billcore_client_options_set_timeout_ms(options, 60000, &err));
+  CHECK_OK(billcore_client_options_set_interrupt(options, interrupt, context, &err));
+  CHECK_OK(billcore_client_new(options, &out, &err));
+  billcore_client_options_free(options);
+  return out;
+}
+
+#endif

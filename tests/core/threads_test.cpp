@@ -1,0 +1,290 @@
+// One client in many threads: results stay with their callers, connections are shared, closing and rate limits concern
+// all.
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "billcore/client.hpp"
+#include "billcore/error.hpp"
+
+namespace billcore {
+namespace {
+
+using namespace std::chrono_literals;
+using Moment = std::chrono::steady_clock::time_point;
+
+constexpr int threads = 16;
+
+// One thread serves all connections and keeps them open: nothing but the client is measured.
+class Server {
+ public:
+  explicit Server(std::function<std::string(const std::string& head)> answer) : answer_(std::move(answer)) {
+    listener_ = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 64) != 0 ||
+        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      throw std::runtime_error("cannot listen on loopback");
+    }
+    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/acct";
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~Server() {
+    stop_ = true;
+    shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    close(listener_);
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  [[nodiscard]] int accepted() const { return accepted_; }
+  [[nodiscard]] int open() const { return open_; }
+  [[nodiscard]] ClientOptions options() const {
+    ClientOptions options;
+    options.base_url = url_;
+    options.api_key = "key";
+    options.timeout = 60s;
+    return options;
+  }
+
+  static std::string json(const std::string& body, int status = 200, const std::string& header = "") {
+    return "HTTP/1.1 " + std::to_string(status) + " X\r\n" + header +
+           "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+
+ private:
+  struct Peer {
+    int descriptor;
+    std::string received;
+  };
+
+  void serve() {
+    std::vector<Peer> peers;
+    while (!stop_) {
+      std::vector<pollfd> waiting{{listener_, POLLIN, 0}};
+      for (const auto& peer : peers) waiting.push_back({peer.descriptor, POLLIN, 0});
+      poll(waiting.data(), waiting.size(), -1);
+      for (std::size_t i = peers.size(); i-- > 0;) {
+        if (waiting[i + 1].revents == 0 || converse(peers[i])) continue;
+        close(peers[i].descriptor);
+        peers.erase(peers.begin() + static_cast<std::ptrdiff_t>(i));
+        --open_;
+      }
+      if (waiting[0].revents == 0 || stop_) continue;
+      const int peer = accept(listener_, nullptr, nullptr);
+      if (peer < 0) continue;
+      peers.push_back({peer, {}});
+      ++accepted_;
+      ++open_;
+    }
+    for (const auto& peer : peers) close(peer.descriptor);
+  }
+
+  // Answers what has come whole; false when the peer is gone.
+  bool converse(Peer& peer) {
+    char buffer[8192];
+    const auto size = recv(peer.descriptor, buffer, sizeof buffer, 0);
+    if (size <= 0) return false;
+    auto& text = peer.received.append(buffer, static_cast<std::size_t>(size));
+    for (auto end = text.find("\r\n\r\n"); end != std::string::npos; end = text.find("\r\n\r\n")) {
+      std::size_t whole = end + 4;
+      if (const auto at = text.find("Content-Length: "); at < end) whole += std::stoul(text.substr(at + 16, 8));
+      if (text.size() < whole) break;
+      const auto reply = answer_(text.substr(0, end + 4));
+      text.erase(0, whole);
+      if (send(peer.descriptor, reply.data(), reply.size(), MSG_NOSIGNAL) < 0) return false;
+    }
+    return true;
+  }
+
+  std::function<std::string(const std::string&)> answer_;
+  int listener_ = -1;
+  std::string url_;
+  std::atomic<bool> stop_{false};
+  std::atomic<int> accepted_{0};
+  std::atomic<int> open_{0};
+  std::thread thread_;
+};
+
+// Waits for what happens on another thread; false when it has not within half a minute.
+template <typename Condition>
+bool becomes_true(Condition&& condition) {
+  for (int i = 0; i < 3000 && !condition(); ++i) std::this_thread::sleep_for(10ms);
+  return condition();
+}
+
+void in_threads(const std::function<void(int)>& work) {
+  std::vector<std::thread> running;
+  running.reserve(threads);
+  for (int number = 0; number < threads; ++number) {
+    running.emplace_back([&work, number] { EXPECT_NO_THROW(work(number)) << "thread " << number; });
+  }
+  for (auto& thread : running) thread.join();
+}
+
+std::string line_of(const std::string& head, const std::string& begin) {
+  const auto at = head.find(begin);
+  return at == std::string::npos
+             ? ""
+             : head.substr(at + begin.size(), head.find_first_of(" \r?", at + begin.size()) - at - begin.size());
+}
+
+// Gives back what was asked for, as an id, and who asked.
+std::string echo(const std::string& head) {
+  const auto id = line_of(head, "/order/");
+  const auto tenant = line_of(head, "X-Tenant: ");
+  if (id.starts_with("none")) return Server::json(R"({"error":{"code":"c","message":")" + id + "\"}}", 404);
+  return Server::json(R"({"data":{"id":")" + id + R"(","reference_id":")" + tenant + "\"}}");
+}
+
+TEST(Threads, ResultsStayWithTheirCallers) {
+  constexpr int calls = 1000;
+  std::atomic<int> requests{0};
+  std::atomic<int> charges{0};
+  const Server server([&](const std::string& head) {
+    ++requests;
+    if (!head.starts_with("POST")) return echo(head);
+    ++charges;
+    return Server::json(R"({"data":{"id":"charged"}})");
+  });
+  const Client client(server.options());
+  std::atomic<int> good{0};
+  in_threads([&](int number) {
+    const auto tenant = std::to_string(number);
+    // Every other thread uses the client itself.
+    const auto own = client.with_options({.headers = {{{"X-Tenant", tenant}}}});
+    const bool shares = number % 2 == 0;
+    const Client& used = shares ? client : own;
+    for (int i = 0; i < calls; ++i) {
+      const auto id = tenant + "-" + std::to_string(i);
+      if (i % 100 == 50) {
+        good += used.subscriptions().charge(id, {1, 100, {}, {}, {}}).id() == Id("charged") ? 1 : 0;
+      } else if (i % 10 == 5) {
+        try {
+          static_cast<void>(used.orders().get("none" + id));
+        } catch (const Error& error) {
+          good += error.code() == ErrorCode::not_found && error.detail().api_message == "none" + id ? 1 : 0;
+        }
+      } else if (i % 100 == 0) {
+        const auto once = used.with_options({.headers = {{{"X-Tenant", "once" + tenant}}}});
+        good += once.orders().get(id).reference_id() == "once" + tenant ? 1 : 0;
+      } else {
+        const auto order = used.orders().get(id);
+        good += order.id() == Id(id) && order.reference_id() == (shares ? "" : tenant) ? 1 : 0;
+      }
+    }
+  });
+  EXPECT_EQ(good, threads * calls);
+  EXPECT_EQ(requests, threads * calls);
+  EXPECT_EQ(charges, threads * calls / 100);
+  EXPECT_LE(server.accepted(), threads);
+}
+
+TEST(Threads, ListsSideBySide) {
+  constexpr int pages = 8;
+  const Server server([](const std::string& head) {
+    const auto id = line_of(head, "/subscription/").substr(0, line_of(head, "/subscription/").find('/'));
+    const auto page = line_of(head, "page=");
+    const auto item = [&](const char* suffix) { return R"({"id":")" + id + "." + page + suffix + "\"}"; };
+    return Server::json(R"({"data":[)" + item("a") + "," + item("b") + R"(],"pagination":{"total":)" +
+                        std::to_string(2 * pages) + R"(,"count":2,"per_page":2,"current_page":)" + page +
+                        R"(,"total_pages":)" + std::to_string(pages) + "}}");
+  });
+  const Client client(server.options());
+  in_threads([&](int number) {
+    for (int round = 0; round < 5; ++round) {
+      const auto id = std::to_string(number) + "x" + std::to_string(round);
+      std::string seen;
+      for (const auto& order : client.subscriptions().orders(id)) seen += std::string(order.id().text()) + " ";
+      std::string expected;
+      for (int page = 1; page <= pages; ++page) {
+        for (const char* suffix : {"a ", "b "}) expected += id + "." + std::to_string(page) + suffix;
+      }
+      EXPECT_EQ(seen, expected);
+    }
+  });
+}
+
+TEST(Threads, ClosingWhileCallsRun) {
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<int> requests{0};
+    const Server server([&](const std::string& head) {
+      ++requests;
+      return echo(head);
+    });
+    {
+      Client client(server.options());
+      std::atomic<int> refused{0};
+      std::thread closer([&] {
+        EXPECT_TRUE(becomes_true([&] { return requests > 100; }));
+        client.close();
+      });
+      in_threads([&](int number) {
+        const auto id = std::to_string(number);
+        try {
+          for (int i = 0; i < 100'000; ++i) EXPECT_EQ(client.orders().get(id).id(), Id(id));
+        } catch (const Error& error) {
+          refused += error.code() == ErrorCode::config ? 1 : 0;
+          EXPECT_EQ(error.code(), ErrorCode::config) << error.what();
+        }
+      });
+      closer.join();
+      EXPECT_EQ(refused, threads);
+      // Those on loan close when they come back: nothing waits for the client's end.
+      EXPECT_TRUE(becomes_true([&] { return server.open() == 0; })) << server.open() << " connections are open";
+    }
+  }
+}
+
+TEST(Threads, ARateLimitHoldsUpAll) {
+  std::mutex mutex;
+  std::vector<Moment> arrivals;
+  const Server server([&](const std::string& head) {
+    const std::lock_guard lock(mutex);
+    arrivals.push_back(std::chrono::steady_clock::now());
+    return arrivals.size() == 1 ? Server::json("{}", 429, "Retry-After: 1\r\n") : echo(head);
+  });
+  const Client client(server.options());
+  EXPECT_THROW(static_cast<void>(client.with_options({.max_retries = 0}).orders().get("x")), Error);
+  in_threads([&](int number) {
+    const auto id = std::to_string(number);
+    EXPECT_EQ((number % 2 == 0 ? client : client.with_options({})).orders().get(id).id(), Id(id));
+  });
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(arrivals.size(), std::size_t{threads} + 1);
+  for (std::size_t i = 1; i < arrivals.size(); ++i) EXPECT_GE(arrivals[i] - arrivals[0], 1s);
+}
+
+TEST(Threads, RateLimitsAgainAndAgain) {
+  std::atomic<int> requests{0};
+  const Server server([&](const std::string& head) {
+    return ++requests % 20 == 0 ? Server::json("{}", 429, "Retry-After: 0\r\n") : echo(head);
+  });
+  auto options = server.options();
+  options.max_retries = 50;
+  const Client client(options);
+  in_threads([&](int number) {
+    for (int i = 0; i < 100; ++i) {
+      const auto id = std::to_string(number) + "-" + std::to_string(i);
+      EXPECT_EQ(client.orders().get(id).id(), Id(id));
+    }
+  });
+  // Every request that was refused was sent once more.
+  EXPECT_EQ(requests - requests / 20, threads * 100);
+}
+
+}  // namespace
+}  // namespace billcore

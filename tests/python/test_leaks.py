@@ -1,0 +1,204 @@
+"""Memory, descriptors and threads stay as they are, however long a client is used and however many there are."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conformance.server import Reply, Request, ScriptedServer, json_reply
+
+from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, child_environment, data, page
+
+MOST = 2 << 20  # bytes that 10,000 calls may leave behind: a leak of one small answer each would be far more
+GENEROUS = 300.0  # seconds
+
+PREAMBLE = """
+import gc, json, os, sys, threading
+import billcore
+
+options = dict(base_url=sys.argv[1], api_key=sys.argv[2], ca_bundle=sys.argv[3] or None, max_retries=0, timeout=60)
+
+def measure():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        pages = int(file.read().split()[1])
+    return {
+        "memory": pages * os.sysconf("SC_PAGE_SIZE"),
+        "objects": sys.getallocatedblocks(),
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "threads": len(os.listdir("/proc/self/task")),
+    }
+
+def raises(kind, call):
+    try:
+        call()
+    except kind:
+        return
+    raise AssertionError(kind)
+"""
+
+CALLS = """
+client = billcore.Client(**options)
+other = client.with_options(max_retries=1, headers={"X-Other": "1"})
+subscriptions = client.subscriptions
+
+def call(number):
+    match number % 100:
+        case 0 if number % 200 == 0:
+            raises(billcore.TimeoutError, lambda: subscriptions.get("late", timeout=0.01))
+        case 0:
+            # Which one depends on whether it left in time.
+            kinds = (billcore.OutcomeUnknownError, billcore.TimeoutError)
+            raises(kinds, lambda: subscriptions.cancel("late", timeout=0.01))
+        case 2:
+            raises(billcore.ConnectionError, lambda: subscriptions.get("reset"))
+        case 3:
+            raises(billcore.ConnectionError, lambda: subscriptions.get("half"))
+        case 4:
+            raises(billcore.DecodeError, lambda: subscriptions.get("html"))
+        case 5:
+            raises(billcore.DecodeError, lambda: subscriptions.get("bare").created_at)
+        case 6:
+            raises(billcore.InvalidArgumentError, lambda: subscriptions.get(".."))
+        case n if n < 20:
+            raises(billcore.NotFoundError, lambda: subscriptions.get("none"))
+        case n if n < 30:
+            raises(billcore.PaymentError, lambda: subscriptions.charge("s", product_id=1, amount=1))
+        case n if n < 40:
+            raises(billcore.ServerError, lambda: subscriptions.cancel("broken"))
+        case n if n < 50:
+            assert [order.total for order in subscriptions.orders("s")] == [1500] * 6
+        case n if n < 55:
+            assert subscriptions.orders("s").first().state == "paid"
+        case n if n < 60:
+            for order in other.subscriptions.orders("s"):
+                break
+        case n if n < 65:
+            pages = subscriptions.orders("s").pages()
+            assert len(next(pages).items) == 2
+        case n if n < 75:
+            response = other.request("GET", "/subscription/s", query={"a": "b"}, raise_on_error=False)
+            assert response.json()["data"]["id"] == "sub_1"
+        case n if n < 85:
+            made = subscriptions.get("s")
+            assert made.to_dict()["id"] == "sub_1" and made.metadata["seats"] == 3 and made.response_info.status == 200
+        case _:
+            assert subscriptions.get("s").created_at.year == 2025
+
+def run(count):
+    for number in range(count):
+        call(number)
+    return measure()
+
+before = run(1500)
+print(json.dumps([before, run(10_000)]))
+"""
+
+CLIENTS = """
+def use(number):
+    client = billcore.Client(**options)
+    assert client.subscriptions.get("s").id == "sub_1"
+    match number % 4:
+        case 0:
+            client.close()
+        case 1:
+            with client:
+                client.with_options(timeout=5).subscriptions.get("s")
+        case 2:
+            pager = client.subscriptions.orders("s")
+            assert pager.first().id == "ord_1a"
+            del client  # the pager still holds it
+            assert len(pager.collect()) == 6
+        case 3:
+            raises(billcore.TimeoutError, lambda: client.subscriptions.get("late", timeout=0.01))
+
+def run(count):
+    for number in range(count):
+        use(number)
+    return measure()
+
+before = run(100)
+print(json.dumps([before, run(int(sys.argv[4]))]))
+"""
+
+
+def answer(request: Request) -> Reply:
+    name = request.target.split("/subscription/")[1].split("?")[0]
+    if name.startswith("late"):
+        return data(SUBSCRIPTION, delay=0.2)
+    if name == "s/order":
+        return json_reply({"error": {"code": "card_declined", "message": "No."}}, 402)
+    if name == "s/orders":
+        number = int(request.target.split("page=")[1])
+        return page([{**ORDER, "id": f"ord_{number}{which}"} for which in "ab"], number, 3)
+    replies = {
+        "reset": Reply(raw=b"", ending="reset"),
+        "half": data(SUBSCRIPTION, send_only=200, ending="close"),
+        "html": Reply(body=b"<html>"),
+        "bare": data({}),
+        "none": Reply(status=404, body=b"null"),
+        "broken": Reply(status=503, body=b"<html>" + b"x" * 5000),
+    }
+    return replies.get(name.removesuffix("/cancel")) or data(SUBSCRIPTION)
+
+
+@pytest.fixture(params=["http", "tls"])
+def server(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[tuple[ScriptedServer, str]]:
+    """A server, and the file of its certificate when it has one."""
+    context, bundle = tls if request.param == "tls" else (None, "")
+    with ScriptedServer(answer, tls=context) as server:
+        yield server, bundle
+
+
+def measures(code: str, server: ScriptedServer, *arguments: str) -> tuple[dict[str, int], dict[str, int]]:
+    """What a program has after its warming-up, and in the end."""
+    # AddressSanitizer, where it is, keeps what is freed for a while.
+    quarantine = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-W",
+            "error::ResourceWarning",
+            "-c",
+            PREAMBLE + code,
+            server.url + ACCOUNT,
+            API_KEY,
+            *arguments,
+        ],
+        capture_output=True,
+        text=True,
+        env=child_environment(ASAN_OPTIONS=quarantine),
+        timeout=GENEROUS,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    before, after = json.loads(done.stdout)
+    return before, after
+
+
+def check(before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert after["descriptors"] == before["descriptors"]
+    assert after["threads"] == before["threads"] == 1
+    assert after["memory"] <= before["memory"] + MOST
+    assert after["objects"] <= before["objects"] + 500
+
+
+def test_ten_thousand_calls() -> None:
+    with ScriptedServer(answer) as server:
+        before, after = measures(CALLS, server, "")
+        check(before, after)
+        assert len(server.requests) >= 10_000
+
+
+def test_hundreds_of_clients(server: tuple[ScriptedServer, str]) -> None:
+    # Those over TLS take their time.
+    count = 200 if server[1] else 500
+    before, after = measures(CLIENTS, *server, str(count))
+    check(before, after)
+    assert server[0].connections >= 100 + count

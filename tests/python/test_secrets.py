@@ -1,0 +1,342 @@
+"""No secret in any text: a server that sends the request's headers back, in every spelling and place it can find."""
+
+from __future__ import annotations
+
+import copy
+import html
+import json
+import logging
+import pickle
+import re
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+import billcore
+from billcore import webhooks
+from conformance.server import Reply, Request, ScriptedServer, closed_port
+
+from .conftest import Serve
+from .support import ACCOUNT, API_KEY, SECRET, SUBSCRIPTION, data, resource
+
+PACKAGE = Path(billcore.__file__).resolve().parent
+PLAIN = "live_9fA2xQ7mZ0pL4vTb8Kc"
+# Every character that an encoder may write differently.
+AWKWARD = "live/9f+A2\"x\\Q7'm<Z>0p&L=4%2Fv~T:b8{K}c"
+
+
+def spellings(text: str) -> list[str]:
+    """The text as encoders of strings write it."""
+    quoted = json.dumps(text)[1:-1]
+    slashes = quoted.replace("/", "\\/")
+    return [
+        text,
+        quoted,
+        slashes,
+        re.sub("[<>&'+/]", lambda found: f"\\u{ord(found[0]):04x}", quoted),
+        "".join(f"\\u{ord(c):04X}" for c in text),
+        json.dumps(slashes)[1:-1],
+        quote(text, safe=""),
+        quote(text, safe="/"),
+        re.sub("%..", lambda found: found[0].lower(), quote(text, safe="")),
+        "".join(f"%{ord(c):02X}" for c in text),
+        quote(quote(text, safe=""), safe=""),
+        html.escape(text),
+        html.escape(text, quote=False).replace("'", "&#039;").replace('"', "&#34;").replace("/", "&#47;"),
+        "".join(f"&#x{ord(c):x};" for c in text),
+    ]
+
+
+def echoed(request: Request) -> str:
+    """All headers of the request in all spellings, as one line."""
+    return " ".join(spelt for name, value in request.headers for spelt in (name, *spellings(value)))
+
+
+def answer(
+    status: int, body: bytes, headers: dict[str, str] | None = None, reason: str = "Canned", trailer: str | None = None
+) -> bytes:
+    head = [f"HTTP/1.1 {status} {reason}", *(f"{name}: {value}" for name, value in (headers or {}).items())]
+    if trailer is None:
+        head.append(f"Content-Length: {len(body)}")
+    else:
+        head.append("Transfer-Encoding: chunked")
+        body = b"%x\r\n%b\r\n0\r\nX-Echo: %b\r\n\r\n" % (len(body), body, trailer.encode("latin-1"))
+    return "\r\n".join([*head, "", ""]).encode("latin-1") + body
+
+
+Shape = Callable[[int, str, str], bytes]  # status, API key, echo of all headers
+BODIES: dict[str, Callable[[str, str], bytes]] = {
+    "of the interface": lambda key, echo: json.dumps({"error": {"code": key, "message": f"key {echo}"}}).encode(),
+    "of the interface, all escaped": lambda key, _: (
+        '{"error":{"code":"%s","message":"key %s"}}' % ((spellings(key)[4],) * 2)
+    ).encode(),
+    "of the interface, with objects": lambda key, echo: json.dumps(
+        {"error": {"code": [key], "message": {"headers": echo, key: key}}}
+    ).encode(),
+    "other JSON": lambda key, echo: json.dumps({key: [{"seen": echo}], "again": key}).encode(),
+    "JSON in JSON": lambda key, echo: json.dumps({"seen": json.dumps({"k": key, "all": echo})}).encode(),
+    "HTML": lambda key, echo: f"<html><p title='{html.escape(key)}'>{html.escape(echo)}</p>{echo}".encode(),
+    "half a JSON": lambda key, echo: json.dumps({"error": {"message": f"{key} {echo}"}}).encode()[:-3],
+    "text": lambda key, echo: (" ".join(spellings(key)) + "\n" + echo).encode(),
+}
+
+
+def with_body(body: Callable[[str, str], bytes], fixed: int | None = None) -> Shape:
+    return lambda status, key, echo: answer(fixed or status, body(key, echo))
+
+
+SHAPES: dict[str, Shape] = {
+    **{f"body {name}": with_body(body) for name, body in BODIES.items()},
+    "header": lambda status, _, echo: answer(status, b"null", {"X-Echo": echo, "X-Again": echo, "Server": echo}),
+    "Set-Cookie": lambda status, key, _: answer(
+        status, b"", {"Set-Cookie": f"a={key}", "WWW-Authenticate": f'k="{key}"'}
+    ),
+    "Retry-After": lambda status, key, _: answer(status, b"null", {"Retry-After": key}),
+    "reason": lambda status, _, echo: answer(status, b"null", reason=echo),
+    "request id": lambda status, key, _: answer(status, b"null", {"X-Request-Id": " ".join(spellings(key))}),
+    "Location": lambda status, key, _: answer(status, b"", {"Location": f"/{quote(key)}?k={key}"}),
+    "Location elsewhere": lambda status, key, _: answer(
+        status, b"", {"Location": f"https://a:{quote(key, '')}@b.example/"}
+    ),
+    "trailer": lambda status, key, echo: answer(status, key.encode(), trailer=echo),
+}
+STATUSES = (300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 408, 409, 418, 422, 429, 500, 502, 503, 504, 599)
+
+# Answers that no client can use; the first argument is a status of success here.
+BROKEN: dict[str, Shape] = {
+    "no HTTP": lambda _, key, echo: f"{key} {echo}\r\n\r\n".encode(),
+    "an unknown version": lambda _, key, __: f"HTTP/{key} 200 {key}\r\n\r\n".encode(),
+    "no status": lambda _, key, __: f"HTTP/1.1 {key}\r\n\r\n".encode(),
+    "a wrong length": lambda _, key, __: f"HTTP/1.1 200 OK\r\nContent-Length: {key}\r\n\r\n{key}".encode(),
+    "too short": lambda _, key, __: f"HTTP/1.1 200 {key}\r\nContent-Length: 9999\r\nX: {key}\r\n\r\n{key}".encode(),
+    "a broken chunk": lambda _, key, __: f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{key}\r\n".encode(),
+    "an unknown coding": lambda _, key, __: f"HTTP/1.1 200 OK\r\nTransfer-Encoding: {key}\r\n\r\n{key}".encode(),
+    "no gzip": lambda _, key, __: answer(200, key.encode(), {"Content-Encoding": "gzip"}),
+    "an unknown encoding": lambda _, key, __: answer(200, key.encode(), {"Content-Encoding": key}),
+    "a header without a colon": lambda _, key, __: f"HTTP/1.1 200 OK\r\n{key}\r\n\r\n".encode(),
+    "a head without end": lambda _, key, __: f"HTTP/1.1 200 OK\r\nX: {key}".encode(),
+    "too much": lambda _, key, __: answer(200, key.encode() * 5000),
+}
+NOT_AS_PROMISED: dict[str, Shape] = {
+    **{f"body {name}": with_body(body, 200) for name, body in BODIES.items()},
+    "data is text": lambda _, key, echo: answer(200, json.dumps({"data": key, "pagination": echo}).encode()),
+    "trailing text": lambda _, key, __: answer(200, b'{"data":{}} ' + key.encode()),
+    "no UTF-8": lambda _, key, __: answer(200, b"\xff\xfe" + key.encode()),
+}
+
+Operation = Callable[[billcore.Client], object]
+OPERATIONS: dict[str, Operation] = {
+    "subscriptions.list": lambda client: list(client.subscriptions.list()),
+    "subscriptions.get": lambda client: client.subscriptions.get("s"),
+    "subscriptions.cancel": lambda client: client.subscriptions.cancel("s"),
+    "subscriptions.change_product": lambda client: client.subscriptions.change_product("s", product_id=1),
+    "subscriptions.charge": lambda client: client.subscriptions.charge("s", product_id=1, amount=100),
+    "subscriptions.orders": lambda client: client.subscriptions.orders("s").first(),
+    "products.list": lambda client: list(client.products.list().pages()),
+    "products.get": lambda client: client.products.get(1),
+    "products.update": lambda client: client.products.update(1, name="x"),
+    "products.delete": lambda client: client.products.delete(1),
+    "orders.get": lambda client: client.orders.get("o"),
+    "webhook_endpoints.create": lambda client: client.webhook_endpoints.create(url="https://a.example/"),
+    "request": lambda client: client.request("PATCH", "/x", json={}),
+}
+
+
+class Heard(logging.Handler):
+    """All that is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts += [record.getMessage(), repr(record.__dict__)]
+
+
+@pytest.fixture
+def heard() -> Iterator[Heard]:
+    handler = Heard()
+    loggers = [logging.getLogger(), logging.getLogger("billcore")]
+    levels = [logger.level for logger in loggers]
+    loggers[0].addHandler(handler)
+    for logger in loggers:
+        logger.setLevel(1)
+    yield handler
+    loggers[0].removeHandler(handler)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+
+
+def texts_of(error: BaseException) -> list[str]:
+    """Whatever a report of this exception could show."""
+    texts = [
+        "".join(traceback.format_exception(error)),
+        *(pickle.dumps(error, protocol).decode("latin-1") for protocol in (0, pickle.HIGHEST_PROTOCOL)),
+    ]
+    one: BaseException | None = error
+    while one is not None:
+        texts += [str(one), repr(one), repr(one.args), repr(one.__dict__), *getattr(one, "__notes__", [])]
+        for frame, _ in traceback.walk_tb(one.__traceback__):
+            if Path(frame.f_code.co_filename).resolve().is_relative_to(PACKAGE):
+                texts.append(repr(frame.f_locals))
+        one = one.__cause__ or one.__context__
+    return texts
+
+
+def show_nothing_of(key: str, texts: list[str]) -> None:
+    spelt = {one.lower() for one in spellings(key)}
+    spelt |= {repr(one)[1:-1] for one in spelt}
+    assert texts
+    for text in texts:
+        lower = text.lower()
+        for one in spelt:
+            at = lower.find(one)
+            assert at < 0, f"{one!r} stands in {text[max(at - 200, 0) : at + 200]!r}"
+
+
+def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: str, heard: Heard) -> int:
+    """Every operation with every status; how many of them raised."""
+    status = 0
+
+    def script(request: Request) -> Reply:
+        sent = request.header("X-API-KEY")
+        assert sent == key
+        # Broken off at the end, so that no answer is waited for.
+        return Reply(raw=shapes[name](status, sent, echoed(request)), ending="close" if shapes is BROKEN else "keep")
+
+    raised = 0
+    texts: list[str] = []
+    with ScriptedServer(script) as server:
+        options: dict[str, Any] = {"base_url": server.url + ACCOUNT, "api_key": key, "max_retries": 0}
+        with billcore.Client(**options, max_response=100_000) as client, warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            for status in statuses:  # noqa: B007 (the script reads it)
+                for operation in OPERATIONS.values():
+                    try:
+                        result = operation(client)
+                    except billcore.BillcoreError as error:
+                        raised += 1
+                        texts += texts_of(error)
+                    else:  # those that take any body
+                        texts += [repr(result), repr(getattr(result, "response_info", None))]
+                        texts.append(repr(getattr(result, "headers", None)))
+                if shapes is not BROKEN:
+                    response = client.request("GET", "/x", raise_on_error=False)
+                    texts += [repr(response), repr(response.headers), repr(response.response_info)]
+            texts += [repr(client), str(client), *(str(one.message) for one in warned)]
+    show_nothing_of(key, texts + heard.texts)
+    return raised
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
+    assert play(SHAPES, name, STATUSES, AWKWARD, heard) == len(OPERATIONS) * len(STATUSES)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("key", [PLAIN, AWKWARD], ids=["plain", "awkward"])
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_answers_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str, key: str) -> None:
+    assert play(BROKEN, name, (200,), key, heard) > 0
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("key", [PLAIN, AWKWARD], ids=["plain", "awkward"])
+@pytest.mark.parametrize("name", NOT_AS_PROMISED)
+def test_unexpected_answers_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str, key: str) -> None:
+    # Deleting, creating an endpoint and requests of one's own take any body.
+    assert play(NOT_AS_PROMISED, name, (200,), key, heard) == len(OPERATIONS) - 3
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_repeated_request_shows_no_key() -> None:
+    reply = Reply(raw=answer(503, PLAIN.encode(), {"Retry-After": "0", "X-Echo": PLAIN}))
+    with ScriptedServer([reply, reply]) as server:
+        client = billcore.Client(base_url=server.url + ACCOUNT, api_key=PLAIN, max_retries=1)
+        with client, pytest.raises(billcore.ServerError) as caught:
+            client.orders.get("o")
+    assert caught.value.attempts == 2
+    show_nothing_of(PLAIN, texts_of(caught.value))
+
+
+def test_results_show_no_key(serve: Serve) -> None:
+    def script(request: Request) -> Reply:
+        echo = echoed(request)
+        return Reply(raw=answer(200, data(SUBSCRIPTION).body, {"X-Echo": echo, "X-Request-Id": echo}))
+
+    server, client = serve(script)
+    made = client.subscriptions.get("s")
+    info = made.response_info
+    assert info is not None and "[redacted]" in (info.request_id or "") and "[redacted]" in info.headers["x-echo"]
+    sent = server.requests[0].header("X-API-KEY")
+    assert sent
+    show_nothing_of(sent, [repr(made), repr(info), repr(info.headers), pickle.dumps(made).decode("latin-1")])
+
+
+PORTAL = "https://portal.example/card?signature=S1+S2"
+
+
+@pytest.mark.parametrize("spelt", spellings(PORTAL))
+@pytest.mark.parametrize("write", [False, True])
+def test_errors_show_no_portal_url(serve: Serve, spelt: str, write: bool) -> None:
+    names = ("update_card_url", "invoices_url", "cancel_url")
+    members = ",".join(f'"{name}":"{spelt}"' for name in names)
+    bodies = [
+        "{" + members + "}",
+        json.dumps({"error": {"code": "c", "message": "{" + members + "}"}}),
+        json.dumps({"error": {"code": f"see {PORTAL}", "message": f"see {PORTAL}."}}),
+        '{"data":[{' + members + "}]}",
+        '{"data":{' + members,
+    ]
+    statuses = [500, 422, 422, 200, 200]
+    _, client = serve([Reply(status=status, body=body.encode()) for status, body in zip(statuses, bodies, strict=True)])
+    for _ in bodies:
+        with pytest.raises(billcore.BillcoreError) as caught:
+            client.subscriptions.cancel("s") if write else client.subscriptions.get("s")
+        show_nothing_of("signature", texts_of(caught.value))
+
+
+def test_resources_show_no_portal_url() -> None:
+    made = resource({**SUBSCRIPTION, "created_at": PORTAL, "price": PORTAL, "custom_fields": PORTAL})
+    texts = [repr(made), str(made), repr([made])]
+    for name in ("created_at", "price", "custom_fields"):
+        with pytest.raises(billcore.DecodeError) as caught:
+            getattr(made, name)
+        texts += texts_of(caught.value)
+    show_nothing_of("signature=", texts)
+    assert made.to_dict()["price"] == PORTAL and PORTAL in pickle.loads(pickle.dumps(made)).raw
+
+
+def test_the_password_of_a_proxy_is_in_no_text() -> None:
+    for proxy in (f"http://user:{AWKWARD[:8]}@127.0.0.1:{closed_port()}", f"nonsense://user:{PLAIN}@h"):
+        secret = AWKWARD[:8] if proxy.startswith("http") else PLAIN
+        with pytest.raises(billcore.BillcoreError) as caught:
+            options: dict[str, Any] = {"base_url": "https://service.example/a", "api_key": "k", "max_retries": 0}
+            billcore.Client(**options, proxy=proxy.replace("9f+", "9f%2B")).orders.get("o")
+        show_nothing_of(secret, texts_of(caught.value))
+
+
+def test_what_holds_a_secret_is_not_copied(serve: Serve) -> None:
+    _, client = serve([])
+    verifier = webhooks.Verifier(SECRET)
+    copies: list[Callable[[Any], object]] = [copy.copy, copy.deepcopy, pickle.dumps]
+    protocols: list[Callable[[Any], object]] = [
+        lambda holder, p=p: pickle.dumps(holder, p)  # type: ignore[misc]
+        for p in range(pickle.HIGHEST_PROTOCOL + 1)
+    ]
+    holders: list[tuple[Any, list[Callable[[Any], object]]]] = [
+        (holder, copies + protocols) for holder in (client, client.with_options(timeout=1), verifier)
+    ]
+    groups = (client.subscriptions, client.products, client.orders, client.webhook_endpoints)
+    holders += [(holder, copies) for holder in (*groups, client.products.list(), verifier.stream())]
+    for holder, calls in holders:
+        for call in calls:
+            with pytest.raises(TypeError, match="pickle") as caught:
+                call(holder)
+            texts = [*texts_of(caught.value), repr(holder), str(holder)]
+            assert not any(SECRET in text or API_KEY in text for text in texts)
