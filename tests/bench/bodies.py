@@ -14,25 +14,18 @@ SECRET = "whsec-0123456789abcdefghijklmnop"
 OTHER_SECRET = "whsec-abcdefghijklmnop0123456789"
 SIZES = (300, 900, 65536)
 
-PORTAL = "https://portal.billing.example/s/1001/"
 NOTE = "blue seats for the night train to Bergen with a window and one quiet table"
-SUBSCRIPTION: dict[str, Any] = {
-    "id": "sub_1001",
-    "price": 19900,
-    "vat": 2500,
-    "currency": "NOK",
-    "created_at": "2025-01-15T10:00:00+01:00",
-    "renews_at": "2025-05-15T10:00:00+02:00",
-    "ends_at": None,
-    "trial_ends_at": None,
-    "reference_id": "user/42",
-    "reference_name": "Åse Ødegård",
-    "status": "active",
-    "update_card_url": PORTAL + "card?signature=c0ffee",
-    "invoices_url": PORTAL + "invoices?signature=c0ffee",
-    "cancel_url": PORTAL + "cancel?signature=c0ffee",
-    "custom_fields": [{"id": 7, "label": "Seats", "type": "number", "value": 3}],
-}
+
+
+def _subscription() -> dict[str, Any]:
+    """The full one of the webhook vectors, with one custom field only."""
+    vectors = json.loads((Path(__file__).parent.parent / "fixtures" / "webhook_vectors.json").read_text("utf-8"))
+    full = next(case for case in vectors["cases"] if case["name"] == "subscription.created_full")
+    data = json.loads(full["body_text"])["data"]
+    return {**data, "custom_fields": [{"id": 7, "label": "Seats", "type": "number", "value": 3}]}
+
+
+SUBSCRIPTION = _subscription()
 # The service may send a part of the fields only; the whole has more than 300 bytes.
 FEW = ("id", "price", "vat", "currency", "status")
 
@@ -53,8 +46,26 @@ def _text(value: object) -> bytes:
     return json.dumps(value, separators=(",", ":")).replace("/", "\\/").encode()
 
 
+def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> bytes:
+    """The document as exactly `size` bytes: `metadata`, which is within it, gets entries of the account's own."""
+    words = cycle(NOTE.split())
+    missing = size - len(_text(document))
+    while missing > 0:
+        key = f"note_{len(metadata) + 1}"
+        room = missing - len(_text({key: ""})) + 2 - bool(metadata)
+        if room > 120:  # a note of ordinary length, and more to come
+            metadata[key] = " ".join(next(words) for _ in range(8))
+        else:
+            metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]
+        missing = size - len(_text(document))
+    text = _text(document)
+    if len(text) != size:
+        raise ValueError(f"made {len(text)} bytes instead of {size}")
+    return text
+
+
 def body(size: int) -> bytes:
-    """subscription.updated, filled up to `size` with metadata of the account's own."""
+    """subscription.updated, filled up to `size`."""
     metadata: dict[str, str] = {}
     fields = {name: SUBSCRIPTION[name] for name in (FEW if size < 800 else SUBSCRIPTION)}
     event = {
@@ -64,20 +75,7 @@ def body(size: int) -> bytes:
         "created_at": "2025-04-25T09:30:00+02:00",
         "data": {**fields, "metadata": metadata},
     }
-    words = cycle(NOTE.split())
-    missing = size - len(_text(event))
-    while missing > 0:
-        key = f"note_{len(metadata) + 1}"
-        room = missing - len(_text({key: ""})) + 2 - bool(metadata)
-        if room > 120:  # a note of ordinary length, and more to come
-            metadata[key] = " ".join(next(words) for _ in range(8))
-        else:
-            metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]
-        missing = size - len(_text(event))
-    text = _text(event)
-    if len(text) != size:
-        raise ValueError(f"made {len(text)} bytes instead of {size}")
-    return text
+    return filled(event, metadata, size)
 
 
 def deliveries(secret: str = SECRET) -> list[Delivery]:

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import ssl
 import subprocess
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-PEERS = ("msgspec", "orjson", "standardwebhooks", "stripe", "svix")
+
+def processors() -> list[int]:
+    """Those that this process may run on."""
+    return sorted(os.sched_getaffinity(0))
 
 
-def _first_line(*command: str) -> str:
+def first_line(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[0].strip()
 
 
-def facts() -> dict[str, str]:
+def facts(peers: Iterable[str]) -> dict[str, str]:
     cpu = Path("/proc/cpuinfo").read_text("utf-8")
     model = re.search(r"^model name\s*: (.*)$", cpu, re.MULTILINE)
     return {
         "cpu": model[1] if model else platform.machine(),
         "sha_extensions": "yes" if re.search(r"\b(sha_ni|sha2)\b", cpu) else "no",
-        "compiler": _first_line("c++", "--version"),
-        "openssl": re.sub(r" \(Library.*", "", _first_line("openssl", "version")),
+        "compiler": first_line("c++", "--version"),
+        "openssl": re.sub(r" \(Library.*", "", first_line("openssl", "version")),
         "openssl_of_python": ssl.OPENSSL_VERSION,
         "python": platform.python_version(),
         "billcore": version("billcore"),
-        **{name: version(name) for name in PEERS},
+        **{name: version(name) for name in peers},
     }

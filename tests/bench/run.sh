@@ -9,7 +9,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-areas=(webhook)
+areas=(webhook rest)
 area="${1:-}"
 if [ -z "$area" ]; then
   printf '%s\n' "${areas[@]}"
@@ -28,26 +28,18 @@ for option in "$@"; do
   esac
 done
 
-bc_packages build-essential ca-certificates ccache cmake libbenchmark-dev libcurl4-openssl-dev libssl-dev ninja-build openssl \
-  python3-dev python3-pip python3-venv
-export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
-export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-log="$root/build/bench/logs"
-mkdir -p "$log"
+bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev libssl-dev nginx-light \
+  ninja-build openssl python3-dev python3-pip python3-venv
+bc_ccache "$root"
+mkdir -p build/bench/logs
 
-quietly() { # NAME COMMAND…: the output goes to a log, and to the screen when the command fails
-  local name="$1"
-  shift
-  bc_say "$name" >&2
-  if ! "$@" >"$log/$name.log" 2>&1; then
-    tail -n 40 "$log/$name.log" >&2
-    echo "$name failed; the whole log is build/bench/logs/$name.log" >&2
-    exit 1
-  fi
+quietly() { # NAME COMMAND…
+  bc_say "$1" >&2
+  bc_quietly "$1" "build/bench/logs/$1.log" "${@:2}"
 }
 
 # The peers, and beside them the package of this tree as `pip install .` makes it; installed again only when the tree has changed.
-mapfile -t requirements < <(grep -v '^#' tests/bench/requirements.txt)
+mapfile -t requirements < <(grep -v '^#' "tests/bench/requirements/$area.txt")
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
 tree="$(bc_tree_hash core python pyproject.toml CMakeLists.txt)"
@@ -58,8 +50,7 @@ if [ "$(cat "$venv/billcore-tree" 2>/dev/null)" != "$tree" ]; then
 fi
 
 quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release
-quietly build cmake --build build/bench -j "$bc_jobs" --target webhook-bench
+quietly build cmake --build build/bench -j "$bc_jobs" --target "$area-bench"
 
-# One processor for all of it: what moves between two is measured as a difference.
 bc_say "$area" >&2
-exec taskset -c "$(($(nproc) - 1))" "$python" -m "tests.bench.$area" --program build/bench/webhook-bench --results "$results" "$@"
+exec "$python" -m "tests.bench.$area" --program "build/bench/$area-bench" --results "$results" "$@"

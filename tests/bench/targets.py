@@ -30,3 +30,20 @@ WEBHOOK: dict[tuple[str, str], list[Target]] = {
     ("start", "billcore"): [Target("ms over bare", 4), Target("MB over bare", 4)],
     ("first", "billcore"): [Target("min", 1.2)],
 }
+
+_TRANSPORTS = ("plain", "tls", "http2")
+REST: dict[tuple[str, str], list[Target]] = {
+    **{(f"rest/{name}/1", row): [Target("ratio", 1.12)] for name in _TRANSPORTS for row in ("cpp", "c")},
+    **{(f"rest/{name}/1", "billcore"): [Target("ratio", 1.5)] for name in _TRANSPORTS},
+    **{(f"rest/{name}/16", row): [Target("ratio", 1.3)] for name in _TRANSPORTS for row in ("cpp", "c")},
+    **{
+        (f"rest/{name}/16", row): [Target("ratio", 3)]
+        for name in _TRANSPORTS
+        for row in ("billcore_async", "billcore_uvloop")
+    },
+    **{
+        ("rest/late", f"{row}/{server}"): [Target("max ms", 50)]
+        for row in ("cpp", "c", "billcore", "billcore_async")
+        for server in ("silent", "drip", "handshake")
+    },
+}

@@ -1,20 +1,16 @@
-"""The area `webhook`: measures, prints the tables, writes JSON, the plot and, when asked, the README's part."""
+"""The area `webhook`: measures, and publishes what it found."""
 
 from __future__ import annotations
 
-import argparse
-import json
+import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import billcore
-
-from . import bodies, cold_start, interpreted, machine, native, plot
+from . import bodies, cold_start, interpreted, machine, native, plot, report
 from .tables import Table
 
-HERE = Path(__file__).resolve().parent
-MARKS = "<!-- webhook: written by run.sh webhook --write-readme -->", "<!-- webhook: end -->"
+PEERS = ("msgspec", "orjson", "standardwebhooks", "stripe", "svix")
 
 
 def measure(program: Path, quick: bool) -> list[Table]:
@@ -28,8 +24,7 @@ def measure(program: Path, quick: bool) -> list[Table]:
     return found
 
 
-def panels(tables: list[Table]) -> list[plot.Panel]:
-    by_key = {table.key: table for table in tables}
+def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
     return [
         plot.Panel(by_key["verify/900"], "ratio", "Verify, 900 B: multiple of the limit"),
         plot.Panel(by_key["unwrap/900"], "ratio", "Verify and parse, 900 B: multiple of the limit"),
@@ -44,40 +39,12 @@ def panels(tables: list[Table]) -> list[plot.Panel]:
     ]
 
 
-def write_readme(tables: list[Table], facts: dict[str, str]) -> None:
-    path = HERE / "README.md"
-    begin, end = MARKS
-    before, found, rest = path.read_text("utf-8").partition(begin)
-    _, closed, after = rest.partition(end)
-    if not (found and closed):
-        raise RuntimeError("README.md has lost the marks that the tables go between")
-    machine_line = ", ".join(f"{name} {value}" for name, value in facts.items())
-    part = "\n\n".join([f"Measured on: {machine_line}.", *(table.markdown() for table in tables)])
-    path.write_text(f"{before}{begin}\n\n{part}\n\n{end}{after}", "utf-8")
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="run.sh webhook")
-    parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--results", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--quick", action="store_true", help="a short run to see that everything works")
-    parser.add_argument("--write-readme", action="store_true", help="put the tables into README.md")
-    options = parser.parse_args()
-    if not str(billcore.__file__).startswith(sys.prefix):
-        raise RuntimeError("billcore must be the installed package, as a user has it")
-
+    options = report.options("webhook")
+    # One processor for all of it: what moves between two is measured as a difference.
+    os.sched_setaffinity(0, {machine.processors()[-1]})
     tables = measure(options.program, options.quick)
-    facts = machine.facts()
-    print("\n\n".join(table.text() for table in tables))
-    verdicts = [verdict for table in tables for row in table.rows for verdict in table.verdicts(row)]
-    print(f"\n{sum(met for _, _, met in verdicts)} of {len(verdicts)} targets met")
-
-    options.results.mkdir(parents=True, exist_ok=True)
-    report = {"machine": facts, "tables": [table.json() for table in tables]}
-    (options.results / "webhook.json").write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    plot.draw(panels(tables), options.results / "webhook.svg")
-    if options.write_readme:
-        write_readme(tables, facts)
+    report.publish("webhook", options, tables, machine.facts(PEERS), panels)
     return 0
 
 

@@ -1,0 +1,195 @@
+"""The area `rest`: one GET of a subscription, measured in rounds of all contenders over all transports."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from . import machine, plot, report, rest_late
+from .bodies import filled
+from .rest_contenders import AT_ONCE, CONTENDERS, PACKAGES, UNPARSED
+from .rest_server import TRANSPORTS, Authority, Nginx
+from .rest_turns import ROOT, Contestant
+from .tables import Row, Table
+from .targets import REST
+
+SIZE = 1000
+MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
+
+
+Key = tuple[str, str, int]  # contender, transport, how many requests are under way
+Samples = dict[Key, list[tuple[float, float]]]  # microseconds a GET: wall, the client's processor
+
+
+@dataclass
+class Place:
+    """A contender's process, a transport, and how many requests are under way: a row of a table."""
+
+    contestant: Contestant
+    key: Key
+    base_url: str
+    read: int  # lengths of what one GET reads, added up
+    count: int = 0  # GETs of a turn
+
+    def turn(self, count: int) -> tuple[float, float]:
+        turn = self.contestant.run(self.base_url, self.key[2], count)
+        if turn.read != count * self.read:
+            raise RuntimeError(f"{self.contestant.name} has read {turn.read} instead of {count * self.read}")
+        return turn.wall / count / 1e3, turn.cpu / count / 1e3
+
+    def calibrate(self, seconds: float) -> None:
+        self.turn(AT_ONCE * 4)
+        wall, _ = self.turn(AT_ONCE * 2)
+        self.count = max(1, round(seconds * 1e6 / wall / AT_ONCE)) * AT_ONCE
+
+
+def answer() -> tuple[bytes, str]:
+    """What nginx sends, and what is read of it."""
+    examples = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))
+    subscription: dict[str, Any] = examples["Subscription"]
+    body = filled({"data": subscription}, subscription["metadata"], SIZE)
+    return body, "\t".join(subscription[name] for name in ("id", "reference_id", "status"))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure. Each process is faster or slower by some percent than another of the same program, so there
+    are several starts."""
+
+    starts: int
+    rounds: int  # of each start
+    seconds: float  # of each turn
+    late: dict[int, int]  # how often each time-out, in milliseconds, is run into
+
+
+@dataclass
+class Arena:
+    """What all processes of a run have in common."""
+
+    folder: Path
+    programs: Path
+    authority: Authority
+    nginx: Nginx
+    body: bytes
+    fields: str
+
+    def contestants(self, stack: ExitStack) -> dict[str, Contestant]:
+        """Started, and ended with the stack."""
+        found = {
+            key: stack.enter_context(
+                Contestant(
+                    key,
+                    contender.command(key, self.programs, self.authority.bundle),
+                    self.folder / f"{key}.errors",
+                )
+            )
+            for key, contender in CONTENDERS.items()
+        }
+        for one in found.values():
+            one.begin()
+        return found
+
+    def places(self, contestants: dict[str, Contestant]) -> list[Place]:
+        return [
+            Place(
+                contestants[key],
+                (key, transport, at_once),
+                self.nginx.base_urls[transport],
+                len(self.body) if key in UNPARSED else len(self.fields.replace("\t", "")),
+            )
+            for transport in TRANSPORTS
+            for at_once in MANNERS
+            for key, contender in CONTENDERS.items()
+            if not contestants[key].missing and contender.label(at_once) and (contender.http2 or transport != "http2")
+        ]
+
+    def require_right_answer(self, place: Place) -> None:
+        key, transport, at_once = place.key
+        shown = place.contestant.show(place.base_url, at_once)
+        if shown != (self.body.decode() if key in UNPARSED else self.fields):
+            raise RuntimeError(f"{key} reads {shown!r} over {transport}")
+
+    def run(self, contestants: dict[str, Contestant], effort: Effort, samples: Samples) -> None:
+        places = self.places(contestants)
+        for place in places:
+            self.require_right_answer(place)
+            place.calibrate(effort.seconds)
+        for _ in range(effort.rounds):
+            random.shuffle(places)
+            for place in places:
+                samples.setdefault(place.key, []).append(place.turn(place.count))
+
+
+def table(transport: str, at_once: int, samples: Samples) -> Table:
+    rows = []
+    for key, contender in CONTENDERS.items():
+        found = samples.get((key, transport, at_once))
+        label = contender.label(at_once)
+        if found and label:
+            cpu = min(cpu for _, cpu in found)
+            rows.append(Row(key, label, [wall for wall, _ in found], {"client's cpu µs": cpu}))
+    title = f"GET, {TRANSPORTS[transport]}, {MANNERS[at_once]}"
+    return Table(f"rest/{transport}/{at_once}", title, "µs", "raw", rows, REST, digits=1)
+
+
+def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
+    """The tables, and the contenders that are missing, with the reason."""
+    # Clients and server on one processor: a wake-up over to another one takes longer than a GET, and how often it
+    # happens depends on chance.
+    os.sched_setaffinity(0, {machine.processors()[-1]})
+    body, fields = answer()
+    samples: Samples = {}
+    with TemporaryDirectory() as name, ExitStack() as run:
+        folder = Path(name)
+        authority = Authority(folder)
+        nginx = run.enter_context(Nginx(folder / "nginx", authority, body))
+        arena = Arena(folder, programs, authority, nginx, body, fields)
+        for _ in range(effort.starts - 1):
+            with ExitStack() as start:
+                arena.run(arena.contestants(start), effort, samples)
+        contestants = arena.contestants(run)
+        arena.run(contestants, effort, samples)
+        tables = [table(transport, at_once, samples) for transport in TRANSPORTS for at_once in MANNERS]
+        tables.append(rest_late.table(contestants, effort.late))
+        return tables, {key: one.missing for key, one in contestants.items() if one.missing}
+
+
+def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
+    return [
+        plot.Panel(
+            by_key[f"rest/{transport}/{at_once}"],
+            "ratio",
+            f"GET, {TRANSPORTS[transport]}, {manner}: multiple of raw libcurl (logarithmic)",
+            ("raw_yyjson",),
+            log=True,
+        )
+        for transport in ("plain", "http2")
+        for at_once, manner in MANNERS.items()
+    ]
+
+
+def main() -> int:
+    options = report.options("rest")
+    effort = Effort(1, 2, 0.002, {100: 1}) if options.quick else Effort(5, 6, 0.05, {100: 10, 300: 4, 1000: 2})
+    tables, missing = measure(options.program.parent, effort)
+    facts = {
+        **machine.facts(PACKAGES),
+        "libcurl": machine.first_line("curl-config", "--version").removeprefix("libcurl "),
+        "go": machine.first_line("go", "env", "GOVERSION").removeprefix("go"),
+    }
+    if missing:
+        facts["left out"] = "; ".join(f"{CONTENDERS[key].sequential} (lacks {what})" for key, what in missing.items())
+        print(f"Left out: {facts['left out']}\n")
+    report.publish("rest", options, tables, facts, panels)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

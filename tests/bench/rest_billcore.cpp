@@ -1,0 +1,182 @@
+// The C++ client, and the C client through its shared library; at once by threads on one client.
+#include <billcore.h>
+
+#include <atomic>
+#include <barrier>
+#include <billcore/client.hpp>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "rest_rows.hpp"
+
+namespace rest {
+namespace {
+
+class Cpp {
+ public:
+  explicit Cpp(const Server& server) : client_(options(server)) {}
+
+  template <typename Use>
+  auto get(const billcore::CallOptions& call, Use use) const {
+    const auto one = client_.subscriptions().get(id_, call);
+    const auto read_id = one.id();
+    return use(std::string_view(read_id.text()), one.reference_id().value_or(""), one.status());
+  }
+  void run_late(std::chrono::milliseconds timeout) const {
+    billcore::CallOptions call;
+    call.timeout = timeout;
+    try {
+      get(call, [](auto&&...) {});
+    } catch (const billcore::Error& error) {
+      if (error.code() == billcore::ErrorCode::timeout) return;
+      throw;
+    }
+    throw std::runtime_error("the C++ client did not time out");
+  }
+  template <typename Use>
+  auto get(Use use) const {
+    return get({}, use);
+  }
+
+ private:
+  static billcore::ClientOptions options(const Server& server) {
+    billcore::ClientOptions out;
+    out.base_url = server.base_url;
+    out.api_key = api_key;
+    out.ca_bundle = server.ca_file;
+    return out;
+  }
+  billcore::Client client_;
+  billcore::Id id_{std::string(id)};
+};
+
+billcore_str c_text(std::string_view text) { return {text.data(), text.size()}; }
+std::string_view text_of(billcore_str text) { return {text.data, text.len}; }
+
+void require(billcore_status status) {
+  if (status != BILLCORE_OK) throw std::runtime_error(std::string("C: ") + billcore_status_name(status));
+}
+
+class C {
+ public:
+  explicit C(const Server& server) {
+    billcore_client_options* options = nullptr;
+    require(billcore_client_options_new(&options, nullptr));
+    require(billcore_client_options_set_base_url(options, c_text(server.base_url), nullptr));
+    require(billcore_client_options_set_api_key(options, c_text(api_key), nullptr));
+    require(billcore_client_options_set_ca_bundle(options, c_text(server.ca_file), nullptr));
+    require(billcore_client_new(options, &client_, nullptr));
+    billcore_client_options_free(options);
+  }
+  ~C() { billcore_client_free(client_); }
+  C(const C&) = delete;
+  C& operator=(const C&) = delete;
+
+  template <typename Use>
+  auto get(Use use) const {
+    billcore_subscription* one = nullptr;
+    require(billcore_subscription_get(client_, c_text(id), nullptr, &one, nullptr));
+    billcore_str read_id{};
+    billcore_str name{};
+    billcore_str status{};
+    bool present = false;
+    require(billcore_subscription_id(one, &read_id, nullptr, nullptr));
+    require(billcore_subscription_reference_id(one, &name, &present, nullptr));
+    require(billcore_subscription_status(one, &status, nullptr));
+    auto out = use(text_of(read_id), text_of(name), text_of(status));
+    billcore_subscription_free(one);
+    return out;
+  }
+  void run_late(std::chrono::milliseconds timeout) const {
+    billcore_call_options* call = nullptr;
+    require(billcore_call_options_new(&call, nullptr));
+    require(billcore_call_options_set_timeout_ms(call, timeout.count(), nullptr));
+    billcore_subscription* one = nullptr;
+    const auto status = billcore_subscription_get(client_, c_text(id), call, &one, nullptr);
+    billcore_call_options_free(call);
+    if (status != BILLCORE_TIMEOUT) throw std::runtime_error("the C client did not time out");
+  }
+
+ private:
+  billcore_client* client_ = nullptr;
+};
+
+// Threads that wait between two runs: making them is not measured.
+class Team {
+ public:
+  Team(int count, std::size_t (*work)(const void*, std::size_t), const void* context)
+      : barrier_(count + 1), work_(work), context_(context) {
+    for (int i = 0; i < count; ++i) threads_.emplace_back([this] { serve(); });
+  }
+  ~Team() {
+    over_ = true;
+    barrier_.arrive_and_wait();
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  std::size_t run(std::size_t count) {
+    each_ = count / threads_.size();
+    total_ = 0;
+    barrier_.arrive_and_wait();
+    barrier_.arrive_and_wait();
+    return total_;
+  }
+
+ private:
+  void serve() {
+    while (true) {
+      barrier_.arrive_and_wait();
+      if (over_) return;
+      total_ += work_(context_, each_);
+      barrier_.arrive_and_wait();
+    }
+  }
+
+  std::barrier<> barrier_;
+  std::size_t (*work_)(const void*, std::size_t);
+  const void* context_;
+  std::atomic<bool> over_{false};
+  std::atomic<std::size_t> each_{0};
+  std::atomic<std::size_t> total_{0};
+  std::vector<std::jthread> threads_;
+};
+
+template <typename Client>
+std::size_t get_many(const void* client, std::size_t count) {
+  std::size_t total = 0;
+  while (count-- > 0) {
+    total += static_cast<const Client*>(client)->get(
+        [](auto id, auto name, auto status) { return id.size() + name.size() + status.size(); });
+  }
+  return total;
+}
+
+template <typename Client>
+class Ours : public Row {
+ public:
+  Ours(const Server& server, int at_once) : client_(server) {
+    if (at_once > 1) team_ = std::make_unique<Team>(at_once, &get_many<Client>, &client_);
+  }
+  std::size_t run(std::size_t count) override { return team_ ? team_->run(count) : get_many<Client>(&client_, count); }
+  std::string show() override {
+    return client_.get([](auto id, auto name, auto status) {
+      return std::string(id).append("\t").append(name).append("\t").append(status);
+    });
+  }
+  void run_late(std::chrono::milliseconds timeout) override { client_.run_late(timeout); }
+
+ private:
+  Client client_;
+  std::unique_ptr<Team> team_;  // ends first
+};
+
+}  // namespace
+
+std::unique_ptr<Row> make_billcore(std::string_view name, const Server& server, int at_once) {
+  if (name == "cpp") return std::make_unique<Ours<Cpp>>(server, at_once);
+  return std::make_unique<Ours<C>>(server, at_once);
+}
+
+}  // namespace rest

@@ -1,0 +1,53 @@
+"""Who takes part in the rest tables, and the names of the rows."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A label for each way to make the GETs that it has: one after the other, 16 at once."""
+
+    sequential: str | None
+    at_once: str | None
+    http2: bool = True
+    kind: str = "python"
+
+    def label(self, at_once: int) -> str | None:
+        return self.sequential if at_once == 1 else self.at_once
+
+    def command(self, key: str, programs: Path, bundle: Path) -> list[str]:
+        match self.kind:
+            case "native":
+                return [str(programs / "rest-bench"), key, str(bundle)]
+            case "go":
+                return [str(programs / "rest-go"), str(bundle)]
+        return [sys.executable, "-m", "tests.bench.rest_python", key, str(bundle)]
+
+
+CONTENDERS = {
+    "raw": Contender("raw libcurl easy, body not parsed", "raw libcurl multi, bodies not parsed", kind="native"),
+    "raw_yyjson": Contender("raw libcurl easy + yyjson", "raw libcurl multi + yyjson", kind="native"),
+    "cpp": Contender("C++ subscriptions().get", "C++ subscriptions().get, 16 threads", kind="native"),
+    "c": Contender("C billcore_subscription_get", "C billcore_subscription_get, 16 threads", kind="native"),
+    "go": Contender("Go net/http + encoding/json", "Go net/http + encoding/json, 16 goroutines", kind="go"),
+    "billcore": Contender("billcore Client", "billcore Client, 16 threads"),
+    "billcore_async": Contender("billcore AsyncClient", "billcore AsyncClient, 16 tasks"),
+    "billcore_uvloop": Contender("billcore AsyncClient, uvloop", "billcore AsyncClient, uvloop, 16 tasks"),
+    "pycurl": Contender("pycurl, body not parsed", "pycurl CurlMulti, bodies not parsed"),
+    "urllib3": Contender("urllib3", "urllib3, 16 threads", http2=False),
+    "aiohttp": Contender("aiohttp", "aiohttp, 16 tasks", http2=False),
+    "aiohttp_uvloop": Contender("aiohttp, uvloop", "aiohttp, uvloop, 16 tasks", http2=False),
+    "httpx": Contender("httpx Client", None),
+    "httpx_async": Contender("httpx AsyncClient", "httpx AsyncClient, 16 tasks"),
+    "requests": Contender("requests", "requests, 16 threads", http2=False),
+    "stripe": Contender("stripe StripeClient.raw_request", "stripe StripeClient.raw_request, 16 threads", http2=False),
+}
+# What one GET reads is checked before anything is measured.
+UNPARSED = {"raw", "pycurl"}
+PACKAGES = ("pycurl", "urllib3", "aiohttp", "uvloop", "httpx", "requests", "stripe")

@@ -1,0 +1,104 @@
+"""How long after its deadline a call ends, against servers that never finish an answer."""
+
+from __future__ import annotations
+
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import Self
+
+from .rest_turns import Contestant
+from .tables import Row, Table
+from .targets import REST
+
+CLIENTS = {
+    "raw": "raw libcurl easy",
+    "cpp": "C++ Client",
+    "c": "C billcore_client",
+    "billcore": "billcore Client",
+    "billcore_async": "billcore AsyncClient",
+}
+SERVERS = {"silent": "no answer", "drip": "a byte every 20 ms", "handshake": "no answer in the TLS handshake"}
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
+
+
+def _silent(connection: socket.socket) -> None:
+    while connection.recv(65536):
+        pass
+
+
+def _drip(connection: socket.socket) -> None:
+    connection.recv(65536)
+    connection.sendall(HEAD)
+    while True:
+        connection.sendall(b" ")
+        time.sleep(0.02)
+
+
+class Server:
+    """Answers each connection with `serve` on a thread of its own, until the client goes."""
+
+    def __init__(self, serve: Callable[[socket.socket], None]) -> None:
+        self._serve = serve
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):
+            self._serve(connection)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+
+def _oversleep(milliseconds: int) -> float:
+    """What the machine itself is late by."""
+    start = time.monotonic()
+    time.sleep(milliseconds / 1000)
+    return (time.monotonic() - start) * 1000 - milliseconds
+
+
+def table(contestants: dict[str, Contestant], times: dict[int, int]) -> Table:
+    """times: how often each time-out, in milliseconds, is run into. All rows take turns, so that a machine that is busy
+    for a while shows in the control, too."""
+    with ExitStack() as stack:
+        silent, drip = (stack.enter_context(Server(serve)).port for serve in (_silent, _drip))
+        urls = {
+            "silent": f"http://127.0.0.1:{silent}",
+            "drip": f"http://127.0.0.1:{drip}",
+            "handshake": f"https://127.0.0.1:{silent}",
+        }
+        pairs = [(key, server) for key in CLIENTS for server in SERVERS if not contestants[key].missing]
+        samples: dict[tuple[str, str], list[float]] = {pair: [] for pair in pairs}
+        control: list[float] = []
+        for timeout, often in times.items():
+            for _ in range(often):
+                random.shuffle(pairs)
+                for key, server in pairs:
+                    samples[key, server].append(contestants[key].late(urls[server], timeout).wall / 1e6 - timeout)
+                control.append(_oversleep(timeout))
+    rows = [Row("control", "control: a sleep of that length", control, {"max ms": max(control)})]
+    for (key, server), late in samples.items():
+        rows.append(Row(f"{key}/{server}", f"{CLIENTS[key]}: {SERVERS[server]}", late, {"max ms": max(late)}))
+    lengths = ", ".join(str(timeout) for timeout in times)
+    title = f"How long after its deadline a call ends (time-outs of {lengths} ms)"
+    return Table("rest/late", title, "ms", None, rows, REST, digits=1)

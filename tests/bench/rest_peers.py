@@ -1,0 +1,247 @@
+"""Python's ways to get a subscription. Only the benchmark's own environment has the packages.
+
+Each is used as its documentation says, with its defaults; the answer's JSON is parsed and three fields are read.
+pycurl, the limit, reads nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from .rest_rows import (
+    API_KEY,
+    HEADERS,
+    PATH,
+    SUBSCRIPTION,
+    Answer,
+    Async,
+    AsyncGet,
+    Blocking,
+    Get,
+    Missing,
+    Row,
+    Server,
+)
+
+Connect = Callable[[Server], Get]
+AsyncConnect = Callable[[Server], Awaitable[AsyncGet]]
+Make = Callable[[Server, int], Row]
+
+
+def _fields(answer: Any) -> Answer:
+    data = answer["data"]
+    return data["id"], data["reference_id"], data["status"]
+
+
+def _options(server: Server) -> dict[str, Any]:
+    return {"base_url": server.base_url, "api_key": API_KEY, "ca_bundle": server.ca_file}
+
+
+def billcore(server: Server) -> Get:
+    get = import_module("billcore").Client(**_options(server)).subscriptions.get
+
+    def one() -> Answer:
+        subscription = get(SUBSCRIPTION)
+        return subscription.id, subscription.reference_id, subscription.status
+
+    return one
+
+
+async def billcore_async(server: Server) -> AsyncGet:
+    get = (await import_module("billcore").AsyncClient(**_options(server)).__aenter__()).subscriptions.get
+
+    async def one() -> Answer:
+        subscription = await get(SUBSCRIPTION)
+        return subscription.id, subscription.reference_id, subscription.status
+
+    return one
+
+
+def requests(server: Server) -> Get:
+    session = import_module("requests").Session()
+    session.verify = server.ca_file
+    session.headers.update(HEADERS)
+    return lambda: _fields(session.get(server.url).json())
+
+
+def urllib3(server: Server) -> Get:
+    pool = import_module("urllib3").PoolManager(maxsize=16, ca_certs=server.ca_file, headers=HEADERS)
+    return lambda: _fields(pool.request("GET", server.url).json())
+
+
+def _httpx_options(server: Server) -> dict[str, Any]:
+    return {"verify": ssl.create_default_context(cafile=server.ca_file), "http2": True, "headers": HEADERS}
+
+
+def httpx(server: Server) -> Get:
+    client = import_module("httpx").Client(**_httpx_options(server))
+    return lambda: _fields(client.get(server.url).json())
+
+
+async def httpx_async(server: Server) -> AsyncGet:
+    client = import_module("httpx").AsyncClient(**_httpx_options(server))
+
+    async def one() -> Answer:
+        return _fields((await client.get(server.url)).json())
+
+    return one
+
+
+async def aiohttp(server: Server) -> AsyncGet:
+    package = import_module("aiohttp")
+    connector = package.TCPConnector(ssl=ssl.create_default_context(cafile=server.ca_file))
+    session = package.ClientSession(connector=connector, headers=HEADERS)
+
+    async def one() -> Answer:
+        async with session.get(server.url) as response:
+            return _fields(await response.json())
+
+    return one
+
+
+def stripe(server: Server) -> Get:
+    package: Any = import_module("stripe")
+    package.ca_bundle_path = server.ca_file
+    client = package.StripeClient(API_KEY, base_addresses={"api": server.base_url})
+
+    def one() -> Answer:
+        return _fields(client.deserialize(client.raw_request("get", PATH), api_mode="V1"))
+
+    return one
+
+
+def _pycurl_handle(package: Any, server: Server) -> tuple[Any, list[bytes]]:
+    """A handle, all of its options set once, and the list that the parts of a body are put into."""
+    handle, parts = package.Curl(), list[bytes]()
+    handle.setopt(package.URL, server.url)
+    handle.setopt(package.CAINFO, server.ca_file)
+    handle.setopt(package.HTTP_VERSION, package.CURL_HTTP_VERSION_2TLS)
+    handle.setopt(package.HTTPHEADER, [f"{name}: {value}" for name, value in HEADERS.items()])
+    handle.setopt(package.NOSIGNAL, 1)
+    handle.setopt(package.WRITEFUNCTION, parts.append)
+    return handle, parts
+
+
+def pycurl(server: Server) -> Get:
+    handle, parts = _pycurl_handle(import_module("pycurl"), server)
+
+    def one() -> Answer:
+        parts.clear()
+        handle.perform()
+        return (b"".join(parts).decode(),)
+
+    return one
+
+
+class PycurlMulti:
+    """As pycurl's documentation drives a CurlMulti."""
+
+    def __init__(self, server: Server, at_once: int) -> None:
+        package = import_module("pycurl")
+        self._multi = package.CurlMulti()
+        self._parts: dict[Any, list[bytes]] = dict(_pycurl_handle(package, server) for _ in range(at_once))
+
+    def _drive(self, count: int) -> list[int]:
+        multi, parts, waiting, lengths = self._multi, self._parts, list(self._parts), list[int]()
+        started = 0
+        while len(lengths) < count:
+            while waiting and started < count:
+                handle = waiting.pop()
+                parts[handle].clear()
+                multi.add_handle(handle)
+                started += 1
+            multi.perform()
+            _, done, failed = multi.info_read()
+            if failed:
+                raise RuntimeError(f"pycurl: {failed[0][2]}")
+            for handle in done:
+                multi.remove_handle(handle)
+                lengths.append(len(b"".join(parts[handle])))
+                waiting.append(handle)
+            if not done:
+                multi.select(1.0)
+        return lengths
+
+    def run(self, count: int) -> int:
+        return sum(self._drive(count))
+
+    def show(self) -> str:
+        self._drive(len(self._parts))
+        bodies = {b"".join(parts).decode() for parts in self._parts.values()}
+        if len(bodies) != 1:
+            raise RuntimeError("two answers differ")
+        return bodies.pop()
+
+
+def _pycurl(server: Server, at_once: int) -> Row:
+    return PycurlMulti(server, at_once) if at_once > 1 else Blocking(pycurl, server, 1, True)
+
+
+def _blocking(package: str, connect: Connect, shared: bool = True) -> Make:
+    import_module(package)
+    return lambda server, at_once: Blocking(connect, server, at_once, shared)
+
+
+def _async(package: str, connect: AsyncConnect, loop: str | None = None) -> Make:
+    found = import_module(package)
+    if package == "billcore" and not hasattr(found, "AsyncClient"):
+        raise Missing("billcore.AsyncClient, which this build does not have")
+    factory = None if loop is None else import_module(loop).new_event_loop
+    return lambda server, at_once: Async(connect, server, at_once, factory)
+
+
+PEERS: dict[str, Callable[[], Make]] = {
+    "billcore": partial(_blocking, "billcore", billcore),
+    "billcore_async": partial(_async, "billcore", billcore_async),
+    "billcore_uvloop": partial(_async, "billcore", billcore_async, "uvloop"),
+    "pycurl": lambda: _pycurl,
+    "urllib3": partial(_blocking, "urllib3", urllib3),
+    "requests": partial(_blocking, "requests", requests, False),  # a Session is not for several threads
+    "httpx": partial(_blocking, "httpx", httpx),
+    "httpx_async": partial(_async, "httpx", httpx_async),
+    "aiohttp": partial(_async, "aiohttp", aiohttp),
+    "aiohttp_uvloop": partial(_async, "aiohttp", aiohttp, "uvloop"),
+    "stripe": partial(_blocking, "stripe", stripe),
+}
+
+
+def _late(server: Server) -> Callable[[float], None]:
+    package = import_module("billcore")
+    client = package.Client(**_options(server))
+
+    def late(seconds: float) -> None:
+        try:
+            client.subscriptions.get(SUBSCRIPTION, timeout=seconds)
+        except package.TimeoutError:
+            return
+        raise RuntimeError("billcore.Client did not time out")
+
+    return late
+
+
+def _late_async(server: Server) -> Callable[[float], None]:
+    package = import_module("billcore")
+    runner = asyncio.Runner()
+
+    async def begin() -> Any:
+        return await package.AsyncClient(**_options(server)).__aenter__()
+
+    client = runner.run(begin())
+
+    async def late(seconds: float) -> None:
+        try:
+            await client.subscriptions.get(SUBSCRIPTION, timeout=seconds)
+        except package.TimeoutError:
+            return
+        raise RuntimeError("billcore.AsyncClient did not time out")
+
+    return lambda seconds: runner.run(late(seconds))
+
+
+# Those that can be told to run into a time-out.
+LATE: dict[str, Callable[[Server], Callable[[float], None]]] = {"billcore": _late, "billcore_async": _late_async}

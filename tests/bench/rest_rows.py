@@ -1,0 +1,105 @@
+"""What Python's contenders of the rest tables have in common: how they make GETs, one after the other or at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+Answer = tuple[str, ...]  # id, reference_id, status; or the body alone
+Get = Callable[[], Answer]
+AsyncGet = Callable[[], Awaitable[Answer]]
+
+SUBSCRIPTION = "sub_1001"
+PATH = f"/subscription/{SUBSCRIPTION}"
+API_KEY = "key_bench_0123456789"
+HEADERS = {"X-API-KEY": API_KEY, "Accept": "application/json"}
+
+
+class Missing(Exception):
+    """The contender cannot take part; the text says what it lacks."""
+
+
+@dataclass(frozen=True)
+class Server:
+    base_url: str
+    ca_file: str
+
+    @property
+    def url(self) -> str:
+        return self.base_url + PATH
+
+
+class Row(Protocol):
+    """run: makes `count` GETs and gives the lengths of all that was read, added up."""
+
+    def run(self, count: int) -> int: ...
+    def show(self) -> str: ...
+
+
+def _many(get: Get, count: int) -> int:
+    total = 0
+    for _ in range(count):
+        for text in get():
+            total += len(text)
+    return total
+
+
+class Blocking:
+    """At once: by threads, on one client or, where a client is not to be shared, on one each."""
+
+    def __init__(self, connect: Callable[[Server], Get], server: Server, at_once: int, shared: bool) -> None:
+        one = connect(server)
+        self._gets = [one, *(one if shared else connect(server) for _ in range(at_once - 1))]
+        self._team = ThreadPoolExecutor(at_once) if at_once > 1 else None
+
+    def run(self, count: int) -> int:
+        if self._team is None:
+            return _many(self._gets[0], count)
+        each = count // len(self._gets)
+        return sum(self._team.map(_many, self._gets, [each] * len(self._gets)))
+
+    def show(self) -> str:
+        return "\t".join(self._gets[0]())
+
+
+async def _many_async(get: AsyncGet, count: int) -> int:
+    total = 0
+    for _ in range(count):
+        for text in await get():
+            total += len(text)
+    return total
+
+
+class Async:
+    """At once: by tasks on one client and loop."""
+
+    def __init__(
+        self,
+        connect: Callable[[Server], Awaitable[AsyncGet]],
+        server: Server,
+        at_once: int,
+        loop: Callable[[], asyncio.AbstractEventLoop] | None,
+    ) -> None:
+        self._runner = asyncio.Runner(loop_factory=loop)
+        self._at_once = at_once
+        self._get = self._runner.run(_awaited(connect(server)))
+
+    async def _all(self, count: int) -> int:
+        if self._at_once == 1:
+            return await _many_async(self._get, count)
+        each = count // self._at_once
+        return sum(await asyncio.gather(*(_many_async(self._get, each) for _ in range(self._at_once))))
+
+    def run(self, count: int) -> int:
+        return self._runner.run(self._all(count))
+
+    def show(self) -> str:
+        return "\t".join(self._runner.run(_awaited(self._get())))
+
+
+async def _awaited(what: Awaitable[T]) -> T:
+    return await what

@@ -1,0 +1,102 @@
+"""Contenders as processes that wait for their turn, so that rows of any language can be measured in rounds.
+
+A contender says `ready`, or `missing` and what it lacks, and then answers each line that it is told:
+
+    show URL AT_ONCE            what one GET reads: the body, or id, reference_id and status with tabs between them
+    run URL AT_ONCE COUNT       nanoseconds, nanoseconds of processor time, lengths of all that was read, added up
+    late URL 1 MILLISECONDS     the same of a GET that must run into this time-out (the lengths are 0)
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Turn:
+    wall: int  # nanoseconds
+    cpu: int
+    read: int
+
+
+def _environment() -> dict[str, str]:
+    """Without what clients look for: proxies and certificates of this machine."""
+    names = {"CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
+    return {
+        name: value for name, value in os.environ.items() if name not in names and not name.lower().endswith("_proxy")
+    }
+
+
+class Contestant:
+    """missing: what it lacks, when it cannot take part."""
+
+    def __init__(self, name: str, command: list[str], errors: Path) -> None:
+        self.name = name
+        self.missing: str | None = None
+        self._errors = errors
+        self._command = command
+
+    def __enter__(self) -> Self:
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                cwd=ROOT,
+                env=_environment(),
+            )
+        return self
+
+    def begin(self) -> None:
+        """Waits until it is ready."""
+        answer = self._line()
+        if answer.startswith("missing "):
+            self.missing = answer.removeprefix("missing ")
+        elif answer != "ready":
+            raise RuntimeError(f"{self.name} begins with {answer!r}")
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line.endswith("\n"):
+            self._process.wait()
+            raise RuntimeError(f"{self.name} has ended: {self._errors.read_text('utf-8').strip()}")
+        return line.rstrip("\n")
+
+    def _ask(self, *words: object) -> str:
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # the line that follows says what happened
+            print(*words, file=self._process.stdin, flush=True)
+        return self._line()
+
+    def show(self, base_url: str, at_once: int) -> str:
+        return self._ask("show", base_url, at_once)
+
+    def run(self, base_url: str, at_once: int, count: int) -> Turn:
+        return Turn(*map(int, self._ask("run", base_url, at_once, count).split()))
+
+    def late(self, base_url: str, milliseconds: int) -> Turn:
+        return Turn(*map(int, self._ask("late", base_url, 1, milliseconds).split()))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with suppress(BrokenPipeError):
+            self._process.stdin.close()  # which ends it
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
