@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "head.hpp"
 #include "redact.hpp"
 #include "retry.hpp"
 
@@ -25,7 +26,7 @@ ErrorDetail detail_of(const RequestInfo& request) {
 }
 
 std::string explain(const RequestInfo& request, const Transfer& transfer) {
-  const auto reason = one_line(scrub(transfer.reason, request.api_key), shown_body);
+  const auto reason = one_line(scrub(transfer.reason, request.terms.api_key), shown_body);
   switch (transfer.failure) {
     case Failure::resolve:
       return "the host name was not found (" + reason + "): check base_url, proxy and DNS";
@@ -41,7 +42,7 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
       return "the client's certificate is missing or not accepted (" + reason +
              "): pass client_certificate, a PEM file with a certificate that the service knows and the key of it";
     case Failure::proxy:
-      return "the proxy refused (" + reason + "): check proxy, its user name and password, and what it allows";
+      return "no way through the proxy (" + reason + "): check proxy, its user name and password, and what it allows";
     case Failure::timeout:
       return std::string(transfer.sent ? "no complete answer" : "nothing was sent") + " within the time-out (" +
              reason + "): raise timeout if the service is known to be slow";
@@ -117,7 +118,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto found = error.find(field);
     if (!found || found->is_null()) return {};
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
-    return kept_text(scrub(text, request.api_key, kept_body + 4), kept_body);
+    return kept_text(scrub(text, request.terms.api_key, kept_body + 4), kept_body);
   };
   try {
     const auto document = Document::parse({body, nullptr});
@@ -133,13 +134,13 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
 [[noreturn]] void throw_undecodable(const RequestInfo& request, const ResponseInfo& info, std::string_view body,
                                     const std::string& problem) {
   auto detail = detail_of(request);
-  detail.http_status = info.status;
-  detail.request_id = info.request_id;
-  detail.body = kept_text(scrub(body, request.api_key, kept_body + 4), kept_body);
+  detail.http_status = info.status();
+  detail.request_id = info.request_id();
+  detail.body = kept_text(scrub(body, request.terms.api_key, kept_body + 4), kept_body);
   const auto shown = one_line(detail.body, shown_body);
   const bool write = request.is_write();
   throw Error(ErrorCode::decode,
-              subject(request) + "status " + std::to_string(info.status) + ", but " + problem +
+              subject(request) + "status " + std::to_string(info.status()) + ", but " + problem +
                   (write ? " (the request was accepted)" : "") + (shown.empty() ? "" : ": " + shown),
               std::move(detail));
 }
@@ -179,29 +180,44 @@ ErrorCode code_of(Failure failure) noexcept {
   return ErrorCode::transport;
 }
 
+void ReceivedInfo::parse() const {
+  std::call_once(parsed_, [this] {
+    const auto& key = terms_->api_key;
+    for_each_header(head_, [&](std::string_view name, std::string_view value) {
+      headers_.emplace_back(scrub(lower(name), lower(key)), scrub(value, key));
+      if (headers_.back().first == terms_->request_id_header) request_id_ = headers_.back().second;
+      return false;
+    });
+  });
+}
+
+const std::vector<std::pair<std::string, std::string>>& ReceivedInfo::headers() const {
+  parse();
+  return headers_;
+}
+
+const std::string& ReceivedInfo::request_id() const {
+  parse();
+  return request_id_;
+}
+
 Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
   if (transfer.failure != Failure::none) throw_failure(request, std::move(transfer));
-  auto info = std::make_shared<ResponseInfo>();
-  info->status = transfer.status;
-  info->attempts = request.attempts;
-  info->headers = std::move(transfer.headers);
-  for (auto& [name, value] : info->headers) {
-    value = scrub(value, request.api_key);
-    if (name == request.request_id_header) info->request_id = value;
-  }
+  auto info = std::make_shared<ReceivedInfo>(transfer.status, request.attempts, std::move(transfer.head),
+                                             request.terms.shared_from_this());
   return {std::move(info), std::move(transfer.body), transfer.sent_at};
 }
 
 void require_success(const RequestInfo& request, const Answer& answer) {
-  const int status = answer.info->status;
+  const int status = answer.info->status();
   if (status >= 200 && status < 300) return;
   auto detail = detail_of(request);
   detail.http_status = status;
-  detail.request_id = answer.info->request_id;
-  detail.body = kept_text(scrub(answer.body, request.api_key, kept_body + 4), kept_body);
+  detail.request_id = answer.info->request_id();
+  detail.body = kept_text(scrub(answer.body, request.terms.api_key, kept_body + 4), kept_body);
   detail.outcome_unknown = request.is_write() && (status < 400 || status == 408 || status >= 500);
   if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
-  if (const auto wait = retry_after(answer.info->headers, unix_seconds())) {
+  if (const auto wait = retry_after(answer.info->head(), unix_seconds())) {
     detail.retry_after = static_cast<double>(wait->count()) / 1000;
   }
   read_error_body(request, answer.body, detail);

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "billcore/client.hpp"
 #include "billcore/detail/document.hpp"
@@ -13,21 +16,45 @@
 
 namespace billcore::detail {
 
-/// What an error needs to know of the request it is about. The texts belong to the request.
+/// What answers are read by; outlives the client in the answers that it has given.
+struct AnswerTerms : std::enable_shared_from_this<AnswerTerms> {
+  AnswerTerms(std::string key, std::string header) : api_key(std::move(key)), request_id_header(std::move(header)) {}
+  const std::string api_key;
+  const std::string request_id_header;  // in lower case
+};
+
+/// What an error needs to know of the request it is about. All of it belongs to others.
 struct RequestInfo {
   std::string_view method;
   std::string_view path;  // relative to the base URL, encoded, without query
-  std::string_view api_key;
-  std::string_view request_id_header;
-  std::string_view base_url;
+  const AnswerTerms& terms;
   int attempts = 1;  // made so far, this one included
 
   [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };
 
+/// The header lines as they came; parsed and scrubbed when somebody asks.
+class ReceivedInfo final : public ResponseInfo {
+ public:
+  ReceivedInfo(int status, int attempts, std::string head, std::shared_ptr<const AnswerTerms> terms) noexcept
+      : ResponseInfo(status, attempts), head_(std::move(head)), terms_(std::move(terms)) {}
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const override;
+  [[nodiscard]] const std::string& request_id() const override;
+  [[nodiscard]] std::string_view head() const noexcept { return head_; }
+
+ private:
+  void parse() const;
+
+  std::string head_;
+  std::shared_ptr<const AnswerTerms> terms_;
+  mutable std::once_flag parsed_;
+  mutable std::vector<std::pair<std::string, std::string>> headers_;
+  mutable std::string request_id_;
+};
+
 /// A complete answer, of whatever status.
 struct Answer {
-  std::shared_ptr<const ResponseInfo> info;
+  std::shared_ptr<const ReceivedInfo> info;
   std::string body;
   std::int64_t sent_at = 0;  // UTC microseconds
 };

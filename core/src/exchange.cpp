@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "head.hpp"
 #include "redact.hpp"
 #include "url.hpp"
 
@@ -25,8 +26,7 @@ Exchange::Exchange(const Terms& terms, Engine& engine, const Operation& operatio
     : terms_(terms), engine_(engine), operation_(operation), deadline_(deadline), hooks_(hooks) {}
 
 RequestInfo Exchange::request() const noexcept {
-  return {operation_.method,        operation_.path,         terms_.options.api_key,
-          terms_.request_id_header, terms_.options.base_url, attempts_};
+  return {operation_.method, operation_.path, *terms_.answers, attempts_};
 }
 
 Attempt Exchange::about(const Transfer* transfer) {
@@ -38,7 +38,8 @@ Attempt Exchange::about(const Transfer* transfer) {
   out.duration = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - begun_);
   if (transfer->failure == Failure::none) {
     out.status = transfer->status;
-    shown_id_ = scrub(find_header(transfer->headers, terms_.request_id_header), terms_.options.api_key);
+    const auto& answers = *terms_.answers;
+    shown_id_ = scrub(find_header(transfer->head, answers.request_id_header), answers.api_key);
     out.request_id = shown_id_;
   } else {
     out.failure = code_of(transfer->failure);
@@ -113,7 +114,7 @@ void Exchange::settle(Transfer&& transfer) {
   std::optional<std::chrono::milliseconds> pause;
   if (may_repeat(operation_.is_write(), transfer) || transfer.status == 429) {
     auto& shared = *terms_.shared;
-    const auto asked = retry_after(transfer.headers, unix_seconds());
+    const auto asked = retry_after(transfer.head, unix_seconds());
     const auto now = shared.sources.now();
     pause = wait_before_next({operation_.is_write(), attempts_, terms_.options.max_retries, deadline_, asked}, transfer,
                              now, shared.sources.chance());

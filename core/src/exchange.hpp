@@ -26,7 +26,7 @@ struct Shared {
 /// What all calls of a client go by; immutable.
 struct Terms {
   ClientOptions options;
-  std::string request_id_header;  // in lower case
+  std::shared_ptr<const AnswerTerms> answers;
   std::shared_ptr<const RequestHeaders> headers;
   std::shared_ptr<Shared> shared;
 };

@@ -76,7 +76,7 @@ void check_client_certificate(const std::string& file) {
 // becomes of a name that is not ASCII depends on how it was built and on the locale.
 std::string plain_base_url(std::string url) {
   for (auto i = url.begin(); *i != ':'; ++i) *i = lower(*i);
-  const auto host = std::string_view(url).substr(0, url.find('/', url.find("://") + 3));
+  const auto host = split_url(url)->host;  // decoded
   if (std::any_of(host.begin(), host.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
     throw Error(ErrorCode::config,
                 "base_url has a host name with characters that are not ASCII: write it as DNS does (xn--...)");
@@ -139,14 +139,17 @@ ClientOptions changed_options(ClientOptions options, const ClientChanges& change
   return options;
 }
 
-TransportOptions transport_options(const ClientOptions& options) {
+bool is_there(const std::string& path) {
+  std::error_code problem;
+  return std::filesystem::exists(path, problem);
+}
+
+TransportOptions transport_options(const ClientOptions& options,
+                                   const std::function<bool(const std::string&)>& exists) {
   TransportOptions transport;
   if (options.base_url.starts_with("https:") || (options.proxy && lower(*options.proxy).starts_with("https:"))) {
-    auto trust = find_trust(options.ca_bundle, std::getenv("SSL_CERT_FILE"), std::getenv("SSL_CERT_DIR"), own_trust(),
-                            [](const std::string& path) {
-                              std::error_code problem;
-                              return std::filesystem::exists(path, problem);
-                            });
+    auto trust =
+        find_trust(options.ca_bundle, std::getenv("SSL_CERT_FILE"), std::getenv("SSL_CERT_DIR"), own_trust(), exists);
     transport.ca_file = std::move(trust.file);
     transport.ca_folder = std::move(trust.folder);
   }

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "fork_mark.hpp"
 #include "transport.hpp"
 
 namespace billcore::detail {
@@ -24,7 +26,7 @@ class EnginePool {
   /// An engine on loan; goes back when the lease ends.
   class Lease {
    public:
-    Lease(EnginePool& pool, std::unique_ptr<Engine> engine, int pid) noexcept;
+    Lease(EnginePool& pool, std::unique_ptr<Engine> engine, std::uint64_t process) noexcept;
     ~Lease();
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -33,7 +35,7 @@ class EnginePool {
    private:
     EnginePool& pool_;
     std::unique_ptr<Engine> engine_;
-    int pid_;  // of the process that leased it: after a fork within a call the engine is still the parent's
+    std::uint64_t process_;  // that leased it: after a fork within a call the engine is still the parent's
   };
   [[nodiscard]] Lease lease();
   /// Closes idle engines; those on loan close when they come back.
@@ -46,6 +48,7 @@ class EnginePool {
   void give_back(std::unique_ptr<Engine> engine) noexcept;
 
   TransportOptions options_;
+  ForkMark mark_;
   std::atomic<bool> closed_{false};
   std::atomic<State*> state_;
 };

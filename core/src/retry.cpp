@@ -7,6 +7,8 @@
 #include <random>
 #include <string_view>
 
+#include "head.hpp"
+
 namespace billcore::detail {
 namespace {
 
@@ -72,8 +74,8 @@ std::optional<milliseconds> wait_before_next(const Attempts& attempts, const Tra
   return wait;
 }
 
-std::optional<milliseconds> retry_after(const Headers& headers, std::int64_t now_unix) {
-  const auto value = find_header(headers, "retry-after");
+std::optional<milliseconds> retry_after(std::string_view head, std::int64_t now_unix) {
+  const auto value = find_header(head, "retry-after");
   double seconds = 0;
   const char* const end = value.data() + value.size();
   const auto read = std::from_chars(value.data(), end, seconds);
@@ -83,7 +85,7 @@ std::optional<milliseconds> retry_after(const Headers& headers, std::int64_t now
   }
   const auto when = parse_http_date(value);
   if (!when) return std::nullopt;
-  return whole(static_cast<double>(*when - parse_http_date(find_header(headers, "date")).value_or(now_unix)));
+  return whole(static_cast<double>(*when - parse_http_date(find_header(head, "date")).value_or(now_unix)));
 }
 
 std::int64_t unix_seconds() noexcept {

@@ -38,9 +38,9 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
                                                                         SteadyClock::time_point now,
                                                                         double chance) noexcept;
 
-/// Value of a Retry-After header: seconds, or an HTTP date, which is compared with the answer's own Date when it has one
-/// (the clocks may differ), else with `now_unix`. Nothing when it cannot be read.
-[[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const Headers& headers, std::int64_t now_unix);
+/// What the Retry-After among these header lines asks for: seconds, or an HTTP date, which is compared with the answer's
+/// own Date when it has one (the clocks may differ), else with `now_unix`. Nothing when it cannot be read.
+[[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(std::string_view head, std::int64_t now_unix);
 
 [[nodiscard]] std::int64_t unix_seconds() noexcept;
 

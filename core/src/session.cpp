@@ -45,7 +45,7 @@ Error interrupted(const RequestInfo& request, const Exchange::Left& left) {
 
 Session::Session(ClientOptions options, RetrySources sources) : owner_(true) {
   terms_.options = checked_options(std::move(options));
-  terms_.request_id_header = lower(terms_.options.request_id_header);
+  terms_.answers = std::make_shared<AnswerTerms>(terms_.options.api_key, lower(terms_.options.request_id_header));
   terms_.headers = request_headers(terms_.options);
   terms_.shared = std::shared_ptr<Shared>(
       new Shared{EnginePool(transport_options(terms_.options)), {}, complete_sources(std::move(sources))});

@@ -21,6 +21,7 @@ namespace {
 constexpr auto interrupt_interval = std::chrono::milliseconds(50);
 constexpr auto slice = std::chrono::milliseconds(2);         // of work in one turn of an event loop
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
+constexpr std::size_t usual_head_bytes = 768;
 constexpr std::size_t max_header_bytes = std::size_t{256}
                                          << 10U;  // below libcurl's own limit, which looks like a reset
 
@@ -153,6 +154,8 @@ struct Engine::Impl {
     if (multi == nullptr) throw std::bad_alloc();
     if (options.max_connections > 0) {
       curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
+      // Left alone it keeps four for each request under way: after the last of many that is four.
+      curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(options.max_connections));
     }
   }
   ~Impl() {
@@ -228,15 +231,15 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
     operation.headers_over_limit = true;
     return 0;
   }
-  auto& headers = operation.transfer.headers;
-  const auto colon = line.find(':');
+  auto& head = operation.transfer.head;
   if (line.starts_with("HTTP/")) {
-    headers.clear();  // what came before belonged to an interim answer
+    head.clear();  // what came before belonged to an interim answer
     operation.headers_ended = false;
   } else if (line == "\r\n" || line == "\n") {
     operation.headers_ended = true;
-  } else if (colon != std::string_view::npos && colon > 0) {
-    headers.emplace_back(lower(trim(line.substr(0, colon))), trim(line.substr(colon + 1)));
+  } else {
+    if (head.empty()) head.reserve(usual_head_bytes);
+    head.append(line);
   }
   return line.size();
 } catch (...) {

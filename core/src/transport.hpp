@@ -82,16 +82,6 @@ enum class Failure : std::uint8_t {
   other
 };
 
-using Headers = std::vector<std::pair<std::string, std::string>>;  // names in lower case
-
-/// Value of the first header of this name (in lower case); empty without one.
-[[nodiscard]] inline std::string_view find_header(const Headers& headers, std::string_view name) noexcept {
-  for (const auto& [key, value] : headers) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
 struct Transfer {
   Failure failure = Failure::none;
   std::string reason;             // libcurl's words
@@ -100,7 +90,7 @@ struct Transfer {
   bool died_on_reuse = false;     // it left over a kept connection that the other side had given up
   bool dead_before_send = false;  // that was noticed in time, and nothing was sent
   int status = 0;                 // 0 when no status line came
-  Headers headers;
+  std::string head;               // the header lines as they came; see head.hpp
   std::string body;
 };
 

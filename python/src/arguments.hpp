@@ -23,6 +23,10 @@ namespace py = pybind11;
 /// Throws Error(invalid_argument).
 [[noreturn]] void refuse(const std::string& problem);
 
+/// Makes pickling and copying a TypeError (by themselves, objects of pybind11 end the process under the older protocols).
+/// why: what to do instead.
+void refuse_copies(py::handle type, const char* why);
+
 /// What Python hands to a METH_FASTCALL | METH_KEYWORDS function: the arguments in place, keywords behind the others.
 struct Call {
   PyObject* const* arguments;

@@ -19,6 +19,14 @@ void type_error(const std::string& text) {
   throw py::error_already_set();
 }
 
+void refuse_copies(py::handle type, const char* why) {
+  static const Signature reduce("__reduce_ex__(self, protocol, /)");
+  const std::string text = "a " + std::string(py::str(type.attr("__name__"))) + " cannot be pickled or copied: " + why;
+  const auto refusing = [text](const py::object& /*self*/, const py::object& /*protocol*/) { type_error(text); };
+  type.attr("__reduce_ex__") = py::cpp_function(refusing, py::name("__reduce_ex__"), py::is_method(type),
+                                                reduce.doc("Refused: TypeError.").c_str());
+}
+
 void refuse(const std::string& problem) { throw Error(ErrorCode::invalid_argument, problem); }
 
 Signature::Signature(const char* text) : text_(text) {

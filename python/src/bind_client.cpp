@@ -123,6 +123,7 @@ void bind_response(py::module_& module) {
   auto type = py::class_<PyResponse>(module, "Response", py::is_final(),
                                      "An answer as it came, where the interface does not say what it holds.");
   type.attr("__module__") = "billcore";
+  refuse_copies(type, "keep its status, headers and body");
   type.def_property_readonly(
       "status", [](const PyResponse& self) { return self.response.status(); }, "HTTP status.");
   const auto info = [](const PyResponse& self) { return response_info(self.response.response_info()); };

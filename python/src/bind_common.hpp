@@ -45,13 +45,7 @@ query: mapping or pairs. json: the body; None is null. raise_on_error: False giv
           .c_str());
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const Type& /*self*/) { return "<billcore." + name + '>'; });
-  static const Signature reduce("__reduce__(self)");
-  type.def(
-      "__reduce__",
-      [name](const Type& /*self*/) {
-        type_error("a " + name + " cannot be pickled or copied: it holds an API key; make one where it is needed");
-      },
-      reduce.doc("Refused: TypeError.").c_str());
+  refuse_copies(type, "it holds an API key; make one where it is needed");
 }
 
 }  // namespace billcore::python

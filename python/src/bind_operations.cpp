@@ -96,6 +96,7 @@ template <typename Group>
 py::class_<Group> group(py::module_& module, Kind kind, const std::string& name, const char* doc) {
   auto type = py::class_<Group>(module, ((kind == Kind::awaited ? "Async" : "") + name).c_str(), py::is_final(), doc);
   type.attr("__module__") = "billcore";
+  refuse_copies(type, "it belongs to a client, which holds an API key");
   return type;
 }
 

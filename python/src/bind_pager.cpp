@@ -67,7 +67,9 @@ class Use {
 /// Reading a list: asks for pages until has_enough().
 class ListJob : public Job {
  public:
-  explicit ListJob(ListPtr list) : Job(list->options), list_(std::move(list)) {}
+  /// reader: the iterator that asks; nobody else may know it while this is awaited, and dropped it would say stop.
+  explicit ListJob(ListPtr list, py::object reader = {})
+      : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
     if (!use_) {  // not before it is awaited
       list().sender.client.require_open();
@@ -96,7 +98,8 @@ class ListJob : public Job {
 
  private:
   ListPtr list_;
-  std::optional<Use> use_;
+  py::object reader_;
+  std::optional<Use> use_;  // goes first
   int taken_ = 0;
 };
 
@@ -215,6 +218,7 @@ void bind_verdict(py::module_& module) {
                                   "Was everything read that was there from start to end? str() is 'complete' or "
                                   "'possibly_missed'.");
   type.attr("__module__") = "billcore";
+  refuse_copies(type, "keep its complete and reason");
   type.def_property_readonly(
       "complete", [](const Verdict& self) { return self.complete; },
       "True when no change of the list was seen between the first and the last read.");
@@ -240,6 +244,7 @@ void bind_page(py::module_& module) {
                                   "One page of a list. Service interface: Resources and their fields, Pagination.");
   type.attr("__module__") = "billcore";
   make_generic(type);
+  refuse_copies(type, "keep its items");
   type.def_property_readonly(
       "items",
       [](const AnyPage& self) {
@@ -273,6 +278,7 @@ template <typename Each>
 py::class_<Each> iteration(py::module_& module, const char* name, const char* doc) {
   auto type = py::class_<Each>(module, name, py::is_final(), doc);
   type.attr("__module__") = "billcore";
+  refuse_copies(type, "it belongs to a client, which holds an API key");
   return type;
 }
 
@@ -287,17 +293,22 @@ void bind_iterations(py::module_& module) {
   iteration<AsyncItems>(module, "AsyncItemIterator",
                         "Items of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
-      .def("__anext__", [](const AsyncItems& self) { return read<NextItem>(self.list, "AsyncPager.__anext__"); });
+      .def("__anext__", [](const py::object& self) {
+        return read<NextItem>(self.cast<const AsyncItems&>().list, "AsyncPager.__anext__", self);
+      });
   iteration<AsyncPages>(module, "AsyncPageIterator",
                         "Pages of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
-      .def("__anext__", [](const AsyncPages& self) { return read<NextPage>(self.list, "AsyncPager.__anext__"); });
+      .def("__anext__", [](const py::object& self) {
+        return read<NextPage>(self.cast<const AsyncPages&>().list, "AsyncPager.__anext__", self);
+      });
 }
 
 template <typename Type, typename PageIteration>
 void bind_reading(py::class_<Type>& type) {
   type.attr("__module__") = "billcore";
   make_generic(type);
+  refuse_copies(type, "it belongs to a client, which holds an API key");
   static const Signature pages("pages(self)");
   type.def(
       "pages", [](const Type& self) { return PageIteration(self.list); },

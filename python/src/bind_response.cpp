@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "arguments.hpp"
 #include "bind_error.hpp"
 #include "objects.hpp"
 
@@ -15,7 +16,7 @@ struct Info {
 
 py::dict headers(const Info& self) {
   py::dict out;
-  for (const auto& [name, value] : self.info->headers) {
+  for (const auto& [name, value] : self.info->headers()) {
     const auto key = foreign_text(name);
     const auto text = foreign_text(value);
     out[key] = out.contains(key) ? py::str("{}, {}").format(out[key], text) : text;
@@ -24,8 +25,8 @@ py::dict headers(const Info& self) {
 }
 
 py::object request_id(const Info& self) {
-  if (self.info->request_id.empty()) return py::none();
-  return foreign_text(self.info->request_id);
+  if (self.info->request_id().empty()) return py::none();
+  return foreign_text(self.info->request_id());
 }
 
 }  // namespace
@@ -34,14 +35,15 @@ void bind_response_info(py::module_& module) {
   auto type =
       py::class_<Info>(module, "ResponseInfo", py::is_final(), "What is known about the answer a result came with.");
   type.attr("__module__") = "billcore";
+  refuse_copies(type, "keep its members");
   type.def_property_readonly(
-      "status", [](const Info& self) { return self.info->status; }, "HTTP status.");
+      "status", [](const Info& self) { return self.info->status(); }, "HTTP status.");
   type.def_property_readonly("headers", headers, "dict; names in lower case, values of one name joined by commas.");
   type.def_property_readonly(
-      "attempts", [](const Info& self) { return self.info->attempts; }, "How often the request was sent or tried.");
+      "attempts", [](const Info& self) { return self.info->attempts(); }, "How often the request was sent or tried.");
   type.def_property_readonly("request_id", request_id, "Value of the request id header, or None.");
   type.def("__repr__", [](const Info& self) {
-    return py::str("<billcore.ResponseInfo status={} request_id={!r}>").format(self.info->status, request_id(self));
+    return py::str("<billcore.ResponseInfo status={} request_id={!r}>").format(self.info->status(), request_id(self));
   });
 }
 

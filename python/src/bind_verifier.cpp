@@ -109,10 +109,6 @@ Verifier make_verifier(const std::vector<py::handle>& values, bool any_length) {
                     : Verifier(secrets.texts(), std::move(options));
 }
 
-[[noreturn]] void refuse_pickle(const py::object& /*self*/) {
-  throw py::type_error("a Verifier cannot be pickled or copied: it holds signing secrets; make one where it is needed");
-}
-
 const Signature& verify_signature() {
   static const Signature signature("verify(self, body, signature)");
   return signature;
@@ -233,14 +229,14 @@ malformed.)");
     return py::str("<billcore.webhooks.Verifier header={!r} secrets={}>")
         .format(self.options().header, self.secret_count());
   });
-  static const Signature reduce("__reduce__(self)");
-  type.def("__reduce__", &refuse_pickle, reduce.doc("Refused: TypeError.").c_str());
+  refuse_copies(type, "it holds signing secrets; make one where it is needed");
 
   auto stream_type =
       py::class_<Stream>(module, "VerifyStream", py::is_final(),
                          "A check of a body in pieces. Made by Verifier.stream(); ends with finish().\n\n"
                          "Threads: one at a time. Use nothing of the pieces before finish() has returned.");
   stream_type.attr("__module__") = "billcore.webhooks";
+  refuse_copies(stream_type, "it holds a signing key; make one where it is needed");
   def_method(stream_type, update_signature(), fast_call<stream_update>,
              "The next bytes (any buffer). SignatureError body_too_large when all of them are over max_body.");
   static const Signature finish("finish(self, signature)");

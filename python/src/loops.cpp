@@ -9,18 +9,29 @@ namespace {
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
+// Of asyncio; looked up before anything has to be given up: when the interpreter ends, there are no imports any more.
+struct Asyncio {
+  py::handle get_running_loop;
+  py::handle running_loop_or_none;
+};
+
+const Asyncio& asyncio() {
+  static const Asyncio found = [] {
+    const auto module = py::module_::import("asyncio");
+    return Asyncio{py::object(module.attr("get_running_loop")).release(),
+                   py::object(module.attr("_get_running_loop")).release()};
+  }();
+  return found;
+}
+
 // Not in the way of a loop that runs in another thread.
 bool may_touch(py::handle loop) {
-  static const py::handle get = py::object(py::module_::import("asyncio").attr("_get_running_loop")).release();
-  return get().is(loop) || !loop.attr("is_running")().cast<bool>();
+  return asyncio().running_loop_or_none().is(loop) || !loop.attr("is_running")().cast<bool>();
 }
 
 }  // namespace
 
-py::object running_loop() {
-  static const py::handle get = py::object(py::module_::import("asyncio").attr("get_running_loop")).release();
-  return get();
-}
+py::object running_loop() { return asyncio().get_running_loop(); }
 
 LoopEngine::LoopEngine(const Client& client, const py::object& loop)
     : pid_(getpid()), client_(client), loop_(py::weakref(loop)) {}
@@ -28,6 +39,7 @@ LoopEngine::LoopEngine(const Client& client, const py::object& loop)
 template <typename F>
 void LoopEngine::quietly(F f) noexcept {
   if (pid_ != getpid()) return;
+  const py::error_scope kept;  // the last one to know a client may be a call that is being ended by an exception
   try {
     f();
   } catch (py::error_already_set& error) {

@@ -6,9 +6,10 @@
 namespace billcore::detail {
 namespace {
 
-const RequestInfo get{"GET", "/order/o", "s3cret-key", "x-request-id", "https://x/a"};
-const RequestInfo post{"POST", "/subscription/s/order", "s3cret-key", "x-request-id", "https://x/a"};
-const RequestInfo del{"DELETE", "/product/1", "s3cret-key", "x-request-id", "https://x/a"};
+const auto terms = std::make_shared<const AnswerTerms>("s3cret-key", "x-request-id");
+const RequestInfo get{"GET", "/order/o", *terms};
+const RequestInfo post{"POST", "/subscription/s/order", *terms};
+const RequestInfo del{"DELETE", "/product/1", *terms};
 
 Transfer failed(Failure failure, bool sent) {
   Transfer transfer;
@@ -23,7 +24,7 @@ Answer answer(int status, std::string body, std::vector<std::pair<std::string, s
   Transfer transfer;
   transfer.sent = true;
   transfer.status = status;
-  transfer.headers = std::move(headers);
+  for (const auto& [name, value] : headers) transfer.head += name + ": " + value + "\r\n";
   transfer.body = std::move(body);
   return complete_answer(get, std::move(transfer));
 }

@@ -17,8 +17,8 @@
 #include "billcore/error.hpp"
 #include "billcore/webhook.hpp"
 #include "options.hpp"
-#include "trust.hpp"
 #include "support/server.hpp"
+#include "trust.hpp"
 
 namespace billcore {
 namespace {
@@ -62,8 +62,8 @@ TEST(Client, ChargeIsMadeOnceAndFoundAmongTheOrders) {
   EXPECT_EQ(order.total(), 3000);
   EXPECT_EQ(sandbox.effects("charge"), 1);
   EXPECT_EQ(client.subscriptions().orders(id).first()->id(), order.id());
-  EXPECT_EQ(order.response_info()->status, 200);
-  EXPECT_EQ(order.response_info()->attempts, 1);
+  EXPECT_EQ(order.response_info()->status(), 200);
+  EXPECT_EQ(order.response_info()->attempts(), 1);
 }
 
 TEST(Client, ResetAfterTheEffectIsOutcomeUnknown) {

@@ -123,9 +123,9 @@ TEST(Retry, AWaitThatDoesNotFitIsNotBegun) {
 TEST(Retry, RetryAfterInSecondsAndAsADate) {
   const auto read = [](const char* value, const char* date = nullptr) {
     auto transfer = answer(429);
-    transfer.headers.emplace_back("retry-after", value);
-    if (date != nullptr) transfer.headers.emplace_back("date", date);
-    return retry_after(transfer.headers, 784111777);  // Sun, 06 Nov 1994 08:49:37 GMT
+    transfer.head = "Retry-After: " + std::string(value) + "\r\n";
+    if (date != nullptr) transfer.head += "Date: " + std::string(date) + "\r\n";
+    return retry_after(transfer.head, 784111777);  // Sun, 06 Nov 1994 08:49:37 GMT
   };
   EXPECT_EQ(read("3"), 3s);
   EXPECT_EQ(read("0"), 0s);
@@ -135,7 +135,7 @@ TEST(Retry, RetryAfterInSecondsAndAsADate) {
   // The clocks of both sides may differ: the answer's own date counts.
   EXPECT_EQ(read("Sun, 06 Nov 1994 09:49:47 GMT", "Sun, 06 Nov 1994 09:49:37 GMT"), 10s);
   for (const char* bad : {"", "-1", "soon", "nan", "inf", "1x"}) EXPECT_FALSE(read(bad)) << bad;
-  EXPECT_FALSE(retry_after(answer(429).headers, 0));
+  EXPECT_FALSE(retry_after(answer(429).head, 0));
 }
 
 TEST(Retry, ThrottleHoldsEverybodyButThoseWhoCannotWait) {

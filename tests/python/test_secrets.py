@@ -333,7 +333,9 @@ def test_what_holds_a_secret_is_not_copied(serve: Serve) -> None:
         (holder, copies + protocols) for holder in (client, client.with_options(timeout=1), verifier)
     ]
     groups = (client.subscriptions, client.products, client.orders, client.webhook_endpoints)
-    holders += [(holder, copies) for holder in (*groups, client.products.list(), verifier.stream())]
+    pager = client.products.list()
+    others = (*groups, pager, iter(pager), pager.pages(), verifier.stream())
+    holders += [(holder, copies + protocols) for holder in others]
     for holder, calls in holders:
         for call in calls:
             with pytest.raises(TypeError, match="pickle") as caught:

@@ -35,10 +35,8 @@ class Response {
  public:
   Response(std::shared_ptr<const ResponseInfo> info, std::string body)
       : info_(std::move(info)), body_(std::move(body)) {}
-  [[nodiscard]] int status() const noexcept { return info_->status; }
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const noexcept {
-    return info_->headers;
-  }
+  [[nodiscard]] int status() const noexcept { return info_->status(); }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const { return info_->headers(); }
   [[nodiscard]] const std::string& body() const noexcept { return body_; }
   /// Parses the body; Error(decode) when it is not JSON.
   [[nodiscard]] Value json() const;

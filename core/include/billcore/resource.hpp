@@ -19,12 +19,25 @@
 
 namespace billcore {
 
-/// What is known about the answer a resource came with.
-struct ResponseInfo {
-  int status = 0;
-  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case, API key scrubbed
-  int attempts = 1;
-  std::string request_id;  // value of the request id header, or empty
+/// What is known about the answer a resource came with. Threads: any.
+class ResponseInfo {
+ public:
+  ResponseInfo(int status, int attempts) noexcept : status_(status), attempts_(attempts) {}
+  virtual ~ResponseInfo() = default;
+  ResponseInfo(const ResponseInfo&) = delete;
+  ResponseInfo& operator=(const ResponseInfo&) = delete;
+
+  [[nodiscard]] int status() const noexcept { return status_; }
+  /// How often the request was sent or tried.
+  [[nodiscard]] int attempts() const noexcept { return attempts_; }
+  /// Names in lower case, in the order in which they came; secrets are blanked out.
+  [[nodiscard]] virtual const std::vector<std::pair<std::string, std::string>>& headers() const = 0;
+  /// Value of the request id header; empty without one.
+  [[nodiscard]] virtual const std::string& request_id() const = 0;
+
+ private:
+  int status_;
+  int attempts_;
 };
 
 class Resource {

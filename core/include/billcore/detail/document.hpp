@@ -12,7 +12,7 @@
 
 namespace billcore {
 
-struct ResponseInfo;
+class ResponseInfo;
 
 namespace detail {
 
