@@ -87,6 +87,12 @@ billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* o
       options, [&](auto& to) { to.ca_bundle = text(file); }, err);
 }
 
+billcore_status billcore_client_options_set_client_certificate(billcore_client_options* options, billcore_str file,
+                                                               billcore_error** err) {
+  return set(
+      options, [&](auto& to) { to.client_certificate = text(file); }, err);
+}
+
 billcore_status billcore_client_options_add_header(billcore_client_options* options, billcore_str name,
                                                    billcore_str value, billcore_error** err) {
   return set(

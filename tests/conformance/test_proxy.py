@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import base64
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from .drivers import Driver
-from .test_tls import GET, POST, Server
+from .test_tls import GET, POST, Server, make_certificate, server_context
 
 
 class Proxy:
-    """An HTTP proxy for tunnels; every name leads to one port of this machine. Records what it is asked."""
+    """An HTTP proxy for tunnels; every name leads to one port of this machine. Records what it is asked.
 
-    def __init__(self, target: int, answer: str | None = None) -> None:
+    answer: instead of a tunnel. tls: of an HTTPS proxy.
+    """
+
+    def __init__(self, target: int, answer: str | None = None, tls: ssl.SSLContext | None = None) -> None:
         self._target = target
-        self._answer = answer  # instead of a tunnel
+        self._answer = answer
+        self._tls = tls
         self.heads: list[str] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -37,7 +43,11 @@ class Proxy:
                 return
             threading.Thread(target=self._tunnel, args=(connection,), daemon=True).start()
 
-    def _tunnel(self, connection: socket.socket) -> None:
+    def _tunnel(self, plain: socket.socket) -> None:
+        try:
+            connection = self._tls.wrap_socket(plain, server_side=True) if self._tls else plain
+        except OSError:
+            return  # the client does not trust it
         with connection:
             head = b""
             while not head.endswith(b"\r\n\r\n"):
@@ -132,3 +142,66 @@ def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy:
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
     assert error["class"] == "TlsError" and proxy.heads == []  # it came to the server, whose name is another
+
+
+@pytest.fixture(scope="module")
+def proxy_certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_certificate(tmp_path_factory.mktemp("proxy"), "proxy", of="DNS:localhost")
+
+
+@pytest.fixture
+def https_proxy(server: Server, proxy_certificate: Path) -> Iterator[Proxy]:
+    running = Proxy(server.server_address[1], tls=server_context(proxy_certificate))
+    yield running
+    running.close()
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+@pytest.mark.parametrize("address", ["https://user:pass@localhost", "HTTPS://user:pass@LOCALHOST"])
+def test_an_https_proxy(
+    driver: Driver,
+    server: Server,
+    https_proxy: Proxy,
+    proxy_certificate: Path,
+    tmp_path: Path,
+    address: str,
+    call: dict[str, Any],
+) -> None:
+    both = tmp_path / "both.pem"
+    both.write_text(server.certificate.read_text() + proxy_certificate.read_text())
+    client = _client(server, f"{address}:{https_proxy.port}", ca_bundle=str(both))
+    assert driver.run({**call, "client": client}) == {"ok": {"id": "ord_1"}}
+    (head,) = https_proxy.heads
+    assert head.startswith("CONNECT billing.example:443 HTTP/1.1\r\n")
+    assert f"Proxy-Authorization: Basic {base64.b64encode(b'user:pass').decode()}\r\n" in head
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+@pytest.mark.parametrize(
+    "host, trusted", [("localhost", False), ("127.0.0.1", True)], ids=["unknown", "of another host"]
+)
+def test_an_https_proxy_that_is_not_trusted(
+    driver: Driver,
+    server: Server,
+    https_proxy: Proxy,
+    proxy_certificate: Path,
+    host: str,
+    trusted: bool,
+    call: dict[str, Any],
+) -> None:
+    bundle = str(proxy_certificate if trusted else server.certificate)
+    client = _client(server, f"https://user:s3cret@{host}:{https_proxy.port}", ca_bundle=bundle)
+    error = driver.run({**call, "client": client})["error"]
+    assert error["class"] == "TlsError" and "ca_bundle" in error["message"] and not error.get("outcome_unknown")
+    assert https_proxy.heads == [] and "s3cret" not in str(error)
+
+
+@pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
+def test_the_service_behind_an_https_proxy_is_checked(
+    driver: Driver, server: Server, https_proxy: Proxy, proxy_certificate: Path, call: dict[str, Any]
+) -> None:
+    received = len(server.requests)
+    client = _client(server, f"https://localhost:{https_proxy.port}", ca_bundle=str(proxy_certificate))
+    error = driver.run({**call, "client": client})["error"]
+    assert error["class"] == "TlsError" and not error.get("outcome_unknown") and len(https_proxy.heads) == 1
+    assert len(server.requests) == received

@@ -63,6 +63,7 @@ ClientOptions client_options(const Value& from) {
   if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);
   options.proxy = text(from, "proxy");
   options.ca_bundle = text(from, "ca_bundle");
+  options.client_certificate = text(from, "client_certificate");
   options.headers = text_pairs(from, "headers");
   options.http2 = flag(from, "http2", options.http2);
   options.allow_insecure_http = flag(from, "allow_insecure_http", options.allow_insecure_http);

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,22 +16,32 @@ from .conftest import Serve
 from .support import SUBSCRIPTION, data
 
 REFUSAL = "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"
+VARIABLES = ("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy")
 
 
 @pytest.fixture
-def proxy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    running = Proxy(0, REFUSAL)
-    for name in ("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{running.port}")
-    for name in ("NO_PROXY", "no_proxy"):
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*VARIABLES, "HTTP_PROXY", "NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def refusing(no_proxy: None) -> Iterator[Proxy]:
+    running = Proxy(0, REFUSAL)
     yield running
     running.close()
 
 
-def get(proxy: str | None = None) -> None:
+@pytest.fixture
+def proxy(refusing: Proxy, monkeypatch: pytest.MonkeyPatch) -> Proxy:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, f"http://127.0.0.1:{refusing.port}")
+    return refusing
+
+
+def get(proxy: str | None = None, base_url: str = "https://billing.invalid/acct", **more: Any) -> None:
     with billcore.Client(
-        base_url="https://billing.invalid/acct", api_key="k", max_retries=0, timeout=10, proxy=proxy
+        base_url=base_url, api_key="key_of_proxies", max_retries=0, timeout=20, proxy=proxy, **more
     ) as client:
         client.subscriptions.get("s")
 
@@ -46,11 +58,92 @@ def test_an_empty_proxy_is_none(proxy: Proxy) -> None:
     assert proxy.heads == []
 
 
-def test_no_proxy_is_heard(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "billing.invalid")
-    with pytest.raises(billcore.ConnectionError, match="not found"):
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"])
+@pytest.mark.parametrize(
+    "address", ["http://user:s3cret@127.0.0.1", "HTTP://user:s3cret@LOCALHOST", "user:s3cret@127.0.0.1"]
+)
+def test_each_variable(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: str, address: str) -> None:
+    monkeypatch.setenv(name, f"{address}:{refusing.port}")
+    with pytest.raises(billcore.ConnectionError, match="the proxy answered 403") as caught:
         get()
-    assert proxy.heads == []
+    (head,) = refusing.heads
+    assert head.startswith("CONNECT billing.invalid:443 ") and "key_of_proxies" not in head
+    assert f"Proxy-Authorization: Basic {base64.b64encode(b'user:s3cret').decode()}\r\n" in head
+    assert "s3cret" not in repr(caught.value)
+
+
+@pytest.mark.parametrize("name, heard", [("http_proxy", True), ("ALL_PROXY", True), ("HTTPS_PROXY", False)])
+def test_the_variables_for_http(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: str, heard: bool) -> None:
+    """HTTP_PROXY in capitals is not heard: a CGI program's caller sets it with a header."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv(name, f"http://127.0.0.1:{refusing.port}")
+    with pytest.raises(billcore.ApiError if heard else billcore.ConnectionError, match="403" if heard else "not found"):
+        get(base_url="http://billing.invalid/acct", allow_insecure_http=True)
+    assert len(refusing.heads) == heard
+
+
+@pytest.mark.parametrize(
+    "value, heard",
+    [
+        ("billing.invalid", True),
+        ("BILLING.INVALID", True),
+        (".invalid", True),  # what ends so
+        ("invalid", True),
+        ("ing.invalid", False),
+        ("*", True),
+        ("*.invalid", False),  # no pattern
+        ("a.example,billing.invalid", True),
+        (" a.example , billing.invalid ", True),
+        ("a.example,other.invalid", False),
+    ],
+)
+@pytest.mark.parametrize("name", ["NO_PROXY", "no_proxy"])
+def test_no_proxy_is_heard(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, name: str, value: str, heard: bool) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(billcore.ConnectionError, match="not found" if heard else "the proxy answered 403"):
+        get()
+    assert len(proxy.heads) == (not heard)
+
+
+@pytest.mark.parametrize(
+    "value, heard", [("0.0.0.0", True), ("0.0.0.0/8", True), ("10.0.0.0/8,0.0.0.0/32", True), ("10.0.0.0/8", False)]
+)
+def test_no_proxy_with_addresses(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, value: str, heard: bool) -> None:
+    """0.0.0.0 is this machine, but no loopback address."""
+    monkeypatch.setenv("NO_PROXY", value)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        with pytest.raises(billcore.ConnectionError, match="no connection" if heard else "the proxy answered 403"):
+            get(base_url=f"https://0.0.0.0:{unused.getsockname()[1]}/acct")
+    assert len(proxy.heads) == (not heard)
+
+
+@pytest.mark.parametrize(
+    "value", ["ftp://user:s3cret@p", "http://user:s3cret@a b:1", "http://user:s3cret@", "http://user:s3cret@p:99999"]
+)
+def test_what_is_no_proxy(no_proxy: None, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", value)
+    with pytest.raises(billcore.ConnectionError, match="check proxy") as caught:
+        get()
+    assert "s3cret" not in repr(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxied", [False, True])
+def test_no_certificates_are_needed_for_http(
+    serve: Serve, refusing: Proxy, monkeypatch: pytest.MonkeyPatch, proxied: bool
+) -> None:
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.setenv(name, "/nowhere/ca")
+    server, _ = serve([data(SUBSCRIPTION)])
+    base_url = server.url + "/acct"
+    if proxied:
+        with pytest.raises(billcore.ApiError, match="403"):
+            get(f"http://127.0.0.1:{refusing.port}", base_url)
+    else:
+        get("", base_url)
+    assert len(refusing.heads) == proxied and len(server.requests) == (not proxied)
+    with pytest.raises(billcore.ConfigError, match="SSL_CERT_FILE names /nowhere/ca"):
+        get(f"HTTPS://127.0.0.1:{refusing.port}", base_url)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])

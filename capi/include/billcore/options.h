@@ -53,6 +53,11 @@ BILLCORE_API billcore_status billcore_client_options_set_no_proxy(billcore_clien
 BILLCORE_API billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options, billcore_str file,
                                                                    billcore_error** err);
 
+/** File of PEM with a certificate, those above it, and its key without a password: shown to a service that asks for one.
+ * Default: none.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_options_set_client_certificate(billcore_client_options* options,
+                                                                            billcore_str file, billcore_error** err);
+
 /** A header field to send with every request; a User-Agent is put behind the client's own.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_add_header(billcore_client_options* options, billcore_str name,
                                                                 billcore_str value, billcore_error** err);

@@ -1,0 +1,93 @@
+// What the options become before anything is sent.
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "billcore/error.hpp"
+
+namespace billcore::detail {
+namespace {
+
+const auto nothing = [](const std::string&) { return false; };
+
+ClientOptions options_for(std::string base_url, std::optional<std::string> proxy = {}) {
+  ClientOptions options;
+  options.base_url = std::move(base_url);
+  options.api_key = "key";
+  options.proxy = std::move(proxy);
+  options.allow_insecure_http = true;
+  return checked_options(std::move(options));
+}
+
+TEST(TransportOptions, CertificatesAreLookedForWhereTheyAreNeeded) {
+  unsetenv("SSL_CERT_FILE");
+  unsetenv("SSL_CERT_DIR");
+  const std::string plain = "http://127.0.0.1:8080/a";
+  for (const auto& options : {options_for(plain), options_for(plain, ""), options_for(plain, "http://127.0.0.1:1"),
+                              options_for(plain, "socks5h://127.0.0.1:1"), options_for("HTTP://far.example/a")}) {
+    const auto made = transport_options(options, nothing);
+    EXPECT_FALSE(made.ca_file || made.ca_folder);
+  }
+  for (const auto& options : {options_for("https://far.example/a"), options_for("HTTPS://far.example/a", ""),
+                              options_for(plain, "HTTPS://127.0.0.1:1")}) {
+    EXPECT_THROW((void)transport_options(options, nothing), Error);
+    EXPECT_TRUE(transport_options(options, [](const std::string&) { return true; }).ca_file);
+  }
+}
+
+TEST(TransportOptions, NoProxyOfTheEnvironmentOnLoopback) {
+  EXPECT_EQ(transport_options(options_for("http://localhost/a"), nothing).proxy, "");
+  EXPECT_EQ(transport_options(options_for("http://localhost/a", "http://p:1"), nothing).proxy, "http://p:1");
+  EXPECT_EQ(transport_options(options_for("http://far.example/a"), nothing).proxy, std::nullopt);
+}
+
+TEST(ClientOptions, TheBaseUrlIsPlain) {
+  EXPECT_EQ(options_for("HTTPS://API.example/Acct/").base_url, "https://API.example/Acct");
+  for (const char* host : {"b\u00FCcher.example", "b%C3%BCcher.example", "\u4F8B\u3048.example"}) {
+    EXPECT_THROW((void)options_for(std::string("https://") + host + "/a"), Error) << host;
+  }
+  EXPECT_EQ(options_for("https://xn--bcher-kva.example/a").base_url, "https://xn--bcher-kva.example/a");
+}
+
+TEST(ClientOptions, WhatIsNoClientCertificate) {
+  const std::string file = testing::TempDir() + "billcore_options_test_" + std::to_string(getpid()) + ".pem";
+  const auto problem_of = [&file](const std::string& text) -> std::string {
+    std::ofstream(file) << text;
+    auto options = options_for("https://far.example/a");
+    options.client_certificate = file;
+    try {
+      (void)checked_options(options);
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::config);
+      return error.message();
+    }
+  };
+  const std::string certificate = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+  const auto key = [](const std::string& kind, const std::string& more = "") {
+    return "-----BEGIN " + kind + "PRIVATE KEY-----\n" + more + "AA==\n-----END " + kind + "PRIVATE KEY-----\n";
+  };
+  for (const char* kind : {"", "RSA ", "EC "}) {
+    EXPECT_EQ(problem_of(certificate + key(kind)), "");
+    EXPECT_EQ(problem_of(key(kind) + certificate + certificate), "");
+  }
+  for (const auto& text : {std::string(), std::string("x"), key("")}) {
+    EXPECT_NE(problem_of(text).find("no certificate"), std::string::npos);
+  }
+  EXPECT_NE(problem_of(certificate).find("no key"), std::string::npos);
+  for (const auto& locked : {key("ENCRYPTED "), key("EC ", "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n")}) {
+    EXPECT_NE(problem_of(certificate + locked).find("a key with a password"), std::string::npos);
+  }
+  std::remove(file.c_str());
+  auto gone = options_for("https://far.example/a");
+  gone.client_certificate = file;
+  EXPECT_THROW((void)checked_options(gone), Error);
+}
+
+}  // namespace
+}  // namespace billcore::detail
