@@ -27,8 +27,7 @@ struct ClientOptions {
   int max_retries = 2;
   /// URL of a proxy, such as http://user:password@proxy.example:3128 (http, https, socks4, socks4a, socks5, socks5h);
   /// empty: none. Not given: what the environment says (HTTPS_PROXY, ALL_PROXY, NO_PROXY), but never for a base_url on
-  /// loopback. With https the API key and the requests go
-  /// through the proxy's tunnel, it does not see them.
+  /// loopback. With https the API key and the requests go through the proxy's tunnel, it does not see them.
   std::optional<std::string> proxy = {};
   /// File of PEM certificates to trust. Not given: $SSL_CERT_FILE or $SSL_CERT_DIR, else the system's.
   std::optional<std::string> ca_bundle = {};
