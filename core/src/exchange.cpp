@@ -32,7 +32,7 @@ RequestInfo Exchange::request() const noexcept {
 Attempt Exchange::about(const Transfer* transfer) {
   Attempt out;
   out.method = operation_.method;
-  out.route = operation_.route.empty() ? std::string_view(operation_.path) : operation_.route;
+  out.route = operation_.route.empty() ? "(other)" : operation_.route;
   out.number = attempts_;
   if (transfer == nullptr) return out;
   out.duration = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - begun_);

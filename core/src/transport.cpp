@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <new>
 
 #include "billcore/error.hpp"
+#include "head.hpp"
 #include "readiness.hpp"
 #include "text.hpp"
 
@@ -22,6 +24,7 @@ constexpr auto interrupt_interval = std::chrono::milliseconds(50);
 constexpr auto slice = std::chrono::milliseconds(2);         // of work in one turn of an event loop
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
 constexpr std::size_t usual_head_bytes = 768;
+constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever an answer promises
 constexpr std::size_t max_header_bytes = std::size_t{256}
                                          << 10U;  // below libcurl's own limit, which looks like a reset
 
@@ -246,6 +249,14 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   return 0;
 }
 
+// What Content-Length says; 0 when it says nothing.
+std::size_t promised_length(std::string_view head) noexcept {
+  const auto value = find_header(head, "content-length");
+  std::size_t length = 0;
+  std::from_chars(value.data(), value.data() + value.size(), length);
+  return length;
+}
+
 std::size_t on_body(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
   auto& operation = *static_cast<Engine::Operation*>(context);
   const std::size_t bytes = size * count;
@@ -253,7 +264,10 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
     operation.over_limit = true;
     return 0;
   }
-  operation.transfer.body.append(data, bytes);
+  auto& body = operation.transfer.body;
+  if (body.empty())
+    body.reserve(std::min({promised_length(operation.transfer.head), operation.max_response, longest_reserve}));
+  body.append(data, bytes);
   return bytes;
 } catch (...) {
   return 0;

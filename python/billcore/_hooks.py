@@ -12,7 +12,7 @@ class Attempt:
 
     __slots__ = {  # noqa: RUF023
         "method": "HTTP method.",
-        "route": "Template of the path below the base URL, such as /subscription/{id}.",
+        "route": "Template of the path, such as /subscription/{id}; '(other)' for one that is none of the interface's.",
         "attempt": "Its number, from 1.",
         "status": "HTTP status; None when no complete answer came, and in on_request.",
         "error": "Class name of what came in place of an answer, such as 'TimeoutError', or None.",

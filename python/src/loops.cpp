@@ -127,6 +127,10 @@ void LoopEngine::end_if_closing() {
 
 std::string LoopEngine::cancel(Begun& begun) {
   hold(begun, false);
+  if (processing_) {  // by a hook, perhaps of the very operation
+    abandoned_.push_back(begun.ticket);
+    return begun.write ? "given up within a hook; it may or may not have happened" : "";
+  }
   const auto cancelled = client_.cancel(begun.ticket);
   end_if_closing();
   return cancelled.outcome_unknown ? cancelled.text : std::string();
@@ -136,7 +140,6 @@ void LoopEngine::abandon(const Begun& begun) noexcept {
   quietly([&] {
     hold(begun, false);
     const auto loop = this->loop();
-    // A hook may be running, called by the very operation.
     if (!processing_ && (loop.is_none() || may_touch(loop))) {
       client_.cancel(begun.ticket);
       end_if_closing();
@@ -155,7 +158,7 @@ void LoopEngine::close_here() {
 void LoopEngine::close() noexcept {
   closing_ = true;
   quietly([this] {
-    if (client_.running() != 0) return;
+    if (processing_ || client_.running() != 0) return;  // process() sees to it
     const auto loop = this->loop();
     if (loop.is_none() || may_touch(loop)) {
       close_here();

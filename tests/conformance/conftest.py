@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from .drivers import LANGUAGES, Driver, make_driver
+from .drivers import CLIENTS, LANGUAGES, Driver, make_driver
+
+# They have no part in REST.
+WEBHOOKS = {"test_explain", "test_fields", "test_freshness", "test_mutations", "test_rfc4231", "test_webhook_vectors"}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "language" in metafunc.fixturenames and not metafunc.definition.get_closest_marker("own_languages"):
-        metafunc.parametrize("language", LANGUAGES, scope="session")
+        webhooks = metafunc.module.__name__.split(".")[-1] in WEBHOOKS
+        metafunc.parametrize("language", LANGUAGES if webhooks else CLIENTS, scope="session")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,7 +1,7 @@
-"""One interface over the three clients: run(request) -> reply, both as JSON values.
+"""One interface over the clients: run(request) -> reply, both as JSON values.
 
 The C++ and C clients are programs that read one request a line and write one reply a line; the Python package is called
-in process (python_driver.py).
+in process (python_driver.py), its REST client twice: blocking, and awaited.
 
 request: {"op": "subscriptions.get", "client": {"base_url": …, "api_key": …}, "args": {"id": "sub_1"}}
 reply: {"ok": result} or {"error": {"class": "NotFoundError", "status": 12, "message": …, …}}
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 LANGUAGES = ("cpp", "c", "python")
+CLIENTS = (*LANGUAGES, "python-async")
 DEADLINE = 120.0  # seconds for one call: far beyond any, so that only a hang meets it
 
 # Exception class -> billcore_status, the table that all languages share.
@@ -173,10 +174,10 @@ class ThreadDriver:
 
 
 def make_driver(language: str) -> Driver:
-    if language == "python":
+    if language.startswith("python"):
         from .python_driver import PythonDriver
 
-        return ThreadDriver(PythonDriver())
+        return ThreadDriver(PythonDriver(awaited=language == "python-async"))
     variable = _VARIABLES[language]
     program = os.environ.get(variable, "")
     if not program:

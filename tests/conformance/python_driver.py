@@ -1,7 +1,8 @@
-"""The Python package as a conformance driver: its public names only, called as a user would."""
+"""The Python package as a conformance driver: its public names only, called as a user would, blocking or awaited."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import importlib
@@ -37,13 +38,16 @@ def _header_text(value: Any) -> str | None:
 
 
 class PythonDriver:
-    def __init__(self) -> None:
+    """awaited: the REST calls go through AsyncClient, over one event loop."""
+
+    def __init__(self, *, awaited: bool = False) -> None:
         for name in ("BILLCORE_API_KEY", "BILLCORE_BASE_URL"):
             os.environ.pop(name, None)
         self._billcore: Any = importlib.import_module("billcore")
         self._webhooks: Any = importlib.import_module("billcore.webhooks")
         self._options: dict[str, Any] | None = None
         self._client: Any = None
+        self._loop = asyncio.Runner() if awaited else None
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         yielded: list[Any] = []
@@ -57,7 +61,23 @@ class PythonDriver:
 
     def close(self) -> None:
         if self._client is not None:
-            self._client.close()
+            self._done(self._client.close())
+        if self._loop is not None:
+            self._loop.close()
+
+    def _done(self, result: Any) -> Any:
+        """What a call gives in the end."""
+        return result if self._loop is None else self._loop.run(result)
+
+    def _for_each(self, items: Any, read: Callable[[Any], None]) -> None:
+        async def read_all() -> None:
+            async for item in items:
+                read(item)
+
+        if self._loop is not None:
+            return self._loop.run(read_all())
+        for item in items:
+            read(item)
 
     def _error(self, error: Any) -> dict[str, Any]:
         name = type(error).__name__
@@ -80,9 +100,10 @@ class PythonDriver:
     def _connect(self, options: dict[str, Any]) -> Any:
         if self._client is None or options != self._options:
             if self._client is not None:
-                self._client.close()
+                self._done(self._client.close())
                 self._client = None
-            self._client = self._billcore.Client(**options)
+            make = self._billcore.Client if self._loop is None else self._billcore.AsyncClient
+            self._client = make(**options)
             self._options = options
         return self._client
 
@@ -92,17 +113,17 @@ class PythonDriver:
             return self._webhook(op.removeprefix("webhook."), args)
         client = self._connect(request["client"])
         if op == "request":
-            return self._response(client.request(**args))
+            return self._response(self._done(client.request(**args)))
         if op == "webhook_endpoints.create":
-            return self._response(client.webhook_endpoints.create(**args))
+            return self._response(self._done(client.webhook_endpoints.create(**args)))
         group, verb = op.split(".")
         method: Callable[..., Any] = getattr(getattr(client, group), verb)
         place = [args.pop("id")] if "id" in args else []
         if verb in ("list", "orders"):
             return self._list(method(*place, **args), request["take"], yielded)
         if verb == "update":
-            return self._resource(method(*place, args["fields"]))
-        result = method(*place, **args)
+            return self._resource(self._done(method(*place, args["fields"])))
+        result = self._done(method(*place, **args))
         return None if verb == "delete" and result is None else self._resource(result)
 
     def _resource(self, resource: Any) -> Any:
@@ -117,13 +138,12 @@ class PythonDriver:
 
     def _list(self, pager: Any, take: Any, yielded: list[Any]) -> Any:
         if take == "first":
-            first = pager.first()
+            first = self._done(pager.first())
             yielded += [] if first is None else [self._resource(first)]
         elif take == "all":
-            for item in pager:
-                yielded.append(self._resource(item))
+            self._for_each(pager, lambda item: yielded.append(self._resource(item)))
         else:
-            yielded += [self._resource(item) for item in pager.collect(limit=take)]
+            yielded += [self._resource(item) for item in self._done(pager.collect(limit=take))]
         verdict = pager.verdict
         return {
             "items": yielded,

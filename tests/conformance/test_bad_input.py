@@ -14,7 +14,17 @@ from .fixtures import ACCOUNT, API_KEY, body_bytes, differences, load
 from .server import FullListener, Reply, Request, ScriptedServer, SilentListener, closed_port
 
 CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
-PLAYS = [(case, language) for case in CASES for language in case.get("langs", LANGUAGES)]
+
+
+def languages_of(case: dict[str, Any]) -> list[str]:
+    """Those of the case; what Python's client does, it also does when it is awaited."""
+    languages = list(case.get("langs", LANGUAGES))
+    if "python" in languages and not case["call"]["op"].startswith("webhook."):
+        languages.append("python-async")
+    return languages
+
+
+PLAYS = [(case, language) for case in CASES for language in languages_of(case)]
 
 
 def fill(value: Any, places: dict[str, str]) -> Any:

@@ -68,6 +68,22 @@ print(*sorted(shared_objects() - before))
     assert names <= run_time, loaded
 
 
+CLIENT = """import billcore
+client = billcore.Client(base_url="http://127.0.0.1:9/x", api_key="k")
+client.subscriptions, client.products.list(), client.with_options(timeout=1)
+try:
+    client.orders.get("o")
+except billcore.ConnectionError:
+    pass
+client.close()"""
+
+
+def test_the_blocking_client_needs_neither_logging_nor_asyncio() -> None:
+    loaded = set(new_modules(CLIENT))
+    assert "billcore._client" in loaded
+    assert loaded.isdisjoint({"logging", "asyncio", "ssl", "contextvars", "billcore._hooks"}), loaded
+
+
 def test_every_public_name_is_there() -> None:
     assert set(billcore.__all__) <= set(dir(billcore))
     for name in billcore.__all__:

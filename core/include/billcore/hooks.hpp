@@ -12,7 +12,7 @@ namespace billcore {
 /// One attempt of a call. The texts are valid during the hook only. Values of headers, ids and bodies are never in it.
 struct Attempt {
   std::string_view method;
-  std::string_view route;             // such as /subscription/{id}; below the base URL
+  std::string_view route;             // such as /subscription/{id}; "(other)" when the interface has no such path
   int number = 1;                     // of this attempt
   int status = 0;                     // of the answer; 0 when no complete one came, and in on_request
   ErrorCode failure = ErrorCode::ok;  // why no complete answer came

@@ -1,0 +1,126 @@
+"""What the tests of AsyncClient share: both event loops, a scripted server with a client, programs of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+import pytest
+import uvloop
+
+import billcore
+from conformance.server import Reply, Request, Script, ScriptedServer
+
+from .support import ACCOUNT, API_KEY
+
+T = TypeVar("T")
+GENEROUS = 60.0  # seconds for what takes a moment
+UNSENT = 0.2  # seconds in which a request that must not come would have come
+
+
+class Run(Protocol):
+    """asyncio.run() or uvloop's."""
+
+    def __call__(self, main: Coroutine[Any, Any, T], /) -> T: ...
+
+
+RUNNERS: dict[str, Run] = {"asyncio": asyncio.run, "uvloop": uvloop.run}
+# The test takes `run`, and runs over each loop.
+each_loop = pytest.mark.parametrize("run", RUNNERS.values(), ids=list(RUNNERS))
+
+
+class WatchedServer(ScriptedServer):
+    """A scripted server that counts the connections that have ended."""
+
+    def __init__(self, script: Script) -> None:
+        super().__init__(script)
+        self.ended = 0
+        self._counting = threading.Lock()
+
+    def _serve(self, plain: socket.socket, number: int) -> None:
+        super()._serve(plain, number)
+        with self._counting:
+            self.ended += 1
+
+
+def new_client(server: ScriptedServer, **options: Any) -> billcore.AsyncClient:
+    # Every canned answer is meant to be seen.
+    return billcore.AsyncClient(
+        **{"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, "timeout": GENEROUS, **options}
+    )
+
+
+@contextmanager
+def serving(script: Script = (), **options: Any) -> Iterator[tuple[WatchedServer, billcore.AsyncClient]]:
+    server = WatchedServer(script)
+    with server:
+        yield server, new_client(server, **options)
+
+
+class Gate:
+    """A script that holds every answer back until it is opened."""
+
+    def __init__(self, reply: Callable[[Request], Reply]) -> None:
+        self._reply = reply
+        self._open = threading.Event()
+
+    def __call__(self, request: Request) -> Reply:
+        assert self._open.wait(GENEROUS)
+        return self._reply(request)
+
+    def open(self) -> None:
+        self._open.set()
+
+
+def silent(_: Request) -> Reply:
+    """A script without any answer."""
+    return Reply(raw=b"", ending="hang")
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Lets the loop go on until the condition holds."""
+    deadline = time.monotonic() + GENEROUS
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come to pass"
+        await asyncio.sleep(0.005)
+
+
+async def asked(server: ScriptedServer, count: int = 1) -> None:
+    """Until the server has got so many requests."""
+    await until(lambda: len(server.requests) >= count)
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    """Outside of a loop: does it come to hold?"""
+    deadline = time.monotonic() + GENEROUS
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def run_program(
+    code: str, *arguments: str, flags: tuple[str, ...] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs code in an interpreter of its own that finds the same package."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__)))
+    return subprocess.run(
+        [sys.executable, *flags, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": here, **environment},
+        timeout=2 * GENEROUS,
+    )
