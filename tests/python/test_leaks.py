@@ -101,6 +101,50 @@ before = run(1500)
 print(json.dumps([before, run(10_000)]))
 """
 
+AWAITED = """
+import asyncio
+
+async def fails(kind, call):
+    try:
+        await call
+    except kind:
+        return
+    raise AssertionError(kind)
+
+async def call(client, number):
+    match number % 20:
+        case 0:
+            await fails(billcore.TimeoutError, client.subscriptions.get("late", timeout=0.01))
+        case 1:
+            await fails(billcore.ConnectionError, client.subscriptions.get("half"))
+        case 2:
+            await fails(billcore.PaymentError, client.subscriptions.charge("s", product_id=1, amount=1))
+        case 3:
+            task = asyncio.create_task(client.subscriptions.cancel("late"))
+            await asyncio.sleep(0.002)
+            task.cancel()
+            await fails(asyncio.CancelledError, task)
+        case 4:
+            assert len([order async for order in client.subscriptions.orders("s")]) == 6
+        case 5:
+            async for order in client.subscriptions.orders("s"):
+                break
+        case _:
+            assert (await client.subscriptions.get("s")).created_at.year == 2025
+
+async def rounds(client, count):
+    for begin in range(0, count, 20):
+        await asyncio.gather(*(call(client, number) for number in range(begin, begin + 20)))
+
+async def run(count):
+    async with billcore.AsyncClient(**options) as client:
+        await rounds(client, count)
+    return measure()
+
+before = asyncio.run(run(2000))
+print(json.dumps([before, asyncio.run(run(8000))]))
+"""
+
 CLIENTS = """
 def use(number):
     client = billcore.Client(**options)
@@ -192,6 +236,13 @@ def check(before: dict[str, Any], after: dict[str, Any]) -> None:
 def test_ten_thousand_calls() -> None:
     with ScriptedServer(answer) as server:
         before, after = measures(CALLS, server, "")
+        check(before, after)
+        assert len(server.requests) >= 10_000
+
+
+def test_ten_thousand_awaited_calls() -> None:
+    with ScriptedServer(answer) as server:
+        before, after = measures(AWAITED, server, "")
         check(before, after)
         assert len(server.requests) >= 10_000
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import html
 import json
@@ -251,6 +252,37 @@ def test_broken_answers_show_no_key(capfd: pytest.CaptureFixture[str], heard: He
 def test_unexpected_answers_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str, key: str) -> None:
     # Deleting, creating an endpoint and requests of one's own take any body.
     assert play(NOT_AS_PROMISED, name, (200,), key, heard) == len(OPERATIONS) - 3
+    assert capfd.readouterr() == ("", "")
+
+
+AWAITED: dict[str, Any] = {
+    **OPERATIONS,
+    "subscriptions.list": lambda client: client.subscriptions.list().collect(),
+    "products.list": lambda client: anext(aiter(client.products.list().pages())),
+}
+
+
+@pytest.mark.parametrize("name", ["body of the interface", "header", "request id"])
+def test_awaited_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
+    """The core is the same; exceptions, notes and logging come another way."""
+    texts: list[str] = []
+    status = 0
+
+    async def main(url: str) -> None:
+        nonlocal status
+        async with billcore.AsyncClient(base_url=url, api_key=AWKWARD, max_retries=0) as client:
+            texts.extend((repr(client), repr(client.subscriptions), repr(client.orders.get)))
+            for status in (401, 402, 422, 500):  # noqa: B007 (the script reads it)
+                for operation in AWAITED.values():
+                    call = operation(client)
+                    texts.append(repr(call))
+                    with pytest.raises(billcore.ApiError) as caught:
+                        await call
+                    texts.extend(texts_of(caught.value))
+
+    with ScriptedServer(lambda request: Reply(raw=SHAPES[name](status, AWKWARD, echoed(request)))) as server:
+        asyncio.run(main(server.url + ACCOUNT))
+    show_nothing_of(AWKWARD, texts + heard.texts)
     assert capfd.readouterr() == ("", "")
 
 
