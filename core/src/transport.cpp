@@ -24,6 +24,7 @@ constexpr auto interrupt_interval = std::chrono::milliseconds(50);
 constexpr auto slice = std::chrono::milliseconds(2);         // of work in one turn of an event loop
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
 constexpr std::size_t usual_head_bytes = 768;
+constexpr std::size_t large_piece = std::size_t{8} << 10U;       // of a body: more are likely to follow
 constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever an answer promises
 constexpr std::size_t max_header_bytes = std::size_t{256}
                                          << 10U;  // below libcurl's own limit, which looks like a reset
@@ -265,8 +266,9 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
     return 0;
   }
   auto& body = operation.transfer.body;
-  if (body.empty())
+  if (body.empty() && bytes >= large_piece) {
     body.reserve(std::min({promised_length(operation.transfer.head), operation.max_response, longest_reserve}));
+  }
   body.append(data, bytes);
   return bytes;
 } catch (...) {
