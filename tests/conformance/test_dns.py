@@ -24,7 +24,7 @@ ROOT = HERE.parent.parent
 PYTHON_DRIVER = """
 import json, sys
 from tests.conformance.python_driver import PythonDriver
-driver = PythonDriver()
+driver = PythonDriver(awaited=sys.argv[1] == "python-async")
 for line in sys.stdin:
     print(json.dumps(driver.run(json.loads(line))), flush=True)
 """
@@ -32,11 +32,8 @@ for line in sys.stdin:
 
 def program(language: str) -> list[str]:
     build = os.environ["BILLCORE_RELEASE_BUILD"]
-    return {
-        "cpp": [f"{build}/tests/core/wire-driver-cpp"],
-        "c": [f"{build}/tests/capi/wire-driver-c"],
-        "python": [sys.executable, "-c", PYTHON_DRIVER],
-    }[language]
+    compiled = {"cpp": [f"{build}/tests/core/wire-driver-cpp"], "c": [f"{build}/tests/capi/wire-driver-c"]}
+    return compiled.get(language, [sys.executable, "-c", PYTHON_DRIVER, language])
 
 
 @pytest.fixture(scope="module")

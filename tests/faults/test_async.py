@@ -125,7 +125,7 @@ def test_many_calls_over_bad_connections(world: World) -> None:
     with Scene(world, script=broken_steps(chance, 150)) as scene:
         outcomes = asyncio.run(main(scene))
     names = {outcome.name for outcome in outcomes if outcome.mark is not None}
-    assert OK in names and LOST in names and "ServerError" in names
+    assert {OK, LOST} <= names  # whether a 503 meets a write is a race
     failed = [str(outcome) for outcome in outcomes if outcome.mark is None and outcome.name != OK]
     assert not failed, failed
 

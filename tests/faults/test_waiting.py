@@ -168,4 +168,5 @@ def test_many_threads_on_a_bad_line(world: World) -> None:
         for thread in threads:
             thread.join()
         assert len(scene.outcomes) == 160
-    assert {outcome.name for outcome in scene.outcomes} > {OK, "OutcomeUnknownError/ConnectionError"}
+    # Which call meets which fault is a race; a 503 may meet reads only.
+    assert {outcome.name for outcome in scene.outcomes} >= {OK, "OutcomeUnknownError/ConnectionError"}
