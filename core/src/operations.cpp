@@ -67,22 +67,6 @@ std::string joined(const std::vector<std::string>& states) {
   return out;
 }
 
-// A segment that is `.` or `..`, also percent-encoded: servers and proxies take it for a step out of the account.
-bool has_dot_segment(std::string_view path) noexcept {
-  while (!path.empty()) {
-    auto segment = path.substr(0, path.find('/'));
-    path.remove_prefix(std::min(segment.size() + 1, path.size()));
-    int dots = 0;
-    for (; !segment.empty(); ++dots) {
-      const bool encoded = segment.starts_with("%2e") || segment.starts_with("%2E");
-      if (!encoded && segment.front() != '.') break;
-      segment.remove_prefix(encoded ? 3 : 1);
-    }
-    if (segment.empty() && (dots == 1 || dots == 2)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Operation ListOperation::page(std::int64_t number) const {
@@ -166,7 +150,7 @@ Operation request(std::string_view method, std::string_view path, const RequestO
     throw Error(ErrorCode::invalid_argument,
                 "path must begin with a slash, be percent-encoded, and have no query: pass that as query");
   }
-  if (has_dot_segment(path)) {
+  if (detail::has_dot_segment(path)) {
     throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
   }
   Operation out{std::string(method), std::string(path), route_of(path), options.query, {}};

@@ -72,18 +72,6 @@ void check_client_certificate(const std::string& file) {
   }
 }
 
-// With the scheme in lower case, which all else relies on, and with a host that means the same to every libcurl: what
-// becomes of a name that is not ASCII depends on how it was built and on the locale.
-std::string plain_base_url(std::string url) {
-  for (auto i = url.begin(); *i != ':'; ++i) *i = lower(*i);
-  const auto host = split_url(url)->host;  // decoded
-  if (std::any_of(host.begin(), host.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
-    throw Error(ErrorCode::config,
-                "base_url has a host name with characters that are not ASCII: write it as DNS does (xn--...)");
-  }
-  return url;
-}
-
 // Its text is not shown: there may be a password in it.
 void check_proxy(const std::string& proxy) {
   static constexpr std::array<std::string_view, 6> schemes{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
@@ -112,7 +100,7 @@ void check_changeable(const ClientOptions& options) {
 ClientOptions checked_options(ClientOptions options) {
   if (options.base_url.empty()) options.base_url = from_environment("BILLCORE_BASE_URL");
   if (options.api_key.empty()) options.api_key = from_environment("BILLCORE_API_KEY");
-  options.base_url = plain_base_url(checked_base_url(options.base_url, options.allow_insecure_http));
+  options.base_url = checked_base_url(options.base_url, options.allow_insecure_http);
   if (options.api_key.empty()) {
     throw Error(ErrorCode::config, "api_key is missing: pass it, or set BILLCORE_API_KEY");
   }
@@ -156,6 +144,11 @@ TransportOptions transport_options(const ClientOptions& options,
   transport.client_certificate = options.client_certificate;
   transport.proxy = options.proxy;
   if (!transport.proxy && is_loopback(split_url(options.base_url)->host)) transport.proxy = "";
+  const auto& url = options.base_url;
+  // A proxy of plain HTTP is asked for the whole URL.
+  if (url.starts_with("https:") || (transport.proxy && transport.proxy->empty())) {
+    transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
+  }
   transport.http2 = options.http2;
   transport.max_response = options.max_response;
   return transport;

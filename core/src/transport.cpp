@@ -20,7 +20,7 @@
 namespace billcore::detail {
 namespace {
 
-constexpr auto interrupt_interval = std::chrono::milliseconds(50);
+constexpr auto interrupt_interval = std::chrono::milliseconds(25);
 constexpr auto slice = std::chrono::milliseconds(2);         // of work in one turn of an event loop
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
 constexpr std::size_t usual_head_bytes = 768;
@@ -38,6 +38,10 @@ struct FreeEasy {
   void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
 };
 using EasyHandle = std::unique_ptr<CURL, FreeEasy>;
+
+struct FreeUrl {
+  void operator()(CURLU* url) const noexcept { curl_url_cleanup(url); }
+};
 
 struct FreeMulti {
   void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
@@ -156,6 +160,11 @@ struct Engine::Impl {
   Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of)
       : options(from), descriptors(std::move(of)), multi(curl_multi_init()) {
     if (multi == nullptr) throw std::bad_alloc();
+    if (!options.origin.empty()) {
+      origin.reset(curl_url());
+      if (origin == nullptr) throw std::bad_alloc();
+      if (curl_url_set(origin.get(), CURLUPART_URL, options.origin.c_str(), 0) != CURLUE_OK) origin.reset();
+    }
     if (options.max_connections > 0) {
       curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
       // Left alone it keeps four for each request under way: after the last of many that is four.
@@ -172,6 +181,7 @@ struct Engine::Impl {
 
   [[nodiscard]] EasyHandle make_easy();
   void prepare(Operation& operation);
+  void set_address(CURL* easy, const std::string& url) const;
   // Ends what has ended; false when there was more than could be done by then.
   bool collect(Deadline until = std::nullopt);
   void check(CURLMcode code) const;
@@ -186,6 +196,7 @@ struct Engine::Impl {
   std::shared_ptr<Descriptors> descriptors;  // outlives the connections
   std::unique_ptr<Readiness> readiness;      // this, too
   std::unique_ptr<CURLM, FreeMulti> multi;
+  std::unique_ptr<CURLU, FreeUrl> origin;  // this, too
   std::vector<EasyHandle>
       spare;  // handles keep their options: setting all of them again costs more than changing a few
   std::vector<std::unique_ptr<Operation>> operations;
@@ -347,10 +358,23 @@ EasyHandle Engine::Impl::make_easy() {
   return handle;
 }
 
+// libcurl parses a URL and puts it together again for each request, which is a fifth of what a request costs it. The origin
+// is parsed once, and what follows it is sent as it stands.
+void Engine::Impl::set_address(CURL* easy, const std::string& url) const {
+  if (origin != nullptr && url.starts_with(options.origin) && url[options.origin.size()] == '/') {
+    set(easy, CURLOPT_CURLU, origin.get());
+    set(easy, CURLOPT_REQUEST_TARGET, url.c_str() + options.origin.size());
+  } else {
+    set<CURLU*>(easy, CURLOPT_CURLU, nullptr);
+    set<const char*>(easy, CURLOPT_REQUEST_TARGET, nullptr);
+    set(easy, CURLOPT_URL, url.c_str());
+  }
+}
+
 void Engine::Impl::prepare(Operation& operation) {
   CURL* easy = operation.easy.get();
   const Request& request = operation.request;
-  set(easy, CURLOPT_URL, request.url.c_str());
+  set_address(easy, request.url);
   // Over TLS a request rather waits for a connection that is being made than makes another: it may have room for both.
   const bool http2 = options.http2 && request.url.starts_with("https:");
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
@@ -500,13 +524,13 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
     int running = 0;
     impl_->check(curl_multi_perform(impl_->multi.get(), &running));
     impl_->collect();
-    if (!impl_->timers.empty()) impl_->run_timers();
+    impl_->run_timers();
     if (until()) return true;
-    if (interrupt && SteadyClock::now() - asked >= interrupt_interval / 2) {
+    if (interrupt && SteadyClock::now() - asked >= interrupt_interval) {
       if (interrupt()) return false;
       asked = SteadyClock::now();
     }
-    auto wait = interrupt_interval / 2;
+    auto wait = interrupt_interval;
     if (!impl_->timers.empty()) {
       const auto left =
           std::chrono::ceil<std::chrono::milliseconds>(impl_->timers.begin()->first.first - SteadyClock::now());
@@ -526,6 +550,7 @@ Engine::Timer Engine::at(SteadyClock::time_point when, std::function<void()> the
 void Engine::stop(const Timer& timer) noexcept { impl_->timers.erase(timer); }
 
 void Engine::Impl::run_timers() {
+  if (timers.empty()) return;
   const auto now = SteadyClock::now();
   while (!timers.empty() && timers.begin()->first.first <= now) {
     const auto then = std::move(timers.begin()->second);
@@ -537,7 +562,7 @@ void Engine::Impl::run_timers() {
 void Engine::Impl::expire(Operation* operation) {
   const auto finished = take(operation);
   finished->transfer.failure = Failure::timeout;
-  finished->transfer.reason = "no connection was free in time";
+  finished->transfer.reason = finished->transfer.sent ? "no answer in time" : "no connection was free in time";
   finished->done(std::move(finished->transfer));
 }
 
@@ -576,7 +601,8 @@ void Engine::process() {
     impl_->check(curl_multi_socket_action(impl_->multi.get(), CURL_SOCKET_TIMEOUT, 0, &running));
   }
   impl_->unfinished = !impl_->collect(until);
-  impl_->run_timers();
+  // A deadline that passes while an answer waits here to be collected is not that answer's.
+  if (!impl_->unfinished) impl_->run_timers();
   impl_->rearm();
 }
 
@@ -601,7 +627,7 @@ std::optional<std::int64_t> parse_http_date(std::string_view text) {
 }
 
 std::optional<UrlParts> split_url(const std::string& url) {
-  const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed(curl_url(), curl_url_cleanup);
+  const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
   if (parsed == nullptr) throw std::bad_alloc();
   if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
     return std::nullopt;
@@ -615,7 +641,6 @@ std::optional<UrlParts> split_url(const std::string& url) {
   parts.scheme = part(CURLUPART_SCHEME).value_or("");
   parts.host = part(CURLUPART_HOST).value_or("");
   if (parts.host.starts_with('[')) parts.host = parts.host.substr(1, parts.host.size() - 2);
-  parts.path = part(CURLUPART_PATH).value_or("");
   parts.has_query = part(CURLUPART_QUERY).has_value();
   parts.has_fragment = part(CURLUPART_FRAGMENT).has_value();
   parts.has_credentials = part(CURLUPART_USER).has_value() || part(CURLUPART_PASSWORD).has_value();

@@ -25,6 +25,9 @@ using Deadline = std::optional<SteadyClock::time_point>;
 
 /// What is the same for every request of an engine.
 struct TransportOptions {
+  /// Scheme, host and port of (nearly) all URLs, which are then parsed once. Empty: any URLs, or through a proxy that is
+  /// to see the whole of them.
+  std::string origin;
   std::optional<std::string> ca_file;  // of PEM certificates; without one and the other, libcurl's own
   std::optional<std::string> ca_folder;
   std::optional<std::string> proxy;               // empty: none; not given: the environment's
@@ -140,7 +143,6 @@ class Engine {
 struct UrlParts {
   std::string scheme;
   std::string host;  // IPv6 without brackets
-  std::string path;
   bool has_query = false;
   bool has_fragment = false;
   bool has_credentials = false;

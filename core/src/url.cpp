@@ -48,7 +48,29 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
         "is http to a host that is not loopback, which would send the API key in the clear: use https, or "
         "allow_insecure_http");
   }
-  return text.substr(0, text.find_last_not_of('/') + 1);
+  // libcurl takes them out of its path.
+  if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not have the steps `.` or `..` in it");
+  // What becomes of such a name depends on how libcurl was built, and on the locale. parts->host is decoded.
+  if (std::any_of(parts->host.begin(), parts->host.end(),
+                  [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
+    bad_base_url("has a host name with characters that are not ASCII: write it as DNS does (xn--...)");
+  }
+  return parts->scheme + text.substr(scheme_end, text.find_last_not_of('/') + 1 - scheme_end);
+}
+
+bool has_dot_segment(std::string_view path) noexcept {
+  while (!path.empty()) {
+    auto segment = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(segment.size() + 1, path.size()));
+    int dots = 0;
+    for (; !segment.empty(); ++dots) {
+      const bool encoded = segment.starts_with("%2e") || segment.starts_with("%2E");
+      if (!encoded && segment.front() != '.') break;
+      segment.remove_prefix(encoded ? 3 : 1);
+    }
+    if (segment.empty() && (dots == 1 || dots == 2)) return true;
+  }
+  return false;
 }
 
 std::string percent_encode(std::string_view text) {

@@ -46,6 +46,19 @@ TEST(TransportOptions, NoProxyOfTheEnvironmentOnLoopback) {
   EXPECT_EQ(transport_options(options_for("http://far.example/a"), nothing).proxy, std::nullopt);
 }
 
+TEST(TransportOptions, TheOriginIsSplitOffWhereNoProxyWantsTheWholeUrl) {
+  const auto origin = [](const char* base_url, std::optional<std::string> proxy = {}) {
+    return transport_options(options_for(base_url, std::move(proxy)), [](const std::string&) { return true; }).origin;
+  };
+  EXPECT_EQ(origin("https://far.example/v1/a"), "https://far.example");
+  EXPECT_EQ(origin("https://far.example:8443"), "https://far.example:8443");
+  EXPECT_EQ(origin("https://far.example/a", "http://p:1"), "https://far.example");
+  EXPECT_EQ(origin("http://[::1]:80/a"), "http://[::1]:80");
+  EXPECT_EQ(origin("http://far.example/a", ""), "http://far.example");
+  EXPECT_EQ(origin("http://far.example/a"), "");
+  EXPECT_EQ(origin("http://localhost/a", "http://p:1"), "");
+}
+
 TEST(ClientOptions, TheBaseUrlIsPlain) {
   EXPECT_EQ(options_for("HTTPS://API.example/Acct/").base_url, "https://API.example/Acct");
   for (const char* host : {"b\u00FCcher.example", "b%C3%BCcher.example", "\u4F8B\u3048.example"}) {

@@ -28,7 +28,8 @@ TEST(BaseUrl, RefusesWhatItCannotBe) {
   for (const char* url :
        {"", "api.example/acct", "ftp://api.example/a", "https:///acct", "https://", "https://u:p@api.example/a",
         "https://u@api.example/a", "https://api.example/a?b=1", "https://api.example/a?", "https://api.example/a#f",
-        "https://api.example/a b", "https://api.example/a\r\nX: y", "https://api.example:99999/a"}) {
+        "https://api.example/a b", "https://api.example/a\r\nX: y", "https://api.example:99999/a",
+        "https://api.example/v1/../a", "https://api.example/%2E/a"}) {
     try {
       (void)checked_base_url(url, true);
       ADD_FAILURE() << url;
