@@ -12,19 +12,6 @@ namespace {
 constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are kept
 constexpr std::size_t shown_body = 200;
 
-std::string subject(const RequestInfo& request) {
-  return std::string(request.method).append(" ").append(request.path) +
-         (request.attempts > 1 ? " (attempt " + std::to_string(request.attempts) + "): " : ": ");
-}
-
-ErrorDetail detail_of(const RequestInfo& request) {
-  ErrorDetail detail;
-  detail.method = request.method;
-  detail.path = request.path;
-  detail.attempts = request.attempts;
-  return detail;
-}
-
 std::string explain(const RequestInfo& request, const Transfer& transfer) {
   const auto reason = one_line(scrub(transfer.reason, request.terms.api_key), shown_body);
   switch (transfer.failure) {
@@ -155,6 +142,19 @@ std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& 
 }
 
 }  // namespace
+
+std::string subject(const RequestInfo& request) {
+  return std::string(request.method).append(" ").append(request.path) +
+         (request.attempts > 1 ? " (attempt " + std::to_string(request.attempts) + "): " : ": ");
+}
+
+ErrorDetail detail_of(const RequestInfo& request) {
+  ErrorDetail detail;
+  detail.method = request.method;
+  detail.path = request.path;
+  detail.attempts = request.attempts;
+  return detail;
+}
 
 ErrorCode code_of(Failure failure) noexcept {
   switch (failure) {

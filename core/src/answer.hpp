@@ -60,6 +60,10 @@ struct Answer {
 };
 
 [[nodiscard]] ErrorCode code_of(Failure failure) noexcept;
+/// How the messages of a request's errors begin: "GET /order/1 (attempt 2): ".
+[[nodiscard]] std::string subject(const RequestInfo& request);
+/// What all of its errors tell.
+[[nodiscard]] ErrorDetail detail_of(const RequestInfo& request);
 
 /// Throws the error of an exchange that brought no complete answer; else gives the answer.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);

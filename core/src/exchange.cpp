@@ -10,11 +10,9 @@ namespace billcore::detail {
 namespace {
 
 // What a hook throws must not change what becomes of a call.
-template <typename Hook>
-void tell(Hooks* hooks, Hook hook, const Attempt& attempt) noexcept {
-  if (hooks == nullptr) return;
+void tell(Hooks& hooks, void (Hooks::*hook)(const Attempt&), const Attempt& attempt) noexcept {
   try {
-    (hooks->*hook)(attempt);
+    (hooks.*hook)(attempt);
   } catch (...) {  // NOLINT(bugprone-empty-catch)
   }
 }
@@ -73,7 +71,7 @@ void Exchange::attempt() {
 void Exchange::begin() {
   if (hooks_ != nullptr) {
     begun_ = SteadyClock::now();
-    tell(hooks_, &Hooks::on_request, about(nullptr));
+    tell(*hooks_, &Hooks::on_request, about(nullptr));
   }
   send(false);
 }
@@ -110,7 +108,7 @@ void Exchange::finished(Transfer&& transfer) noexcept {
 }
 
 void Exchange::settle(Transfer&& transfer) {
-  if (hooks_ != nullptr) tell(hooks_, &Hooks::on_response, about(&transfer));
+  if (hooks_ != nullptr) tell(*hooks_, &Hooks::on_response, about(&transfer));
   std::optional<std::chrono::milliseconds> pause;
   if (may_repeat(operation_.is_write(), transfer) || transfer.status == 429) {
     auto& shared = *terms_.shared;
@@ -129,7 +127,7 @@ void Exchange::settle(Transfer&& transfer) {
   if (hooks_ != nullptr) {
     auto attempt = about(&transfer);
     attempt.wait = *pause;
-    tell(hooks_, &Hooks::on_retry, attempt);
+    tell(*hooks_, &Hooks::on_retry, attempt);
   }
   ++attempts_;
   wait(*pause, &Exchange::attempt);

@@ -58,19 +58,19 @@ bool may_repeat(bool write, const Transfer& transfer) noexcept {
   return false;
 }
 
-std::optional<milliseconds> wait_before_next(const Attempts& attempts, const Transfer& transfer,
-                                             SteadyClock::time_point now, double chance) noexcept {
-  if (attempts.made > attempts.max_retries || !may_repeat(attempts.write, transfer)) return std::nullopt;
+std::optional<milliseconds> wait_before_next(const Tries& tries, const Transfer& transfer, SteadyClock::time_point now,
+                                             double chance) noexcept {
+  if (tries.made > tries.max_retries || !may_repeat(tries.write, transfer)) return std::nullopt;
   milliseconds wait{0};
-  if (attempts.asked_for) {
-    wait = *attempts.asked_for;
+  if (tries.asked_for) {
+    wait = *tries.asked_for;
     if (wait > longest_wait) return std::nullopt;
-  } else if (!transfer.died_on_reuse || attempts.made > 1) {
-    const int doubled = std::min(attempts.made - 1, 10);
+  } else if (!transfer.died_on_reuse || tries.made > 1) {
+    const int doubled = std::min(tries.made - 1, 10);
     const auto most = std::min<milliseconds>(first_backoff * (1 << doubled), longest_backoff);
     wait = milliseconds(static_cast<std::int64_t>(static_cast<double>(most.count()) * std::clamp(chance, 0.0, 1.0)));
   }
-  if (attempts.deadline && now + wait >= *attempts.deadline) return std::nullopt;
+  if (tries.deadline && now + wait >= *tries.deadline) return std::nullopt;
   return wait;
 }
 

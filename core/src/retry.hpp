@@ -12,8 +12,8 @@
 
 namespace billcore::detail {
 
-/// How the first attempts of a call went.
-struct Attempts {
+/// How far a call has come.
+struct Tries {
   bool write = false;
   int made = 0;                                             // attempts, at least 1
   int max_retries = 0;                                      // further ones
@@ -33,8 +33,7 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 /// How long to wait before the next attempt; nothing when there must be none. Exponential backoff with full jitter
 /// (`chance` from 0 to 1), none at all when the connection was dead already, or what the service asks for. A wait that
 /// does not fit into the deadline is not begun.
-[[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const Attempts& attempts,
-                                                                        const Transfer& transfer,
+[[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const Tries& tries, const Transfer& transfer,
                                                                         SteadyClock::time_point now,
                                                                         double chance) noexcept;
 
@@ -58,11 +57,12 @@ class Throttle {
 
 /// What the retries take from outside.
 struct RetrySources {
-  std::function<SteadyClock::time_point()> now = [] { return SteadyClock::now(); };
+  std::function<SteadyClock::time_point()> now = nullptr;  // empty: the clock
   /// Waits, in place of the engine's timers.
   std::function<void(std::chrono::milliseconds)> sleep = nullptr;
   std::function<double()> chance = nullptr;  // from 0 to 1; empty: random
 };
+/// With what is empty filled in, but for `sleep`.
 [[nodiscard]] RetrySources complete_sources(RetrySources given);
 
 }  // namespace billcore::detail

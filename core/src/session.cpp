@@ -11,17 +11,10 @@ namespace billcore::detail {
 namespace {
 
 ErrorDetail detail_of_cut_off(const RequestInfo& request, const Exchange::Left& left) {
-  ErrorDetail detail;
-  detail.method = request.method;
-  detail.path = request.path;
-  detail.attempts = request.attempts;
+  auto detail = detail_of(request);
   detail.outcome_unknown = left.sent && request.is_write();
   detail.attempted_at = left.sent ? left.sent_at : 0;
   return detail;
-}
-
-std::string subject(const RequestInfo& request) {
-  return std::string(request.method).append(" ").append(request.path).append(": ");
 }
 
 // The call ended by an exception of our own side after a write had left; that exception is nested.
