@@ -1,4 +1,4 @@
-/* What the tests of the client half share: a client of the small server, and how its answers begin. */
+/* What the tests of the client half share: a client of the small server, how its answers begin, and an order. */
 #ifndef CLIENT_H
 #define CLIENT_H
 
@@ -6,6 +6,7 @@
 #include "server.h"
 
 #define HEAD "\r\nContent-Type: application/json\r\nX-Request-Id: req-7\r\nConnection: close\r\n\r\n"
+#define ORDER(id) "{\"id\":\"" id "\",\"total\":1500,\"state\":\"paid\"}"
 
 static inline billcore_client* client_of(const server* at, const char* key, bool (*interrupt)(void*), void* context) {
   billcore_error* err = NULL;

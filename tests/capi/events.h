@@ -6,15 +6,23 @@
 
 #define SECRET BILLCORE_STR("0123456789abcdef0123456789abcdef")
 
+static inline billcore_str view_of(billcore_buf buf) { return (billcore_str){buf.data, buf.len}; }
+
+/* The signature of a body with SECRET; free it. */
+static inline billcore_buf signature_of(billcore_str body) {
+  billcore_error* err = NULL;
+  billcore_buf out = {NULL, 0};
+  CHECK_OK(billcore_webhook_sign(body, SECRET, &out, &err));
+  CHECK(out.len == 64 && out.data[64] == '\0');
+  return out;
+}
+
 /* The event a body makes, signed with SECRET; free it. */
 static inline billcore_event* event_of(const char* body) {
   billcore_error* err = NULL;
   billcore_event* out = NULL;
-  billcore_buf signature = {NULL, 0};
-  CHECK_OK(billcore_webhook_sign(billcore_str_from(body), SECRET, &signature, &err));
-  CHECK(signature.len == 64 && signature.data[64] == '\0');
-  CHECK_OK(billcore_webhook_unwrap(billcore_str_from(body), (billcore_str){signature.data, signature.len}, SECRET, &out,
-                                   &err));
+  billcore_buf signature = signature_of(billcore_str_from(body));
+  CHECK_OK(billcore_webhook_unwrap(billcore_str_from(body), view_of(signature), SECRET, &out, &err));
   billcore_buf_free(&signature);
   return out;
 }

@@ -5,7 +5,6 @@
   "HTTP/1.1 200 OK" HEAD "{\"data\":[" items                                        \
   "],\"pagination\":{\"total\":3,\"count\":2,\"per_page\":2,\"current_page\":" page \
   ",\"total_pages\":2,\"links\":{\"next\":null,\"previous\":\"p\"}}}"
-#define ORDER(id) "{\"id\":\"" id "\",\"total\":1500,\"state\":\"paid\"}"
 
 static const char* answer(const char* request) {
   if (strstr(request, "/orders?page=1") != NULL) return PAGE(ORDER("a") "," ORDER("b"), "1");

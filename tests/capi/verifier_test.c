@@ -6,15 +6,6 @@
 static const char body_text[] = "{\"id\":1,\"name\":\"order.paid\",\"created_at\":\"2025-04-25T12:00:00Z\"}";
 #define NOON INT64_C(1745582400000000)
 
-static billcore_buf signature_of(billcore_str body) {
-  billcore_error* err = NULL;
-  billcore_buf out;
-  CHECK_OK(billcore_webhook_sign(body, SECRET, &out, &err));
-  return out;
-}
-
-static billcore_str view_of(billcore_buf buf) { return (billcore_str){buf.data, buf.len}; }
-
 static int64_t read_clock(void* context) {
   int64_t* times = context;
   ++times[1];
@@ -55,9 +46,8 @@ static void test_freshness(void) {
 
   ++times[0];
   index = 9;
-  CHECK(billcore_verifier_verify(verifier, body, view_of(signature), &index, &err) == BILLCORE_SIGNATURE);
-  CHECK(billcore_error_reason(err) == BILLCORE_REASON_STALE && billcore_error_http_status(err) == 400 && index == 0);
-  billcore_error_free(err);
+  CHECK_REFUSED(billcore_verifier_verify(verifier, body, view_of(signature), &index, &err), BILLCORE_REASON_STALE, 400);
+  CHECK(index == 0);
   CHECK(billcore_verifier_verify(verifier, body, view_of(signature), NULL, NULL) == BILLCORE_SIGNATURE);
   CHECK_FAILS(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err), BILLCORE_SIGNATURE, "stale");
   CHECK(event == NULL);
@@ -169,9 +159,7 @@ static void test_stream_over_the_limit(void) {
   verifier = make(options);
   CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
   CHECK_OK(billcore_verifier_stream_update(stream, five, &err));
-  CHECK(billcore_verifier_stream_update(stream, five, &err) == BILLCORE_SIGNATURE);
-  CHECK(billcore_error_reason(err) == BILLCORE_REASON_BODY_TOO_LARGE && billcore_error_http_status(err) == 413);
-  billcore_error_free(err);
+  CHECK_REFUSED(billcore_verifier_stream_update(stream, five, &err), BILLCORE_REASON_BODY_TOO_LARGE, 413);
   /* A caller that goes on all the same gets the same answer, not that of a shorter body. */
   CHECK_FAILS(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err), BILLCORE_SIGNATURE, "too_large");
   CHECK_FAILS(billcore_verifier_stream_finish(stream, (billcore_str){NULL, 0}, NULL, &err), BILLCORE_SIGNATURE,

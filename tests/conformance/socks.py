@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 from dataclasses import dataclass
+
+from .tcp import TcpServer, tunnel
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Asked:
     password: str = ""
 
 
-class SocksServer:
+class SocksServer(TcpServer):
     """refuse: the code of a refusal in place of a tunnel. user: with its password, who may come (SOCKS 5)."""
 
     def __init__(self, target: int, *, refuse: int | None = None, user: tuple[str, str] | None = None) -> None:
@@ -25,30 +26,13 @@ class SocksServer:
         self._refuse = refuse
         self._user = user
         self.asked: list[Asked] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(self._converse)
 
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
+    def _converse(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError, EOFError):
             if (self._ask_4 if _take(connection, 1) == b"\4" else self._ask_5)(connection):
                 with socket.create_connection(("127.0.0.1", self._target)) as server:
-                    back = threading.Thread(target=_pump, args=(server, connection), daemon=True)
-                    back.start()
-                    _pump(connection, server)
-                    back.join()
+                    tunnel(connection, server)
             else:
                 while connection.recv(4096):  # a close with unread input would be a reset
                     pass
@@ -108,10 +92,3 @@ def _take_text(connection: socket.socket) -> str:
     while (one := _take(connection, 1)) != b"\0":
         text += one
     return text.decode()
-
-
-def _pump(source: socket.socket, sink: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while piece := source.recv(65536):
-            sink.sendall(piece)
-        sink.shutdown(socket.SHUT_WR)

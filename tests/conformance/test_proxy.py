@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,11 @@ from typing import Any
 import pytest
 
 from .drivers import Driver
+from .tcp import TcpServer, tunnel
 from .test_tls import GET, POST, Server, make_certificate, server_context
 
 
-class Proxy:
+class Proxy(TcpServer):
     """An HTTP proxy for tunnels; every name leads to one port of this machine. Records what it is asked.
 
     answer: instead of a tunnel. tls: of an HTTPS proxy.
@@ -27,23 +27,9 @@ class Proxy:
         self._answer = answer
         self._tls = tls
         self.heads: list[str] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        threading.Thread(target=self._serve, daemon=True).start()
+        super().__init__(self._converse)
 
-    def close(self) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._tunnel, args=(connection,), daemon=True).start()
-
-    def _tunnel(self, plain: socket.socket) -> None:
+    def _converse(self, plain: socket.socket) -> None:
         try:
             connection = self._tls.wrap_socket(plain, server_side=True) if self._tls else plain
         except OSError:
@@ -61,19 +47,7 @@ class Proxy:
                 return
             with socket.create_connection(("127.0.0.1", self._target)) as server:
                 connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                back = threading.Thread(target=self._pump, args=(server, connection), daemon=True)
-                back.start()
-                self._pump(connection, server)
-                back.join()
-
-    @staticmethod
-    def _pump(source: socket.socket, sink: socket.socket) -> None:
-        try:
-            while piece := source.recv(65536):
-                sink.sendall(piece)
-            sink.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
+                tunnel(connection, server)
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,7 @@
 #include "billcore/async_client.hpp"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,30 +71,16 @@ Operation impossible() { return operations::request("GET", "/" + std::string(9'0
 /// A server that accepts and never answers.
 class Silent {
  public:
-  Silent() : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(listen(listener_, 16), 0);
-    EXPECT_EQ(getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    port_ = ntohs(address.sin_port);
-  }
-  ~Silent() { close(listener_); }
-  Silent(const Silent&) = delete;
-  Silent& operator=(const Silent&) = delete;
-
   [[nodiscard]] Client client() const {
     ClientOptions options;
-    options.base_url = "http://127.0.0.1:" + std::to_string(port_) + "/acct";
+    options.base_url = listener_.url("/acct");
     options.api_key = "key";
     options.max_retries = 0;
     return Client(options);
   }
   /// The next connection, with its request in it.
   [[nodiscard]] int accept_one() const {
-    const int peer = accept(listener_, nullptr, nullptr);
+    const int peer = listener_.accept_one();
     std::string head;
     char c = 0;
     while (!head.ends_with("\r\n\r\n") && read(peer, &c, 1) == 1) head += c;
@@ -104,8 +88,7 @@ class Silent {
   }
 
  private:
-  int listener_;
-  int port_ = 0;
+  test::Listener listener_;
 };
 
 /// Has the other side of this connection gone? Waits for it.

@@ -66,6 +66,7 @@ TEST(Scrub, OnePassHoweverManyHits) {
 
 TEST(OneLine, CutsAtACharacter) {
   EXPECT_EQ(one_line("a\r\nb\tc", 10), "a  b c");
+  EXPECT_EQ(one_line("a\x7F-\x1F-~", 10), "a - -~");  // DEL, too
   EXPECT_EQ(one_line("aå", 2), "a...");
   EXPECT_EQ(one_line("aå", 3), "aå");
 }

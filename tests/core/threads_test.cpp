@@ -1,7 +1,6 @@
 // One client in many threads: results stay with their callers, connections are shared, closing and rate limits concern
 // all.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "billcore/client.hpp"
 #include "billcore/error.hpp"
+#include "support/listener.hpp"
 
 namespace billcore {
 namespace {
@@ -29,23 +29,12 @@ constexpr int threads = 16;
 class Server {
  public:
   explicit Server(std::function<std::string(const std::string& head)> answer) : answer_(std::move(answer)) {
-    listener_ = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 64) != 0 ||
-        getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-      throw std::runtime_error("cannot listen on loopback");
-    }
-    url_ = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/acct";
     thread_ = std::thread([this] { serve(); });
   }
   ~Server() {
     stop_ = true;
-    shutdown(listener_, SHUT_RDWR);
+    listener_.stop();
     thread_.join();
-    close(listener_);
   }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -54,7 +43,7 @@ class Server {
   [[nodiscard]] int open() const { return open_; }
   [[nodiscard]] ClientOptions options() const {
     ClientOptions options;
-    options.base_url = url_;
+    options.base_url = listener_.url("/acct");
     options.api_key = "key";
     options.timeout = 60s;
     return options;
@@ -74,7 +63,7 @@ class Server {
   void serve() {
     std::vector<Peer> peers;
     while (!stop_) {
-      std::vector<pollfd> waiting{{listener_, POLLIN, 0}};
+      std::vector<pollfd> waiting{{listener_.descriptor(), POLLIN, 0}};
       for (const auto& peer : peers) waiting.push_back({peer.descriptor, POLLIN, 0});
       poll(waiting.data(), waiting.size(), -1);
       for (std::size_t i = peers.size(); i-- > 0;) {
@@ -84,7 +73,7 @@ class Server {
         --open_;
       }
       if (waiting[0].revents == 0 || stop_) continue;
-      const int peer = accept(listener_, nullptr, nullptr);
+      const int peer = listener_.accept_one();
       if (peer < 0) continue;
       peers.push_back({peer, {}});
       ++accepted_;
@@ -111,8 +100,7 @@ class Server {
   }
 
   std::function<std::string(const std::string&)> answer_;
-  int listener_ = -1;
-  std::string url_;
+  test::Listener listener_;
   std::atomic<bool> stop_{false};
   std::atomic<int> accepted_{0};
   std::atomic<int> open_{0};

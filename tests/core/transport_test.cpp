@@ -2,7 +2,6 @@
 #include "transport.hpp"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,10 +21,14 @@ std::shared_ptr<const RequestHeaders> headers_for(const Sandbox& sandbox) {
   return std::make_shared<RequestHeaders>(std::vector<std::string>{"X-API-KEY: " + sandbox.api_key()});
 }
 
-Transfer run(Engine& engine, const Sandbox& sandbox, const std::string& method, const std::string& url,
-             std::optional<std::string> body = {}) {
+std::shared_ptr<const RequestHeaders> no_headers() {
+  return std::make_shared<RequestHeaders>(std::vector<std::string>{});
+}
+
+Transfer run(Engine& engine, const std::string& method, const std::string& url,
+             std::shared_ptr<const RequestHeaders> headers, std::optional<std::string> body = {}) {
   std::optional<Transfer> result;
-  engine.start({method, url, std::move(body), SteadyClock::now() + std::chrono::seconds(20), headers_for(sandbox)},
+  engine.start({method, url, std::move(body), SteadyClock::now() + std::chrono::seconds(20), std::move(headers)},
                [&result](Transfer&& transfer) { result = std::move(transfer); });
   EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
   return *std::move(result);
@@ -57,8 +60,8 @@ int received_over_dying_connection(bool guard, const Write& write, Transfer& out
   TransportOptions options;
   options.send_guard = guard;
   Engine engine(options);
-  EXPECT_EQ(run(engine, sandbox, "GET", sandbox.base_url() + "/products?page=1").status, 200);
-  outcome = run(engine, sandbox, write.method, sandbox.base_url() + write.path, write.body);
+  EXPECT_EQ(run(engine, "GET", sandbox.base_url() + "/products?page=1", headers_for(sandbox)).status, 200);
+  outcome = run(engine, write.method, sandbox.base_url() + write.path, headers_for(sandbox), write.body);
   return sandbox.received(write.method);
 }
 
@@ -82,17 +85,10 @@ TEST(WriteGuard, WithoutItLibcurlSendsTwice) {
 // A server that keeps each connection until it is told to end it.
 TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
   for (const bool reset : {false, true}) {
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-    ASSERT_EQ(listen(listener, 5), 0);
-    ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    std::optional<test::Listener> listener(std::in_place);
     std::atomic<int> connection{-1};
     std::thread server([&] {
-      const int accepted = accept(listener, nullptr, nullptr);
+      const int accepted = listener->accept_one();
       std::array<char, 4096> request{};
       EXPECT_GT(read(accepted, request.data(), request.size()), 0);
       const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
@@ -100,18 +96,12 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
       connection = accepted;
     });
     Engine engine({});
-    const auto headers = std::make_shared<RequestHeaders>(std::vector<std::string>{});
-    const auto url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
-    const auto send = [&](const char* method) {
-      std::optional<Transfer> result;
-      engine.start({method, url, {}, SteadyClock::now() + std::chrono::seconds(20), headers},
-                   [&result](Transfer&& transfer) { result = std::move(transfer); });
-      EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
-      return *std::move(result);
+    const auto send = [&engine, url = listener->url("/")](const char* method) {
+      return run(engine, method, url, no_headers());
     };
     EXPECT_EQ(send("GET").status, 200);
     server.join();
-    close(listener);  // nobody takes another connection
+    listener.reset();  // nobody takes another connection
     if (reset) {
       const linger at_once{1, 0};
       setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -125,17 +115,10 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
 }
 
 TEST(Engine, AConnectionThatWasIdleForLongIsNotUsedAgain) {
-  const int listener = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
-  ASSERT_EQ(listen(listener, 5), 0);
-  ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const test::Listener listener;
   std::vector<int> requests;  // of each connection
   std::thread server([&] {
-    for (int peer = accept(listener, nullptr, nullptr); peer >= 0; peer = accept(listener, nullptr, nullptr)) {
+    for (int peer = listener.accept_one(); peer >= 0; peer = listener.accept_one()) {
       requests.push_back(0);
       std::array<char, 4096> request{};
       while (read(peer, request.data(), request.size()) > 0) {
@@ -150,20 +133,13 @@ TEST(Engine, AConnectionThatWasIdleForLongIsNotUsedAgain) {
     TransportOptions options;
     options.max_idle = std::chrono::seconds(1);
     Engine engine(options);
-    const auto headers = std::make_shared<RequestHeaders>(std::vector<std::string>{});
-    const auto url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
     for (const int idle : {0, 0, 2300, 0}) {
       std::this_thread::sleep_for(std::chrono::milliseconds(idle));
-      std::optional<Transfer> result;
-      engine.start({"POST", url, {}, SteadyClock::now() + std::chrono::seconds(20), headers},
-                   [&result](Transfer&& transfer) { result = std::move(transfer); });
-      EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
-      EXPECT_EQ(result->status, 200);
+      EXPECT_EQ(run(engine, "POST", listener.url("/"), no_headers()).status, 200);
     }
   }
-  shutdown(listener, SHUT_RDWR);
+  listener.stop();
   server.join();
-  close(listener);
   EXPECT_EQ(requests, (std::vector<int>{2, 2}));
 }
 

@@ -124,6 +124,7 @@ TEST(Webhook, LoudConstructorStillRefusesNoKey) {
   for (const char* name : {"", "X\r\n", "a b", "X:"}) {
     EXPECT_EQ(code_of([&] { (void)Verifier(secret, {.header = name}); }), ErrorCode::config);
   }
+  EXPECT_NO_THROW((void)Verifier(secret, {.header = "!#$%&'*+-.^_`|~09AZaz"}));  // all that a name may have
 }
 
 TEST(Webhook, FirstOfSeveralMatchesWins) {

@@ -8,12 +8,15 @@ import json
 import os
 import subprocess
 import sys
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import billcore
 from billcore import webhooks
 from conformance.server import Reply, json_reply
 
+T = TypeVar("T")
 ACCOUNT = "/0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
 API_KEY = "key_python_tests_0123456789"
 SECRET = "0123456789abcdefghijklmnopqrstuv"
@@ -115,6 +118,25 @@ def subscription(**changes: Any) -> billcore.Subscription:
     made = event({**SUBSCRIPTION, **changes}).data
     assert isinstance(made, billcore.Subscription)
     return made
+
+
+def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[threading.Thread]:
+    """Works on each argument in a thread of its own, all at once. Returns the threads, which have ended well."""
+    failures: list[BaseException] = []
+
+    def guarded(argument: T) -> None:
+        try:
+            work(argument)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(argument,)) for argument in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+    return threads
 
 
 def child_environment(**more: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from .async_support import (
     serving,
     silent,
 )
-from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data
+from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, in_threads
 
 # The ways of asyncio.
 
@@ -167,7 +167,6 @@ def test_one_loop_after_the_other(run: Run) -> None:
 
 def test_loops_of_several_threads_at_once() -> None:
     """New loops come while others go, in every thread."""
-    failures: list[BaseException] = []
 
     def script(request: Request) -> Reply:
         return data({**SUBSCRIPTION, "id": request.target.rsplit("/", 1)[1]})
@@ -179,18 +178,11 @@ def test_loops_of_several_threads_at_once() -> None:
             assert [each.id for each in found] == [f"{name}-{n}" for n in range(5)]
 
         def work(number: int) -> None:
-            try:
-                for turn in range(20):
-                    list(RUNNERS.values())[turn % 2](calls(f"{number}-{turn}"))
-            except BaseException as error:
-                failures.append(error)
+            for turn in range(20):
+                list(RUNNERS.values())[turn % 2](calls(f"{number}-{turn}"))
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert not failures and len(server.requests) == 400
+        in_threads(work, range(4))
+        assert len(server.requests) == 400
         RUNNERS["asyncio"](client.close())
 
 

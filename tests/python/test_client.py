@@ -6,7 +6,6 @@ import copy
 import gc
 import os
 import pickle
-import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +17,7 @@ import billcore
 from conformance.server import Reply, json_reply
 
 from .conftest import Serve
-from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, run_python
+from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, in_threads, run_python
 
 URL = "https://service.example" + ACCOUNT
 
@@ -275,22 +274,14 @@ def test_one_client_in_eight_threads(serve: Serve) -> None:
         return data({**SUBSCRIPTION, "id": request.target.rsplit("/", 1)[1]})
 
     server, client = serve(script)
-    failures: list[BaseException] = []
 
     def work(number: int) -> None:
-        try:
-            for i in range(25):
-                name = f"s{number}-{i}"
-                assert client.subscriptions.get(name).id == name
-        except BaseException as error:
-            failures.append(error)
+        for i in range(25):
+            name = f"s{number}-{i}"
+            assert client.subscriptions.get(name).id == name
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures and len(server.requests) == 200 and server.connections <= 8
+    in_threads(work, range(8))
+    assert len(server.requests) == 200 and server.connections <= 8
 
 
 def test_a_client_works_on_both_sides_of_a_fork(serve: Serve) -> None:

@@ -15,7 +15,7 @@ import billcore
 from conformance.server import Reply, Request, Script, ScriptedServer, json_reply
 
 from .async_support import RUNNERS, Run, each_loop, run_program, serving, silent
-from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, page
+from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, in_threads, page
 
 KINDS = ("blocking", *RUNNERS)
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -315,11 +315,7 @@ def test_hooks_of_threads() -> None:
     hooks = Recorder()
     with ScriptedServer(lambda _: data(SUBSCRIPTION)) as server:
         client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, hooks=hooks)
-        threads = [threading.Thread(target=lambda: [client.subscriptions.get(n) for n in range(10)]) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        threads = in_threads(lambda _: [client.subscriptions.get(n) for n in range(10)], range(4))
         client.close()
     assert len(hooks.told) == 80 and hooks.threads == {thread.ident for thread in threads}
 

@@ -14,7 +14,7 @@ from types import FrameType
 import pytest
 
 import billcore
-from conformance.server import FullListener, Reply, Request, SilentListener, closed_port
+from conformance.server import FullListener, Reply, Request, Script, SilentListener, closed_port
 
 from .conftest import Serve
 from .support import ACCOUNT, API_KEY, SUBSCRIPTION, child_environment, data, page
@@ -77,15 +77,20 @@ def ctrl_c(
     return output.splitlines()
 
 
-@pytest.mark.parametrize("code", READS + WRITES)
-def test_ctrl_c_ends_a_call(serve: Serve, code: str) -> None:
-    asked = threading.Event()
+def telling(asked: threading.Event, reply: Reply) -> Script:
+    """A script that always answers so, and tells that it was asked."""
 
     def script(_: Request) -> Reply:
         asked.set()
-        return Reply(raw=b"", ending="hang")
+        return reply
 
-    server, _ = serve(script)
+    return script
+
+
+@pytest.mark.parametrize("code", READS + WRITES)
+def test_ctrl_c_ends_a_call(serve: Serve, code: str) -> None:
+    asked = threading.Event()
+    server, _ = serve(telling(asked, Reply(raw=b"", ending="hang")))
     (line,) = ctrl_c(server.url, code, asked)
     assert line.startswith("KeyboardInterrupt")
     assert ("may or may not have happened" in line) is (code in WRITES)
@@ -95,12 +100,7 @@ def test_ctrl_c_ends_a_call(serve: Serve, code: str) -> None:
 @pytest.mark.parametrize("code", READS)
 def test_ctrl_c_ends_the_wait_before_a_repetition(serve: Serve, code: str) -> None:
     asked = threading.Event()
-
-    def script(_: Request) -> Reply:
-        asked.set()
-        return Reply(status=503, headers={"Retry-After": "50"})
-
-    server, _ = serve(script)
+    server, _ = serve(telling(asked, Reply(status=503, headers={"Retry-After": "50"})))
     assert ctrl_c(server.url, code, asked, retries=5) == ["KeyboardInterrupt"]
     assert len(server.requests) == 1
 
@@ -108,12 +108,7 @@ def test_ctrl_c_ends_the_wait_before_a_repetition(serve: Serve, code: str) -> No
 @pytest.mark.parametrize("code", [READS[0], CHARGE])
 def test_ctrl_c_while_another_call_is_limited(serve: Serve, code: str) -> None:
     asked = threading.Event()
-
-    def script(_: Request) -> Reply:
-        asked.set()
-        return Reply(status=429, headers={"Retry-After": "50"})
-
-    server, _ = serve(script)
+    server, _ = serve(telling(asked, Reply(status=429, headers={"Retry-After": "50"})))
     limited = """
 try:
     client.with_options(max_retries=0).orders.get("o")

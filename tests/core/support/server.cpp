@@ -1,7 +1,5 @@
 #include "server.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -102,27 +100,16 @@ int Sandbox::effects(std::string_view kind) const {
 }
 
 ScriptedServer::ScriptedServer(std::function<std::string(const std::string&)> answer) : answer_(std::move(answer)) {
-  listener_ = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(listener_, 16) != 0 ||
-      getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    throw std::runtime_error("cannot listen on loopback");
-  }
-  port_ = ntohs(address.sin_port);
   thread_ = std::thread([this] { serve(); });
 }
 
 ScriptedServer::~ScriptedServer() {
-  shutdown(listener_, SHUT_RDWR);
+  listener_.stop();
   thread_.join();
-  close(listener_);
 }
 
 void ScriptedServer::serve() {
-  for (int peer = accept(listener_, nullptr, nullptr); peer >= 0; peer = accept(listener_, nullptr, nullptr)) {
+  for (int peer = listener_.accept_one(); peer >= 0; peer = listener_.accept_one()) {
     std::string head;
     char c = 0;
     while (!head.ends_with("\r\n\r\n") && read(peer, &c, 1) == 1) head += c;

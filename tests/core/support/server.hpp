@@ -11,6 +11,7 @@
 
 #include "billcore/client.hpp"
 #include "billcore/json.hpp"
+#include "listener.hpp"
 
 namespace billcore::test {
 
@@ -53,8 +54,8 @@ class ScriptedServer {
   ScriptedServer(const ScriptedServer&) = delete;
   ScriptedServer& operator=(const ScriptedServer&) = delete;
 
-  [[nodiscard]] int port() const { return port_; }
-  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/acct"; }
+  [[nodiscard]] int port() const { return listener_.port(); }
+  [[nodiscard]] std::string url() const { return listener_.url("/acct"); }
 
   static std::string json(const std::string& body, int status = 200);
 
@@ -62,8 +63,7 @@ class ScriptedServer {
   void serve();
 
   std::function<std::string(const std::string&)> answer_;
-  int listener_ = -1;
-  int port_ = 0;
+  Listener listener_;
   std::thread thread_;
 };
 

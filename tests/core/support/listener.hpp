@@ -1,0 +1,48 @@
+// A socket that listens on loopback, for test servers.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace billcore::test {
+
+/// Listens on a free port of 127.0.0.1 until it goes.
+class Listener {
+ public:
+  Listener() : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if (bind(descriptor_, any, size) != 0 || listen(descriptor_, 64) != 0 ||
+        getsockname(descriptor_, any, &size) != 0) {
+      throw std::runtime_error("cannot listen on loopback");
+    }
+    port_ = ntohs(address.sin_port);
+  }
+  ~Listener() { close(descriptor_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int port() const { return port_; }
+  [[nodiscard]] std::string url(const std::string& path) const {
+    return "http://127.0.0.1:" + std::to_string(port_) + path;
+  }
+  /// The next connection; below 0 once stop() was called.
+  [[nodiscard]] int accept_one() const { return accept(descriptor_, nullptr, nullptr); }
+  /// From any thread: ends accept_one(), whether it waits or not.
+  void stop() const { shutdown(descriptor_, SHUT_RDWR); }
+
+ private:
+  int descriptor_;
+  int port_ = 0;
+};
+
+}  // namespace billcore::test
