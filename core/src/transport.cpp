@@ -130,30 +130,35 @@ struct RequestHeaders::Lists {
 };
 
 RequestHeaders::RequestHeaders(const std::vector<std::string>& lines)
-    : lists_(new Lists{make_list(lines, {"Expect:"}), make_list(lines, {"Expect:", "Content-Type: application/json"}),
+    : lists_(new Lists{make_list(lines, {}), make_list(lines, {"Expect:", "Content-Type: application/json"}),
                        make_list(lines, {"Expect:", "Content-Type:"})}) {}
 RequestHeaders::~RequestHeaders() = default;
 
-class Engine::Operation {
- public:
-  Operation(Request what, Completion completion, bool guard, std::size_t limit)
-      : request(std::move(what)), done(std::move(completion)), guarded(guard), max_response(limit) {}
-
+// What one request brings about.
+struct Engine::Course {
   Request request;
   Completion done;
-  bool guarded;
-  std::size_t max_response;
-  Descriptors* descriptors = nullptr;  // of the pool
-  Transfer transfer;
+  Transfer transfer = {};
   int sends = 0;
   bool opened = false;  // a connection of its own
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
   bool headers_ended = false;
-  std::optional<Timer> expiry;
-  EasyHandle easy;
+  std::optional<Timer> expiry = {};
+};
+
+// Used for one request after the other: to set all options of a handle again costs more than to change a few.
+class Engine::Operation : public Course {
+ public:
+  Operation(const TransportOptions& options, Descriptors& of)
+      : Course{}, guarded(options.send_guard), max_response(options.max_response), descriptors(of) {}
+
+  const bool guarded;
+  const std::size_t max_response;
+  Descriptors& descriptors;  // of the pool
   std::array<char, CURL_ERROR_SIZE> error{};
+  EasyHandle easy;
 };
 
 struct Engine::Impl {
@@ -179,7 +184,7 @@ struct Engine::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  [[nodiscard]] EasyHandle make_easy();
+  [[nodiscard]] std::unique_ptr<Operation> make_operation();
   void prepare(Operation& operation);
   void set_address(CURL* easy, const std::string& url) const;
   // Ends what has ended; false when there was more than could be done by then.
@@ -190,15 +195,15 @@ struct Engine::Impl {
   void make_readiness();
   void rearm() noexcept;
   std::unique_ptr<Operation> take(Operation* operation) noexcept;
-  void give_back(EasyHandle easy) noexcept;
+  void give_back(std::unique_ptr<Operation> operation) noexcept;
+  void end(Operation* operation);
 
   TransportOptions options;
   std::shared_ptr<Descriptors> descriptors;  // outlives the connections
   std::unique_ptr<Readiness> readiness;      // this, too
   std::unique_ptr<CURLM, FreeMulti> multi;
   std::unique_ptr<CURLU, FreeUrl> origin;  // this, too
-  std::vector<EasyHandle>
-      spare;  // handles keep their options: setting all of them again costs more than changing a few
+  std::vector<std::unique_ptr<Operation>> spare;
   std::vector<std::unique_ptr<Operation>> operations;
   std::map<Timer, std::function<void()>> timers;
   std::uint64_t timer_count = 0;
@@ -213,7 +218,7 @@ curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) n
   const int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   if (made < 0) return CURL_SOCKET_BAD;
   operation.opened = true;
-  operation.descriptors->add(made);
+  operation.descriptors.add(made);
   return made;
 }
 
@@ -225,7 +230,7 @@ int close_socket(void* context, curl_socket_t closed) noexcept {
 // Called by libcurl when a connection is ready and the request is about to leave.
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& operation = *static_cast<Engine::Operation*>(context);
-  if (operation.sends == 0 && !operation.opened && operation.descriptors->is_dead(local_port)) {
+  if (operation.sends == 0 && !operation.opened && operation.descriptors.is_dead(local_port)) {
     operation.transfer.dead_before_send = true;
     return CURL_PREREQFUNC_ABORT;
   }
@@ -318,9 +323,10 @@ int tunnel_status(CURL* easy) noexcept {
 
 }  // namespace
 
-EasyHandle Engine::Impl::make_easy() {
-  EasyHandle handle(curl_easy_init());
-  CURL* easy = handle.get();
+std::unique_ptr<Engine::Operation> Engine::Impl::make_operation() {
+  auto made = std::make_unique<Operation>(options, *descriptors);
+  made->easy.reset(curl_easy_init());
+  CURL* easy = made->easy.get();
   if (easy == nullptr) throw std::bad_alloc();
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_NOPROGRESS, 1L);
@@ -328,6 +334,8 @@ EasyHandle Engine::Impl::make_easy() {
   set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // the key is a custom header and would go along
   set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
+  // Or the environment is searched for each request.
+  if (options.proxy && options.proxy->empty()) set(easy, CURLOPT_NOPROXY, "*");
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // those are the proxy's, and no answer
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -355,7 +363,13 @@ EasyHandle Engine::Impl::make_easy() {
   set(easy, CURLOPT_PREREQFUNCTION, &before_send);
   set(easy, CURLOPT_HEADERFUNCTION, &on_header);
   set(easy, CURLOPT_WRITEFUNCTION, &on_body);
-  return handle;
+  set(easy, CURLOPT_OPENSOCKETDATA, made.get());
+  set(easy, CURLOPT_PREREQDATA, made.get());
+  set(easy, CURLOPT_HEADERDATA, made.get());
+  set(easy, CURLOPT_WRITEDATA, made.get());
+  set(easy, CURLOPT_PRIVATE, made.get());
+  set(easy, CURLOPT_ERRORBUFFER, made->error.data());
+  return made;
 }
 
 // libcurl parses a URL and puts it together again for each request, which is a fifth of what a request costs it. The origin
@@ -379,14 +393,6 @@ void Engine::Impl::prepare(Operation& operation) {
   const bool http2 = options.http2 && request.url.starts_with("https:");
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   set(easy, CURLOPT_PIPEWAIT, http2 ? 1L : 0L);
-  operation.descriptors = descriptors.get();
-  set(easy, CURLOPT_OPENSOCKETDATA, &operation);
-  set(easy, CURLOPT_PREREQDATA, &operation);
-  set(easy, CURLOPT_HEADERDATA, &operation);
-  set(easy, CURLOPT_WRITEDATA, &operation);
-  set(easy, CURLOPT_PRIVATE, &operation);
-  set(easy, CURLOPT_ERRORBUFFER, operation.error.data());
-
   set(easy, CURLOPT_FRESH_CONNECT, request.fresh ? 1L : 0L);
   const auto& headers = *request.headers->lists_;
   const bool has_body = request.body && !request.body->empty();
@@ -415,14 +421,15 @@ Engine::Engine(const TransportOptions& options, std::shared_ptr<Descriptors> des
 Engine::~Engine() = default;
 
 Engine::Operation* Engine::start(Request request, Completion done) {
-  auto operation = std::make_unique<Operation>(std::move(request), std::move(done), impl_->options.send_guard,
-                                               impl_->options.max_response);
+  std::unique_ptr<Operation> operation;
   if (impl_->spare.empty()) {
-    operation->easy = impl_->make_easy();
+    operation = impl_->make_operation();
   } else {
-    operation->easy = std::move(impl_->spare.back());
+    operation = std::move(impl_->spare.back());
     impl_->spare.pop_back();
   }
+  static_cast<Course&>(*operation) = Course{std::move(request), std::move(done)};
+  operation->error[0] = '\0';
   impl_->prepare(*operation);
   impl_->operations.push_back(std::move(operation));
   Operation* started = impl_->operations.back().get();
@@ -448,17 +455,24 @@ std::unique_ptr<Engine::Operation> Engine::Impl::take(Operation* operation) noex
   operations.erase(found);
   if (taken->expiry) timers.erase(*taken->expiry);
   curl_multi_remove_handle(multi.get(), taken->easy.get());
-  give_back(std::move(taken->easy));
   return taken;
 }
 
-void Engine::Impl::give_back(EasyHandle easy) noexcept try {
-  // Nothing of the finished request may be reached through the kept handle.
-  curl_easy_setopt(easy.get(), CURLOPT_ERRORBUFFER, nullptr);
-  curl_easy_setopt(easy.get(), CURLOPT_POSTFIELDS, nullptr);
-  spare.push_back(std::move(easy));
+void Engine::Impl::give_back(std::unique_ptr<Operation> operation) noexcept try {
+  // Nothing of the finished request may be reached through what is kept.
+  curl_easy_setopt(operation->easy.get(), CURLOPT_POSTFIELDS, nullptr);
+  static_cast<Course&>(*operation) = Course{};
+  spare.push_back(std::move(operation));
 } catch (...) {
   // No memory to remember it: the handle goes, its connection stays with the engine.
+}
+
+void Engine::Impl::end(Operation* operation) {
+  auto taken = take(operation);
+  const auto done = std::move(taken->done);
+  auto transfer = std::move(taken->transfer);
+  give_back(std::move(taken));
+  done(std::move(transfer));
 }
 
 bool Engine::Impl::collect(Deadline until) {
@@ -505,8 +519,7 @@ bool Engine::Impl::collect(Deadline until) {
         transfer.reason = "the environment names one that is not supported";
       }
     }
-    const auto finished = take(operation);
-    finished->done(std::move(finished->transfer));
+    end(operation);
     if (until && left > 0 && SteadyClock::now() >= *until) return false;
   }
   return true;
@@ -519,7 +532,7 @@ void Engine::Impl::check(CURLMcode code) const {
 }
 
 bool Engine::drive(const std::function<bool()>& until, const std::function<bool()>& interrupt) {
-  auto asked = SteadyClock::now();
+  auto asked = interrupt ? SteadyClock::now() : SteadyClock::time_point();
   while (true) {
     int running = 0;
     impl_->check(curl_multi_perform(impl_->multi.get(), &running));
@@ -560,10 +573,10 @@ void Engine::Impl::run_timers() {
 }
 
 void Engine::Impl::expire(Operation* operation) {
-  const auto finished = take(operation);
-  finished->transfer.failure = Failure::timeout;
-  finished->transfer.reason = finished->transfer.sent ? "no answer in time" : "no connection was free in time";
-  finished->done(std::move(finished->transfer));
+  auto& transfer = operation->transfer;
+  transfer.failure = Failure::timeout;
+  transfer.reason = transfer.sent ? "no answer in time" : "no connection was free in time";
+  end(operation);
 }
 
 void Engine::Impl::make_readiness() {
@@ -607,10 +620,12 @@ void Engine::process() {
 }
 
 bool Engine::cancel(Operation* operation, std::int64_t* sent_at) noexcept {
-  const auto taken = impl_->take(operation);
-  if (taken == nullptr || !taken->transfer.sent) return false;
-  if (sent_at != nullptr) *sent_at = taken->transfer.sent_at;
-  return true;
+  auto taken = impl_->take(operation);
+  if (taken == nullptr) return false;
+  const bool sent = taken->transfer.sent;
+  if (sent && sent_at != nullptr) *sent_at = taken->transfer.sent_at;
+  impl_->give_back(std::move(taken));
+  return sent;
 }
 
 std::vector<std::string> own_trust() {

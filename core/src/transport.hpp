@@ -129,6 +129,7 @@ class Engine {
   void process();
 
  private:
+  struct Course;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
