@@ -65,6 +65,12 @@ billcore_status billcore_client_options_set_max_retries(billcore_client_options*
       options, [&](auto& to) { to.max_retries = max_retries; }, err);
 }
 
+billcore_status billcore_client_options_set_concurrency(billcore_client_options* options, int32_t pages,
+                                                        billcore_error** err) {
+  return set(
+      options, [&](auto& to) { to.concurrency = pages; }, err);
+}
+
 billcore_status billcore_client_options_set_proxy(billcore_client_options* options, billcore_str url,
                                                   billcore_error** err) {
   return set(
@@ -178,6 +184,12 @@ billcore_status billcore_client_changes_set_max_retries(billcore_client_changes*
                                                         billcore_error** err) {
   return set(
       changes, [&](auto& to) { to.max_retries = max_retries; }, err);
+}
+
+billcore_status billcore_client_changes_set_concurrency(billcore_client_changes* changes, int32_t pages,
+                                                        billcore_error** err) {
+  return set(
+      changes, [&](auto& to) { to.concurrency = pages; }, err);
 }
 
 billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,
@@ -310,6 +322,18 @@ billcore_status billcore_subscription_query_set_page(billcore_subscription_query
       query, [&](auto& to) { to.page = page; }, err);
 }
 
+billcore_status billcore_subscription_query_set_strict(billcore_subscription_query* query, bool strict,
+                                                       billcore_error** err) {
+  return set(
+      query, [&](auto& to) { to.strict = strict; }, err);
+}
+
+billcore_status billcore_subscription_query_set_resume(billcore_subscription_query* query, billcore_str state,
+                                                       billcore_error** err) {
+  return set(
+      query, [&](auto& to) { to.resume = text(state); }, err);
+}
+
 void billcore_subscription_query_free(billcore_subscription_query* query) { delete query; }
 
 billcore_status billcore_order_query_new(billcore_order_query** out, billcore_error** err) { return make(out, err); }
@@ -335,6 +359,16 @@ billcore_status billcore_order_query_set_page(billcore_order_query* query, int64
       query, [&](auto& to) { to.page = page; }, err);
 }
 
+billcore_status billcore_order_query_set_strict(billcore_order_query* query, bool strict, billcore_error** err) {
+  return set(
+      query, [&](auto& to) { to.strict = strict; }, err);
+}
+
+billcore_status billcore_order_query_set_resume(billcore_order_query* query, billcore_str state, billcore_error** err) {
+  return set(
+      query, [&](auto& to) { to.resume = text(state); }, err);
+}
+
 void billcore_order_query_free(billcore_order_query* query) { delete query; }
 
 billcore_status billcore_product_query_new(billcore_product_query** out, billcore_error** err) {
@@ -344,6 +378,17 @@ billcore_status billcore_product_query_new(billcore_product_query** out, billcor
 billcore_status billcore_product_query_set_page(billcore_product_query* query, int64_t page, billcore_error** err) {
   return set(
       query, [&](auto& to) { to.page = page; }, err);
+}
+
+billcore_status billcore_product_query_set_strict(billcore_product_query* query, bool strict, billcore_error** err) {
+  return set(
+      query, [&](auto& to) { to.strict = strict; }, err);
+}
+
+billcore_status billcore_product_query_set_resume(billcore_product_query* query, billcore_str state,
+                                                  billcore_error** err) {
+  return set(
+      query, [&](auto& to) { to.resume = text(state); }, err);
 }
 
 void billcore_product_query_free(billcore_product_query* query) { delete query; }

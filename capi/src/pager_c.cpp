@@ -40,6 +40,12 @@ billcore_status get_verdict(const List* list, bool* complete, billcore_str* reas
 }
 
 template <typename List>
+billcore_status get_state(const List* list, billcore_buf* out, billcore_error** err) noexcept {
+  return call(
+      err, [&] { put(out, handle(list).view.state()); }, out);
+}
+
+template <typename List>
 billcore_status stop(List* list, billcore_error** err) noexcept {
   return call(err, [&] { handle(list).view.stop(); });
 }
@@ -124,6 +130,11 @@ billcore_status billcore_subscription_list_total(const billcore_subscription_lis
   return get(list, &SubscriptionPager::total, out, present, err);
 }
 
+billcore_status billcore_subscription_list_state(const billcore_subscription_list* list, billcore_buf* out,
+                                                 billcore_error** err) {
+  return get_state(list, out, err);
+}
+
 billcore_status billcore_subscription_list_fetched_pages(const billcore_subscription_list* list, int64_t* out,
                                                          billcore_error** err) {
   return get(list, &SubscriptionPager::fetched_pages, out, err);
@@ -176,6 +187,10 @@ billcore_status billcore_order_list_total(const billcore_order_list* list, int64
   return get(list, &OrderPager::total, out, present, err);
 }
 
+billcore_status billcore_order_list_state(const billcore_order_list* list, billcore_buf* out, billcore_error** err) {
+  return get_state(list, out, err);
+}
+
 billcore_status billcore_order_list_fetched_pages(const billcore_order_list* list, int64_t* out, billcore_error** err) {
   return get(list, &OrderPager::fetched_pages, out, err);
 }
@@ -222,6 +237,11 @@ billcore_status billcore_product_list_first(billcore_product_list* list, billcor
 billcore_status billcore_product_list_total(const billcore_product_list* list, int64_t* out, bool* present,
                                             billcore_error** err) {
   return get(list, &ProductPager::total, out, present, err);
+}
+
+billcore_status billcore_product_list_state(const billcore_product_list* list, billcore_buf* out,
+                                            billcore_error** err) {
+  return get_state(list, out, err);
 }
 
 billcore_status billcore_product_list_fetched_pages(const billcore_product_list* list, int64_t* out,

@@ -5,7 +5,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "list_reader.hpp"
 #include "options.hpp"
+#include "pager_core.hpp"
 #include "session.hpp"
 
 namespace billcore {
@@ -75,6 +77,7 @@ struct AsyncClient::Loop {
   int descriptor;
   Ticket last = 0;
   bool starting = false;
+  std::size_t waiting = 0;                                       // lists
   std::unordered_map<Ticket, std::unique_ptr<Running>> running;  // goes before the engine
 };
 
@@ -112,6 +115,82 @@ AsyncClient::Cancelled AsyncClient::cancel(Ticket ticket) {
   return {error.detail().outcome_unknown, error.message()};
 }
 
-std::size_t AsyncClient::running() const noexcept { return loop_->running.size(); }
+std::size_t AsyncClient::running() const noexcept { return loop_->running.size() + loop_->waiting; }
+
+struct AsyncPages::Parts {
+  Parts(std::shared_ptr<AsyncClient::Loop> of, std::shared_ptr<detail::PagerCore> pager,
+        const detail::SessionPtr& session, ListOperation list, const CallOptions& call)
+      : loop(std::move(of)), core(std::move(pager)), reader(session, *loop->engine, std::move(list), call) {}
+
+  std::shared_ptr<AsyncClient::Loop> loop;
+  std::shared_ptr<detail::PagerCore> core;
+  detail::ListReader reader;
+  bool waited_for = false;
+  std::optional<detail::Engine::Timer> timer;
+
+  void leave() noexcept {
+    if (!std::exchange(waited_for, false)) return;
+    --loop->waiting;
+    if (const auto running = std::exchange(timer, std::nullopt)) loop->engine->stop(*running);
+    reader.expect_nothing();
+  }
+};
+
+AsyncPages::AsyncPages(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+AsyncPages::~AsyncPages() {
+  if (parts_->loop->pid == getpid()) {
+    parts_->leave();
+  } else {
+    static_cast<void>(parts_.release());  // of the parent of a fork
+  }
+}
+
+void AsyncPages::announce() {
+  const auto next = parts_->core->ahead();
+  if (!next || next->page > next->last) return;
+  parts_->core->announced(*next);
+  parts_->reader.notice_pause();
+  parts_->reader.request(next->page, next->last, next->count);
+}
+
+bool AsyncPages::advance() {
+  const auto wanted = parts_->core->wanted();
+  if (!wanted || wanted->anew || !parts_->reader.has(wanted->page)) return false;
+  parts_->core->accept(parts_->reader.take(wanted->page));
+  if (parts_->core->has_page()) announce();
+  return true;
+}
+
+void AsyncPages::wait(std::function<void()> ready) {
+  const auto wanted = *parts_->core->wanted();
+  parts_->core->fetching();
+  auto& reader = parts_->reader;
+  if (wanted.anew) reader.drop();
+  reader.notice_pause();
+  reader.request(wanted.page, wanted.last, wanted.count);
+  if (!std::exchange(parts_->waited_for, true)) ++parts_->loop->waiting;
+  auto told = [parts = parts_.get(), ready = std::move(ready)] {
+    parts->leave();
+    ready();
+  };
+  if (reader.has(wanted.page)) {  // whoever waits expects to be called later
+    parts_->timer = parts_->loop->engine->at(detail::SteadyClock::now(), std::move(told));
+  } else {
+    reader.expect(wanted.page, std::move(told));
+  }
+}
+
+void AsyncPages::give_up() noexcept {
+  parts_->reader.give_up();
+  parts_->leave();
+}
+
+std::unique_ptr<AsyncPages> AsyncClient::pages(std::shared_ptr<detail::PagerCore> pager, ListOperation list,
+                                               const CallOptions& call) const {
+  session_->require_open();
+  return std::make_unique<AsyncPages>(
+      std::make_unique<AsyncPages::Parts>(loop_, std::move(pager), session_, std::move(list), call));
+}
 
 }  // namespace billcore

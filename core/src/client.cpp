@@ -2,25 +2,45 @@
 
 #include <utility>
 
+#include "list_source.hpp"
 #include "pager_core.hpp"
 #include "session.hpp"
+#include "url.hpp"
 
 namespace billcore {
 namespace {
 
-template <typename T>
-Pager<T> pager(detail::SessionPtr session, ListOperation list, std::int64_t page, const CallOptions& call) {
+// So that no state is taken for another list's.
+std::uint64_t fingerprint(const detail::Session& session, const ListOperation& list) {
+  std::string text = session.terms().options.base_url + list.path + '?' + detail::query_string(list.query);
+  std::uint64_t sum = 0xCBF29CE484222325U;
+  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return sum;
+}
+
+detail::PagerOptions complete(const detail::Session& session, const ListOperation& list, detail::PagerOptions options) {
+  options.concurrency = session.terms().options.concurrency;
+  options.list = fingerprint(session, list);
+  return options;
+}
+
+std::shared_ptr<detail::PagerCore> pages(detail::SessionPtr session, ListOperation list, detail::PagerOptions options,
+                                         const CallOptions& call) {
   session->require_open();
-  auto fetch = [session = std::move(session), list = std::move(list), call](std::int64_t number) {
-    return session->list(list.page(number), call);
-  };
-  return Pager<T>(std::make_shared<detail::PagerCore>(std::move(fetch), page));
+  options = complete(*session, list, options);
+  auto source = std::make_unique<detail::ListSource>(std::move(session), std::move(list), call);
+  return std::make_shared<detail::PagerCore>(std::move(source), options);
+}
+
+template <typename T, typename Query>
+Pager<T> pager(detail::SessionPtr session, ListOperation list, const Query& query, const CallOptions& call) {
+  return Pager<T>(pages(std::move(session), std::move(list), {query.page, 1, query.strict, query.resume, 0}, call));
 }
 
 }  // namespace
 
 Pager<Subscription> Subscriptions::list(const SubscriptionQuery& query, const CallOptions& call) const {
-  return pager<Subscription>(session_, operations::list_subscriptions(query), query.page, call);
+  return pager<Subscription>(session_, operations::list_subscriptions(query), query, call);
 }
 
 Subscription Subscriptions::get(const Id& id, const CallOptions& call) const {
@@ -40,11 +60,11 @@ Order Subscriptions::charge(const Id& id, const Charge& charge, const CallOption
 }
 
 Pager<Order> Subscriptions::orders(const Id& id, const OrderQuery& query, const CallOptions& call) const {
-  return pager<Order>(session_, operations::list_orders(id, query), query.page, call);
+  return pager<Order>(session_, operations::list_orders(id, query), query, call);
 }
 
 Pager<Product> Products::list(const ProductQuery& query, const CallOptions& call) const {
-  return pager<Product>(session_, operations::list_products(), query.page, call);
+  return pager<Product>(session_, operations::list_products(), query, call);
 }
 
 Product Products::get(std::int64_t id, const CallOptions& call) const {
@@ -76,6 +96,15 @@ Client Client::with_options(const ClientChanges& changes) const {
 void Client::send(const Operation& operation, const CallOptions& call,
                   const std::function<void(Completed&)>& read) const {
   session_->send(operation, call, read);
+}
+
+std::shared_ptr<detail::PagerCore> Client::pages(ListOperation list, detail::PagerOptions options,
+                                                 const CallOptions& call) const {
+  return billcore::pages(session_, std::move(list), options, call);
+}
+
+detail::PagerOptions Client::complete(const ListOperation& list, detail::PagerOptions options) const {
+  return billcore::complete(*session_, list, options);
 }
 
 bool Client::close() noexcept { return session_->close(); }

@@ -111,6 +111,7 @@ void Exchange::settle(Transfer&& transfer) {
   if (hooks_ != nullptr) tell(*hooks_, &Hooks::on_response, about(&transfer));
   std::optional<std::chrono::milliseconds> pause;
   if (may_repeat(operation_.is_write(), transfer) || transfer.status == 429) {
+    limited_ = limited_ || transfer.status == 429;
     auto& shared = *terms_.shared;
     const auto asked = retry_after(transfer.head, unix_seconds());
     const auto now = shared.sources.now();
@@ -133,8 +134,36 @@ void Exchange::settle(Transfer&& transfer) {
   wait(*pause, &Exchange::attempt);
 }
 
+void Exchange::stop(std::optional<Engine::Timer>& timer) noexcept {
+  if (timer) engine_.stop(*std::exchange(timer, std::nullopt));
+}
+
+void Exchange::expire_at(Deadline deadline) {
+  stop(clock_);
+  if (done_) return;
+  deadline_ = deadline;
+  if (!deadline) return;
+  clock_ = engine_.at(*deadline, [this] {
+    clock_.reset();
+    guarded([this] { expire(); });
+  });
+}
+
+void Exchange::expire() {
+  const auto left = cancel();
+  Transfer transfer;
+  transfer.failure = Failure::timeout;
+  transfer.reason = "no answer in time";
+  transfer.sent = left.sent;
+  transfer.sent_at = left.sent_at;
+  if (hooks_ != nullptr) tell(hooks_, &Hooks::on_response, about(&transfer));
+  transfer_ = std::move(transfer);
+  finish();
+}
+
 void Exchange::finish() noexcept {
   done_ = true;
+  stop(clock_);
   // The last step: whoever is told may destroy this.
   if (const auto done = std::exchange(when_done_, nullptr)) done();
 }
@@ -147,7 +176,8 @@ Answer Exchange::answer() {
 Exchange::Left Exchange::cancel() noexcept {
   Left left;
   if (running_ != nullptr) left.sent = engine_.cancel(std::exchange(running_, nullptr), &left.sent_at);
-  if (waiting_) engine_.stop(*std::exchange(waiting_, std::nullopt));
+  stop(waiting_);
+  stop(clock_);
   return left;
 }
 

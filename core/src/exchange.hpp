@@ -43,6 +43,11 @@ class Exchange {
   /// cancelled; it may destroy the exchange.
   void start(std::function<void()> done) noexcept;
   [[nodiscard]] bool done() const noexcept { return done_; }
+  /// From now on this is the deadline, in place of the one before (and of the engine's own, which a request has from its
+  /// start): for requests that are made ahead of their time.
+  void expire_at(Deadline deadline);
+  /// Was it told to come later (429)?
+  [[nodiscard]] bool was_limited() const noexcept { return limited_; }
   /// The complete answer, whatever its status; throws what came in its place. Once, when done.
   [[nodiscard]] Answer answer();
   [[nodiscard]] RequestInfo request() const noexcept;
@@ -61,6 +66,8 @@ class Exchange {
   void settle(Transfer&& transfer);
   void wait(std::chrono::milliseconds length, void (Exchange::*then)());
   void finish() noexcept;
+  void expire();
+  void stop(std::optional<Engine::Timer>& timer) noexcept;
   // Runs a step; what it throws ends the call.
   template <typename Step>
   void guarded(Step step) noexcept;
@@ -76,6 +83,8 @@ class Exchange {
   SteadyClock::time_point begun_;
   Engine::Operation* running_ = nullptr;
   std::optional<Engine::Timer> waiting_;
+  std::optional<Engine::Timer> clock_;  // of expire_at()
+  bool limited_ = false;
   bool done_ = false;
   std::optional<Transfer> transfer_;
   std::string shown_id_;  // for hooks

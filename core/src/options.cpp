@@ -92,6 +92,9 @@ void check_changeable(const ClientOptions& options) {
   if (options.max_retries < 0) {
     throw Error(ErrorCode::config, "max_retries must not be negative; 0 sends every request exactly once");
   }
+  if (options.concurrency < 1) {
+    throw Error(ErrorCode::config, "concurrency must be at least 1: the pages of a list that are on their way at once");
+  }
   for (const auto& [name, value] : options.headers) check_header(name, value);
 }
 
@@ -122,6 +125,7 @@ ClientOptions changed_options(ClientOptions options, const ClientChanges& change
   if (changes.timeout) options.timeout = changes.timeout;
   if (changes.no_timeout) options.timeout.reset();
   if (changes.max_retries) options.max_retries = *changes.max_retries;
+  if (changes.concurrency) options.concurrency = *changes.concurrency;
   if (changes.headers) options.headers = *changes.headers;
   check_changeable(options);
   return options;

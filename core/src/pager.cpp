@@ -1,5 +1,9 @@
 #include "billcore/pager.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <utility>
+
 #include "billcore/error.hpp"
 #include "pager_core.hpp"
 
@@ -7,8 +11,9 @@ namespace billcore {
 namespace detail {
 namespace {
 
-constexpr std::size_t window_pages = 18;
+constexpr std::size_t least_window = 18;  // pages
 constexpr int max_same_pages = 3;
+constexpr int max_pages_without_news = 18;
 
 std::optional<std::int64_t> optional_number(const Node* pagination, std::string_view field) noexcept {
   const Node* found = member(pagination, field);
@@ -17,68 +22,159 @@ std::optional<std::int64_t> optional_number(const Node* pagination, std::string_
   return number;
 }
 
-// What an item is recognised by: 7 and "7" differ. Empty for an item without an id, which is always yielded.
-std::string id_key(const Node* id) {
-  if (id == nullptr) return {};
-  if (kind(id) == Value::Kind::string) return std::string("s").append(text(id));
-  return kind(id) == Value::Kind::integer ? integer_text(id) : std::string();
+std::uint64_t mixed(std::uint64_t bits) noexcept {
+  bits = (bits ^ bits >> 30U) * 0xBF58476D1CE4E5B9U;
+  bits = (bits ^ bits >> 27U) * 0x94D049BB133111EBU;
+  return std::max<std::uint64_t>(bits ^ bits >> 31U, 1);
+}
+
+// What an item is recognised by: 7 and "7" differ. 0 for an item without an id, which is always yielded.
+std::uint64_t id_hash(const Node* item) {
+  const Node* id = kind(item) == Value::Kind::object ? member(item, "id") : nullptr;
+  if (id == nullptr) return 0;
+  constexpr std::uint64_t of_text = 0x9E3779B97F4A7C15U;
+  if (kind(id) == Value::Kind::string) return mixed(std::hash<std::string_view>()(text(id)) ^ of_text);
+  if (kind(id) != Value::Kind::integer) return 0;
+  std::int64_t number = 0;
+  if (int64(id, number)) return mixed(static_cast<std::uint64_t>(number));
+  return mixed(std::hash<std::string>()(integer_text(id)));
+}
+
+std::vector<std::uint64_t> ids_of(const Node* data) {
+  std::vector<std::uint64_t> ids;
+  ids.reserve(size(data));
+  const Node* item = first(data);
+  for (std::size_t left = size(data); left > 0; --left, item = next(item)) ids.push_back(id_hash(item));
+  return ids;
 }
 
 }  // namespace
 
-PagerCore::PagerCore(Fetch fetch, std::int64_t first_page) : fetch_(std::move(fetch)), next_number_(first_page) {
-  if (first_page < 1) {
-    throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(first_page) + ": pages count from 1");
+PagerCore::PagerCore(std::unique_ptr<PageSource> source, const PagerOptions& options)
+    : source_(std::move(source)),
+      first_page_(options.first_page),
+      concurrency_(std::max<std::int64_t>(options.concurrency, 1)),
+      strict_(options.strict),
+      list_(options.list),
+      next_number_(options.first_page),
+      ahead_(concurrency_),
+      known_(options.strict ? 0 : std::max(least_window, static_cast<std::size_t>(concurrency_) * 2 + 2)) {
+  if (first_page_ < 1) {
+    throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(first_page_) + ": pages count from 1");
   }
+  if (!options.resume.empty()) resume(options.resume, options.list);
+}
+
+void PagerCore::resume(std::string_view text, std::uint64_t list) {
+  const auto state = read_state(text);
+  if (!state) throw Error(ErrorCode::invalid_argument, "resume is not the state of a pager: pass it as it was given");
+  if (state->list != list) {
+    throw Error(ErrorCode::invalid_argument, "resume is the state of another list: pass the same arguments with it");
+  }
+  if (strict_) {
+    throw Error(ErrorCode::invalid_argument,
+                "resume and strict do not go together: a second reading needs the whole first");
+  }
+  next_number_ = state->page;
+  fetched_ = state->fetched;
+  total_ = state->total;
+  noticed_ = state->noticed;
+  for (const auto id : state->ids) known_.add(id);
+  yielded_.push_back(state->ids);
+  resumed_ = true;
+}
+
+std::string PagerCore::state() const {
+  PagerState out;
+  out.list = list_;
+  out.page = border_ > 0 ? border_ : next_number_;
+  out.fetched = fetched_;
+  out.total = total_;
+  out.noticed = noticed_;
+  for (const auto& ids : yielded_) out.ids.insert(out.ids.end(), ids.begin(), ids.end());
+  if (page_) {
+    const auto taken = page_ids_.begin() + static_cast<std::ptrdiff_t>(position_);
+    out.ids.insert(out.ids.end(), page_ids_.begin(), taken);
+    if (taken != page_ids_.end()) out.page = page_number_;
+  }
+  std::erase(out.ids, 0U);
+  return write_state(out);
 }
 
 void PagerCore::notice(std::string_view reason) noexcept {
   if (noticed_.empty()) noticed_ = reason;
 }
 
-void PagerCore::keep_new_items(const Node* data) {
-  Ids ids;
-  Ids fresh;
-  std::unordered_set<std::string_view> on_this_page;
-  bool all_have_ids = true;
-  bool overlap = false;
-  const Node* item = first(data);
-  for (std::size_t left = size(data); left > 0; --left, item = next(item)) {
-    ids.push_back(id_key(kind(item) == Value::Kind::object ? member(item, "id") : nullptr));
-  }
-  item = first(data);
-  for (const auto& key : ids) {
-    const Node* here = std::exchange(item, next(item));
-    if (!key.empty() && (known_.contains(key) || !on_this_page.insert(key).second)) {
-      overlap = true;
-      continue;
-    }
-    page_->items.push_back(here);
-    if (key.empty()) {
-      all_have_ids = false;
-    } else {
-      fresh.push_back(key);
-    }
-  }
-  if (overlap) notice("overlap");
-  if (all_have_ids) check_repetition(ids, !page_->items.empty());
+std::optional<Wanted> PagerCore::wanted() const noexcept {
+  if (ended_) return std::nullopt;
+  if (border_ > 0) return Wanted{border_ - 1, border_ - 1, 1, anew_};
+  return ahead().value_or(Wanted{next_number_, next_number_, 1, anew_});
+}
 
-  // Only a page that is taken is remembered: after an error the same page is asked for again.
-  known_.insert(fresh.begin(), fresh.end());
-  window_.push_back(std::move(fresh));
-  if (window_.size() > window_pages) {
-    for (const auto& old : window_.front()) known_.erase(old);
-    window_.pop_front();
+std::optional<Wanted> PagerCore::ahead() const noexcept {
+  // first() is to cost one request: others are made when a second item is asked for. A second reading goes from page to page,
+  // since then nothing can move past it unseen.
+  if (ahead_ <= 1 || taken_ == 0 || fetched_ == 0 || ended_ || border_ > 0 || second_) return std::nullopt;
+  return Wanted{next_number_, last_number_, ahead_, anew_};
+}
+
+// Did the list move since the page before was read?
+PagerCore::Move PagerCore::move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk) noexcept {
+  const bool changed = total && total_ && *total != *total_;
+  const bool again = !second_ && !std::exchange(resumed_, false) && ids != previous_ &&
+                     std::any_of(ids.begin(), ids.end(), [this](auto id) { return id != 0 && known_.contains(id); });
+  if (shrunk) notice("list_shrank");
+  if (changed) notice("total_changed");
+  if (again) notice("overlap");
+  if (changed && *total > *total_) return Move::grown;
+  return shrunk || changed || again ? Move::other : Move::none;
+}
+
+// A page that was read too early, or that something moved past, is not taken. True when others are to be read first.
+bool PagerCore::must_read_again(Move move, std::int64_t number) noexcept {
+  if (move == Move::none || mended_ == number) return false;
+  if (move == Move::grown) {
+    // New records come at the head and push others down: nothing is lost behind a page that was read since.
+    if (number > announced_) return false;
+    mended_ = number;
+  } else {
+    // What moved up is on the page before by now.
+    if (number == 1) return false;
+    border_ = number;
   }
-  previous_ids_ = all_have_ids ? std::move(ids) : Ids();
+  anew_ = true;
+  announced_ = 0;
+  ahead_ = 1;  // pages of a list that moves are better read one after the other
+  return true;
+}
+
+void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
+  const bool rereading = border_ > 0;
+  const bool all_have_ids = std::find(ids.begin(), ids.end(), 0U) == ids.end();
+  if (!rereading) {
+    const auto is_new = [this](std::uint64_t id) { return id == 0 || !known_.contains(id); };
+    if (all_have_ids) check_repetition(ids, std::any_of(ids.begin(), ids.end(), is_new));
+    previous_ = all_have_ids ? ids : Ids();
+  }
+  // Only a page that is taken is remembered: after an error the same page is asked for again.
+  known_.next_page();
+  page_ids_.clear();
+  const Node* item = first(data);
+  for (const auto id : ids) {
+    const Node* here = std::exchange(item, next(item));
+    // What has no id cannot be told from what was read before: it is yielded by the first reading of its page.
+    if (id == 0 ? rereading || second_ : !known_.add(id)) continue;
+    page_->items.push_back(here);
+    page_ids_.push_back(id);
+  }
 }
 
 void PagerCore::check_repetition(const Ids& ids, bool any_new) {
   if (ids.empty()) return;
-  same_pages_ = ids == previous_ids_ ? same_pages_ + 1 : 1;
+  same_pages_ = ids == previous_ ? same_pages_ + 1 : 1;
   if (same_pages_ > 1) notice("repeated_page");
-  pages_without_news_ = any_new ? 0 : pages_without_news_ + 1;
-  if (same_pages_ >= max_same_pages || pages_without_news_ >= static_cast<int>(window_pages)) {
+  pages_without_news_ = any_new || (second_ && next_number_ <= first_reading_) ? 0 : pages_without_news_ + 1;
+  if (same_pages_ >= max_same_pages || pages_without_news_ >= max_pages_without_news) {
     throw Error(ErrorCode::pagination, "the list repeats itself: page " + std::to_string(next_number_) +
                                            " brings the same records again; the service does not honour `page`");
   }
@@ -90,69 +186,106 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto current = page.pagination.current_page();
   const auto last = page.pagination.total_pages();
   const auto total = optional_number(page.pagination.value().node(), "total");
+  const auto number = border_ > 0 ? border_ - 1 : next_number_;
 
-  const bool shrunk = fetched_ > 0 && next_number_ > last;  // asked for because the page before said it exists
-  if (current != next_number_ && !shrunk) {
-    throw Error(ErrorCode::pagination, "page " + std::to_string(next_number_) + " was asked for, page " +
+  const bool shrunk = fetched_ > 0 && number > first_page_ && number > last;  // the page before said that it exists
+  if (current != number && !shrunk) {
+    throw Error(ErrorCode::pagination, "page " + std::to_string(number) + " was asked for, page " +
                                            std::to_string(current) + " came: the service does not honour `page`");
   }
-  if (size(data) == 0 && next_number_ < last) {
-    throw Error(ErrorCode::pagination, "page " + std::to_string(next_number_) + " is empty, yet says that there are " +
+  if (size(data) == 0 && number < last) {
+    throw Error(ErrorCode::pagination, "page " + std::to_string(number) + " is empty, yet says that there are " +
                                            std::to_string(last) + " pages");
   }
-  if (shrunk) notice("list_shrank");
-  if (total && total_ && *total != *total_) notice("total_changed");
-
-  page_.emplace(std::move(page));
-  position_ = 0;
-  keep_new_items(data);
+  const auto ids = ids_of(data);
+  ++fetched_;
+  const auto move = border_ == 0 && fetched_ > 1 ? move_before(ids, total, shrunk) : Move::none;
   if (total) total_ = total;
   last_number_ = last;
-  ++fetched_;
-  ended_ = next_number_ >= last;
-  if (!ended_) ++next_number_;
+  if (must_read_again(move, number)) return;
+  if (move == Move::none && border_ == 0) ahead_ = std::min(ahead_ * 2, concurrency_);
+  page_.emplace(std::move(page));
+  page_number_ = number;
+  position_ = 0;
+  keep_new_items(data, ids);
+  anew_ = false;
+  if (border_ > 0) {
+    mended_ = std::exchange(border_, 0);
+    if (page_->items.empty()) page_.reset();
+    if (mended_ <= last) return;  // and now it
+    next_number_ = mended_;       // it has shrunk to before it: this was the end
+  }
+  go_on(last);
 }
 
-std::optional<std::int64_t> PagerCore::wanted() const noexcept {
-  if (ended_) return std::nullopt;
-  return next_number_;
+void PagerCore::go_on(std::int64_t last) {
+  if (next_number_ < last) {
+    ++next_number_;
+    return;
+  }
+  if (!strict_ || second_) {
+    ended_ = true;
+    return;
+  }
+  second_ = true;
+  first_reading_ = next_number_;
+  next_number_ = first_page_;
+  noticed_ = {};  // the second reading decides
+  total_.reset();
+  previous_.clear();
+  same_pages_ = 1;
+  mended_ = 0;
+  anew_ = true;
 }
 
 void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
-  try {
-    read(document);
-  } catch (...) {
-    // What has been yielded stays yielded; the next call asks for this page again.
-    page_.reset();
-    throw;
+  if (page_) {
+    yielded_.push_back(std::exchange(page_ids_, {}));
+    if (yielded_.size() > 2) yielded_.pop_front();
   }
-  if (fetched_ == 1 && !page_->items.empty()) first_.emplace(page_->document, page_->items.front());
+  page_.reset();
+  read(document);
+  if (!first_ && page_ && !page_->items.empty()) first_.emplace(page_->document, page_->items.front());
 }
 
 bool PagerCore::advance() {
-  const auto number = wanted();
-  if (!number) return false;
-  page_.reset();
-  accept(fetch_(*number));
+  const auto next = wanted();
+  if (!next) return false;
+  anew_ = false;
+  accept(source_->fetch(*next));
+  if (page_) announce();
   return true;
 }
 
+void PagerCore::announce() noexcept try {
+  const auto next = ahead();
+  if (!next || source_ == nullptr) return;
+  source_->ahead(*next);
+  announced(*next);
+} catch (...) {
+  // Whoever waits for the page will be told.
+}
+
+void PagerCore::announced(const Wanted& pages) noexcept {
+  announced_ = std::min(pages.last, pages.page > pages.last - pages.count ? pages.last : pages.page + pages.count - 1);
+}
+
 std::optional<Value> PagerCore::take_item() {
-  if (!buffered()) {
-    page_.reset();
-    return std::nullopt;
-  }
+  if (taken_ == 1) announce();
+  if (announced_ > 0 && source_ != nullptr) source_->tend();
+  if (!buffered()) return std::nullopt;
   stopped_ = false;
+  ++taken_;
   return Value(page_->document, page_->items[position_++]);
 }
 
 std::optional<PageData> PagerCore::take_page() {
   if (!page_) return std::nullopt;
-  PageData page = *std::move(page_);
-  page.items.erase(page.items.begin(), page.items.begin() + static_cast<std::ptrdiff_t>(position_));
-  page_.reset();
-  position_ = 0;
+  PageData page{page_->document, {}, page_->pagination};
+  page.items.assign(page_->items.begin() + static_cast<std::ptrdiff_t>(position_), page_->items.end());
+  position_ = page_->items.size();
+  ++taken_;
   stopped_ = false;
   return page;
 }
@@ -164,12 +297,15 @@ std::optional<Value> PagerCore::next_item() {
 }
 
 std::optional<PageData> PagerCore::next_page() {
-  if (!buffered() && !advance()) return std::nullopt;
+  while (!buffered()) {
+    if (!advance()) return std::nullopt;
+    if (page_) break;
+  }
   return take_page();
 }
 
 std::optional<Value> PagerCore::first_item() {
-  if (fetched_ == 0) advance();
+  while (fetched_ == 0 || (!first_ && !ended_)) advance();
   return first_;
 }
 
@@ -180,15 +316,20 @@ std::optional<Verdict> PagerCore::verdict() const noexcept {
   return Verdict{noticed_.empty(), noticed_};
 }
 
-void PagerCore::stop() noexcept { stopped_ = true; }
-
-std::shared_ptr<PagerCore> make_pager_core(std::int64_t first_page) {
-  return std::make_shared<PagerCore>(nullptr, first_page);
+void PagerCore::stop() noexcept {
+  stopped_ = true;
+  if (source_ != nullptr) source_->stop();
 }
-std::optional<std::int64_t> wanted_page(const PagerCore& core) noexcept { return core.wanted(); }
+
+std::shared_ptr<PagerCore> make_pager_core(const PagerOptions& options) {
+  return std::make_shared<PagerCore>(nullptr, options);
+}
+std::optional<Wanted> wanted_page(const PagerCore& core) noexcept { return core.wanted(); }
+bool advance(PagerCore& core) { return core.advance(); }
 void accept_page(PagerCore& core, const std::shared_ptr<const Document>& document) { core.accept(document); }
 std::optional<Value> take_item(PagerCore& core) { return core.take_item(); }
 std::optional<PageData> take_page(PagerCore& core) { return core.take_page(); }
+std::int64_t taken_items(const PagerCore& core) noexcept { return core.taken(); }
 const std::optional<Value>& known_first(const PagerCore& core) noexcept { return core.known_first(); }
 std::optional<Value> next_item(PagerCore& core) { return core.next_item(); }
 std::optional<PageData> next_page(PagerCore& core) { return core.next_page(); }
@@ -197,6 +338,7 @@ bool buffered(const PagerCore& core) noexcept { return core.buffered(); }
 std::optional<std::int64_t> list_total(const PagerCore& core) noexcept { return core.total(); }
 std::int64_t fetched_pages(const PagerCore& core) noexcept { return core.fetched_pages(); }
 std::optional<Verdict> verdict(const PagerCore& core) noexcept { return core.verdict(); }
+std::string list_state(const PagerCore& core) { return core.state(); }
 void stop(PagerCore& core) noexcept { core.stop(); }
 
 }  // namespace detail

@@ -31,6 +31,7 @@ class Client:
     api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call with all its attempts, None for no deadline.
     max_retries: further attempts where one is safe: of a read when no connection came about, the answer broke off, or
     its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
+    concurrency: pages of a list on their way at once.
     proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
     NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust; left out, SSL_CERT_FILE,
     SSL_CERT_DIR or the system's. client_certificate: file of PEM with a certificate and its key, for a service that
@@ -48,6 +49,7 @@ class Client:
         api_key: str | None = None,
         timeout: float | None = 30.0,
         max_retries: int = 2,
+        concurrency: int = 8,
         proxy: str | None = None,
         ca_bundle: str | os.PathLike[str] | None = None,
         client_certificate: str | os.PathLike[str] | None = None,
@@ -95,6 +97,7 @@ class Client:
         *,
         timeout: float | None = ...,
         max_retries: int = ...,
+        concurrency: int = ...,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = ...,
     ) -> Client:
         """A client that differs in these options and shares everything else, connections included.
@@ -115,11 +118,18 @@ class Subscriptions:
     """Subscriptions of the account. Service interface: Endpoints, Subscriptions."""
 
     def list(
-        self, *, reference_id: str | None = None, page: SupportsIndex = 1, timeout: float | None = ...
+        self,
+        *,
+        reference_id: str | None = None,
+        page: SupportsIndex = 1,
+        strict: bool = False,
+        resume: str | None = None,
+        timeout: float | None = ...,
     ) -> Pager[Subscription]:
         """All subscriptions, lazily, page by page.
 
         reference_id: only those with exactly this one. page: where to begin. timeout: seconds for each page.
+        strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.
         Service interface: Endpoints, Subscriptions.
         """
 
@@ -169,11 +179,14 @@ class Subscriptions:
         state: OrderState | str | Sequence[OrderState | str] | None = None,
         per_page: SupportsIndex | None = None,
         page: SupportsIndex = 1,
+        strict: bool = False,
+        resume: str | None = None,
         timeout: float | None = ...,
     ) -> Pager[Order]:
         """The subscription's orders, latest first, lazily, page by page.
 
         state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.
+        strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.
         Service interface: Endpoints, Subscriptions; Limits.
         """
 
@@ -181,10 +194,14 @@ class Subscriptions:
 class Products:
     """Products of the account. Service interface: Endpoints, Products."""
 
-    def list(self, *, page: SupportsIndex = 1, timeout: float | None = ...) -> Pager[Product]:
+    def list(
+        self, *, page: SupportsIndex = 1, strict: bool = False, resume: str | None = None, timeout: float | None = ...
+    ) -> Pager[Product]:
         """All products, lazily, page by page.
 
-        page: where to begin. timeout: seconds for each page. Service interface: Endpoints, Products.
+        page: where to begin. timeout: seconds for each page.
+        strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.
+        Service interface: Endpoints, Products.
         """
 
     def get(self, id: SupportsIndex, /, *, timeout: float | None = ...) -> Product:
@@ -249,6 +266,7 @@ class AsyncClient:
         api_key: str | None = None,
         timeout: float | None = 30.0,
         max_retries: int = 2,
+        concurrency: int = 8,
         proxy: str | None = None,
         ca_bundle: str | os.PathLike[str] | None = None,
         client_certificate: str | os.PathLike[str] | None = None,
@@ -296,6 +314,7 @@ class AsyncClient:
         *,
         timeout: float | None = ...,
         max_retries: int = ...,
+        concurrency: int = ...,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = ...,
     ) -> AsyncClient:
         """A client that differs in these options and shares everything else, connections included.
@@ -316,11 +335,18 @@ class AsyncSubscriptions:
     """Subscriptions of the account. Service interface: Endpoints, Subscriptions."""
 
     def list(
-        self, *, reference_id: str | None = None, page: SupportsIndex = 1, timeout: float | None = ...
+        self,
+        *,
+        reference_id: str | None = None,
+        page: SupportsIndex = 1,
+        strict: bool = False,
+        resume: str | None = None,
+        timeout: float | None = ...,
     ) -> AsyncPager[Subscription]:
         """All subscriptions, lazily, page by page.
 
         reference_id: only those with exactly this one. page: where to begin. timeout: seconds for each page.
+        strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.
         Service interface: Endpoints, Subscriptions.
         """
 
@@ -372,11 +398,14 @@ class AsyncSubscriptions:
         state: OrderState | str | Sequence[OrderState | str] | None = None,
         per_page: SupportsIndex | None = None,
         page: SupportsIndex = 1,
+        strict: bool = False,
+        resume: str | None = None,
         timeout: float | None = ...,
     ) -> AsyncPager[Order]:
         """The subscription's orders, latest first, lazily, page by page.
 
         state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.
+        strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.
         Service interface: Endpoints, Subscriptions; Limits.
         """
 
@@ -384,10 +413,14 @@ class AsyncSubscriptions:
 class AsyncProducts:
     """Products of the account. Service interface: Endpoints, Products."""
 
-    def list(self, *, page: SupportsIndex = 1, timeout: float | None = ...) -> AsyncPager[Product]:
+    def list(
+        self, *, page: SupportsIndex = 1, strict: bool = False, resume: str | None = None, timeout: float | None = ...
+    ) -> AsyncPager[Product]:
         """All products, lazily, page by page.
 
-        page: where to begin. timeout: seconds for each page. Service interface: Endpoints, Products.
+        page: where to begin. timeout: seconds for each page.
+        strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.
+        Service interface: Endpoints, Products.
         """
 
     def get(self, id: SupportsIndex, /, *, timeout: float | None = ...) -> Coroutine[Any, Any, Product]:
@@ -460,6 +493,10 @@ class AsyncPager(Generic[_T_co]):
         """The service's count of the whole list; None before the first page."""
 
     @property
+    def state(self) -> str:
+        """Where it stands, a short str: the same list with this as `resume` goes on from here, also in a later process."""
+
+    @property
     def fetched_pages(self) -> int:
         """How many pages were read."""
 
@@ -513,6 +550,10 @@ class Pager(Generic[_T_co]):
     @property
     def total(self) -> int | None:
         """The service's count of the whole list; None before the first page."""
+
+    @property
+    def state(self) -> str:
+        """Where it stands, a short str: the same list with this as `resume` goes on from here, also in a later process."""
 
     @property
     def fetched_pages(self) -> int:

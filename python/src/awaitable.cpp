@@ -54,16 +54,17 @@ class Awaitable {
 };
 
 bool Awaitable::begin() {
-  auto operation = job_->next();
-  if (!operation) return false;
   const auto loop = running_loop();
-  job_->set_hooks(sender_.hooks.for_call(true));
-  if (engine_ == nullptr || !engine_->is_of(loop)) engine_ = sender_.loops->of(loop, sender_.client);
+  if (engine_ == nullptr || !engine_->is_of(loop)) {
+    job_->set_hooks(sender_.hooks.for_call(true));
+    engine_ = sender_.loops->of(loop, sender_.client);
+  }
   try {
-    begun_ = engine_->begin(sender_.client, loop, *std::move(operation), job_);
+    begun_ = job_->begin(*engine_, sender_.client, loop, job_);
   } catch (const Error& error) {
     raise_for(*job_, error);
   }
+  if (begun_ == nullptr) return false;
   waiter_ = begun_->future.attr("__await__")();
   return true;
 }

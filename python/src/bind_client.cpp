@@ -73,8 +73,8 @@ bool interrupted() {
   return PyErr_CheckSignals() != 0;
 }
 
-int retries(py::handle value) {
-  const auto number = integer(value, "max_retries");
+int count(py::handle value, const char* name) {
+  const auto number = integer(value, name);
   return static_cast<int>(std::clamp<std::int64_t>(number, -1, std::numeric_limits<int>::max()));
 }
 
@@ -87,15 +87,16 @@ ClientOptions client_options(const std::vector<py::handle>& values) {
   } else if (!left_out(values[2])) {
     options.timeout.reset();
   }
-  if (!left_out(values[3])) options.max_retries = retries(values[3]);
-  if (given(values[4])) options.proxy = utf8(values[4], "proxy");
-  if (given(values[5])) options.ca_bundle = path_text(values[5], "ca_bundle");
-  if (given(values[6])) options.client_certificate = path_text(values[6], "client_certificate");
-  if (given(values[7])) options.headers = pairs_of(values[7], "headers", only_text);
-  if (!left_out(values[8])) options.http2 = boolean(values[8], "http2");
-  if (!left_out(values[9])) options.allow_insecure_http = boolean(values[9], "allow_insecure_http");
-  if (!left_out(values[10])) options.request_id_header = utf8(values[10], "request_id_header");
-  if (!left_out(values[11])) options.max_response = size(values[11], "max_response");
+  if (!left_out(values[3])) options.max_retries = count(values[3], "max_retries");
+  if (!left_out(values[4])) options.concurrency = count(values[4], "concurrency");
+  if (given(values[5])) options.proxy = utf8(values[5], "proxy");
+  if (given(values[6])) options.ca_bundle = path_text(values[6], "ca_bundle");
+  if (given(values[7])) options.client_certificate = path_text(values[7], "client_certificate");
+  if (given(values[8])) options.headers = pairs_of(values[8], "headers", only_text);
+  if (!left_out(values[9])) options.http2 = boolean(values[9], "http2");
+  if (!left_out(values[10])) options.allow_insecure_http = boolean(values[10], "allow_insecure_http");
+  if (!left_out(values[11])) options.request_id_header = utf8(values[11], "request_id_header");
+  if (!left_out(values[12])) options.max_response = size(values[12], "max_response");
   options.interrupt = interrupted;
   return options;
 }
@@ -107,10 +108,11 @@ ClientChanges client_changes(const std::vector<py::handle>& values) {
   } else if (!left_out(values[0])) {
     changes.no_timeout = true;
   }
-  if (!left_out(values[1])) changes.max_retries = retries(values[1]);
-  if (!left_out(values[2])) {
+  if (!left_out(values[1])) changes.max_retries = count(values[1], "max_retries");
+  if (!left_out(values[2])) changes.concurrency = count(values[2], "concurrency");
+  if (!left_out(values[3])) {
     changes.headers.emplace();
-    if (!values[2].is_none()) changes.headers = pairs_of(values[2], "headers", only_text);
+    if (!values[3].is_none()) changes.headers = pairs_of(values[3], "headers", only_text);
   }
   return changes;
 }
@@ -154,7 +156,7 @@ base_url: address of the service up to and including the account segment; left o
 api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call with all its attempts, None for no deadline.
 max_retries: further attempts where one is safe: of a read when no connection came about, the answer broke off, or
 its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
-proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
+concurrency: pages of a list on their way at once. proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
 NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust; left out, SSL_CERT_FILE,
 SSL_CERT_DIR or the system's. client_certificate: file of PEM with a certificate and its key, for a service that asks
 for one. headers: sent with every request. http2: offer it. allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
@@ -211,7 +213,7 @@ py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name)
 
 Sender make_sender(const std::vector<py::handle>& values, std::shared_ptr<Loops> loops) {
   HooksOption hooks;
-  if (given(values[12])) hooks = HooksOption(py::reinterpret_borrow<py::object>(values[12]));
+  if (given(values[13])) hooks = HooksOption(py::reinterpret_borrow<py::object>(values[13]));
   return {Client(client_options(values)), std::move(hooks), std::move(loops)};
 }
 

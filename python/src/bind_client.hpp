@@ -63,10 +63,10 @@ struct Sender {
 [[nodiscard]] std::chrono::milliseconds milliseconds(py::handle seconds);
 
 #define BILLCORE_CLIENT_PARAMETERS                                                                                   \
-  "*, base_url=None, api_key=None, timeout=30.0, max_retries=2, proxy=None, ca_bundle=None, "                        \
+  "*, base_url=None, api_key=None, timeout=30.0, max_retries=2, concurrency=8, proxy=None, ca_bundle=None, "         \
   "client_certificate=None, headers=None, http2=True, allow_insecure_http=False, request_id_header='X-Request-Id', " \
   "max_response=67108864, hooks=None)"
-#define BILLCORE_CHANGE_PARAMETERS "*, timeout=..., max_retries=..., headers=...)"
+#define BILLCORE_CHANGE_PARAMETERS "*, timeout=..., max_retries=..., concurrency=..., headers=...)"
 #define BILLCORE_REQUEST_PARAMETERS "method, path, *, query=None, json=..., raise_on_error=True, timeout=...)"
 
 /// A client from the values of BILLCORE_CLIENT_PARAMETERS.
@@ -77,8 +77,8 @@ struct Sender {
 [[nodiscard]] py::object request(const Sender& sender, const std::vector<py::handle>& values);
 
 [[nodiscard]] py::object make_response(Response response);
-[[nodiscard]] py::object make_pager(const Sender& sender, View type, ListOperation list, std::int64_t page,
-                                    CallOptions options);
+[[nodiscard]] py::object make_pager(const Sender& sender, View type, ListOperation list,
+                                    const detail::PagerOptions& pager, CallOptions options);
 
 void bind_async_client(py::module_& module);
 void bind_awaitable(py::module_& module);

@@ -26,7 +26,17 @@ std::optional<std::string> optional_text(py::handle value, const char* name) {
   return std::string(utf8(value, name));
 }
 
-std::int64_t page_of(py::handle value) { return left_out(value) ? 1 : integer(value, "page"); }
+// page, strict, resume. The text of resume lives as long as its object.
+detail::PagerOptions pager_options(py::handle page, py::handle strict, py::handle resume) {
+  detail::PagerOptions options;
+  if (!left_out(page)) options.first_page = integer(page, "page");
+  if (!left_out(strict)) options.strict = boolean(strict, "strict");
+  if (given(resume)) {
+    options.resume = utf8(resume, "resume");
+    if (options.resume.empty()) refuse("resume is empty: pass a pager's state, or leave it out");
+  }
+  return options;
+}
 
 std::vector<std::string> states_of(py::handle value) {
   if (!given(value)) return {};
@@ -129,14 +139,16 @@ void bind_subscriptions(py::module_& module) {
   using Group = Subscriptions<kind>;
   auto type = group<Group>(module, kind, "Subscriptions",
                            "Subscriptions of the account. Service interface: Endpoints, Subscriptions.");
-  define(type, "list(self, *, reference_id=None, page=1, timeout=...)",
+  define(type, "list(self, *, reference_id=None, page=1, strict=False, resume=None, timeout=...)",
          "All subscriptions, lazily, page by page.\n\n"
          "reference_id: only those with exactly this one. page: where to begin. timeout: seconds for each page.\n"
+         "strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.\n"
          "Service interface: Endpoints, Subscriptions.",
          [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           const SubscriptionQuery query{optional_text(values[0], "reference_id"), page_of(values[1])};
-           return make_pager(self, View::subscription, operations::list_subscriptions(query), query.page,
-                             call_options(values[2]));
+           SubscriptionQuery query;
+           query.reference_id = optional_text(values[0], "reference_id");
+           return make_pager(self, View::subscription, operations::list_subscriptions(query),
+                             pager_options(values[1], values[2], values[3]), call_options(values[4]));
          });
   define(type, "get(self, id, /, *, timeout=...)",
          "One subscription. Raises NotFoundError. Service interface: Endpoints, Subscriptions.",
@@ -182,18 +194,20 @@ void bind_subscriptions(py::module_& module) {
                                                py::cast(self));
         return run(self, std::move(job), "Subscriptions.charge");
       });
-  define(type, "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, timeout=...)",
+  define(type,
+         "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, strict=False, resume=None, "
+         "timeout=...)",
          "The subscription's orders, latest first, lazily, page by page.\n\n"
          "state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.\n"
+         "strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.\n"
          "Service interface: Endpoints, Subscriptions; Limits.",
          [](const Group& self, const Values& values, const py::dict& /*more*/) {
            OrderQuery query;
            query.product_id = optional_integer(values[1], "product_id");
            query.states = states_of(values[2]);
            query.per_page = optional_integer(values[3], "per_page");
-           query.page = page_of(values[4]);
-           return make_pager(self, View::order, operations::list_orders(id_of(values[0]), query), query.page,
-                             call_options(values[5]));
+           return make_pager(self, View::order, operations::list_orders(id_of(values[0]), query),
+                             pager_options(values[4], values[5], values[6]), call_options(values[7]));
          });
 }
 
@@ -202,12 +216,14 @@ void bind_products(py::module_& module) {
   using Group = Products<kind>;
   auto type =
       group<Group>(module, kind, "Products", "Products of the account. Service interface: Endpoints, Products.");
-  define(type, "list(self, *, page=1, timeout=...)",
+  define(type, "list(self, *, page=1, strict=False, resume=None, timeout=...)",
          "All products, lazily, page by page.\n\n"
-         "page: where to begin. timeout: seconds for each page. Service interface: Endpoints, Products.",
+         "page: where to begin. timeout: seconds for each page.\n"
+         "strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.\n"
+         "Service interface: Endpoints, Products.",
          [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           return make_pager(self, View::product, operations::list_products(), page_of(values[0]),
-                             call_options(values[1]));
+           return make_pager(self, View::product, operations::list_products(),
+                             pager_options(values[0], values[1], values[2]), call_options(values[3]));
          });
   define(type, "get(self, id, /, *, timeout=...)",
          "One product. Raises NotFoundError. Service interface: Endpoints, Products.",

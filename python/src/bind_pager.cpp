@@ -7,6 +7,7 @@
 
 #include "bind_client.hpp"
 #include "job.hpp"
+#include "loops.hpp"
 
 namespace billcore::python {
 namespace {
@@ -22,26 +23,59 @@ struct AnyPage {
 /// is free, so a second one (or a signal handler, or another task) can come in between.
 class List {
  public:
-  List(Sender from, View what, ListOperation list, std::int64_t first_page, CallOptions call)
-      : sender(std::move(from)),
-        type(what),
-        operation(std::move(list)),
-        options(std::move(call)),
-        core(detail::make_pager_core(first_page)) {}
+  List(Sender from, View what, ListOperation list, const detail::PagerOptions& pager, CallOptions call)
+      : sender(std::move(from)), type(what), operation(std::move(list)), options(std::move(call)) {
+    if (sender.loops != nullptr) {
+      core = detail::make_pager_core(sender.client.complete(operation, pager));
+    } else {
+      auto hooked = options;
+      hooked.hooks = sender.hooks.for_call(false);
+      core = sender.client.pages(operation, pager, hooked);
+    }
+  }
+
+  ~List() { drop(); }
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
 
   /// Says that the rest is not wanted; nothing when somebody is reading on.
   void stop() noexcept {
     if (busy.exchange(true)) return;
     detail::stop(*core);
+    drop();
     busy = false;
+  }
+
+  [[nodiscard]] std::optional<Value> take_item() {
+    if (pages_ != nullptr && detail::taken_items(*core) == 1) pages_->announce();
+    return detail::take_item(*core);
+  }
+
+  /// Its pages in an event loop; from one loop to the next they begin anew.
+  [[nodiscard]] const std::shared_ptr<AsyncPages>& pages(LoopEngine& engine, const CallOptions& call) {
+    if (engine_.get() != &engine) {
+      drop();
+      engine_ = engine.shared_from_this();
+    }
+    if (pages_ == nullptr) pages_ = engine.pages(sender.client, core, operation, call);
+    return pages_;
   }
 
   const Sender sender;
   const View type;
   const ListOperation operation;
   const CallOptions options;
-  const std::shared_ptr<detail::PagerCore> core;
+  std::shared_ptr<detail::PagerCore> core;
   std::atomic<bool> busy{false};
+
+ private:
+  void drop() noexcept {
+    if (pages_ != nullptr) engine_->bury(pages_);
+    pages_.reset();
+  }
+
+  std::shared_ptr<LoopEngine> engine_;
+  std::shared_ptr<AsyncPages> pages_;
 };
 
 using ListPtr = std::shared_ptr<List>;
@@ -71,23 +105,29 @@ class ListJob : public Job {
   explicit ListJob(ListPtr list, py::object reader = {})
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
-    if (!use_) {  // not before it is awaited
-      list().sender.client.require_open();
-      use_.emplace(list_);
-    }
-    if (has_enough()) return std::nullopt;
-    const auto page = detail::wanted_page(core());
-    if (!page) return std::nullopt;
-    return list().operation.page(*page);
+    begin_use();
+    while (!has_enough() && without_gil([this] { return detail::advance(core()); })) ++taken_;
+    return std::nullopt;
   }
-  void take(Completed& completed) override {
-    detail::accept_page(core(), completed.list());
-    ++taken_;
+  void take(Completed& /*completed*/) override {}
+  [[nodiscard]] std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& /*client*/, py::handle loop,
+                                             const std::shared_ptr<Job>& self) override {
+    begin_use();
+    const auto& pages = list_->pages(engine, options());
+    while (!has_enough()) {
+      if (pages->advance()) {
+        ++taken_;
+      } else {
+        if (!detail::wanted_page(core())) break;
+        return engine.wait(pages, loop, self);
+      }
+    }
+    return nullptr;
   }
 
  protected:
   [[nodiscard]] virtual bool has_enough() = 0;
-  [[nodiscard]] const List& list() const noexcept { return *list_; }
+  [[nodiscard]] List& list() const noexcept { return *list_; }
   [[nodiscard]] detail::PagerCore& core() const noexcept { return *list_->core; }
   [[nodiscard]] int taken() const noexcept { return taken_; }
   // The end of an iteration.
@@ -97,6 +137,13 @@ class ListJob : public Job {
   }
 
  private:
+  // Not before it is awaited.
+  void begin_use() {
+    if (use_) return;
+    list().sender.client.require_open();
+    use_.emplace(list_);
+  }
+
   ListPtr list_;
   py::object reader_;
   std::optional<Use> use_;  // goes first
@@ -108,7 +155,7 @@ class NextItem final : public ListJob {
   using ListJob::ListJob;
   [[nodiscard]] bool has_enough() override { return detail::buffered(core()); }
   [[nodiscard]] py::object result() override {
-    const auto value = detail::take_item(core());
+    const auto value = list().take_item();
     if (!value) raise_stop();
     return view(list().type, *value);
   }
@@ -145,7 +192,7 @@ class AllItems final : public ListJob {
   AllItems(ListPtr list, std::size_t most) : ListJob(std::move(list)), most_(most) {}
   [[nodiscard]] bool has_enough() override {
     while (out_.size() < most_) {
-      const auto value = detail::take_item(core());
+      const auto value = list().take_item();
       if (!value) return false;
       out_.append(view(list().type, *value));
     }
@@ -201,7 +248,7 @@ py::object next_item(const Items& self) {
   {
     // Most items are at hand: they need no job.
     const Use list(self.list);
-    if (const auto value = detail::take_item(*list->core)) return view(list->type, *value);
+    if (const auto value = self.list->take_item()) return view(list->type, *value);
   }
   return read<NextItem>(self.list, "Pager.__next__");
 }
@@ -328,6 +375,9 @@ void bind_reading(py::class_<Type>& type) {
       "total", [](const Type& self) { return detail::list_total(*Use(self.list)->core); },
       "The service's count of the whole list; None before the first page.");
   type.def_property_readonly(
+      "state", [](const Type& self) { return detail::list_state(*Use(self.list)->core); },
+      "Where it stands, a short str: the same list with this as `resume` goes on from here, also in a later process.");
+  type.def_property_readonly(
       "fetched_pages", [](const Type& self) { return detail::fetched_pages(*Use(self.list)->core); },
       "How many pages were read.");
   type.def_property_readonly(
@@ -339,9 +389,10 @@ void bind_reading(py::class_<Type>& type) {
 
 }  // namespace
 
-py::object make_pager(const Sender& sender, View type, ListOperation list, std::int64_t page, CallOptions options) {
+py::object make_pager(const Sender& sender, View type, ListOperation list, const detail::PagerOptions& pager,
+                      CallOptions options) {
   sender.client.require_open();
-  auto made = std::make_shared<List>(sender, type, std::move(list), page, std::move(options));
+  auto made = std::make_shared<List>(sender, type, std::move(list), pager, std::move(options));
   if (sender.loops != nullptr) return py::cast(AsyncPager{{std::move(made)}});
   return py::cast(SyncPager{{std::move(made)}});
 }

@@ -12,6 +12,9 @@
 
 namespace billcore::python {
 
+struct Begun;
+class LoopEngine;
+
 class Job {
  public:
   explicit Job(CallOptions options) : options_(std::move(options)) {}
@@ -23,6 +26,9 @@ class Job {
   [[nodiscard]] virtual std::optional<Operation> next() = 0;
   /// Takes the end of what next() gave. Without the GIL, so nothing of Python may be touched.
   virtual void take(Completed& completed) = 0;
+  /// The same in an event loop: begins what is to be waited for; null when the result is at hand.
+  [[nodiscard]] virtual std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& client, py::handle loop,
+                                                     const std::shared_ptr<Job>& self);
   /// The result, or a Python error. With the GIL.
   [[nodiscard]] virtual py::object result() = 0;
   /// Adds to the Python error of a call that failed. With the GIL.

@@ -5,6 +5,13 @@
 #include <algorithm>
 
 namespace billcore::python {
+
+std::shared_ptr<Begun> Job::begin(LoopEngine& engine, const Client& client, py::handle loop,
+                                  const std::shared_ptr<Job>& self) {
+  auto operation = next();
+  return operation ? engine.begin(client, loop, *std::move(operation), self) : nullptr;
+}
+
 namespace {
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
@@ -76,13 +83,18 @@ void LoopEngine::hold(const Begun& begun, bool kept) {
   }
 }
 
-std::shared_ptr<Begun> LoopEngine::begin(const Client& client, py::handle loop, Operation operation,
-                                         const std::shared_ptr<Job>& job) {
+std::shared_ptr<Begun> LoopEngine::new_begun(py::handle loop, const std::shared_ptr<Job>& job) {
   if (!watched_) watch(loop);
   auto begun = std::make_shared<Begun>();
   begun->job = job;
-  begun->write = operation.is_write();
   begun->future = loop.attr("create_future")();
+  return begun;
+}
+
+std::shared_ptr<Begun> LoopEngine::begin(const Client& client, py::handle loop, Operation operation,
+                                         const std::shared_ptr<Job>& job) {
+  auto begun = new_begun(loop, job);
+  begun->write = operation.is_write();
   // Called from process(), without the GIL.
   const auto end = [self = this, begun](Completed& completed) {
     try {
@@ -98,8 +110,33 @@ std::shared_ptr<Begun> LoopEngine::begin(const Client& client, py::handle loop, 
   return begun;
 }
 
+std::shared_ptr<AsyncPages> LoopEngine::pages(const Client& client, std::shared_ptr<detail::PagerCore> pager,
+                                              ListOperation list, const CallOptions& options) {
+  return AsyncClient(client, client_).pages(std::move(pager), std::move(list), options);
+}
+
+std::shared_ptr<Begun> LoopEngine::wait(std::shared_ptr<AsyncPages> pages, py::handle loop,
+                                        const std::shared_ptr<Job>& job) {
+  auto begun = new_begun(loop, job);
+  begun->pages = std::move(pages);
+  begun->pages->wait([self = this, begun] {
+    begun->ended = true;
+    self->ended_.push_back(begun);
+  });
+  hold(*begun, true);
+  return begun;
+}
+
+void LoopEngine::give_up(const Begun& begun) {
+  if (begun.pages != nullptr) begun.pages->give_up();
+}
+
 void LoopEngine::cancel_abandoned() {
-  for (const auto ticket : std::exchange(abandoned_, {})) client_.cancel(ticket);
+  for (const auto& begun : std::exchange(abandoned_, {})) {
+    client_.cancel(begun.ticket);
+    give_up(begun);
+  }
+  buried_.clear();
 }
 
 void LoopEngine::process() {
@@ -128,10 +165,11 @@ void LoopEngine::end_if_closing() {
 std::string LoopEngine::cancel(Begun& begun) {
   hold(begun, false);
   if (processing_) {  // by a hook, perhaps of the very operation
-    abandoned_.push_back(begun.ticket);
+    abandoned_.push_back({.ticket = begun.ticket, .pages = begun.pages});
     return begun.write ? "given up within a hook; it may or may not have happened" : "";
   }
   const auto cancelled = client_.cancel(begun.ticket);
+  give_up(begun);
   end_if_closing();
   return cancelled.outcome_unknown ? cancelled.text : std::string();
 }
@@ -142,10 +180,18 @@ void LoopEngine::abandon(const Begun& begun) noexcept {
     const auto loop = this->loop();
     if (!processing_ && (loop.is_none() || may_touch(loop))) {
       client_.cancel(begun.ticket);
+      give_up(begun);
       end_if_closing();
     } else {
-      abandoned_.push_back(begun.ticket);
+      abandoned_.push_back({.ticket = begun.ticket, .pages = begun.pages});
     }
+  });
+}
+
+void LoopEngine::bury(std::shared_ptr<AsyncPages> pages) noexcept {
+  quietly([&] {
+    const auto loop = this->loop();
+    if (processing_ || !(loop.is_none() || may_touch(loop))) buried_.push_back(pages);
   });
 }
 

@@ -18,6 +18,7 @@ struct Begun {
   std::shared_ptr<Job> job;
   py::object future;  // of asyncio; it only says "go on"
   AsyncClient::Ticket ticket = 0;
+  std::shared_ptr<AsyncPages> pages;  // of a list, in place of an operation
   bool write = false;
   bool ended = false;
   std::exception_ptr error;
@@ -36,6 +37,13 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   [[nodiscard]] bool is_over() const;
   [[nodiscard]] std::shared_ptr<Begun> begin(const Client& client, py::handle loop, Operation operation,
                                              const std::shared_ptr<Job>& job);
+  /// Waits for the page that a list wants next.
+  [[nodiscard]] std::shared_ptr<Begun> wait(std::shared_ptr<AsyncPages> pages, py::handle loop,
+                                            const std::shared_ptr<Job>& job);
+  [[nodiscard]] std::shared_ptr<AsyncPages> pages(const Client& client, std::shared_ptr<detail::PagerCore> pager,
+                                                  ListOperation list, const CallOptions& options);
+  /// Lets go of the pages of a list, from any thread.
+  void bury(std::shared_ptr<AsyncPages> pages) noexcept;
   /// Ends an operation. What is to be told of it, if it was a write that had left; else empty.
   std::string cancel(Begun& begun);
   /// The same from any thread, when nobody waits for it any more.
@@ -45,6 +53,8 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
 
  private:
   void watch(py::handle loop);
+  [[nodiscard]] std::shared_ptr<Begun> new_begun(py::handle loop, const std::shared_ptr<Job>& job);
+  void give_up(const Begun& begun);
   void hold(const Begun& begun, bool kept);
   void process();
   void cancel_abandoned();
@@ -64,7 +74,8 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool processing_ = false;
   py::object waiting_;  // weak: the set of futures that the loop holds, so that nobody else needs to keep their tasks
   std::vector<std::shared_ptr<Begun>> ended_;
-  std::vector<AsyncClient::Ticket> abandoned_;
+  std::vector<Begun> abandoned_;  // without their jobs
+  std::vector<std::shared_ptr<AsyncPages>> buried_;
 };
 
 /// The engines behind an AsyncClient and those made from it by with_options(). Needs the GIL.

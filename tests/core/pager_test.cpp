@@ -33,19 +33,38 @@ std::shared_ptr<const detail::Document> document(const Made& page) {
   return test::parse(text).document();
 }
 
+using Fetch = std::function<std::shared_ptr<const detail::Document>(std::int64_t)>;
+
+class FunctionSource final : public detail::PageSource {
+ public:
+  explicit FunctionSource(Fetch fetch) : fetch_(std::move(fetch)) {}
+  std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override { return fetch_(wanted.page); }
+  void ahead(const detail::Wanted& /*wanted*/) override {}
+  void tend() noexcept override {}
+  void stop() noexcept override {}
+
+ private:
+  Fetch fetch_;
+};
+
+Pager<Item> made_pager(Fetch fetch, std::int64_t first = 1) {
+  return Pager<Item>(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>(std::move(fetch)),
+                                                         detail::PagerOptions{.first_page = first}));
+}
+
 /// A list that gives these pages one after the other, whatever is asked for, and writes down what was.
 struct Script {
   std::vector<Made> pages;
   std::vector<std::int64_t> asked = {};
 
   Pager<Item> pager(std::int64_t first = 1) {
-    return Pager<Item>(std::make_shared<detail::PagerCore>(
+    return made_pager(
         [this](std::int64_t number) {
           asked.push_back(number);
           if (asked.size() > pages.size()) throw std::runtime_error("more pages were asked for than there are");
           return document(pages[asked.size() - 1]);
         },
-        first));
+        first);
   }
 };
 
@@ -142,9 +161,10 @@ TEST(Pager, AnIdSeenBeforeIsNotYieldedAgain) {
   EXPECT_EQ(ids(pager), (Texts{"1", "2", "3"}));
   EXPECT_FALSE(pager.verdict()->complete);
   EXPECT_EQ(pager.verdict()->reason, "total_changed");
-  Script same_total{{{{"1", "2"}, 1, 2, 4}, {{"2", "3"}, 2, 2, 4}}};
+  Script same_total{{{{"1", "2"}, 1, 2, 4}, {{"2", "3"}, 2, 2, 4}, {{"0", "1"}, 1, 2, 4}, {{"2", "3"}, 2, 2, 4}}};
   auto overlapping = same_total.pager();
-  EXPECT_EQ(ids(overlapping), (Texts{"1", "2", "3"}));
+  EXPECT_EQ(ids(overlapping), (Texts{"1", "2", "0", "3"}));
+  EXPECT_EQ(same_total.asked, (Numbers{1, 2, 1, 2}));
   EXPECT_EQ(overlapping.verdict()->reason, "overlap");
   // 7 and "7" are different records; what has no id is always yielded.
   Script kinds{{{{"7", "\"7\"", "null"}, 1, 2, 6}, {{"null", "8"}, 2, 2, 6}}};
@@ -153,11 +173,13 @@ TEST(Pager, AnIdSeenBeforeIsNotYieldedAgain) {
 }
 
 TEST(Pager, TheListShrankWhileItWasRead) {
-  Script list{{{{"1", "2"}, 1, 3, 6}, {{}, 2, 1, 2}}};
+  // "1" is gone, and "3" has moved to the page before.
+  Script list{{{{"1", "2"}, 1, 3, 6}, {{}, 2, 1, 2}, {{"2", "3"}, 1, 1, 2}}};
   auto pager = list.pager();
-  EXPECT_EQ(ids(pager), (Texts{"1", "2"}));
+  EXPECT_EQ(ids(pager), (Texts{"1", "2", "3"}));
   EXPECT_EQ(pager.verdict()->reason, "list_shrank");
-  Script clamped{{{{"1", "2"}, 1, 3, 6}, {{"1", "2"}, 1, 1, 2}}};
+  EXPECT_EQ(list.asked, (Numbers{1, 2, 1}));
+  Script clamped{{{{"1", "2"}, 1, 3, 6}, {{"1", "2"}, 1, 1, 2}, {{"1", "2"}, 1, 1, 2}}};
   auto other = clamped.pager();
   EXPECT_EQ(ids(other), (Texts{"1", "2"}));
   EXPECT_EQ(other.verdict()->reason, "list_shrank");
@@ -200,7 +222,7 @@ TEST(Pager, ItemsWithoutIdsAreNoRepetition) {
 }
 
 TEST(Pager, ARefusedPageIsNotTakenForRead) {
-  Script list{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}, {{"2"}, 3, 3, 3}}};
+  Script list{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}, {{"2"}, 3, 3, 9}}};
   auto pager = list.pager();
   EXPECT_THROW((void)pager.collect(), Error);
   EXPECT_EQ(ids(pager), Texts{"2"});
@@ -214,12 +236,10 @@ TEST(Pager, TheLargestPageNumber) {
 
 TEST(Pager, AnErrorLeavesThePageToBeAskedForAgain) {
   int calls = 0;
-  Pager<Item> pager(std::make_shared<detail::PagerCore>(
-      [&calls](std::int64_t number) {
-        if (++calls == 2) throw Error(ErrorCode::connection, "broken");
-        return document({{std::to_string(number)}, number, 3, 3});
-      },
-      1));
+  auto pager = made_pager([&calls](std::int64_t number) {
+    if (++calls == 2) throw Error(ErrorCode::connection, "broken");
+    return document({{std::to_string(number)}, number, 3, 3});
+  });
   EXPECT_EQ(pager.next()->id(), Id(1));
   EXPECT_THROW((void)pager.next(), Error);
   EXPECT_FALSE(pager.verdict());
@@ -228,8 +248,8 @@ TEST(Pager, AnErrorLeavesThePageToBeAskedForAgain) {
 }
 
 TEST(Pager, NumbersAreNeeded) {
-  Pager<Item> pager(std::make_shared<detail::PagerCore>(
-      [](std::int64_t) { return test::parse(R"({"data":[],"pagination":{"current_page":1}})").document(); }, 1));
+  auto pager =
+      made_pager([](std::int64_t) { return test::parse(R"({"data":[],"pagination":{"current_page":1}})").document(); });
   try {
     (void)pager.next();
     FAIL();

@@ -52,9 +52,16 @@ class WatchedServer(ScriptedServer):
 
 
 def new_client(server: ScriptedServer, **options: Any) -> billcore.AsyncClient:
-    # Every canned answer is meant to be seen.
+    # Every canned answer is meant to be seen, in turn.
     return billcore.AsyncClient(
-        **{"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, "timeout": GENEROUS, **options}
+        **{
+            "base_url": server.url + ACCOUNT,
+            "api_key": API_KEY,
+            "max_retries": 0,
+            "concurrency": 1,
+            "timeout": GENEROUS,
+            **options,
+        }
     )
 
 

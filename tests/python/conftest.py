@@ -49,8 +49,8 @@ def serve() -> Iterator[Serve]:
 
         def start(script: Script) -> tuple[ScriptedServer, billcore.Client]:
             server = stack.enter_context(ScriptedServer(script))
-            # Every canned answer is meant to be seen; test_retries.py is about those who are not content with one.
-            client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0)
+            # Every canned answer is meant to be seen, in turn; test_retries.py and test_prefetch.py are about others.
+            client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0, concurrency=1)
             stack.callback(client.close)
             return server, client
 

@@ -332,7 +332,9 @@ def test_the_same_as_pager(run: Run, script: str, way: str) -> None:
         seen: list[Any] = []
         with ScriptedServer(SCRIPTS[script]) as server:
             if kind == "blocking":
-                with billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0) as client:
+                with billcore.Client(
+                    base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0, concurrency=1
+                ) as client:
                     pager: Any = client.subscriptions.orders("s")
                     try:
                         blocking(pager, seen.append)

@@ -48,7 +48,14 @@ class Recorder(billcore.Hooks):
 def drive(kind: str, script: Script, call: Callable[[Any], Any], **options: Any) -> Any:
     """The call's result or its error, over a client of this kind."""
     with ScriptedServer(script) as server:
-        given = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, "timeout": 60, **options}
+        given = {
+            "base_url": server.url + ACCOUNT,
+            "api_key": API_KEY,
+            "max_retries": 0,
+            "timeout": 60,
+            "concurrency": 1,
+        }
+        given |= options
         try:
             if kind == "blocking":
                 with billcore.Client(**given) as client:

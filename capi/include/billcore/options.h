@@ -40,6 +40,10 @@ BILLCORE_API billcore_status billcore_client_options_set_no_timeout(billcore_cli
 BILLCORE_API billcore_status billcore_client_options_set_max_retries(billcore_client_options* options,
                                                                      int32_t max_retries, billcore_error** err);
 
+/** Pages of a list on their way at once; after a 429 fewer. Default: 8.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_options_set_concurrency(billcore_client_options* options, int32_t pages,
+                                                                     billcore_error** err);
+
 /** URL of a proxy, such as http://user:password@proxy.example:3128 (http, https, socks4, socks4a, socks5, socks5h). Default:
  * what the environment says (HTTPS_PROXY, ALL_PROXY, NO_PROXY), but never for a base URL on loopback.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_set_proxy(billcore_client_options* options, billcore_str url,
@@ -134,6 +138,10 @@ BILLCORE_API billcore_status billcore_client_changes_set_no_timeout(billcore_cli
 /** As billcore_client_options_set_max_retries.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_changes_set_max_retries(billcore_client_changes* changes,
                                                                      int32_t max_retries, billcore_error** err);
+
+/** As billcore_client_options_set_concurrency.  @since 0.1 */
+BILLCORE_API billcore_status billcore_client_changes_set_concurrency(billcore_client_changes* changes, int32_t pages,
+                                                                     billcore_error** err);
 
 /** A header field; those added here take the place of all that the client had.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,

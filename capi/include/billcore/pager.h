@@ -33,6 +33,15 @@ BILLCORE_API billcore_status billcore_subscription_query_set_reference_id(billco
 BILLCORE_API billcore_status billcore_subscription_query_set_page(billcore_subscription_query* query, int64_t page,
                                                                   billcore_error** err);
 
+/** Reads the list a second time, for what the first missed.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_query_set_strict(billcore_subscription_query* query, bool strict,
+                                                                    billcore_error** err);
+
+/** Goes on from where a list of the same arguments stood: its billcore_subscription_list_state. BILLCORE_INVALID_ARGUMENT when the
+ * list is made, for what is none, and together with strict.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_query_set_resume(billcore_subscription_query* query,
+                                                                    billcore_str state, billcore_error** err);
+
 /** Frees a query; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_subscription_query_free(billcore_subscription_query* query);
 
@@ -59,6 +68,15 @@ BILLCORE_API billcore_status billcore_order_query_set_per_page(billcore_order_qu
 BILLCORE_API billcore_status billcore_order_query_set_page(billcore_order_query* query, int64_t page,
                                                            billcore_error** err);
 
+/** Reads the list a second time, for what the first missed.  @since 0.1 */
+BILLCORE_API billcore_status billcore_order_query_set_strict(billcore_order_query* query, bool strict,
+                                                             billcore_error** err);
+
+/** Goes on from where a list of the same arguments stood: its billcore_order_list_state. BILLCORE_INVALID_ARGUMENT when the
+ * list is made, for what is none, and together with strict.  @since 0.1 */
+BILLCORE_API billcore_status billcore_order_query_set_resume(billcore_order_query* query, billcore_str state,
+                                                             billcore_error** err);
+
 /** Frees a query; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_order_query_free(billcore_order_query* query);
 
@@ -72,6 +90,15 @@ BILLCORE_API billcore_status billcore_product_query_new(billcore_product_query**
 /** Page to begin with, from 1, which is the default.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_query_set_page(billcore_product_query* query, int64_t page,
                                                              billcore_error** err);
+
+/** Reads the list a second time, for what the first missed.  @since 0.1 */
+BILLCORE_API billcore_status billcore_product_query_set_strict(billcore_product_query* query, bool strict,
+                                                               billcore_error** err);
+
+/** Goes on from where a list of the same arguments stood: its billcore_product_list_state. BILLCORE_INVALID_ARGUMENT when the
+ * list is made, for what is none, and together with strict.  @since 0.1 */
+BILLCORE_API billcore_status billcore_product_query_set_resume(billcore_product_query* query, billcore_str state,
+                                                               billcore_error** err);
 
 /** Frees a query; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_product_query_free(billcore_product_query* query);
@@ -146,6 +173,10 @@ BILLCORE_API billcore_status billcore_subscription_list_first(billcore_subscript
 BILLCORE_API billcore_status billcore_subscription_list_total(const billcore_subscription_list* list, int64_t* out,
                                                               bool* present, billcore_error** err);
 
+/** Where the list stands, a short text for billcore_subscription_query_set_resume. *out is new; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_list_state(const billcore_subscription_list* list, billcore_buf* out,
+                                                              billcore_error** err);
+
 /** How many pages were fetched.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_list_fetched_pages(const billcore_subscription_list* list,
                                                                       int64_t* out, billcore_error** err);
@@ -206,6 +237,10 @@ BILLCORE_API billcore_status billcore_order_list_first(billcore_order_list* list
 BILLCORE_API billcore_status billcore_order_list_total(const billcore_order_list* list, int64_t* out, bool* present,
                                                        billcore_error** err);
 
+/** Where the list stands, a short text for billcore_order_query_set_resume. *out is new; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_order_list_state(const billcore_order_list* list, billcore_buf* out,
+                                                       billcore_error** err);
+
 /** How many pages were fetched.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_list_fetched_pages(const billcore_order_list* list, int64_t* out,
                                                                billcore_error** err);
@@ -263,6 +298,10 @@ BILLCORE_API billcore_status billcore_product_list_first(billcore_product_list* 
 
 /** The service's count of the whole list, from the page read last; not present before the first.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_list_total(const billcore_product_list* list, int64_t* out, bool* present,
+                                                         billcore_error** err);
+
+/** Where the list stands, a short text for billcore_product_query_set_resume. *out is new; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_product_list_state(const billcore_product_list* list, billcore_buf* out,
                                                          billcore_error** err);
 
 /** How many pages were fetched.  @since 0.1 */

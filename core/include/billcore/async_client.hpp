@@ -15,6 +15,30 @@
 
 namespace billcore {
 
+/// The pages of a list on their way in an event loop, for a pager in steps (pager.hpp). Threads: that of the loop, the end
+/// of its life included.
+class AsyncPages {
+ public:
+  struct Parts;
+  explicit AsyncPages(std::unique_ptr<Parts> parts);
+  ~AsyncPages();
+  AsyncPages(const AsyncPages&) = delete;
+  AsyncPages& operator=(const AsyncPages&) = delete;
+
+  /// Gives the pager the page that it wants, if that has come; false when it has not, or when the list is at its end. Throws
+  /// what came in its place.
+  bool advance();
+  /// Asks for what the pager may want soon.
+  void announce();
+  /// Calls `ready` once, from process(), when the page that is wanted has come in whatever form; its time-out runs until then.
+  void wait(std::function<void()> ready);
+  /// Nobody waits any more: the page that was waited for is given up, others stay on their way.
+  void give_up() noexcept;
+
+ private:
+  std::unique_ptr<Parts> parts_;
+};
+
 class AsyncClient {
  public:
   using Done = std::function<void(Completed&)>;
@@ -39,10 +63,14 @@ class AsyncClient {
     std::string text;              // one line about it
   };
   Cancelled cancel(Ticket ticket);
-  /// How many operations have not ended.
+  /// Where the pages of a pager come from; nothing is asked for yet. Error(config) after Client::close().
+  [[nodiscard]] std::unique_ptr<AsyncPages> pages(std::shared_ptr<detail::PagerCore> pager, ListOperation list,
+                                                  const CallOptions& call) const;
+  /// How many operations have not ended, and how many lists are waited for.
   [[nodiscard]] std::size_t running() const noexcept;
 
  private:
+  friend struct AsyncPages::Parts;
   struct Loop;
   detail::SessionPtr session_;
   std::shared_ptr<Loop> loop_;

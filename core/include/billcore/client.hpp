@@ -131,6 +131,11 @@ class Client {
                    const CallOptions& call = {}) const;
   /// Sends any operation, and gives its end to `read`, which is called once.
   void send(const Operation& operation, const CallOptions& call, const std::function<void(Completed&)>& read) const;
+  /// A list apart from the type of its items. Error(invalid_argument) as for the lists of the groups.
+  [[nodiscard]] std::shared_ptr<detail::PagerCore> pages(ListOperation list, detail::PagerOptions options,
+                                                         const CallOptions& call) const;
+  /// What a list made with these would begin with: concurrency and what tells it from other lists are filled in.
+  [[nodiscard]] detail::PagerOptions complete(const ListOperation& list, detail::PagerOptions options) const;
   /// A client that differs in these options and shares everything else, connections included. Error(config).
   [[nodiscard]] Client with_options(const ClientChanges& changes) const;
   /// Closes idle connections; calls under way finish, later ones are Error(config). A client made by with_options()

@@ -17,6 +17,8 @@ namespace billcore {
 struct SubscriptionQuery {
   std::optional<std::string> reference_id = {};  // exact match
   std::int64_t page = 1;                         // where to begin, from 1
+  bool strict = false;                           // read the list a second time, for what the first missed
+  std::string resume = {};                       // a Pager's state(): go on from there
 };
 
 struct OrderQuery {
@@ -24,10 +26,14 @@ struct OrderQuery {
   std::vector<std::string> states = {};       // any of these; see order_state
   std::optional<std::int64_t> per_page = {};  // 1 to 200; the service's default is 20
   std::int64_t page = 1;
+  bool strict = false;
+  std::string resume = {};
 };
 
 struct ProductQuery {
   std::int64_t page = 1;
+  bool strict = false;
+  std::string resume = {};
 };
 
 /// A one-off charge. What is not given is not sent.

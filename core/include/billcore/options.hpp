@@ -25,6 +25,8 @@ struct ClientOptions {
   /// Further attempts of a call, where one is safe: of a GET when no connection came about, the answer broke off, or its
   /// status is 408, 429 or 5xx; of a write only when nothing of it was sent. 0: exactly one send, whatever happens.
   int max_retries = 2;
+  /// Pages of a list on their way at once, at least 1; after a 429 fewer.
+  int concurrency = 8;
   /// URL of a proxy, such as http://user:password@proxy.example:3128 (http, https, socks4, socks4a, socks5, socks5h);
   /// empty: none. Not given: what the environment says (HTTPS_PROXY, ALL_PROXY, NO_PROXY), but never for a base_url on
   /// loopback. With https the API key and the requests go through the proxy's tunnel, it does not see them.
@@ -55,6 +57,7 @@ struct ClientChanges {
   std::optional<std::chrono::milliseconds> timeout = {};
   bool no_timeout = false;  // wins over timeout
   std::optional<int> max_retries = {};
+  std::optional<int> concurrency = {};
   std::optional<std::vector<std::pair<std::string, std::string>>> headers = {};  // instead of all that were given
 };
 

@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -59,13 +60,32 @@ struct PageData {
 };
 
 class PagerCore;
-// In steps, for faces that wait in their own way: the page that is wanted, what it brought, what is at hand. None of these
-// fetches anything.
-[[nodiscard]] std::shared_ptr<PagerCore> make_pager_core(std::int64_t first_page);
-[[nodiscard]] std::optional<std::int64_t> wanted_page(const PagerCore& core) noexcept;
+
+/// The page to ask for now, and those that may be asked for with it: up to `last`, `count` in all.
+struct Wanted {
+  std::int64_t page = 1;
+  std::int64_t last = 1;
+  std::int64_t count = 1;
+  bool anew = false;  // what was fetched ahead of its time is out of date
+};
+
+struct PagerOptions {
+  std::int64_t first_page = 1;
+  std::int64_t concurrency = 1;  // pages on their way at once, at least 1
+  bool strict = false;           // read the list a second time, for what the first missed
+  std::string_view resume = {};  // a state()
+  std::uint64_t list = 0;        // tells lists apart, so that no state is taken for another list's
+};
+
+// In steps, for faces that wait in their own way: the page that is wanted, what it brought, what is at hand. Only
+// advance() fetches, where the pager was made by a client.
+[[nodiscard]] std::shared_ptr<PagerCore> make_pager_core(const PagerOptions& options);
+bool advance(PagerCore& core);  // fetches, if it was made to; false at the end
+[[nodiscard]] std::optional<Wanted> wanted_page(const PagerCore& core) noexcept;
 void accept_page(PagerCore& core, const std::shared_ptr<const Document>& document);
 [[nodiscard]] std::optional<Value> take_item(PagerCore& core);
 [[nodiscard]] std::optional<PageData> take_page(PagerCore& core);
+[[nodiscard]] std::int64_t taken_items(const PagerCore& core) noexcept;
 [[nodiscard]] const std::optional<Value>& known_first(const PagerCore& core) noexcept;
 
 [[nodiscard]] std::optional<Value> next_item(PagerCore& core);
@@ -75,6 +95,7 @@ void accept_page(PagerCore& core, const std::shared_ptr<const Document>& documen
 [[nodiscard]] std::optional<std::int64_t> list_total(const PagerCore& core) noexcept;
 [[nodiscard]] std::int64_t fetched_pages(const PagerCore& core) noexcept;
 [[nodiscard]] std::optional<Verdict> verdict(const PagerCore& core) noexcept;
+[[nodiscard]] std::string list_state(const PagerCore& core);
 void stop(PagerCore& core) noexcept;
 
 }  // namespace detail
@@ -180,6 +201,9 @@ class Pager {
   [[nodiscard]] std::int64_t fetched_pages() const noexcept { return detail::fetched_pages(*core_); }
   /// Nothing until the last page has been read or the reading was stopped.
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept { return detail::verdict(*core_); }
+  /// Where it stands, as a short text: a list of the same arguments with this as `resume` goes on from here, also in a later
+  /// process.
+  [[nodiscard]] std::string state() const { return detail::list_state(*core_); }
   /// Says that the rest is not wanted (a no-op at the end of the list). Reading on is possible.
   void stop() noexcept { detail::stop(*core_); }
 

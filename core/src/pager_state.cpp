@@ -1,0 +1,72 @@
+// A pager's state as text: what a later process needs to go on.
+#include <algorithm>
+#include <array>
+
+#include "encoding.hpp"
+#include "pager_core.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::string_view version = "p1.";
+constexpr std::size_t fields = 6;
+
+// In the order of their numbers in a state; append-only.
+constexpr std::array<std::string_view, 5> reasons{"", "total_changed", "overlap", "repeated_page", "list_shrank"};
+
+void put(std::string& out, std::uint64_t number) {
+  for (unsigned shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(number >> shift & 0xFFU));
+}
+
+std::uint64_t number_at(std::string_view bytes, std::size_t index) noexcept {
+  std::uint64_t number = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    number |= std::uint64_t{static_cast<unsigned char>(bytes[index * 8 + i])} << (8 * i);
+  }
+  return number;
+}
+
+// FNV-1a: a slip of the clipboard is to be noticed, nothing more.
+std::uint64_t checksum(std::string_view bytes) noexcept {
+  std::uint64_t sum = 0xCBF29CE484222325U;
+  for (const char c : bytes) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  return sum;
+}
+
+}  // namespace
+
+std::string write_state(const PagerState& state) {
+  std::string bytes;
+  put(bytes, state.list);
+  put(bytes, static_cast<std::uint64_t>(state.page));
+  put(bytes, static_cast<std::uint64_t>(state.fetched));
+  put(bytes, static_cast<std::uint64_t>(state.total.value_or(-1)));
+  const auto* const reason = std::find(reasons.begin(), reasons.end(), state.noticed);
+  put(bytes, static_cast<std::uint64_t>(reason - reasons.begin()) % reasons.size());
+  for (const auto id : state.ids) put(bytes, id);
+  put(bytes, checksum(bytes));
+  std::string out(version);
+  encode_base64(bytes, base64url_digits, out);
+  return out;
+}
+
+std::optional<PagerState> read_state(std::string_view text) {
+  std::string bytes;
+  if (!text.starts_with(version) || !decode_base64(text.substr(version.size()), bytes)) return std::nullopt;
+  if (bytes.size() % 8 != 0 || bytes.size() < fields * 8) return std::nullopt;
+  const auto count = bytes.size() / 8;
+  if (number_at(bytes, count - 1) != checksum(std::string_view(bytes).substr(0, bytes.size() - 8))) return std::nullopt;
+  PagerState state;
+  state.list = number_at(bytes, 0);
+  state.page = static_cast<std::int64_t>(number_at(bytes, 1));
+  state.fetched = static_cast<std::int64_t>(number_at(bytes, 2));
+  const auto total = static_cast<std::int64_t>(number_at(bytes, 3));
+  if (total >= 0) state.total = total;
+  const auto reason = number_at(bytes, 4);
+  if (state.page < 1 || state.fetched < 0 || reason >= reasons.size()) return std::nullopt;
+  state.noticed = reasons.at(static_cast<std::size_t>(reason));
+  for (std::size_t i = fields - 1; i + 1 < count; ++i) state.ids.push_back(number_at(bytes, i));
+  return state;
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,41 @@
+// Which ids were yielded lately. Internal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace billcore::detail {
+
+/// Hashes of the ids of the last pages, so that an id seen again is told from a new one. One flat table: what has become old
+/// is left in it until the table is made anew. (64 bits: that two ids of a window are taken for one is less likely than a
+/// fault of the memory they are in.) Threads: one at a time.
+class RecentIds {
+ public:
+  /// pages: how many of the last pages count; 0: all.
+  explicit RecentIds(std::size_t pages) : window_(pages) {}
+
+  /// What is added from now on belongs to another page.
+  void next_page() noexcept { ++page_; }
+  /// Is it new? It is remembered either way.
+  bool add(std::uint64_t hash);
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept;
+
+ private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    std::uint64_t page = 0;  // 0: free
+  };
+  [[nodiscard]] bool is_recent(const Entry& entry) const noexcept {
+    return entry.page != 0 && (window_ == 0 || entry.page + window_ > page_);
+  }
+  [[nodiscard]] std::size_t place(std::uint64_t hash) const noexcept;
+  void renew();
+
+  std::size_t window_;
+  std::uint64_t page_ = 1;
+  std::size_t used_ = 0;
+  std::vector<Entry> table_ = std::vector<Entry>(1024);  // its size is a power of two
+};
+
+}  // namespace billcore::detail

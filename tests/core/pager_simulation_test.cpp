@@ -1,0 +1,195 @@
+// Thousands of pagers read lists that move: what a verdict says is held against what was there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <set>
+
+#include "billcore/error.hpp"
+#include "billcore/pager.hpp"
+#include "pager_core.hpp"
+#include "support/json_text.hpp"
+
+namespace billcore {
+namespace {
+
+class Item : public Resource {
+ public:
+  using Resource::Resource;
+  [[nodiscard]] std::int64_t id() const { return integer("id"); }
+};
+
+struct Plan {
+  unsigned seed = 0;
+  double inserts = 0;  // how likely one is between two reads
+  double deletions = 0;
+  int concurrency = 1;
+  bool strict = false;
+};
+
+/// A list, latest first, that changes whenever a page of it is read.
+class World {
+ public:
+  explicit World(const Plan& plan) : plan_(plan), random_(plan.seed) {
+    const auto size = std::uniform_int_distribution<int>(0, 60)(random_);
+    for (int i = 0; i < size; ++i) records_.push_back(size - i);
+    next_ = size + 1;
+    survivors_.insert(records_.begin(), records_.end());
+  }
+
+  std::shared_ptr<const detail::Document> read(std::int64_t page) {
+    static constexpr std::int64_t per_page = 5;
+    move();
+    const auto size = static_cast<std::int64_t>(records_.size());
+    std::vector<std::string> items;
+    for (auto i = (page - 1) * per_page; i < std::min(page * per_page, size); ++i) {
+      items.push_back("{\"id\":" + std::to_string(records_[static_cast<std::size_t>(i)]) + '}');
+    }
+    ++reads_;
+    return test::parse("{\"data\":" + test::array_of(items) + ",\"pagination\":{\"total\":" + std::to_string(size) +
+                       ",\"current_page\":" + std::to_string(page) +
+                       ",\"total_pages\":" + std::to_string((size + per_page - 1) / per_page) + "}}")
+        .document();
+  }
+
+  [[nodiscard]] std::mt19937& random() noexcept { return random_; }
+  /// There from the beginning to now.
+  [[nodiscard]] const std::set<std::int64_t>& survivors() const noexcept { return survivors_; }
+  [[nodiscard]] int reads() const noexcept { return reads_; }
+
+ private:
+  bool happens(double chance) { return std::uniform_real_distribution<>(0, 1)(random_) < chance; }
+  void move() {
+    while (happens(plan_.inserts)) records_.insert(records_.begin(), next_++);
+    while (!records_.empty() && happens(plan_.deletions)) {
+      const auto at = std::uniform_int_distribution<std::size_t>(0, records_.size() - 1)(random_);
+      survivors_.erase(records_[at]);
+      records_.erase(records_.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+
+  Plan plan_;
+  std::mt19937 random_;
+  std::vector<std::int64_t> records_;
+  std::int64_t next_ = 1;
+  std::set<std::int64_t> survivors_;
+  int reads_ = 0;
+};
+
+/// Reads pages ahead of their time as the real source does: together, so in any order.
+class WorldSource final : public detail::PageSource {
+ public:
+  explicit WorldSource(World& world) : world_(world) {}
+
+  std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
+    ahead(wanted);
+    return std::move(pages_.extract(wanted.page).mapped());
+  }
+  void ahead(const detail::Wanted& wanted) override {
+    if (wanted.anew) pages_.clear();
+    std::vector<std::int64_t> numbers;
+    const auto end = std::max(wanted.page, std::min(wanted.last, wanted.page + wanted.count - 1));
+    for (auto number = wanted.page; number <= end; ++number) {
+      if (!pages_.contains(number)) numbers.push_back(number);
+    }
+    std::shuffle(numbers.begin(), numbers.end(), world_.random());
+    for (const auto number : numbers) pages_[number] = world_.read(number);
+  }
+  void tend() noexcept override {}
+  void stop() noexcept override {}
+
+ private:
+  World& world_;
+  std::map<std::int64_t, std::shared_ptr<const detail::Document>> pages_;
+};
+
+struct Outcome {
+  bool complete = false;
+  std::size_t missed = 0;  // that were there all the time
+};
+
+Outcome run(const Plan& plan) {
+  World world(plan);
+  Pager<Item> pager(std::make_shared<detail::PagerCore>(std::make_unique<WorldSource>(world),
+                                                        detail::PagerOptions{1, plan.concurrency, plan.strict, {}, 0}));
+  std::set<std::int64_t> yielded;
+  try {
+    for (const auto& item : pager) EXPECT_TRUE(yielded.insert(item.id()).second) << "twice: " << item.id();
+  } catch (const Error& error) {
+    // So much moves that three pages running are the same: that is said, too.
+    EXPECT_EQ(error.code(), ErrorCode::pagination);
+    return {};
+  }
+  std::vector<std::int64_t> missed;
+  std::set_difference(world.survivors().begin(), world.survivors().end(), yielded.begin(), yielded.end(),
+                      std::back_inserter(missed));
+  EXPECT_LT(world.reads(), 400);
+  return {pager.verdict()->complete, missed.size()};
+}
+
+struct Sum {
+  int complete = 0;
+  int falsely = 0;  // complete, yet something was missed
+  int missed = 0;   // runs
+};
+
+Sum many(Plan plan, int runs) {
+  Sum sum;
+  for (int i = 0; i < runs; ++i) {
+    plan.seed = static_cast<unsigned>(i) + 1;
+    plan.concurrency = std::array{1, 2, 8}.at(static_cast<std::size_t>(i % 3));
+    const auto outcome = run(plan);
+    sum.complete += outcome.complete ? 1 : 0;
+    sum.missed += outcome.missed > 0 ? 1 : 0;
+    sum.falsely += outcome.complete && outcome.missed > 0 ? 1 : 0;
+  }
+  return sum;
+}
+
+constexpr int runs = 2500;
+
+TEST(PagerSimulation, NothingIsMissedWhenNothingMoves) {
+  const auto sum = many({}, runs);
+  EXPECT_EQ(sum.complete, runs);
+  EXPECT_EQ(sum.missed, 0);
+}
+
+TEST(PagerSimulation, InsertsOnly) {
+  for (const double chance : {0.02, 0.2, 0.5}) {
+    const auto sum = many({0, chance, 0, 1, false}, runs);
+    EXPECT_EQ(sum.falsely, 0) << chance;
+    EXPECT_GT(sum.complete, 0) << chance;
+    std::printf("inserts %.2f: %d complete, %d with something missed\n", chance, sum.complete, sum.missed);
+  }
+}
+
+TEST(PagerSimulation, DeletionsOnly) {
+  for (const double chance : {0.02, 0.2, 0.5}) {
+    const auto sum = many({0, 0, chance, 1, false}, runs);
+    EXPECT_EQ(sum.falsely, 0) << chance;
+    std::printf("deletions %.2f: %d complete, %d with something missed\n", chance, sum.complete, sum.missed);
+  }
+}
+
+TEST(PagerSimulation, BothWithASecondReading) {
+  for (const double chance : {0.02, 0.2, 0.4}) {
+    const auto sum = many({0, chance, chance, 1, true}, runs);
+    EXPECT_EQ(sum.falsely, 0) << chance;
+    std::printf("both %.2f, strict: %d complete, %d with something missed\n", chance, sum.complete, sum.missed);
+  }
+}
+
+TEST(PagerSimulation, BothWithOneReading) {
+  for (const double chance : {0.02, 0.2, 0.4}) {
+    const auto sum = many({0, chance, chance, 1, false}, runs);
+    EXPECT_LT(sum.falsely, runs / 20) << chance;  // not promised; measured
+    std::printf("both %.2f: %d complete, %d of them falsely, %d with something missed\n", chance, sum.complete,
+                sum.falsely, sum.missed);
+  }
+}
+
+}  // namespace
+}  // namespace billcore
