@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are kept
 constexpr std::size_t shown_body = 200;
 
+std::string ending(int attempts) { return attempts > 1 ? " (attempt " + std::to_string(attempts) + "): " : ": "; }
+
 std::string explain(const RequestInfo& request, const Transfer& transfer) {
   const auto reason = one_line(scrub(transfer.reason, request.terms.api_key), shown_body);
   switch (transfer.failure) {
@@ -144,8 +146,12 @@ std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& 
 }  // namespace
 
 std::string subject(const RequestInfo& request) {
-  return std::string(request.method).append(" ").append(request.path) +
-         (request.attempts > 1 ? " (attempt " + std::to_string(request.attempts) + "): " : ": ");
+  if (request.page > 0) return subject_of_page(request.path, request.page, request.attempts);
+  return std::string(request.method).append(" ").append(request.path) + ending(request.attempts);
+}
+
+std::string subject_of_page(std::string_view path, std::int64_t page, int attempts) {
+  return std::string("GET ").append(path) + "?page=" + std::to_string(page) + ending(attempts);
 }
 
 ErrorDetail detail_of(const RequestInfo& request) {

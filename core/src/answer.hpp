@@ -28,7 +28,8 @@ struct RequestInfo {
   std::string_view method;
   std::string_view path;  // relative to the base URL, encoded, without query
   const AnswerTerms& terms;
-  int attempts = 1;  // made so far, this one included
+  int attempts = 1;       // made so far, this one included
+  std::int64_t page = 0;  // of a list; 0: none
 
   [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };
@@ -60,8 +61,10 @@ struct Answer {
 };
 
 [[nodiscard]] ErrorCode code_of(Failure failure) noexcept;
-/// How the messages of a request's errors begin: "GET /order/1 (attempt 2): ".
+/// How the messages of a request's errors begin: "GET /order/1 (attempt 2): "; of a list's "GET /products?page=57: ", with no
+/// other parameter, since those may be secret.
 [[nodiscard]] std::string subject(const RequestInfo& request);
+[[nodiscard]] std::string subject_of_page(std::string_view path, std::int64_t page, int attempts);
 /// What all of its errors tell.
 [[nodiscard]] ErrorDetail detail_of(const RequestInfo& request);
 

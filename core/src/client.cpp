@@ -21,6 +21,7 @@ std::uint64_t fingerprint(const detail::Session& session, const ListOperation& l
 detail::PagerOptions complete(const detail::Session& session, const ListOperation& list, detail::PagerOptions options) {
   options.concurrency = session.terms().options.concurrency;
   options.list = fingerprint(session, list);
+  options.path = list.path;
   return options;
 }
 
@@ -34,7 +35,7 @@ std::shared_ptr<detail::PagerCore> pages(detail::SessionPtr session, ListOperati
 
 template <typename T, typename Query>
 Pager<T> pager(detail::SessionPtr session, ListOperation list, const Query& query, const CallOptions& call) {
-  return Pager<T>(pages(std::move(session), std::move(list), {query.page, 1, query.strict, query.resume, 0}, call));
+  return Pager<T>(pages(std::move(session), std::move(list), {query.page, 1, query.strict, query.resume, 0, {}}, call));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Exchange::Exchange(const Terms& terms, Engine& engine, const Operation& operatio
     : terms_(terms), engine_(engine), operation_(operation), deadline_(deadline), hooks_(hooks) {}
 
 RequestInfo Exchange::request() const noexcept {
-  return {operation_.method, operation_.path, *terms_.answers, attempts_};
+  return {operation_.method, operation_.path, *terms_.answers, attempts_, operation_.page};
 }
 
 Attempt Exchange::about(const Transfer* transfer) {
@@ -156,7 +156,7 @@ void Exchange::expire() {
   transfer.reason = "no answer in time";
   transfer.sent = left.sent;
   transfer.sent_at = left.sent_at;
-  if (hooks_ != nullptr) tell(hooks_, &Hooks::on_response, about(&transfer));
+  if (hooks_ != nullptr) tell(*hooks_, &Hooks::on_response, about(&transfer));
   transfer_ = std::move(transfer);
   finish();
 }

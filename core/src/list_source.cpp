@@ -44,7 +44,7 @@ std::shared_ptr<const Document> ListSource::fetch(const Wanted& wanted) {
   if (!whole) {
     pages.give_up();
     const auto operation = list_.page(wanted.page);
-    throw interrupted({operation.method, operation.path, *session_->terms().answers, 1}, {});
+    throw interrupted({operation.method, operation.path, *session_->terms().answers, 1, operation.page}, {});
   }
   auto document = pages.take(wanted.page);
   if (pages.empty()) stop();  // the engine is free for others

@@ -70,7 +70,7 @@ std::string joined(const std::vector<std::string>& states) {
 }  // namespace
 
 Operation ListOperation::page(std::int64_t number) const {
-  Operation out{"GET", path, route, {{"page", std::to_string(number)}}, {}};
+  Operation out{"GET", path, route, {{"page", std::to_string(number)}}, {}, number};
   out.query.insert(out.query.end(), query.begin(), query.end());
   return out;
 }

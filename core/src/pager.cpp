@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "answer.hpp"
 #include "billcore/error.hpp"
 #include "pager_core.hpp"
 
@@ -56,13 +57,14 @@ PagerCore::PagerCore(std::unique_ptr<PageSource> source, const PagerOptions& opt
       concurrency_(std::max<std::int64_t>(options.concurrency, 1)),
       strict_(options.strict),
       list_(options.list),
+      path_(options.path),
       next_number_(options.first_page),
       ahead_(concurrency_),
       known_(options.strict ? 0 : std::max(least_window, static_cast<std::size_t>(concurrency_) * 2 + 2)) {
   if (first_page_ < 1) {
     throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(first_page_) + ": pages count from 1");
   }
-  if (!options.resume.empty()) resume(options.resume, options.list);
+  if (options.resume) resume(*options.resume, options.list);
 }
 
 void PagerCore::resume(std::string_view text, std::uint64_t list) {
@@ -87,7 +89,7 @@ void PagerCore::resume(std::string_view text, std::uint64_t list) {
 std::string PagerCore::state() const {
   PagerState out;
   out.list = list_;
-  out.page = border_ > 0 ? border_ : next_number_;
+  out.page = border_ > 0 ? border_ - 1 : next_number_;
   out.fetched = fetched_;
   out.total = total_;
   out.noticed = noticed_;
@@ -175,8 +177,8 @@ void PagerCore::check_repetition(const Ids& ids, bool any_new) {
   if (same_pages_ > 1) notice("repeated_page");
   pages_without_news_ = any_new || (second_ && next_number_ <= first_reading_) ? 0 : pages_without_news_ + 1;
   if (same_pages_ >= max_same_pages || pages_without_news_ >= max_pages_without_news) {
-    throw Error(ErrorCode::pagination, "the list repeats itself: page " + std::to_string(next_number_) +
-                                           " brings the same records again; the service does not honour `page`");
+    throw Error(ErrorCode::pagination,
+                "the list repeats itself: the same records came again; the service does not honour `page`");
   }
 }
 
@@ -190,12 +192,11 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
 
   const bool shrunk = fetched_ > 0 && number > first_page_ && number > last;  // the page before said that it exists
   if (current != number && !shrunk) {
-    throw Error(ErrorCode::pagination, "page " + std::to_string(number) + " was asked for, page " +
-                                           std::to_string(current) + " came: the service does not honour `page`");
+    throw Error(ErrorCode::pagination,
+                "page " + std::to_string(current) + " came instead: the service does not honour `page`");
   }
   if (size(data) == 0 && number < last) {
-    throw Error(ErrorCode::pagination, "page " + std::to_string(number) + " is empty, yet says that there are " +
-                                           std::to_string(last) + " pages");
+    throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
   }
   const auto ids = ids_of(data);
   ++fetched_;
@@ -245,8 +246,27 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
     if (yielded_.size() > 2) yielded_.pop_front();
   }
   page_.reset();
-  read(document);
+  const auto number = border_ > 0 ? border_ - 1 : next_number_;
+  try {
+    read(document);
+  } catch (const Error& error) {
+    page_.reset();
+    throw about_page(number, *document, error);
+  }
   if (!first_ && page_ && !page_->items.empty()) first_.emplace(page_->document, page_->items.front());
+}
+
+// What an error says of the page that was not taken: the same as those of a page that did not come.
+Error PagerCore::about_page(std::int64_t number, const Document& document, const Error& error) const {
+  auto detail = error.detail();
+  detail.method = "GET";
+  detail.path = path_;
+  if (const auto& info = document.info()) {
+    detail.http_status = info->status();
+    detail.attempts = info->attempts();
+    detail.request_id = info->request_id();
+  }
+  return {error.code(), subject_of_page(path_, number, detail.attempts) + error.message(), std::move(detail)};
 }
 
 bool PagerCore::advance() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "billcore/detail/document.hpp"
+#include "billcore/error.hpp"
 #include "billcore/pager.hpp"
 #include "recent_ids.hpp"
 
@@ -80,6 +81,7 @@ class PagerCore {
   void go_on(std::int64_t last);
   void notice(std::string_view reason) noexcept;
   void resume(std::string_view state, std::uint64_t list);
+  [[nodiscard]] Error about_page(std::int64_t number, const Document& document, const Error& error) const;
   void announce() noexcept;
 
   std::unique_ptr<PageSource> source_;
@@ -87,6 +89,7 @@ class PagerCore {
   std::int64_t concurrency_;
   bool strict_;
   std::uint64_t list_;
+  std::string path_;
 
   std::int64_t next_number_;
   std::int64_t last_number_ = 0;  // total_pages of the page read last

@@ -56,6 +56,10 @@ std::optional<PagerState> read_state(std::string_view text) {
   if (bytes.size() % 8 != 0 || bytes.size() < fields * 8) return std::nullopt;
   const auto count = bytes.size() / 8;
   if (number_at(bytes, count - 1) != checksum(std::string_view(bytes).substr(0, bytes.size() - 8))) return std::nullopt;
+  // Base64 may say the same in several ways; a state has one text.
+  std::string same(version);
+  encode_base64(bytes, base64url_digits, same);
+  if (same != text) return std::nullopt;
   PagerState state;
   state.list = number_at(bytes, 0);
   state.page = static_cast<std::int64_t>(number_at(bytes, 1));

@@ -31,10 +31,7 @@ detail::PagerOptions pager_options(py::handle page, py::handle strict, py::handl
   detail::PagerOptions options;
   if (!left_out(page)) options.first_page = integer(page, "page");
   if (!left_out(strict)) options.strict = boolean(strict, "strict");
-  if (given(resume)) {
-    options.resume = utf8(resume, "resume");
-    if (options.resume.empty()) refuse("resume is empty: pass a pager's state, or leave it out");
-  }
+  if (given(resume)) options.resume = utf8(resume, "resume");
   return options;
 }
 

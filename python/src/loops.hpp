@@ -15,13 +15,13 @@ namespace billcore::python {
 
 /// An operation that an awaited job has begun; shared by the job's awaitable and the loop's engine.
 struct Begun {
-  std::shared_ptr<Job> job;
-  py::object future;  // of asyncio; it only says "go on"
+  std::shared_ptr<Job> job = {};
+  py::object future = {};  // of asyncio; it only says "go on"
   AsyncClient::Ticket ticket = 0;
-  std::shared_ptr<AsyncPages> pages;  // of a list, in place of an operation
+  std::shared_ptr<AsyncPages> pages = {};  // of a list, in place of an operation
   bool write = false;
   bool ended = false;
-  std::exception_ptr error;
+  std::exception_ptr error = {};
 };
 
 /// The connections of one event loop. Everything here needs the GIL, and (but for abandon()) the loop's thread.

@@ -49,7 +49,7 @@ class FunctionSource final : public detail::PageSource {
 
 Pager<Item> made_pager(Fetch fetch, std::int64_t first = 1) {
   return Pager<Item>(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>(std::move(fetch)),
-                                                         detail::PagerOptions{.first_page = first}));
+                                                         detail::PagerOptions{.first_page = first, .path = "/list"}));
 }
 
 /// A list that gives these pages one after the other, whatever is asked for, and writes down what was.
@@ -247,6 +247,37 @@ TEST(Pager, AnErrorLeavesThePageToBeAskedForAgain) {
   EXPECT_TRUE(pager.verdict()->complete);
 }
 
+TEST(Pager, ARefusedPageLeavesNothingBehind) {
+  Script list{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}, {{"1"}, 3, 9, 9}, {{"2"}, 3, 3, 9}}};
+  auto pager = list.pager();
+  EXPECT_EQ(pager.next()->id(), Id(1));
+  EXPECT_THROW((void)pager.next(), Error);
+  EXPECT_FALSE(pager.buffered());
+  EXPECT_THROW((void)pager.next_page(), Error);  // no page without items in its place
+  const auto page = pager.next_page();
+  EXPECT_EQ(page->current_page(), 3);
+  EXPECT_EQ(page->items().size(), 1U);
+}
+
+TEST(Pager, TheStateBetweenTwoReadingsOfABorder) {
+  // "1" is gone, so "3" has moved to page 1, which is to be read again, and cannot be for now.
+  Script list{{{{"1", "2"}, 1, 2, 4}, {{"4"}, 2, 2, 3}}};
+  auto pager = list.pager();
+  EXPECT_EQ(pager.next()->id(), Id(1));
+  EXPECT_EQ(pager.next()->id(), Id(2));
+  EXPECT_THROW((void)pager.next(), std::runtime_error);
+  Script later{{{{"2", "3"}, 1, 2, 3}, {{"4"}, 2, 2, 3}}};
+  const auto state = pager.state();
+  Pager<Item> rest(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>([&](std::int64_t number) {
+                                                         later.asked.push_back(number);
+                                                         return document(later.pages[later.asked.size() - 1]);
+                                                       }),
+                                                       detail::PagerOptions{.resume = state}));
+  EXPECT_EQ(ids(rest), (Texts{"3", "4"}));
+  EXPECT_EQ(later.asked, (Numbers{1, 2}));
+  EXPECT_FALSE(rest.verdict()->complete);
+}
+
 TEST(Pager, NumbersAreNeeded) {
   auto pager =
       made_pager([](std::int64_t) { return test::parse(R"({"data":[],"pagination":{"current_page":1}})").document(); });
@@ -254,7 +285,7 @@ TEST(Pager, NumbersAreNeeded) {
     (void)pager.next();
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.message(), "pagination.total_pages is absent");
+    EXPECT_EQ(error.message(), "GET /list?page=1: pagination.total_pages is absent");
   }
 }
 

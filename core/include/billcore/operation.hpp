@@ -18,7 +18,7 @@ struct SubscriptionQuery {
   std::optional<std::string> reference_id = {};  // exact match
   std::int64_t page = 1;                         // where to begin, from 1
   bool strict = false;                           // read the list a second time, for what the first missed
-  std::string resume = {};                       // a Pager's state(): go on from there
+  std::optional<std::string> resume = {};        // a Pager's state(): go on from there
 };
 
 struct OrderQuery {
@@ -27,13 +27,13 @@ struct OrderQuery {
   std::optional<std::int64_t> per_page = {};  // 1 to 200; the service's default is 20
   std::int64_t page = 1;
   bool strict = false;
-  std::string resume = {};
+  std::optional<std::string> resume = {};
 };
 
 struct ProductQuery {
   std::int64_t page = 1;
   bool strict = false;
-  std::string resume = {};
+  std::optional<std::string> resume = {};
 };
 
 /// A one-off charge. What is not given is not sent.
@@ -59,6 +59,7 @@ struct Operation {
   std::string_view route = {};                                  // the path with names for ids; static
   std::vector<std::pair<std::string, std::string>> query = {};  // not encoded yet
   std::optional<std::string> body = {};                         // JSON
+  std::int64_t page = 0;                                        // of a list, for its errors; 0: none
 
   [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };

@@ -71,10 +71,11 @@ struct Wanted {
 
 struct PagerOptions {
   std::int64_t first_page = 1;
-  std::int64_t concurrency = 1;  // pages on their way at once, at least 1
-  bool strict = false;           // read the list a second time, for what the first missed
-  std::string_view resume = {};  // a state()
-  std::uint64_t list = 0;        // tells lists apart, so that no state is taken for another list's
+  std::int64_t concurrency = 1;                 // pages on their way at once, at least 1
+  bool strict = false;                          // read the list a second time, for what the first missed
+  std::optional<std::string_view> resume = {};  // a state()
+  std::uint64_t list = 0;                       // tells lists apart, so that no state is taken for another list's
+  std::string path = {};                        // for errors
 };
 
 // In steps, for faces that wait in their own way: the page that is wanted, what it brought, what is at hand. Only
