@@ -89,10 +89,19 @@ void PagerCore::resume(std::string_view text, std::uint64_t list) {
 std::string PagerCore::state() const {
   PagerState out;
   out.list = list_;
-  out.page = border_ > 0 ? border_ - 1 : next_number_;
   out.fetched = fetched_;
   out.total = total_;
-  out.noticed = noticed_;
+  if (second_ && fetched_ > first_fetched_) {
+    // Nobody goes on with a second reading, since it goes by the whole of the first: it stays behind that one.
+    const bool whole = ended_ && !buffered();
+    out.page = first_reading_;
+    out.noticed = whole ? noticed_ : "stopped";
+    out.ids = first_ids_;
+    std::erase(out.ids, 0U);
+    return write_state(out);
+  }
+  out.page = second_ ? first_reading_ : border_ > 0 ? border_ - 1 : next_number_;
+  out.noticed = second_ ? first_noticed_ : noticed_;
   for (const auto& ids : yielded_) out.ids.insert(out.ids.end(), ids.begin(), ids.end());
   if (page_) {
     const auto taken = page_ids_.begin() + static_cast<std::ptrdiff_t>(position_);
@@ -230,6 +239,10 @@ void PagerCore::go_on(std::int64_t last) {
   }
   second_ = true;
   first_reading_ = next_number_;
+  first_fetched_ = fetched_;
+  first_noticed_ = noticed_;
+  for (const auto& ids : yielded_) first_ids_.insert(first_ids_.end(), ids.begin(), ids.end());
+  first_ids_.insert(first_ids_.end(), page_ids_.begin(), page_ids_.end());
   next_number_ = first_page_;
   noticed_ = {};  // the second reading decides
   total_.reset();

@@ -101,7 +101,10 @@ class PagerCore {
   bool resumed_ = false;            // of the page read next, some items were yielded in another life
   bool second_ = false;             // the second reading of a strict one
   std::int64_t first_reading_ = 0;  // pages of the first
-  bool ended_ = false;              // the last page has been read
+  std::int64_t first_fetched_ = 0;  // and where it stood in the end, for the state
+  std::string_view first_noticed_;
+  Ids first_ids_;
+  bool ended_ = false;  // the last page has been read
   bool stopped_ = false;
   std::int64_t fetched_ = 0;
   std::optional<std::int64_t> total_;

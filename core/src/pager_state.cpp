@@ -12,7 +12,8 @@ constexpr std::string_view version = "p1.";
 constexpr std::size_t fields = 6;
 
 // In the order of their numbers in a state; append-only.
-constexpr std::array<std::string_view, 5> reasons{"", "total_changed", "overlap", "repeated_page", "list_shrank"};
+constexpr std::array<std::string_view, 6> reasons{"",       "total_changed", "overlap", "repeated_page", "list_shrank",
+                                                  "stopped"};
 
 void put(std::string& out, std::uint64_t number) {
   for (unsigned shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(number >> shift & 0xFFU));

@@ -278,6 +278,44 @@ TEST(Pager, TheStateBetweenTwoReadingsOfABorder) {
   EXPECT_FALSE(rest.verdict()->complete);
 }
 
+TEST(Pager, TheStateOfAStrictList) {
+  const auto world = [](std::int64_t number) {
+    return document({{std::to_string(number * 2), std::to_string(number * 2 + 1)}, number, 3, 6});
+  };
+  const auto resumed = [&](const std::string& state) {
+    return Pager<Item>(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>(world),
+                                                           detail::PagerOptions{.resume = state}));
+  };
+  int fails = 100;
+  Pager<Item> strict(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>([&](std::int64_t number) {
+                                                           if (fails-- == 0)
+                                                             throw Error(ErrorCode::connection, "broken");
+                                                           return world(number);
+                                                         }),
+                                                         detail::PagerOptions{.strict = true}));
+  const Texts all{"2", "3", "4", "5", "6", "7"};
+  for (std::size_t taken = 0; taken < all.size(); ++taken) {
+    auto rest = resumed(strict.state());
+    EXPECT_EQ(ids(rest), Texts(all.begin() + static_cast<std::ptrdiff_t>(taken), all.end()));
+    EXPECT_TRUE(rest.verdict()->complete);
+    EXPECT_TRUE(strict.next());
+  }
+  // Behind the first reading, within the second, and behind that one.
+  auto rest = resumed(strict.state());
+  EXPECT_EQ(ids(rest), Texts{});
+  EXPECT_TRUE(rest.verdict()->complete);
+  fails = 2;
+  EXPECT_THROW((void)strict.next(), Error);
+  rest = resumed(strict.state());
+  EXPECT_EQ(ids(rest), Texts{});
+  EXPECT_EQ(rest.verdict()->reason, "stopped");
+  EXPECT_FALSE(strict.next());
+  EXPECT_TRUE(strict.verdict()->complete);
+  rest = resumed(strict.state());
+  EXPECT_EQ(ids(rest), Texts{});
+  EXPECT_TRUE(rest.verdict()->complete);
+}
+
 TEST(Pager, NumbersAreNeeded) {
   auto pager =
       made_pager([](std::int64_t) { return test::parse(R"({"data":[],"pagination":{"current_page":1}})").document(); });

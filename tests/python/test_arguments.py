@@ -124,8 +124,8 @@ def test_wrong_calls_name_the_argument(serve: Serve) -> None:
         (client.subscriptions.charge, ("s", 1), {"amount": 1}, "positional"),
         (client.subscriptions.get, (), {}, "'id'"),
         (client.subscriptions.get, (), {"id": "s"}, "unexpected keyword argument 'id'"),
-        (client.subscriptions.list, (), {"strict": True}, "strict"),
-        (client.subscriptions.list, (), {"resume": None}, "resume"),
+        (client.subscriptions.list, (), {"sort": True}, "sort"),
+        (client.subscriptions.list, (None,), {}, "positional"),
         (client.request, ("GET",), {"method": "GET", "path": "/x"}, "multiple values"),
     ]
     for call, arguments, keywords, text in calls:

@@ -76,7 +76,10 @@ async def run_awaited() -> None:
 WRONG = {
     "client.subscriptions.charge(1, product_id=1, amount=1.5)": "arg-type",
     "client.subscriptions.charge(1, product_id=1)": "call-arg",
-    "client.subscriptions.list(strict=True)": "call-arg",
+    "client.subscriptions.list(sort=True)": "call-arg",
+    "client.subscriptions.list(strict=1)": "arg-type",
+    "client.subscriptions.list(resume=b'p1.')": "arg-type",
+    "billcore.Client(concurrency='8')": "arg-type",
     "client.nothing": "attr-defined",
     "billcore.AsyncNothing": "attr-defined",
     "billcore.AsyncClient().subscriptions.get('s').price": "attr-defined",

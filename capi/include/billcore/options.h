@@ -40,7 +40,8 @@ BILLCORE_API billcore_status billcore_client_options_set_no_timeout(billcore_cli
 BILLCORE_API billcore_status billcore_client_options_set_max_retries(billcore_client_options* options,
                                                                      int32_t max_retries, billcore_error** err);
 
-/** Pages of a list on their way at once; after a 429 fewer. Default: 8.  @since 0.1 */
+/** Pages of a list on their way at once, at least 1, which reads one page after the other; after a 429 fewer. Default: 8.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_set_concurrency(billcore_client_options* options, int32_t pages,
                                                                      billcore_error** err);
 

@@ -1,5 +1,9 @@
 /* Lists: read item by item or page by page, in order, fetched when needed. Conventions: billcore.h.
  *
+ * The first page is fetched alone. From the second item on the following ones are on their way, too, as many as the client's
+ * concurrency allows; they move on whenever the list is read, since no thread works for it, and a pause between two items is no
+ * time-out. The message of an error names the page ("GET /products?page=57: ..."); after it the list can be read on.
+ *
  * Lists move while they are read: an id seen within the last pages is not given again, and `_verdict` says in the end
  * whether a record may have been missed. Items and pages may outlive their list. Besides what billcore/client.h says of
  * every operation, reading may return BILLCORE_PAGINATION, for a list that repeats itself or contradicts its own page
@@ -33,12 +37,14 @@ BILLCORE_API billcore_status billcore_subscription_query_set_reference_id(billco
 BILLCORE_API billcore_status billcore_subscription_query_set_page(billcore_subscription_query* query, int64_t page,
                                                                   billcore_error** err);
 
-/** Reads the list a second time, for what the first missed.  @since 0.1 */
+/** true: reads the list a second time, for what the first reading missed; the verdict is then of the second. Costs twice the
+ * requests. Default: false.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_query_set_strict(billcore_subscription_query* query, bool strict,
                                                                     billcore_error** err);
 
-/** Goes on from where a list of the same arguments stood: its billcore_subscription_list_state. BILLCORE_INVALID_ARGUMENT when the
- * list is made, for what is none, and together with strict.  @since 0.1 */
+/** Goes on from where a list of the same service and query stood: its billcore_subscription_list_state, perhaps in a process
+ * before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty text) is
+ * BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_query_set_resume(billcore_subscription_query* query,
                                                                     billcore_str state, billcore_error** err);
 
@@ -68,12 +74,14 @@ BILLCORE_API billcore_status billcore_order_query_set_per_page(billcore_order_qu
 BILLCORE_API billcore_status billcore_order_query_set_page(billcore_order_query* query, int64_t page,
                                                            billcore_error** err);
 
-/** Reads the list a second time, for what the first missed.  @since 0.1 */
+/** true: reads the list a second time, for what the first reading missed; the verdict is then of the second. Costs twice the
+ * requests. Default: false.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_query_set_strict(billcore_order_query* query, bool strict,
                                                              billcore_error** err);
 
-/** Goes on from where a list of the same arguments stood: its billcore_order_list_state. BILLCORE_INVALID_ARGUMENT when the
- * list is made, for what is none, and together with strict.  @since 0.1 */
+/** Goes on from where a list of the same service and query stood: its billcore_order_list_state, perhaps in a process
+ * before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty text) is
+ * BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_query_set_resume(billcore_order_query* query, billcore_str state,
                                                              billcore_error** err);
 
@@ -91,12 +99,14 @@ BILLCORE_API billcore_status billcore_product_query_new(billcore_product_query**
 BILLCORE_API billcore_status billcore_product_query_set_page(billcore_product_query* query, int64_t page,
                                                              billcore_error** err);
 
-/** Reads the list a second time, for what the first missed.  @since 0.1 */
+/** true: reads the list a second time, for what the first reading missed; the verdict is then of the second. Costs twice the
+ * requests. Default: false.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_query_set_strict(billcore_product_query* query, bool strict,
                                                                billcore_error** err);
 
-/** Goes on from where a list of the same arguments stood: its billcore_product_list_state. BILLCORE_INVALID_ARGUMENT when the
- * list is made, for what is none, and together with strict.  @since 0.1 */
+/** Goes on from where a list of the same service and query stood: its billcore_product_list_state, perhaps in a process
+ * before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty text) is
+ * BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_query_set_resume(billcore_product_query* query, billcore_str state,
                                                                billcore_error** err);
 
@@ -173,7 +183,8 @@ BILLCORE_API billcore_status billcore_subscription_list_first(billcore_subscript
 BILLCORE_API billcore_status billcore_subscription_list_total(const billcore_subscription_list* list, int64_t* out,
                                                               bool* present, billcore_error** err);
 
-/** Where the list stands, a short text for billcore_subscription_query_set_resume. *out is new; free it.  @since 0.1 */
+/** Where the list stands, for billcore_subscription_query_set_resume: behind the item given last, also after an error. A short
+ * text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_list_state(const billcore_subscription_list* list, billcore_buf* out,
                                                               billcore_error** err);
 
@@ -237,7 +248,8 @@ BILLCORE_API billcore_status billcore_order_list_first(billcore_order_list* list
 BILLCORE_API billcore_status billcore_order_list_total(const billcore_order_list* list, int64_t* out, bool* present,
                                                        billcore_error** err);
 
-/** Where the list stands, a short text for billcore_order_query_set_resume. *out is new; free it.  @since 0.1 */
+/** Where the list stands, for billcore_order_query_set_resume: behind the item given last, also after an error. A short
+ * text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_list_state(const billcore_order_list* list, billcore_buf* out,
                                                        billcore_error** err);
 
@@ -300,7 +312,8 @@ BILLCORE_API billcore_status billcore_product_list_first(billcore_product_list* 
 BILLCORE_API billcore_status billcore_product_list_total(const billcore_product_list* list, int64_t* out, bool* present,
                                                          billcore_error** err);
 
-/** Where the list stands, a short text for billcore_product_query_set_resume. *out is new; free it.  @since 0.1 */
+/** Where the list stands, for billcore_product_query_set_resume: behind the item given last, also after an error. A short
+ * text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_list_state(const billcore_product_list* list, billcore_buf* out,
                                                          billcore_error** err);
 
