@@ -28,6 +28,9 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
   if (arg_integer(from, "max_retries", &retries) &&
       !ok(billcore_client_options_set_max_retries(to, (int32_t)retries, err)))
     return false;
+  int64_t concurrency = 1; /* canned answers are meant to be seen in turn */
+  arg_integer(from, "concurrency", &concurrency);
+  if (!ok(billcore_client_options_set_concurrency(to, (int32_t)concurrency, err))) return false;
   text = arg_text(from, "proxy");
   if (text.data != NULL && !ok(text.len > 0 ? billcore_client_options_set_proxy(to, text, err)
                                             : billcore_client_options_set_no_proxy(to, err)))
@@ -93,7 +96,7 @@ static void answer(driver* kept, char* line, size_t len) {
   yyjson_doc* parsed = yyjson_read(line, len, YYJSON_READ_NUMBER_AS_RAW);
   yyjson_mut_doc* reply = yyjson_mut_doc_new(NULL);
   yyjson_val* request = yyjson_doc_get_root(parsed);
-  job self = {kept, request, yyjson_obj_get(request, "args"), reply, NULL, NULL, false, 0};
+  job self = {kept, request, yyjson_obj_get(request, "args"), reply, NULL, NULL, false, 0, {NULL, 0}};
   yyjson_mut_val* root = yyjson_mut_obj(reply);
   yyjson_mut_val* result = run(&self);
   yyjson_mut_doc_set_root(reply, root);
@@ -103,6 +106,7 @@ static void answer(driver* kept, char* line, size_t len) {
     yyjson_mut_val* error = put_error(reply, self.err);
     if (self.problem != NULL) yyjson_mut_obj_add_str(reply, error, "message", self.problem);
     if (self.listing) yyjson_mut_obj_add_uint(reply, error, "items_before", self.items_before);
+    if (self.state.data != NULL) yyjson_mut_obj_add_strncpy(reply, error, "state", self.state.data, self.state.len);
     yyjson_mut_obj_add_val(reply, root, "error", error);
   }
   char* text = yyjson_mut_write(reply, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
@@ -110,6 +114,7 @@ static void answer(driver* kept, char* line, size_t len) {
   fflush(stdout);
   free(text);
   billcore_error_free(self.err);
+  billcore_buf_free(&self.state);
   yyjson_mut_doc_free(reply);
   yyjson_doc_free(parsed);
 }

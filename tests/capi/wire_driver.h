@@ -20,6 +20,7 @@ typedef struct job {
   const char* problem; /* of the request itself */
   bool listing;
   size_t items_before;
+  billcore_buf state; /* of a list that failed */
 } job;
 
 /* Each gives the reply, or NULL with job->err or job->problem set. */

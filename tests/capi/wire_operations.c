@@ -70,6 +70,8 @@ static yyjson_mut_val* put_response(job* self, billcore_response* response) {
     self->items_before = yyjson_mut_arr_size(items);                                                                 \
     if (status == BILLCORE_OK && !first) status = billcore_##resource##_list_stop(list, &self->err);                 \
     if (status == BILLCORE_DONE) status = BILLCORE_OK;                                                               \
+    if (billcore_##resource##_list_state(list, &self->state, ok(status) ? &self->err : NULL) != BILLCORE_OK)         \
+      status = BILLCORE_INTERNAL;                                                                                    \
     if (ok(status)) status = billcore_##resource##_list_total(list, &total, &has_total, &self->err);                 \
     if (ok(status)) status = billcore_##resource##_list_fetched_pages(list, &fetched, &self->err);                   \
     if (ok(status)) status = billcore_##resource##_list_verdict(list, &complete, &reason, &has_verdict, &self->err); \
@@ -83,6 +85,7 @@ static yyjson_mut_val* put_response(job* self, billcore_response* response) {
     none = yyjson_mut_null(reply);                                                                                   \
     yyjson_mut_obj_add_val(reply, out, "total", has_total ? yyjson_mut_int(reply, total) : none);                    \
     yyjson_mut_obj_add_int(reply, out, "fetched_pages", fetched);                                                    \
+    yyjson_mut_obj_add_strncpy(reply, out, "state", self->state.data, self->state.len);                              \
     billcore_##resource##_list_free(list);                                                                           \
     return ok(status) ? out : NULL;                                                                                  \
   }
@@ -90,15 +93,27 @@ READ_LIST(subscription)
 READ_LIST(order)
 READ_LIST(product)
 
+/* What every list takes. */
+#define SET_QUERY(resource)                                                                                            \
+  static bool set_##resource##_query(job* self, billcore_##resource##_query* query) {                                  \
+    const billcore_str resume = arg_text(self->args, "resume");                                                        \
+    int64_t page;                                                                                                      \
+    if (arg_integer(self->args, "page", &page) && !ok(billcore_##resource##_query_set_page(query, page, &self->err)))  \
+      return false;                                                                                                    \
+    if (arg_flag(self->args, "strict", false) && !ok(billcore_##resource##_query_set_strict(query, true, &self->err))) \
+      return false;                                                                                                    \
+    return resume.data == NULL || ok(billcore_##resource##_query_set_resume(query, resume, &self->err));               \
+  }
+SET_QUERY(subscription)
+SET_QUERY(order)
+SET_QUERY(product)
+
 static yyjson_mut_val* list_subscriptions(job* self) {
   billcore_subscription_query* query = NULL;
   billcore_subscription_list* list = NULL;
   const billcore_str reference = arg_text(self->args, "reference_id");
-  int64_t page;
-  bool made = ok(billcore_subscription_query_new(&query, &self->err));
+  bool made = ok(billcore_subscription_query_new(&query, &self->err)) && set_subscription_query(self, query);
   if (made && reference.data) made = ok(billcore_subscription_query_set_reference_id(query, reference, &self->err));
-  if (made && arg_integer(self->args, "page", &page))
-    made = ok(billcore_subscription_query_set_page(query, page, &self->err));
   made = made && ok(billcore_subscription_list_new(self->driver->client, query, NULL, &list, &self->err));
   billcore_subscription_query_free(query);
   return made ? read_subscription_list(self, list) : NULL;
@@ -107,10 +122,7 @@ static yyjson_mut_val* list_subscriptions(job* self) {
 static yyjson_mut_val* list_products(job* self) {
   billcore_product_query* query = NULL;
   billcore_product_list* list = NULL;
-  int64_t page;
-  bool made = ok(billcore_product_query_new(&query, &self->err));
-  if (made && arg_integer(self->args, "page", &page))
-    made = ok(billcore_product_query_set_page(query, page, &self->err));
+  bool made = ok(billcore_product_query_new(&query, &self->err)) && set_product_query(self, query);
   made = made && ok(billcore_product_list_new(self->driver->client, query, NULL, &list, &self->err));
   billcore_product_query_free(query);
   return made ? read_product_list(self, list) : NULL;
@@ -130,14 +142,12 @@ static yyjson_mut_val* list_orders(job* self) {
   billcore_order_query* query = NULL;
   billcore_order_list* list = NULL;
   int64_t number;
-  bool made = ok(billcore_order_query_new(&query, &self->err)) &&
+  bool made = ok(billcore_order_query_new(&query, &self->err)) && set_order_query(self, query) &&
               add_states(query, yyjson_obj_get(self->args, "state"), &self->err);
   if (made && arg_integer(self->args, "product_id", &number))
     made = ok(billcore_order_query_set_product_id(query, number, &self->err));
   if (made && arg_integer(self->args, "per_page", &number))
     made = ok(billcore_order_query_set_per_page(query, number, &self->err));
-  if (made && arg_integer(self->args, "page", &number))
-    made = ok(billcore_order_query_set_page(query, number, &self->err));
   made = made && ok(billcore_subscription_orders(self->driver->client, arg_text(self->args, "id"), query, NULL, &list,
                                                  &self->err));
   billcore_order_query_free(query);

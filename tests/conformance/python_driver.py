@@ -47,16 +47,20 @@ class PythonDriver:
         self._webhooks: Any = importlib.import_module("billcore.webhooks")
         self._options: dict[str, Any] | None = None
         self._client: Any = None
+        self._pager: Any = None  # of the list that is being read
         self._loop = asyncio.Runner() if awaited else None
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         yielded: list[Any] = []
+        self._pager = None
         try:
             return {"ok": self._call(request, yielded)}
         except self._billcore.BillcoreError as error:
             reply = self._error(error)
             if request["op"].endswith((".list", ".orders")):
                 reply["items_before"] = len(yielded)
+                if self._pager is not None:
+                    reply["state"] = self._pager.state
             return {"error": reply}
 
     def close(self) -> None:
@@ -103,7 +107,8 @@ class PythonDriver:
                 self._done(self._client.close())
                 self._client = None
             make = self._billcore.Client if self._loop is None else self._billcore.AsyncClient
-            self._client = make(**options)
+            # One page at a time, since canned answers are meant to be seen in turn.
+            self._client = make(**{"concurrency": 1, **options})
             self._options = options
         return self._client
 
@@ -120,7 +125,8 @@ class PythonDriver:
         method: Callable[..., Any] = getattr(getattr(client, group), verb)
         place = [args.pop("id")] if "id" in args else []
         if verb in ("list", "orders"):
-            return self._list(method(*place, **args), request["take"], yielded)
+            self._pager = method(*place, **args)
+            return self._list(self._pager, request["take"], yielded)
         if verb == "update":
             return self._resource(self._done(method(*place, args["fields"])))
         result = self._done(method(*place, **args))
@@ -151,6 +157,7 @@ class PythonDriver:
             "reason": None if verdict is None else verdict.reason,
             "total": pager.total if pager.fetched_pages else None,
             "fetched_pages": pager.fetched_pages,
+            "state": pager.state,
         }
 
     def _webhook(self, verb: str, args: dict[str, Any]) -> Any:

@@ -61,6 +61,8 @@ ClientOptions client_options(const Value& from) {
     if (!timeout->is_null()) options.timeout = std::chrono::milliseconds(std::llround(timeout->real() * 1000));
   }
   if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);
+  // One, since canned answers are meant to be seen in turn.
+  options.concurrency = static_cast<int>(number(from, "concurrency").value_or(1));
   options.proxy = text(from, "proxy");
   options.ca_bundle = text(from, "ca_bundle");
   options.client_certificate = text(from, "client_certificate");
@@ -72,7 +74,13 @@ ClientOptions client_options(const Value& from) {
   return options;
 }
 
-std::string error_reply(const Error& error, std::optional<std::size_t> items_before) {
+// How far a list was read.
+struct Progress {
+  std::size_t items_before = 0;
+  std::string state;  // empty when there was no list to read
+};
+
+std::string error_reply(const Error& error, const std::optional<Progress>& progress) {
   const auto& detail = error.detail();
   JsonObject out;
   out.set("class", class_of(error.code())).set("status", static_cast<std::int64_t>(error.code()));
@@ -92,7 +100,10 @@ std::string error_reply(const Error& error, std::optional<std::size_t> items_bef
   put("method", detail.method);
   put("path", detail.path);
   if (detail.cause != ErrorCode::ok) out.set("cause", class_of(detail.cause));
-  if (items_before) out.set("items_before", static_cast<std::int64_t>(*items_before));
+  if (progress) {
+    out.set("items_before", static_cast<std::int64_t>(progress->items_before));
+    put("state", progress->state);
+  }
   return "{\"error\":" + out.dump() + '}';
 }
 
@@ -100,11 +111,12 @@ class Driver {
  public:
   std::string run(const Value& request) {
     items_.clear();
+    state_.clear();
     listing_ = false;
     try {
       return "{\"ok\":" + call(request) + '}';
     } catch (const Error& error) {
-      return error_reply(error, listing_ ? std::optional(items_.size()) : std::nullopt);
+      return error_reply(error, listing_ ? std::optional(Progress{items_.size(), state_}) : std::nullopt);
     }
   }
 
@@ -161,9 +173,13 @@ class Driver {
 
   std::string list(const Client& client, std::string_view op, const Value& args, const Value& take) {
     const auto page = number(args, "page").value_or(1);
-    if (op == "subscriptions.list") return read(client.subscriptions().list({text(args, "reference_id"), page}), take);
-    if (op == "products.list") return read(client.products().list({page}), take);
-    OrderQuery query{number(args, "product_id"), {}, number(args, "per_page"), page};
+    const auto strict = flag(args, "strict", false);
+    const auto resume = text(args, "resume");
+    if (op == "subscriptions.list") {
+      return read(client.subscriptions().list({text(args, "reference_id"), page, strict, resume}), take);
+    }
+    if (op == "products.list") return read(client.products().list({page, strict, resume}), take);
+    OrderQuery query{number(args, "product_id"), {}, number(args, "per_page"), page, strict, resume};
     if (const auto state = args.find("state")) {
       if (state->kind() == Value::Kind::string) query.states.emplace_back(state->text());
       if (state->is_array()) {
@@ -175,12 +191,11 @@ class Driver {
 
   template <typename T>
   std::string read(Pager<T> pager, const Value& take) {
-    if (take.kind() == Value::Kind::integer) {
-      for (const auto& item : pager.collect(static_cast<std::size_t>(take.integer()))) items_.push_back(raw(item));
-    } else if (take.text() == "first") {
-      if (const auto item = pager.first()) items_.push_back(raw(*item));
-    } else {
-      for (const auto& item : pager) items_.push_back(raw(item));
+    try {
+      take_items(pager, take);
+    } catch (const Error&) {
+      state_ = pager.state();
+      throw;
     }
     JsonObject out;
     out.set_json("items", array_of(items_)).set_null("verdict").set_null("reason").set_null("total");
@@ -189,7 +204,23 @@ class Driver {
       if (!verdict->complete) out.set("reason", verdict->reason);
     }
     if (const auto total = pager.total()) out.set("total", *total);
-    return out.set("fetched_pages", pager.fetched_pages()).dump();
+    return out.set("fetched_pages", pager.fetched_pages()).set("state", pager.state()).dump();
+  }
+
+  template <typename T>
+  void take_items(Pager<T>& pager, const Value& take) {
+    if (take.kind() == Value::Kind::integer) {
+      for (auto left = take.integer(); left > 0; --left) {
+        const auto item = pager.next();
+        if (!item) return;
+        items_.push_back(raw(*item));
+      }
+      pager.stop();
+    } else if (take.text() == "first") {
+      if (const auto item = pager.first()) items_.push_back(raw(*item));
+    } else {
+      for (const auto& item : pager) items_.push_back(raw(item));
+    }
   }
 
   static Verifier make_verifier(const Value& args) {
@@ -282,6 +313,7 @@ class Driver {
   std::optional<Client> client_;
   std::string made_with_;
   std::vector<std::string> items_;
+  std::string state_;
   bool listing_ = false;
 };
 

@@ -85,7 +85,7 @@ def data(resource: Any, status: int = 200, **more: Any) -> Reply:
     return json_reply({"data": resource}, status, **more)
 
 
-def page(items: list[Any], number: int, last: int, total: int | None = None) -> Reply:
+def page(items: list[Any], number: int, last: int, total: int | None = None, **more: Any) -> Reply:
     """One page of a list."""
     pagination = {
         "total": len(items) * last if total is None else total,
@@ -95,7 +95,7 @@ def page(items: list[Any], number: int, last: int, total: int | None = None) -> 
         "total_pages": last,
         "links": {"next": None if number >= last else f"http://elsewhere/?page={number + 1}", "previous": None},
     }
-    return json_reply({"data": items, "pagination": pagination})
+    return json_reply({"data": items, "pagination": pagination}, **more)
 
 
 def sign(body: bytes, secret: str = SECRET) -> str:

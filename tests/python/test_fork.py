@@ -116,6 +116,8 @@ def name_in(request: Request) -> str:
 def answer(request: Request) -> Reply:
     if "/orders?" in request.target:
         number = int(request.target.split("page=")[1])
+        if "/many/" in request.target:
+            return page([{"id": number * 2}, {"id": number * 2 + 1}], number, 60, delay=0.005)
         return page([{"id": f"{number}a"}, {"id": f"{number}b"}], number, 4)
     delay = 0.02 if "slow" in request.target else 0.0
     return data({**SUBSCRIPTION, "id": name_in(request)}, delay=delay)
@@ -242,6 +244,75 @@ get(client, "parent")
 """)
     senders = scene.by_sender()
     assert not set(senders["child"]) & set(senders["parent"])
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+@pytest.mark.parametrize("first", ["child", "parent", "neither"])
+@pytest.mark.parametrize("read", [1, 2, 7])
+def test_a_fork_while_pages_are_on_their_way(scene: Scene, first: str, read: int, concurrency: int) -> None:
+    scene.run(f"""
+first, read = {first!r}, {read}
+client = billcore.Client(**options, concurrency={concurrency})
+pager = client.subscriptions.orders("many")
+orders = iter(pager)
+whole = list(range(2, 122))
+assert [next(orders).id for _ in range(read)] == whole[:read]
+state = pager.state
+turn, go_on = os.pipe()
+
+def child():
+    if first == "parent":
+        os.read(turn, 1)
+    assert pager.state == state
+    assert [order.id for order in orders] == whole[read:]
+    assert str(pager.verdict) == "complete" and pager.fetched_pages == 60
+    assert [order.id for order in client.subscriptions.orders("many", resume=state)] == whole[read:]
+    get(client, "child")
+
+children = [fork(child), fork(child)]
+if first == "child":
+    join(*children)
+assert [order.id for order in orders] == whole[read:]
+assert str(pager.verdict) == "complete" and pager.fetched_pages == 60
+os.write(go_on, b"12")
+if first != "child":
+    join(*children)
+get(client, "parent")
+""")
+    senders = scene.by_sender()
+    assert not set(senders["child"]) & set(senders["parent"]) and len(set(senders["child"])) == 2
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_a_fork_between_two_loops_that_read_a_list(scene: Scene, concurrency: int) -> None:
+    scene.run(f"""
+import asyncio
+
+client = billcore.AsyncClient(**options, concurrency={concurrency})
+pager = client.subscriptions.orders("many")
+whole = list(range(2, 122))
+
+async def some():
+    orders = aiter(pager)
+    return [(await anext(orders)).id for _ in range(7)]
+
+async def rest():
+    return [order.id async for order in pager]
+
+def child():
+    # In a loop of its own: the parent's has its selector in both.
+    assert asyncio.run(rest()) == whole[7:]
+    assert str(pager.verdict) == "complete" and pager.fetched_pages == 60
+
+runner = asyncio.Runner()
+seen = runner.run(some())
+assert seen == whole[:7]
+join(fork(child))
+assert runner.run(rest()) == whole[7:]
+assert str(pager.verdict) == "complete"
+runner.run(client.close())
+runner.close()
+""")
 
 
 def test_workers_of_multiprocessing(scene: Scene) -> None:

@@ -1,0 +1,145 @@
+"""Lists of many pages, several at once: every client reads the same, and each goes on where another one stopped."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from .drivers import CLIENTS, STATUS, Driver
+from .fixtures import ACCOUNT, API_KEY
+from .server import Reply, Request, ScriptedServer, json_reply
+
+PAGES, PER_PAGE = 60, 4
+ALL = [{"id": f"ord_{number}"} for number in range(PAGES * PER_PAGE)]
+SERVER_ERROR = "GET /subscription/sub_1/orders?page=57: 500 the service failed"
+
+
+class Book:
+    """A list of 60 pages; some fail."""
+
+    def __init__(self, *broken: int) -> None:
+        self.broken = set(broken)
+        self.asked: list[int] = []
+        self.at_once = self.most_at_once = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Request) -> Reply:
+        number = int(request.target.split("page=")[1].split("&")[0])
+        with self._lock:
+            self.asked.append(number)
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        time.sleep(0.002)
+        with self._lock:
+            self.at_once -= 1
+        if number in self.broken:
+            return Reply(status=500, body=b"null")
+        items = ALL[(number - 1) * PER_PAGE : number * PER_PAGE]
+        links = {"next": "https://elsewhere.example/?page=2", "previous": None}
+        counts = {"total": len(ALL), "count": len(items), "per_page": PER_PAGE}
+        return json_reply(
+            {"data": items, "pagination": {**counts, "current_page": number, "total_pages": PAGES, "links": links}}
+        )
+
+
+def orders(driver: Driver, server: ScriptedServer, concurrency: int, take: Any = "all", **args: Any) -> dict[str, Any]:
+    client = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0, "concurrency": concurrency}
+    args = {"id": "sub_1", **args}
+    return driver.run({"op": "subscriptions.orders", "client": client, "args": args, "take": take})
+
+
+def read(driver: Driver, server: ScriptedServer, concurrency: int, take: Any = "all", **args: Any) -> dict[str, Any]:
+    reply = orders(driver, server, concurrency, take, **args)
+    assert "ok" in reply, reply
+    ok: dict[str, Any] = reply["ok"]
+    return ok
+
+
+WHOLE = {"verdict": "complete", "reason": None, "total": len(ALL), "fetched_pages": PAGES}
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_the_whole_list(language: str, driver: Driver, concurrency: int) -> None:
+    book = Book()
+    with ScriptedServer(book) as server:
+        whole = read(driver, server, concurrency)
+        assert whole.pop("state")
+        assert whole == {"items": ALL, **WHOLE}
+        assert sorted(book.asked) == list(range(1, PAGES + 1)), "each once"
+        assert book.most_at_once <= concurrency and (book.most_at_once > 1) == (concurrency > 1)
+
+
+def test_strict(language: str, driver: Driver) -> None:
+    book = Book()
+    with ScriptedServer(book) as server:
+        whole = read(driver, server, 8, strict=True)
+        assert whole.pop("state")
+        assert whole == {"items": ALL, **WHOLE, "fetched_pages": 2 * PAGES}
+        assert sorted(book.asked) == sorted([*range(1, PAGES + 1)] * 2)
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_first_and_some(language: str, driver: Driver, concurrency: int) -> None:
+    book = Book()
+    with ScriptedServer(book) as server:
+        first = read(driver, server, concurrency, "first")
+        assert (first["items"], first["verdict"], book.asked) == (ALL[:1], None, [1])
+        some = read(driver, server, concurrency, 10)
+        assert (some["items"], some["verdict"], some["reason"]) == (ALL[:10], "possibly_missed", "stopped")
+        assert len(book.asked) <= 1 + 3 + concurrency
+
+
+PAIRS = list(itertools.product(CLIENTS, CLIENTS))
+
+
+@pytest.mark.own_languages
+@pytest.mark.parametrize(("one", "other"), PAIRS, ids=["-then-".join(pair) for pair in PAIRS])
+def test_a_state_goes_on_in_any_language(one: str, other: str, drivers: Callable[[str], Driver]) -> None:
+    with ScriptedServer(Book()) as server:
+        for take in (0, 1, 3, 4, 30, len(ALL)):
+            begun = read(drivers(one), server, 8, take)
+            rest = read(drivers(other), server, 3, resume=begun["state"])
+            assert begun["items"] + rest["items"] == ALL, take
+            assert rest["verdict"] == "complete" and rest["total"] == len(ALL)
+
+
+@pytest.mark.own_languages
+@pytest.mark.parametrize("concurrency", [1, 8])
+@pytest.mark.parametrize(("one", "other"), PAIRS, ids=["-then-".join(pair) for pair in PAIRS])
+def test_an_error_names_its_page(one: str, other: str, concurrency: int, drivers: Callable[[str], Driver]) -> None:
+    book = Book(57)
+    with ScriptedServer(book) as server:
+        error = orders(drivers(one), server, concurrency)["error"]
+        assert (error["class"], error["http_status"], error["items_before"]) == ("ServerError", 500, 56 * PER_PAGE)
+        assert error["message"] == SERVER_ERROR
+        book.broken.clear()
+        rest = read(drivers(other), server, 9 - concurrency, resume=error["state"])
+        assert rest["items"] == ALL[56 * PER_PAGE :] and rest["verdict"] == "complete"
+
+
+def test_states_that_are_none(language: str, driver: Driver) -> None:
+    book = Book()
+    with ScriptedServer(book) as server:
+        state = read(driver, server, 1, 5)["state"]
+        before = len(book.asked)
+        flipped = state[:9] + ("B" if state[9] == "A" else "A") + state[10:]
+        for wrong in ("", "x", "p1.", state[:-1], state[:-4], state + "A", flipped, state * 2):
+            error = orders(driver, server, 1, resume=wrong)["error"]
+            assert (error["class"], error["status"]) == ("InvalidArgumentError", STATUS["InvalidArgumentError"])
+            assert "resume" in error["message"] and (len(wrong) < 4 or wrong not in error["message"])
+        for others in ({"id": "sub_2"}, {"per_page": 4}, {"state": "paid"}, {"product_id": 1}, {"strict": True}):
+            error = orders(driver, server, 1, resume=state, **others)["error"]
+            assert error["class"] == "InvalidArgumentError" and "resume" in error["message"], others
+        assert len(book.asked) == before, "nothing is asked for"
+
+
+@pytest.mark.parametrize("concurrency", [0, -1])
+def test_what_is_no_concurrency(language: str, driver: Driver, concurrency: int) -> None:
+    with ScriptedServer() as server:
+        error = orders(driver, server, concurrency)["error"]
+        assert error["class"] == "ConfigError" and "concurrency" in error["message"]
