@@ -48,7 +48,7 @@ class Recorder(billcore.Hooks):
 def drive(kind: str, script: Script, call: Callable[[Any], Any], **options: Any) -> Any:
     """The call's result or its error, over a client of this kind."""
     with ScriptedServer(script) as server:
-        given = {
+        given: dict[str, Any] = {
             "base_url": server.url + ACCOUNT,
             "api_key": API_KEY,
             "max_retries": 0,

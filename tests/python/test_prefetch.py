@@ -171,7 +171,7 @@ def test_the_state_goes_on_in_another_client() -> None:
                     break
             resume = pager.state
             assert len(resume) < 400
-        assert seen == list(range(10 * PER_PAGE))
+        assert seen == list(range(10 * PER_PAGE)) and resume is not None
         assert ids(client.subscriptions.orders("s", resume=resume)) == []
         for wrong in ("", "x", resume[:-3], resume + "AAAA", "p1.AAAA"):
             with pytest.raises(billcore.InvalidArgumentError, match="resume"):
