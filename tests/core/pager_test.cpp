@@ -259,6 +259,21 @@ TEST(Pager, ARefusedPageLeavesNothingBehind) {
   EXPECT_EQ(page->items().size(), 1U);
 }
 
+TEST(Pager, ARefusedPageTakesNothingFromTheState) {
+  Script list{{{{"1"}, 1, 9, 9}, {{"2"}, 2, 9, 9}}};
+  for (int i = 0; i < 4; ++i) list.pages.push_back({{"2"}, i == 0 ? 3 : 4, 9, 9});
+  auto pager = list.pager();
+  EXPECT_EQ(pager.next()->id(), Id(1));
+  EXPECT_EQ(pager.next()->id(), Id(2));
+  for (int i = 0; i < 3; ++i) EXPECT_THROW((void)pager.next(), Error);
+  const auto state = pager.state();
+  Pager<Item> rest(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>([](std::int64_t number) {
+                                                         return document({{"2", "3"}, number, 4, 9});
+                                                       }),
+                                                       detail::PagerOptions{.resume = state}));
+  EXPECT_EQ(ids(rest), Texts{"3"});
+}
+
 TEST(Pager, TheStateBetweenTwoReadingsOfABorder) {
   // "1" is gone, so "3" has moved to page 1, which is to be read again, and cannot be for now.
   Script list{{{{"1", "2"}, 1, 2, 4}, {{"4"}, 2, 2, 3}}};
