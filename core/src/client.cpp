@@ -28,7 +28,7 @@ detail::PagerOptions complete(const detail::Session& session, const ListOperatio
 std::shared_ptr<detail::PagerCore> pages(detail::SessionPtr session, ListOperation list, detail::PagerOptions options,
                                          const CallOptions& call) {
   session->require_open();
-  options = complete(*session, list, options);
+  options = complete(*session, list, std::move(options));
   auto source = std::make_unique<detail::ListSource>(std::move(session), std::move(list), call);
   return std::make_shared<detail::PagerCore>(std::move(source), options);
 }
@@ -101,11 +101,11 @@ void Client::send(const Operation& operation, const CallOptions& call,
 
 std::shared_ptr<detail::PagerCore> Client::pages(ListOperation list, detail::PagerOptions options,
                                                  const CallOptions& call) const {
-  return billcore::pages(session_, std::move(list), options, call);
+  return billcore::pages(session_, std::move(list), std::move(options), call);
 }
 
 detail::PagerOptions Client::complete(const ListOperation& list, detail::PagerOptions options) const {
-  return billcore::complete(*session_, list, options);
+  return billcore::complete(*session_, list, std::move(options));
 }
 
 bool Client::close() noexcept { return session_->close(); }

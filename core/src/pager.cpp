@@ -279,7 +279,8 @@ Error PagerCore::about_page(std::int64_t number, const Document& document, const
     detail.attempts = info->attempts();
     detail.request_id = info->request_id();
   }
-  return {error.code(), subject_of_page(path_, number, detail.attempts) + error.message(), std::move(detail)};
+  auto message = subject_of_page(path_, number, detail.attempts) + error.message();
+  return {error.code(), std::move(message), std::move(detail)};
 }
 
 bool PagerCore::advance() {
