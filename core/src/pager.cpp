@@ -83,7 +83,7 @@ void PagerCore::resume(std::string_view text, std::uint64_t list) {
   noticed_ = state->noticed;
   for (const auto id : state->ids) known_.add(id);
   yielded_.push_back(state->ids);
-  resumed_ = true;
+  if (state->fetched > 0) resumed_ = state->seen;
 }
 
 std::string PagerCore::state() const {
@@ -95,6 +95,7 @@ std::string PagerCore::state() const {
     // Nobody goes on with a second reading, since it goes by the whole of the first: it stays behind that one.
     const bool whole = ended_ && !buffered();
     out.page = first_reading_;
+    out.seen = -1;
     out.noticed = whole ? noticed_ : "stopped";
     out.ids = first_ids_;
     std::erase(out.ids, 0U);
@@ -107,7 +108,9 @@ std::string PagerCore::state() const {
     const auto taken = page_ids_.begin() + static_cast<std::ptrdiff_t>(position_);
     out.ids.insert(out.ids.end(), page_ids_.begin(), taken);
     if (taken != page_ids_.end()) out.page = page_number_;
+    if (out.page == page_number_) out.seen = taken - std::count(page_ids_.begin(), taken, 0U) - page_ids_.begin();
   }
+  if (border_ > 0) out.seen = -1;
   std::erase(out.ids, 0U);
   return write_state(out);
 }
@@ -129,11 +132,18 @@ std::optional<Wanted> PagerCore::ahead() const noexcept {
   return Wanted{next_number_, last_number_, ahead_, anew_};
 }
 
+// Are there items on it that were yielded before, from another page?
+bool PagerCore::overlaps(const Ids& ids) noexcept {
+  if (second_ || ids == previous_) return false;
+  const auto known = [this](std::uint64_t id) { return id != 0 && known_.contains(id); };
+  const auto seen = std::exchange(resumed_, std::nullopt).value_or(0);
+  return seen >= 0 && std::count_if(ids.begin(), ids.end(), known) != seen;
+}
+
 // Did the list move since the page before was read?
 PagerCore::Move PagerCore::move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk) noexcept {
   const bool changed = total && total_ && *total != *total_;
-  const bool again = !second_ && !std::exchange(resumed_, false) && ids != previous_ &&
-                     std::any_of(ids.begin(), ids.end(), [this](auto id) { return id != 0 && known_.contains(id); });
+  const bool again = overlaps(ids);
   if (shrunk) notice("list_shrank");
   if (changed) notice("total_changed");
   if (again) notice("overlap");

@@ -74,6 +74,7 @@ class PagerCore {
 
   void read(const std::shared_ptr<const Document>& document);
   enum class Move { none, grown, other };
+  [[nodiscard]] bool overlaps(const Ids& ids) noexcept;
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk) noexcept;
   [[nodiscard]] bool must_read_again(Move move, std::int64_t number) noexcept;
   void keep_new_items(const Node* data, const Ids& ids);
@@ -98,7 +99,8 @@ class PagerCore {
   std::int64_t ahead_;            // how many pages are asked for at once: fewer while the list moves
   std::int64_t announced_ = 0;    // the last page that was asked for ahead of its time
   bool anew_ = false;
-  bool resumed_ = false;            // of the page read next, some items were yielded in another life
+  std::optional<std::int64_t>
+      resumed_;                     // of the page read next, so many items were yielded in another life; -1: unknown
   bool second_ = false;             // the second reading of a strict one
   std::int64_t first_reading_ = 0;  // pages of the first
   std::int64_t first_fetched_ = 0;  // and where it stood in the end, for the state
@@ -128,6 +130,7 @@ class PagerCore {
 struct PagerState {
   std::uint64_t list = 0;
   std::int64_t page = 1;  // to read next
+  std::int64_t seen = 0;  // of its items, those that were yielded; -1: not known
   std::int64_t fetched = 0;
   std::optional<std::int64_t> total;
   std::string_view noticed;

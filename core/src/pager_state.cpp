@@ -9,7 +9,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::string_view version = "p1.";
-constexpr std::size_t fields = 6;
+constexpr std::size_t fields = 7;
 
 // In the order of their numbers in a state; append-only.
 constexpr std::array<std::string_view, 6> reasons{"",       "total_changed", "overlap", "repeated_page", "list_shrank",
@@ -40,6 +40,7 @@ std::string write_state(const PagerState& state) {
   std::string bytes;
   put(bytes, state.list);
   put(bytes, static_cast<std::uint64_t>(state.page));
+  put(bytes, static_cast<std::uint64_t>(state.seen));
   put(bytes, static_cast<std::uint64_t>(state.fetched));
   put(bytes, static_cast<std::uint64_t>(state.total.value_or(-1)));
   const auto* const reason = std::find(reasons.begin(), reasons.end(), state.noticed);
@@ -64,11 +65,12 @@ std::optional<PagerState> read_state(std::string_view text) {
   PagerState state;
   state.list = number_at(bytes, 0);
   state.page = static_cast<std::int64_t>(number_at(bytes, 1));
-  state.fetched = static_cast<std::int64_t>(number_at(bytes, 2));
-  const auto total = static_cast<std::int64_t>(number_at(bytes, 3));
+  state.seen = static_cast<std::int64_t>(number_at(bytes, 2));
+  state.fetched = static_cast<std::int64_t>(number_at(bytes, 3));
+  const auto total = static_cast<std::int64_t>(number_at(bytes, 4));
   if (total >= 0) state.total = total;
-  const auto reason = number_at(bytes, 4);
-  if (state.page < 1 || state.fetched < 0 || reason >= reasons.size()) return std::nullopt;
+  const auto reason = number_at(bytes, 5);
+  if (state.page < 1 || state.seen < -1 || state.fetched < 0 || reason >= reasons.size()) return std::nullopt;
   state.noticed = reasons.at(static_cast<std::size_t>(reason));
   for (std::size_t i = fields - 1; i + 1 < count; ++i) state.ids.push_back(number_at(bytes, i));
   return state;

@@ -180,7 +180,7 @@ class NextPage final : public ListJob {
 class FirstItem final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return detail::fetched_pages(core()) > 0; }
+  [[nodiscard]] bool has_enough() override { return detail::known_first(core()).has_value(); }
   [[nodiscard]] py::object result() override {
     const auto& value = detail::known_first(core());
     return value ? view(list().type, *value) : py::object(py::none());

@@ -57,14 +57,17 @@ struct Script {
   std::vector<Made> pages;
   std::vector<std::int64_t> asked = {};
 
-  Pager<Item> pager(std::int64_t first = 1) {
-    return made_pager(
-        [this](std::int64_t number) {
-          asked.push_back(number);
-          if (asked.size() > pages.size()) throw std::runtime_error("more pages were asked for than there are");
-          return document(pages[asked.size() - 1]);
-        },
-        first);
+  Fetch fetch() {
+    return [this](std::int64_t number) {
+      asked.push_back(number);
+      if (asked.size() > pages.size()) throw std::runtime_error("more pages were asked for than there are");
+      return document(pages[asked.size() - 1]);
+    };
+  }
+  Pager<Item> pager(std::int64_t first = 1) { return made_pager(fetch(), first); }
+  Pager<Item> resumed(const std::string& state) {
+    return Pager<Item>(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>(fetch()),
+                                                           detail::PagerOptions{.resume = state}));
   }
 };
 
@@ -291,6 +294,47 @@ TEST(Pager, TheStateBetweenTwoReadingsOfABorder) {
   EXPECT_EQ(ids(rest), (Texts{"3", "4"}));
   EXPECT_EQ(later.asked, (Numbers{1, 2}));
   EXPECT_FALSE(rest.verdict()->complete);
+}
+
+TEST(Pager, AListThatMovedBetweenTwoLives) {
+  struct Case {
+    std::size_t taken;
+    std::vector<Made> later;
+    Texts rest;
+    const char* reason;
+  };
+  const Made same_second{{"3", "4"}, 2, 3, 6};
+  const Made same_third{{"5", "6"}, 3, 3, 6};
+  // The total stays the same throughout: something came at the head, and something went.
+  for (const auto& each : std::vector<Case>{
+           {0, {{{"1", "2"}, 1, 3, 6}, same_second, same_third}, {"1", "2", "3", "4", "5", "6"}, ""},
+           {0,
+            {{{"1", "2"}, 1, 3, 6}, {{"2", "3"}, 2, 3, 6}, {{"1", "2"}, 1, 3, 6}, {{"2", "3"}, 2, 3, 6}, same_third},
+            {"1", "2", "3", "5", "6"},
+            "overlap"},
+           {2, {same_second, same_third}, {"3", "4", "5", "6"}, ""},
+           {3, {same_second, same_third}, {"4", "5", "6"}, ""},
+           {3,
+            {{{"2", "3"}, 2, 3, 6}, {{"0", "1"}, 1, 3, 6}, {{"2", "3"}, 2, 3, 6}, same_third},
+            {"0", "5", "6"},
+            "overlap"},
+           {3,
+            {{{"4", "5"}, 2, 3, 6}, {{"2", "3"}, 1, 3, 6}, {{"4", "5"}, 2, 3, 6}, {{"6", "7"}, 3, 3, 6}},
+            {"4", "5", "6", "7"},
+            "overlap"},
+           {4, {{{"4", "5"}, 3, 3, 6}, {{"2", "3"}, 2, 3, 6}, {{"4", "5"}, 3, 3, 6}}, {"5"}, "overlap"},
+           {6, {same_third}, {}, ""},
+       }) {
+    Script before{{{{"1", "2"}, 1, 3, 6}, same_second, same_third}};
+    auto pager = before.pager();
+    for (std::size_t i = 0; i < each.taken; ++i) EXPECT_TRUE(pager.next());
+    const auto state = pager.state();
+    Script later{each.later};
+    auto rest = later.resumed(state);
+    EXPECT_EQ(ids(rest), each.rest) << each.taken << each.reason;
+    EXPECT_EQ(rest.verdict()->reason, each.reason) << each.taken;
+    EXPECT_EQ(later.asked.size(), later.pages.size()) << each.taken << each.reason;
+  }
 }
 
 TEST(Pager, TheStateOfAStrictList) {

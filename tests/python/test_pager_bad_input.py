@@ -348,5 +348,8 @@ def test_states_that_are_none(kind: Kind) -> None:
         )
         assert len(server.requests) <= 3 + 4
         seen: list[int] = []
-        own.into(seen, own.orders(resume=state))
+        rest = own.orders(resume=state)
+        assert own.done(rest.first()).id == 8 and own.done(rest.first()).id == 8
+        own.into(seen, rest)
         assert seen == list(range(8, 27))
+        assert own.done(own.orders(resume=rest.state).first()) is None
