@@ -82,7 +82,7 @@ void PagerCore::resume(std::string_view text, std::uint64_t list) {
   total_ = state->total;
   noticed_ = state->noticed;
   for (const auto id : state->ids) known_.add(id);
-  yielded_.push_back(state->ids);
+  yielded_ = state->ids;
   if (state->fetched > 0) resumed_ = state->seen;
 }
 
@@ -103,12 +103,13 @@ std::string PagerCore::state() const {
   }
   out.page = second_ ? first_reading_ : border_ > 0 ? border_ - 1 : next_number_;
   out.noticed = second_ ? first_noticed_ : noticed_;
-  for (const auto& ids : yielded_) out.ids.insert(out.ids.end(), ids.begin(), ids.end());
+  out.ids = yielded_;
   if (page_) {
     const auto taken = page_ids_.begin() + static_cast<std::ptrdiff_t>(position_);
     out.ids.insert(out.ids.end(), page_ids_.begin(), taken);
     if (taken != page_ids_.end()) out.page = page_number_;
-    if (out.page == page_number_) out.seen = taken - std::count(page_ids_.begin(), taken, 0U) - page_ids_.begin();
+    if (out.page == page_number_)
+      out.seen = known_here_ + (taken - page_ids_.begin()) - std::count(page_ids_.begin(), taken, 0U);
   }
   if (border_ > 0) out.seen = -1;
   std::erase(out.ids, 0U);
@@ -179,12 +180,17 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   }
   // Only a page that is taken is remembered: after an error the same page is asked for again.
   known_.next_page();
+  page_size_ = std::max(page_size_, ids.size());
+  known_here_ = 0;
   page_ids_.clear();
   const Node* item = first(data);
   for (const auto id : ids) {
     const Node* here = std::exchange(item, next(item));
     // What has no id cannot be told from what was read before: it is yielded by the first reading of its page.
-    if (id == 0 ? rereading || second_ : !known_.add(id)) continue;
+    if (id == 0 ? rereading || second_ : !known_.add(id)) {
+      known_here_ += id == 0 ? 0 : 1;
+      continue;
+    }
     page_->items.push_back(here);
     page_ids_.push_back(id);
   }
@@ -251,7 +257,7 @@ void PagerCore::go_on(std::int64_t last) {
   first_reading_ = next_number_;
   first_fetched_ = fetched_;
   first_noticed_ = noticed_;
-  for (const auto& ids : yielded_) first_ids_.insert(first_ids_.end(), ids.begin(), ids.end());
+  first_ids_ = yielded_;
   first_ids_.insert(first_ids_.end(), page_ids_.begin(), page_ids_.end());
   next_number_ = first_page_;
   noticed_ = {};  // the second reading decides
@@ -265,8 +271,10 @@ void PagerCore::go_on(std::int64_t last) {
 void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (page_) {
-    yielded_.push_back(std::exchange(page_ids_, {}));
-    if (yielded_.size() > 2) yielded_.pop_front();
+    yielded_.insert(yielded_.end(), page_ids_.begin(), page_ids_.end());
+    page_ids_.clear();
+    const auto old = static_cast<std::ptrdiff_t>(yielded_.size() - std::min(yielded_.size(), 2 * page_size_));
+    yielded_.erase(yielded_.begin(), yielded_.begin() + old);
   }
   page_.reset();
   const auto number = border_ > 0 ? border_ - 1 : next_number_;

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -119,9 +118,11 @@ class PagerCore {
   std::optional<Value> first_;
 
   RecentIds known_;
-  Ids page_ids_;             // of the items of page_
-  std::deque<Ids> yielded_;  // of the pages before, the last two
-  Ids previous_;             // of everything on the page read last
+  Ids page_ids_;                 // of the items of page_
+  std::int64_t known_here_ = 0;  // ids of the page that were yielded before it was read
+  std::size_t page_size_ = 0;    // the largest so far
+  Ids yielded_;                  // of the pages before, two pages full
+  Ids previous_;                 // of everything on the page read last
   int same_pages_ = 1;
   int pages_without_news_ = 0;
 };

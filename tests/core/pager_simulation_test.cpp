@@ -28,6 +28,7 @@ struct Plan {
   double deletions = 0;
   int concurrency = 1;
   bool strict = false;
+  double stops = 0;  // how likely the reading goes on in another life, by its state, behind an item
 };
 
 /// A list, latest first, that changes whenever a page of it is read.
@@ -59,9 +60,9 @@ class World {
   /// There from the beginning to now.
   [[nodiscard]] const std::set<std::int64_t>& survivors() const noexcept { return survivors_; }
   [[nodiscard]] int reads() const noexcept { return reads_; }
+  bool happens(double chance) { return chance > 0 && std::uniform_real_distribution<>(0, 1)(random_) < chance; }
 
  private:
-  bool happens(double chance) { return std::uniform_real_distribution<>(0, 1)(random_) < chance; }
   void move() {
     while (happens(plan_.inserts)) records_.insert(records_.begin(), next_++);
     while (!records_.empty() && happens(plan_.deletions)) {
@@ -109,15 +110,26 @@ class WorldSource final : public detail::PageSource {
 struct Outcome {
   bool complete = false;
   std::size_t missed = 0;  // that were there all the time
+  std::size_t twice = 0;
 };
 
 Outcome run(const Plan& plan) {
   World world(plan);
-  Pager<Item> pager(std::make_shared<detail::PagerCore>(std::make_unique<WorldSource>(world),
-                                                        detail::PagerOptions{1, plan.concurrency, plan.strict, {}, 0}));
+  const auto begin = [&](const std::optional<std::string>& state) {
+    const detail::PagerOptions options{1, plan.concurrency, plan.strict, state, 0, {}};
+    return Pager<Item>(std::make_shared<detail::PagerCore>(std::make_unique<WorldSource>(world), options));
+  };
+  auto pager = begin({});
   std::set<std::int64_t> yielded;
+  std::size_t twice = 0;
   try {
-    for (const auto& item : pager) EXPECT_TRUE(yielded.insert(item.id()).second) << "twice: " << item.id();
+    while (const auto item = pager.next()) {
+      if (!yielded.insert(item->id()).second) ++twice;
+      if (world.happens(plan.stops)) pager = begin(pager.state());
+    }
+    if (plan.stops == 0) {
+      EXPECT_EQ(twice, 0U);
+    }
   } catch (const Error& error) {
     // So much moves that three pages running are the same: that is said, too.
     EXPECT_EQ(error.code(), ErrorCode::pagination);
@@ -127,13 +139,14 @@ Outcome run(const Plan& plan) {
   std::set_difference(world.survivors().begin(), world.survivors().end(), yielded.begin(), yielded.end(),
                       std::back_inserter(missed));
   EXPECT_LT(world.reads(), 400);
-  return {pager.verdict()->complete, missed.size()};
+  return {pager.verdict()->complete, missed.size(), twice};
 }
 
 struct Sum {
   int complete = 0;
   int falsely = 0;  // complete, yet something was missed
   int missed = 0;   // runs
+  int twice = 0;    // runs
 };
 
 Sum many(Plan plan, int runs) {
@@ -144,6 +157,7 @@ Sum many(Plan plan, int runs) {
     const auto outcome = run(plan);
     sum.complete += outcome.complete ? 1 : 0;
     sum.missed += outcome.missed > 0 ? 1 : 0;
+    sum.twice += outcome.twice > 0 ? 1 : 0;
     sum.falsely += outcome.complete && outcome.missed > 0 ? 1 : 0;
   }
   return sum;
@@ -171,6 +185,21 @@ TEST(PagerSimulation, DeletionsOnly) {
     const auto sum = many({0, 0, chance, 1, false}, runs);
     EXPECT_EQ(sum.falsely, 0) << chance;
     std::printf("deletions %.2f: %d complete, %d with something missed\n", chance, sum.complete, sum.missed);
+  }
+}
+
+// A state knows the ids of the last pages only: what moves further while nobody reads is given again.
+TEST(PagerSimulation, ReadInSeveralLives) {
+  constexpr int some = runs / 4;
+  const auto still = many({.stops = 0.2}, some);
+  EXPECT_EQ(still.complete, some);
+  EXPECT_EQ(still.missed + still.twice, 0);
+  for (const auto& [inserts, deletions] : {std::pair(0.02, 0.0), {0.2, 0.0}, {0.0, 0.02}, {0.0, 0.2}, {0.0, 0.5}}) {
+    const auto sum = many({.inserts = inserts, .deletions = deletions, .stops = 0.1}, some);
+    EXPECT_EQ(sum.falsely, 0) << inserts << ' ' << deletions;
+    EXPECT_LT(sum.twice, some / 100) << inserts << ' ' << deletions;
+    std::printf("several lives, inserts %.2f, deletions %.2f: %d complete, %d with something missed, %d twice\n",
+                inserts, deletions, sum.complete, sum.missed, sum.twice);
   }
 }
 
