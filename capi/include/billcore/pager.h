@@ -1,8 +1,9 @@
 /* Lists: read item by item or page by page, in order, fetched when needed. Conventions: billcore.h.
  *
- * The first page is fetched alone. From the second item on the following ones are on their way, too, as many as the client's
- * concurrency allows; they move on whenever the list is read, since no thread works for it, and a pause between two items is no
- * time-out. The message of an error names the page ("GET /products?page=57: ..."); after it the list can be read on.
+ * The first page is fetched alone. From the second item on the following ones are on their way, too, as many as the
+ * client's concurrency allows; they move on whenever the list is read, since no thread works for it, and a pause between
+ * two items is no time-out. The message of an error names the page ("GET /products?page=57: ..."); after it the list can
+ * be read on.
  *
  * Lists move while they are read: an id seen within the last pages is not given again, and `_verdict` says in the end
  * whether a record may have been missed. Items and pages may outlive their list. Besides what billcore/client.h says of
@@ -42,9 +43,9 @@ BILLCORE_API billcore_status billcore_subscription_query_set_page(billcore_subsc
 BILLCORE_API billcore_status billcore_subscription_query_set_strict(billcore_subscription_query* query, bool strict,
                                                                     billcore_error** err);
 
-/** Goes on from where a list of the same service and query stood: its billcore_subscription_list_state, perhaps in a process
- * before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty text) is
- * BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
+/** Goes on from where a list of the same service and query stood: its billcore_subscription_list_state, perhaps
+ * in a process before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty
+ * text) is BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_query_set_resume(billcore_subscription_query* query,
                                                                     billcore_str state, billcore_error** err);
 
@@ -79,9 +80,9 @@ BILLCORE_API billcore_status billcore_order_query_set_page(billcore_order_query*
 BILLCORE_API billcore_status billcore_order_query_set_strict(billcore_order_query* query, bool strict,
                                                              billcore_error** err);
 
-/** Goes on from where a list of the same service and query stood: its billcore_order_list_state, perhaps in a process
- * before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty text) is
- * BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
+/** Goes on from where a list of the same service and query stood: its billcore_order_list_state, perhaps
+ * in a process before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty
+ * text) is BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_query_set_resume(billcore_order_query* query, billcore_str state,
                                                              billcore_error** err);
 
@@ -104,9 +105,9 @@ BILLCORE_API billcore_status billcore_product_query_set_page(billcore_product_qu
 BILLCORE_API billcore_status billcore_product_query_set_strict(billcore_product_query* query, bool strict,
                                                                billcore_error** err);
 
-/** Goes on from where a list of the same service and query stood: its billcore_product_list_state, perhaps in a process
- * before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty text) is
- * BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
+/** Goes on from where a list of the same service and query stood: its billcore_product_list_state, perhaps
+ * in a process before; the page set here is then of no account. Copied. What is no state of such a list (nor is an empty
+ * text) is BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_query_set_resume(billcore_product_query* query, billcore_str state,
                                                                billcore_error** err);
 
@@ -183,8 +184,8 @@ BILLCORE_API billcore_status billcore_subscription_list_first(billcore_subscript
 BILLCORE_API billcore_status billcore_subscription_list_total(const billcore_subscription_list* list, int64_t* out,
                                                               bool* present, billcore_error** err);
 
-/** Where the list stands, for billcore_subscription_query_set_resume: behind the item given last, also after an error. A short
- * text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
+/** Where the list stands, for billcore_subscription_query_set_resume: behind the item given last, also after an
+ * error. A short text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_list_state(const billcore_subscription_list* list, billcore_buf* out,
                                                               billcore_error** err);
 
@@ -248,8 +249,8 @@ BILLCORE_API billcore_status billcore_order_list_first(billcore_order_list* list
 BILLCORE_API billcore_status billcore_order_list_total(const billcore_order_list* list, int64_t* out, bool* present,
                                                        billcore_error** err);
 
-/** Where the list stands, for billcore_order_query_set_resume: behind the item given last, also after an error. A short
- * text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
+/** Where the list stands, for billcore_order_query_set_resume: behind the item given last, also after an
+ * error. A short text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_list_state(const billcore_order_list* list, billcore_buf* out,
                                                        billcore_error** err);
 
@@ -312,8 +313,8 @@ BILLCORE_API billcore_status billcore_product_list_first(billcore_product_list* 
 BILLCORE_API billcore_status billcore_product_list_total(const billcore_product_list* list, int64_t* out, bool* present,
                                                          billcore_error** err);
 
-/** Where the list stands, for billcore_product_query_set_resume: behind the item given last, also after an error. A short
- * text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
+/** Where the list stands, for billcore_product_query_set_resume: behind the item given last, also after an
+ * error. A short text without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_list_state(const billcore_product_list* list, billcore_buf* out,
                                                          billcore_error** err);
 
