@@ -25,6 +25,7 @@ class ListSource final : public PageSource {
  private:
   struct Line;
   [[nodiscard]] ListReader& reader();
+  void leave_behind() noexcept;
   void move_on();
 
   SessionPtr session_;

@@ -34,7 +34,7 @@ EnginePool::Lease::Lease(EnginePool& pool, std::unique_ptr<Engine> engine, std::
     : pool_(pool), engine_(std::move(engine)), process_(process) {}
 
 EnginePool::Lease::~Lease() {
-  if (process_ == pool_.mark_.here()) {
+  if (is_ours()) {
     pool_.give_back(std::move(engine_));
   } else {
     static_cast<void>(engine_.release());

@@ -31,6 +31,8 @@ class EnginePool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     [[nodiscard]] Engine& operator*() const noexcept { return *engine_; }
+    /// False in a child of the process that leased it.
+    [[nodiscard]] bool is_ours() const noexcept { return process_ == pool_.mark_.here(); }
 
    private:
     EnginePool& pool_;

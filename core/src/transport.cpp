@@ -24,6 +24,7 @@ constexpr auto interrupt_interval = std::chrono::milliseconds(25);
 constexpr auto slice = std::chrono::milliseconds(2);         // of work in one turn of an event loop
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
 constexpr std::size_t usual_head_bytes = 768;
+constexpr long kept_connections = 100;
 constexpr std::size_t large_piece = std::size_t{8} << 10U;       // of a body: more are likely to follow
 constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever an answer promises
 constexpr std::size_t max_header_bytes = std::size_t{256}
@@ -172,9 +173,9 @@ struct Engine::Impl {
     }
     if (options.max_connections > 0) {
       curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
-      // Left alone it keeps four for each request under way: after the last of many that is four.
-      curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(options.max_connections));
     }
+    // Left alone it keeps four for each request under way: after the last of many that is four.
+    curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kept_connections);
   }
   ~Impl() {
     for (const auto& operation : operations) curl_multi_remove_handle(multi.get(), operation->easy.get());
