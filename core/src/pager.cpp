@@ -34,11 +34,11 @@ std::uint64_t id_hash(const Node* item) {
   const Node* id = kind(item) == Value::Kind::object ? member(item, "id") : nullptr;
   if (id == nullptr) return 0;
   constexpr std::uint64_t of_text = 0x9E3779B97F4A7C15U;
-  if (kind(id) == Value::Kind::string) return mixed(std::hash<std::string_view>()(text(id)) ^ of_text);
+  if (kind(id) == Value::Kind::string) return mixed(text_hash(text(id)) ^ of_text);
   if (kind(id) != Value::Kind::integer) return 0;
   std::int64_t number = 0;
   if (int64(id, number)) return mixed(static_cast<std::uint64_t>(number));
-  return mixed(std::hash<std::string>()(integer_text(id)));
+  return mixed(text_hash(integer_text(id)));
 }
 
 std::vector<std::uint64_t> ids_of(const Node* data) {

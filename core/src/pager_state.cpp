@@ -27,13 +27,6 @@ std::uint64_t number_at(std::string_view bytes, std::size_t index) noexcept {
   return number;
 }
 
-// FNV-1a: a slip of the clipboard is to be noticed, nothing more.
-std::uint64_t checksum(std::string_view bytes) noexcept {
-  std::uint64_t sum = 0xCBF29CE484222325U;
-  for (const char c : bytes) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return sum;
-}
-
 }  // namespace
 
 std::string write_state(const PagerState& state) {
@@ -46,7 +39,7 @@ std::string write_state(const PagerState& state) {
   const auto* const reason = std::find(reasons.begin(), reasons.end(), state.noticed);
   put(bytes, static_cast<std::uint64_t>(reason - reasons.begin()) % reasons.size());
   for (const auto id : state.ids) put(bytes, id);
-  put(bytes, checksum(bytes));
+  put(bytes, text_hash(bytes));
   std::string out(version);
   encode_base64(bytes, base64url_digits, out);
   return out;
@@ -57,7 +50,7 @@ std::optional<PagerState> read_state(std::string_view text) {
   if (!text.starts_with(version) || !decode_base64(text.substr(version.size()), bytes)) return std::nullopt;
   if (bytes.size() % 8 != 0 || bytes.size() < fields * 8) return std::nullopt;
   const auto count = bytes.size() / 8;
-  if (number_at(bytes, count - 1) != checksum(std::string_view(bytes).substr(0, bytes.size() - 8))) return std::nullopt;
+  if (number_at(bytes, count - 1) != text_hash(std::string_view(bytes).substr(0, bytes.size() - 8))) return std::nullopt;
   // Base64 may say the same in several ways; a state has one text.
   std::string same(version);
   encode_base64(bytes, base64url_digits, same);
