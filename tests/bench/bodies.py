@@ -41,7 +41,7 @@ class Delivery:
         return len(self.body)
 
 
-def _text(value: object) -> bytes:
+def spelled(value: object) -> bytes:
     """Compact JSON in the service's spelling: ASCII, slashes escaped."""
     return json.dumps(value, separators=(",", ":")).replace("/", "\\/").encode()
 
@@ -49,16 +49,16 @@ def _text(value: object) -> bytes:
 def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> bytes:
     """The document as exactly `size` bytes: `metadata`, which is within it, gets entries of the account's own."""
     words = cycle(NOTE.split())
-    missing = size - len(_text(document))
+    missing = size - len(spelled(document))
     while missing > 0:
         key = f"note_{len(metadata) + 1}"
-        room = missing - len(_text({key: ""})) + 2 - bool(metadata)
+        room = missing - len(spelled({key: ""})) + 2 - bool(metadata)
         if room > 120:  # a note of ordinary length, and more to come
             metadata[key] = " ".join(next(words) for _ in range(8))
         else:
             metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]
-        missing = size - len(_text(document))
-    text = _text(document)
+        missing = size - len(spelled(document))
+    text = spelled(document)
     if len(text) != size:
         raise ValueError(f"made {len(text)} bytes instead of {size}")
     return text

@@ -22,7 +22,7 @@ from typing import Any
 
 import billcore
 
-from .rest_server import TRANSPORTS, Authority, Nginx
+from .rest_server import TRANSPORTS, Authority, RestServer
 
 SIZES = {"1 KB": 1_000, "100 KB": 100_000, "1 MB": 1_000_000, "3.9 MB": 3_900_000}
 TARGET = 5.0  # ms, for answers under 4 MB
@@ -106,7 +106,7 @@ def main() -> None:
         authority = Authority(Path(folder))
         for shape in ("texts", "numbers"):
             for name, size in SIZES.items():
-                with Nginx(Path(folder) / f"{shape}-{size}", authority, answer(size, shape)) as nginx:
+                with RestServer(Path(folder) / f"{shape}-{size}", authority, answer(size, shape)) as nginx:
                     for transport, title in TRANSPORTS.items():
                         for at_once in (1, 16):
                             url = nginx.base_urls[transport]

@@ -15,10 +15,10 @@ from typing import Any
 from . import machine, plot, report, rest_late
 from .bodies import filled
 from .rest_contenders import AT_ONCE, CONTENDERS, PACKAGES, UNPARSED
-from .rest_server import TRANSPORTS, Authority, Nginx
-from .rest_turns import ROOT, Contestant
+from .rest_server import TRANSPORTS, Authority, RestServer
 from .tables import Row, Table
 from .targets import REST
+from .turns import ROOT, Contestant, command, started
 
 SIZE = 1000
 MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
@@ -39,7 +39,7 @@ class Place:
     count: int = 0  # GETs of a turn
 
     def turn(self, count: int) -> tuple[float, float]:
-        turn = self.contestant.run(self.base_url, self.key[2], count)
+        turn = self.contestant.run(self.base_url, self.key[2], count, self.key[2])
         if turn.read != count * self.read:
             raise RuntimeError(f"{self.contestant.name} has read {turn.read} instead of {count * self.read}")
         return turn.wall / count / 1e3, turn.cpu / count / 1e3
@@ -76,25 +76,17 @@ class Arena:
     folder: Path
     programs: Path
     authority: Authority
-    nginx: Nginx
+    nginx: RestServer
     body: bytes
     fields: str
 
     def contestants(self, stack: ExitStack) -> dict[str, Contestant]:
         """Started, and ended with the stack."""
-        found = {
-            key: stack.enter_context(
-                Contestant(
-                    key,
-                    contender.command(key, self.programs, self.authority.bundle),
-                    self.folder / f"{key}.errors",
-                )
-            )
-            for key, contender in CONTENDERS.items()
+        bundle = str(self.authority.bundle)
+        commands = {
+            key: command("rest", contender.kind, self.programs, key, bundle) for key, contender in CONTENDERS.items()
         }
-        for one in found.values():
-            one.begin()
-        return found
+        return started(stack, self.folder, commands)
 
     def places(self, contestants: dict[str, Contestant]) -> list[Place]:
         return [
@@ -149,7 +141,7 @@ def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]
     with TemporaryDirectory() as name, ExitStack() as run:
         folder = Path(name)
         authority = Authority(folder)
-        nginx = run.enter_context(Nginx(folder / "nginx", authority, body))
+        nginx = run.enter_context(RestServer(folder / "nginx", authority, body))
         arena = Arena(folder, programs, authority, nginx, body, fields)
         for _ in range(effort.starts - 1):
             with ExitStack() as start:

@@ -13,6 +13,10 @@
 namespace rest {
 namespace {
 
+using turns::api_key;
+using turns::Row;
+using turns::Server;
+
 class Cpp {
  public:
   explicit Cpp(const Server& server) : client_(options(server)) {}

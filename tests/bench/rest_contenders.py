@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 AT_ONCE = 16
 
@@ -20,14 +18,6 @@ class Contender:
 
     def label(self, at_once: int) -> str | None:
         return self.sequential if at_once == 1 else self.at_once
-
-    def command(self, key: str, programs: Path, bundle: Path) -> list[str]:
-        match self.kind:
-            case "native":
-                return [str(programs / "rest-bench"), key, str(bundle)]
-            case "go":
-                return [str(programs / "rest-go"), str(bundle)]
-        return [sys.executable, "-m", "tests.bench.rest_python", key, str(bundle)]
 
 
 CONTENDERS = {

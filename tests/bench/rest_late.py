@@ -11,9 +11,9 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Self
 
-from .rest_turns import Contestant
 from .tables import Row, Table
 from .targets import REST
+from .turns import Contestant
 
 CLIENTS = {
     "raw": "raw libcurl easy",

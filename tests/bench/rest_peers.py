@@ -13,24 +13,17 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from .rest_rows import (
-    API_KEY,
-    HEADERS,
-    PATH,
-    SUBSCRIPTION,
-    Answer,
-    Async,
-    AsyncGet,
-    Blocking,
-    Get,
-    Missing,
-    Row,
-    Server,
-)
+from .pycurl_by_hand import Handle, Multi
+from .rest_rows import PATH, SUBSCRIPTION, Answer, Async, AsyncGet, Blocking, Get
+from .rows import API_KEY, HEADERS, Missing, Row, Server
 
 Connect = Callable[[Server], Get]
 AsyncConnect = Callable[[Server], Awaitable[AsyncGet]]
 Make = Callable[[Server, int], Row]
+
+
+def _url(server: Server) -> str:
+    return server.base_url + PATH
 
 
 def _fields(answer: Any) -> Answer:
@@ -66,12 +59,12 @@ def requests(server: Server) -> Get:
     session = import_module("requests").Session()
     session.verify = server.ca_file
     session.headers.update(HEADERS)
-    return lambda: _fields(session.get(server.url).json())
+    return lambda: _fields(session.get(_url(server)).json())
 
 
 def urllib3(server: Server) -> Get:
     pool = import_module("urllib3").PoolManager(maxsize=16, ca_certs=server.ca_file, headers=HEADERS)
-    return lambda: _fields(pool.request("GET", server.url).json())
+    return lambda: _fields(pool.request("GET", _url(server)).json())
 
 
 def _httpx_options(server: Server) -> dict[str, Any]:
@@ -80,14 +73,14 @@ def _httpx_options(server: Server) -> dict[str, Any]:
 
 def httpx(server: Server) -> Get:
     client = import_module("httpx").Client(**_httpx_options(server))
-    return lambda: _fields(client.get(server.url).json())
+    return lambda: _fields(client.get(_url(server)).json())
 
 
 async def httpx_async(server: Server) -> AsyncGet:
     client = import_module("httpx").AsyncClient(**_httpx_options(server))
 
     async def one() -> Answer:
-        return _fields((await client.get(server.url)).json())
+        return _fields((await client.get(_url(server))).json())
 
     return one
 
@@ -98,7 +91,7 @@ async def aiohttp(server: Server) -> AsyncGet:
     session = package.ClientSession(connector=connector, headers=HEADERS)
 
     async def one() -> Answer:
-        async with session.get(server.url) as response:
+        async with session.get(_url(server)) as response:
             return _fields(await response.json())
 
     return one
@@ -115,67 +108,29 @@ def stripe(server: Server) -> Get:
     return one
 
 
-def _pycurl_handle(package: Any, server: Server) -> tuple[Any, list[bytes]]:
-    """A handle, all of its options set once, and the list that the parts of a body are put into."""
-    handle, parts = package.Curl(), list[bytes]()
-    handle.setopt(package.URL, server.url)
-    handle.setopt(package.CAINFO, server.ca_file)
-    handle.setopt(package.HTTP_VERSION, package.CURL_HTTP_VERSION_2TLS)
-    handle.setopt(package.HTTPHEADER, [f"{name}: {value}" for name, value in HEADERS.items()])
-    handle.setopt(package.NOSIGNAL, 1)
-    handle.setopt(package.WRITEFUNCTION, parts.append)
-    return handle, parts
-
-
 def pycurl(server: Server) -> Get:
-    handle, parts = _pycurl_handle(import_module("pycurl"), server)
-
-    def one() -> Answer:
-        parts.clear()
-        handle.perform()
-        return (b"".join(parts).decode(),)
-
-    return one
+    handle = Handle(server)
+    handle.set_url(_url(server))
+    return lambda: (handle.perform().decode(),)
 
 
 class PycurlMulti:
-    """As pycurl's documentation drives a CurlMulti."""
-
     def __init__(self, server: Server, at_once: int) -> None:
-        package = import_module("pycurl")
-        self._multi = package.CurlMulti()
-        self._parts: dict[Any, list[bytes]] = dict(_pycurl_handle(package, server) for _ in range(at_once))
-
-    def _drive(self, count: int) -> list[int]:
-        multi, parts, waiting, lengths = self._multi, self._parts, list(self._parts), list[int]()
-        started = 0
-        while len(lengths) < count:
-            while waiting and started < count:
-                handle = waiting.pop()
-                parts[handle].clear()
-                multi.add_handle(handle)
-                started += 1
-            multi.perform()
-            _, done, failed = multi.info_read()
-            if failed:
-                raise RuntimeError(f"pycurl: {failed[0][2]}")
-            for handle in done:
-                multi.remove_handle(handle)
-                lengths.append(len(b"".join(parts[handle])))
-                waiting.append(handle)
-            if not done:
-                multi.select(1.0)
-        return lengths
+        self._multi = Multi(server, at_once)
+        for handle in self._multi.handles:
+            handle.set_url(_url(server))
 
     def run(self, count: int) -> int:
-        return sum(self._drive(count))
+        lengths: list[int] = []
+        self._multi.drive(count, None, lambda body: lengths.append(len(body)))
+        return sum(lengths)
 
     def show(self) -> str:
-        self._drive(len(self._parts))
-        bodies = {b"".join(parts).decode() for parts in self._parts.values()}
+        bodies: set[bytes] = set()
+        self._multi.drive(len(self._multi.handles), None, bodies.add)
         if len(bodies) != 1:
             raise RuntimeError("two answers differ")
-        return bodies.pop()
+        return bodies.pop().decode()
 
 
 def _pycurl(server: Server, at_once: int) -> Row:

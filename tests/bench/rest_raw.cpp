@@ -1,63 +1,16 @@
 // libcurl by hand: the least that a GET can cost with it.
-#include <curl/curl.h>
-#include <yyjson.h>
-
-#include <array>
-#include <stdexcept>
-#include <vector>
-
+#include "by_hand.hpp"
 #include "rest_rows.hpp"
 
 namespace rest {
 namespace {
 
-void require(bool good, const char* what) {
-  if (!good) throw std::runtime_error(what);
-}
+using by_hand::Handle;
+using by_hand::require;
+using turns::Row;
+using turns::Server;
 
-std::size_t append(char* data, std::size_t size, std::size_t count, void* body) {
-  static_cast<std::string*>(body)->append(data, size * count);
-  return size * count;
-}
-
-// One handle, all of its options set once.
-class Handle {
- public:
-  explicit Handle(const Server& server) : easy_(curl_easy_init()) {
-    require(easy_ != nullptr, "curl_easy_init failed");
-    for (const auto& header : {"X-API-KEY: " + std::string(api_key), std::string("Accept: application/json")}) {
-      headers_ = curl_slist_append(headers_, header.c_str());
-    }
-    const auto url = server.base_url + std::string(subscription);
-    curl_easy_setopt(easy_, CURLOPT_URL, url.c_str());
-    curl_easy_setopt(easy_, CURLOPT_CAINFO, server.ca_file.c_str());
-    curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-    curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
-    curl_easy_setopt(easy_, CURLOPT_USERAGENT, "libcurl/7.88.1 (by hand)");  // of billcore's length
-    curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, append);
-    curl_easy_setopt(easy_, CURLOPT_WRITEDATA, &body_);
-    curl_easy_setopt(easy_, CURLOPT_PRIVATE, this);
-  }
-  ~Handle() {
-    curl_easy_cleanup(easy_);
-    curl_slist_free_all(headers_);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  [[nodiscard]] CURL* easy() const { return easy_; }
-  [[nodiscard]] std::string& body() { return body_; }
-  void perform() {
-    body_.clear();
-    require(curl_easy_perform(easy_) == CURLE_OK, "curl_easy_perform failed");
-  }
-
- private:
-  CURL* easy_;
-  curl_slist* headers_ = nullptr;
-  std::string body_;
-};
+std::string url_of(const Server& server) { return server.base_url + std::string(subscription); }
 
 std::size_t read_body(std::string& body) { return body.size(); }
 std::string show_body(std::string& body) { return body; }
@@ -65,15 +18,9 @@ std::string show_body(std::string& body) { return body; }
 // Calls `use` with id, reference_id and status.
 template <typename Use>
 auto parsed(std::string& body, Use use) {
-  const std::unique_ptr<yyjson_doc, void (*)(yyjson_doc*)> document(yyjson_read(body.data(), body.size(), 0),
-                                                                    yyjson_doc_free);
+  const auto document = by_hand::parse(body);
   yyjson_val* data = yyjson_obj_get(yyjson_doc_get_root(document.get()), "data");
-  const auto field = [data](const char* name) {
-    yyjson_val* value = yyjson_obj_get(data, name);
-    require(yyjson_is_str(value), "the answer is not a subscription");
-    return std::string_view(yyjson_get_str(value), yyjson_get_len(value));
-  };
-  return use(field("id"), field("reference_id"), field("status"));
+  return use(by_hand::text(data, "id"), by_hand::text(data, "reference_id"), by_hand::text(data, "status"));
 }
 
 std::size_t read_fields(std::string& body) {
@@ -93,7 +40,7 @@ struct Reader {
 
 class Easy : public Row {
  public:
-  Easy(const Server& server, Reader reader) : handle_(server), reader_(reader) {}
+  Easy(const Server& server, Reader reader) : handle_(server), reader_(reader) { handle_.set_url(url_of(server)); }
   std::size_t run(std::size_t count) override {
     std::size_t total = 0;
     while (count-- > 0) {
@@ -118,13 +65,8 @@ class Easy : public Row {
 
 class Multi : public Row {
  public:
-  Multi(const Server& server, int handles, Reader reader) : multi_(curl_multi_init()), reader_(reader) {
-    require(multi_ != nullptr, "curl_multi_init failed");
-    for (int i = 0; i < handles; ++i) handles_.push_back(std::make_unique<Handle>(server));
-  }
-  ~Multi() override {
-    handles_.clear();
-    curl_multi_cleanup(multi_);
+  Multi(const Server& server, int handles, Reader reader) : multi_(server, handles), reader_(reader) {
+    for (const auto& handle : multi_.handles()) handle->set_url(url_of(server));
   }
   std::size_t run(std::size_t count) override {
     std::size_t total = 0;
@@ -133,46 +75,22 @@ class Multi : public Row {
   }
   std::string show() override {
     std::string shown;
-    drive(handles_.size(), [&](std::string& body) {
+    drive(multi_.handles().size(), [&](std::string& body) {
       const auto one = reader_.show(body);
       require(shown.empty() || shown == one, "two answers differ");
       shown = one;
     });
     return shown;
   }
-  void run_late(std::chrono::milliseconds /*timeout*/) override { require(false, "there is no such row"); }
 
  private:
   template <typename Use>
   void drive(std::size_t count, Use use) {
-    std::size_t started = 0;
-    std::size_t finished = 0;
-    const auto start = [&](Handle& handle) {
-      handle.body().clear();
-      require(curl_multi_add_handle(multi_, handle.easy()) == CURLM_OK, "curl_multi_add_handle failed");
-      ++started;
-    };
-    for (const auto& handle : handles_) {
-      if (started < count) start(*handle);
-    }
-    while (finished < count) {
-      int left = 0;
-      require(curl_multi_perform(multi_, &left) == CURLM_OK, "curl_multi_perform failed");
-      while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
-        require(message->data.result == CURLE_OK, "a transfer failed");
-        Handle* handle = nullptr;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &handle);
-        curl_multi_remove_handle(multi_, handle->easy());
-        use(handle->body());
-        ++finished;
-        if (started < count) start(*handle);
-      }
-      if (finished < count) curl_multi_poll(multi_, nullptr, 0, 1000, nullptr);
-    }
+    multi_.drive(
+        count, [](Handle&, std::size_t) {}, use);
   }
 
-  CURLM* multi_;
-  std::vector<std::unique_ptr<Handle>> handles_;
+  by_hand::Multi multi_;
   Reader reader_;
 };
 

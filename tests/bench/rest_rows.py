@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
+
+from .rows import Server
 
 T = TypeVar("T")
 Answer = tuple[str, ...]  # id, reference_id, status; or the body alone
@@ -15,29 +16,6 @@ AsyncGet = Callable[[], Awaitable[Answer]]
 
 SUBSCRIPTION = "sub_1001"
 PATH = f"/subscription/{SUBSCRIPTION}"
-API_KEY = "key_bench_0123456789"
-HEADERS = {"X-API-KEY": API_KEY, "Accept": "application/json"}
-
-
-class Missing(Exception):
-    """The contender cannot take part; the text says what it lacks."""
-
-
-@dataclass(frozen=True)
-class Server:
-    base_url: str
-    ca_file: str
-
-    @property
-    def url(self) -> str:
-        return self.base_url + PATH
-
-
-class Row(Protocol):
-    """run: makes `count` GETs and gives the lengths of all that was read, added up."""
-
-    def run(self, count: int) -> int: ...
-    def show(self) -> str: ...
 
 
 def _many(get: Get, count: int) -> int:

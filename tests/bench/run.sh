@@ -9,7 +9,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-areas=(webhook rest)
+areas=(webhook rest pages)
 area="${1:-}"
 if [ -z "$area" ]; then
   printf '%s\n' "${areas[@]}"
@@ -28,8 +28,8 @@ for option in "$@"; do
   esac
 done
 
-bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev libssl-dev nginx-light \
-  ninja-build openssl python3-dev python3-pip python3-venv
+bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev \
+  libnginx-mod-http-echo libssl-dev nginx-light ninja-build openssl python3-dev python3-pip python3-venv
 bc_ccache "$root"
 mkdir -p build/bench/logs
 

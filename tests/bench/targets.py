@@ -47,3 +47,14 @@ REST: dict[tuple[str, str], list[Target]] = {
         for server in ("silent", "drip", "handshake")
     },
 }
+
+# 8 in flight is what a plain loop has. Milliseconds.
+PAGES: dict[tuple[str, str], list[Target]] = {
+    **{("pages/0", f"cpp/{at_once}"): [Target("ratio", 1.3)] for at_once in (1, 8)},
+    **{("pages/0", f"billcore/{at_once}"): [Target("ratio", 2)] for at_once in (1, 8)},
+    **{
+        ("pages/20", f"{row}/{at_once}"): [Target("min", bound), Target("cpu ms", 20)]
+        for row in ("cpp", "billcore")
+        for at_once, bound in ((8, 350), (16, 190))
+    },
+}

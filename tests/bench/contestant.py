@@ -1,6 +1,6 @@
-"""A Python contender of the rest tables as a process: python -m tests.bench.rest_python ROW CA_FILE
+"""A Python contender as a process: python -m tests.bench.contestant AREA ROW [CA_FILE]
 
-It speaks the protocol of rest_turns.py.
+It speaks the protocol of turns.py. The area's module `<AREA>_peers` has PEERS, which makes the rows.
 """
 
 from __future__ import annotations
@@ -8,27 +8,30 @@ from __future__ import annotations
 import os
 import sys
 import time
+from importlib import import_module
+from typing import Any
 
-from .rest_peers import LATE, PEERS
-from .rest_rows import Missing, Row, Server
+from .rows import Missing, Row, Server
 
 
 def main() -> None:
-    name, ca_file = sys.argv[1:]
+    area, name, *more = sys.argv[1:]
+    peers: Any = import_module(f".{area}_peers", __package__)
+    ca_file = more[0] if more else None
     rows: dict[tuple[str, int], Row] = {}
     try:
-        make = PEERS[name]()
+        make = peers.PEERS[name]()
     except Missing as problem:
         print("missing", problem, flush=True)
         return
     print("ready", flush=True)
     for line in sys.stdin:
-        verb, url, at_once, *more = line.split()
+        verb, url, at_once, *numbers = line.split()
         server = Server(url, ca_file)
         if verb == "late":
-            late = LATE[name](server)
+            late = peers.LATE[name](server)
             wall, cpu = time.monotonic_ns(), time.process_time_ns()
-            late(int(more[0]) / 1000)
+            late(int(numbers[0]) / 1000)
             print(time.monotonic_ns() - wall, time.process_time_ns() - cpu, 0, flush=True)
             continue
         key = url, int(at_once)
@@ -38,9 +41,10 @@ def main() -> None:
         if verb == "show":
             print(row.show(), flush=True)
             continue
-        row.run(int(at_once))  # connections that were idle for long may have to be made anew
+        count, warm = map(int, numbers)
+        row.run(warm)
         wall, cpu = time.monotonic_ns(), time.process_time_ns()
-        total = row.run(int(more[0]))
+        total = row.run(count)
         print(time.monotonic_ns() - wall, time.process_time_ns() - cpu, total, flush=True)
 
 

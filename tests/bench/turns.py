@@ -2,16 +2,21 @@
 
 A contender says `ready`, or `missing` and what it lacks, and then answers each line that it is told:
 
-    show URL AT_ONCE            what one GET reads: the body, or id, reference_id and status with tabs between them
-    run URL AT_ONCE COUNT       nanoseconds, nanoseconds of processor time, lengths of all that was read, added up
-    late URL 1 MILLISECONDS     the same of a GET that must run into this time-out (the lengths are 0)
+    show URL AT_ONCE              what one of those reads that the area measures
+    run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, lengths of all that was read, added up
+    late URL 1 MILLISECONDS       the same of a GET that must run into this time-out (the lengths are 0)
+
+AT_ONCE requests are under way together. Before what is measured, it does WARM: connections that were idle for long may
+have to be made anew.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
-from contextlib import suppress
+import sys
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +30,22 @@ class Turn:
     wall: int  # nanoseconds
     cpu: int
     read: int
+
+
+@dataclass(frozen=True)
+class Memory:
+    resident: int  # KiB
+    peak: int
+
+
+def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list[str]:
+    """A contender of the area: native, go or python."""
+    match kind:
+        case "native":
+            return [str(programs / f"{area}-bench"), name, *more]
+        case "go":
+            return [str(programs / f"{area}-go"), *more]
+    return [sys.executable, "-m", "tests.bench.contestant", area, name, *more]
 
 
 def _environment() -> dict[str, str]:
@@ -82,11 +103,19 @@ class Contestant:
     def show(self, base_url: str, at_once: int) -> str:
         return self._ask("show", base_url, at_once)
 
-    def run(self, base_url: str, at_once: int, count: int) -> Turn:
-        return Turn(*map(int, self._ask("run", base_url, at_once, count).split()))
+    def run(self, base_url: str, at_once: int, count: int, warm: int) -> Turn:
+        return Turn(*map(int, self._ask("run", base_url, at_once, count, warm).split()))
 
     def late(self, base_url: str, milliseconds: int) -> Turn:
         return Turn(*map(int, self._ask("late", base_url, 1, milliseconds).split()))
+
+    def forget_peak(self) -> None:
+        Path(f"/proc/{self._process.pid}/clear_refs").write_text("5", "ascii")
+
+    def memory(self) -> Memory:
+        status = Path(f"/proc/{self._process.pid}/status").read_text("ascii")
+        found = dict(re.findall(r"^(VmRSS|VmHWM):\s+(\d+) kB$", status, re.MULTILINE))
+        return Memory(int(found["VmRSS"]), int(found["VmHWM"]))
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -100,3 +129,14 @@ class Contestant:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
+
+
+def started(stack: ExitStack, folder: Path, commands: dict[str, list[str]]) -> dict[str, Contestant]:
+    """All of them, ready; they end with the stack."""
+    found = {
+        name: stack.enter_context(Contestant(name, command, folder / f"{name}.errors"))
+        for name, command in commands.items()
+    }
+    for one in found.values():
+        one.begin()
+    return found

@@ -1,0 +1,90 @@
+// Package turns speaks the protocol of turns.py, for a contender that waits for its turn.
+package turns
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Row is a client with its connections. Run does so many of what the area measures and gives the lengths of all that
+// was read, added up; Show says what one of them reads.
+type Row interface {
+	Run(count int) int
+	Show() string
+}
+
+// Fail ends the program.
+func Fail(err error) {
+	fmt.Fprintln(os.Stderr, os.Args[0]+":", err)
+	os.Exit(1)
+}
+
+// Get makes a GET as net/http's documentation has it, and parses the answer.
+func Get(client *http.Client, url string, out any) {
+	if err := get(client, url, out); err != nil {
+		Fail(err)
+	}
+}
+
+func get(client *http.Client, url string, out any) error {
+	request, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("X-API-KEY", "key_bench_0123456789")
+	request.Header.Set("Accept", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %s", response.Status)
+	}
+	return json.Unmarshal(body, out)
+}
+
+func cpuTime() int64 {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		Fail(err)
+	}
+	return usage.Utime.Nano() + usage.Stime.Nano()
+}
+
+// Serve answers stdin's lines until it ends. Rows are made on first use and kept.
+func Serve(newRow func(baseURL string, atOnce int) Row) {
+	rows := map[string]Row{}
+	fmt.Println("ready")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var verb, url string
+		var atOnce, count, warm int
+		// show has no counts
+		if _, err := fmt.Sscan(lines.Text(), &verb, &url, &atOnce, &count, &warm); err != nil && verb != "show" {
+			Fail(err)
+		}
+		key := fmt.Sprint(url, " ", atOnce)
+		if rows[key] == nil {
+			rows[key] = newRow(url, atOnce)
+		}
+		row := rows[key]
+		if verb == "show" {
+			fmt.Println(row.Show())
+			continue
+		}
+		row.Run(warm)
+		start, cpu := time.Now(), cpuTime()
+		total := row.Run(count)
+		fmt.Println(time.Since(start).Nanoseconds(), cpuTime()-cpu, total)
+	}
+}

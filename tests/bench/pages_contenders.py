@@ -1,0 +1,45 @@
+"""Who takes part in the pages tables, and the names of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT = 8  # billcore's pages in flight, when nothing is said
+
+
+@dataclass(frozen=True)
+class Contender:
+    """at_once: how many requests it can have under way. counts_pages: it reads no fields, and gives how many pages."""
+
+    label: str
+    at_once: tuple[int, ...] = (1, DEFAULT, 16, 64)
+    kind: str = "python"
+    counts_pages: bool = False
+
+    def name(self, at_once: int) -> str:
+        return self.label if self.at_once == (1,) else f"{self.label}, {at_once} in flight"
+
+
+CONTENDERS = {
+    "raw": Contender("raw libcurl + yyjson", kind="native"),
+    "cpp": Contender("C++ for (auto& order : pager)", kind="native"),
+    "go": Contender("Go net/http + encoding/json", kind="go"),
+    "billcore": Contender("billcore for order in pager"),
+    "billcore_async": Contender("billcore async for order in pager"),
+    "arrow": Contender("billcore to_arrow(), pyarrow"),
+    "batches": Contender("billcore to_batches(), pyarrow"),
+    "pycurl": Contender("pycurl + orjson"),
+    "aiohttp": Contender("aiohttp + orjson", (8, 16)),
+    "requests": Contender("requests", (1,)),
+    "httpx": Contender("httpx Client", (1,)),
+    "stripe": Contender("stripe auto_paging_iter()", (1,)),
+}
+# What an item costs: pages only, items of which nothing is read, and beside them those above, which read three fields.
+ITEMS = {
+    "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),
+    "cpp_items": Contender("C++ for (auto& order : pager) {}", (1,), "native", counts_pages=True),
+    "billcore_pages": Contender("billcore pager.pages(), no items", (1,), counts_pages=True),
+    "billcore_items": Contender("billcore for order in pager: pass", (1,), counts_pages=True),
+}
+ALL = {**CONTENDERS, **ITEMS}
+PACKAGES = ("pycurl", "orjson", "aiohttp", "httpx", "requests", "stripe", "pyarrow")

@@ -1,0 +1,238 @@
+"""Python's ways to read a list of orders, three fields of each. Only the benchmark's own environment has the packages.
+
+By hand: the first page says how many there are; the others are asked for by number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from . import pycurl_by_hand
+from .rows import API_KEY, HEADERS, Missing, Row, Server
+
+FIELDS = ["id", "total_with_vat", "state"]
+
+Read = Callable[[int], int]  # the list of so many pages -> what was read, added up
+Make = Callable[[Server, int], Row]
+
+
+class Lists:
+    def __init__(self, read: Read) -> None:
+        self.run = read
+
+    def show(self) -> str:
+        return str(self.run(1))
+
+
+def _sum(orders: Any) -> int:
+    return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in orders)
+
+
+def _options(server: Server, at_once: int) -> dict[str, Any]:
+    return {"base_url": server.base_url, "api_key": API_KEY, "concurrency": at_once}
+
+
+def _ours(take: Callable[[Any], int], server: Server, at_once: int) -> Read:
+    client = import_module("billcore").Client(**_options(server, at_once))
+    return lambda pages: take(client.subscriptions.orders(f"sub_{pages}"))
+
+
+def _take_fields(pager: Any) -> int:
+    total = 0
+    for order in pager:
+        total += len(order.id) + order.total_with_vat + len(order.state)
+    return total
+
+
+# The two that read nothing give the number of pages.
+def _take_items(pager: Any) -> int:
+    for _ in pager:
+        pass
+    fetched: int = pager.fetched_pages
+    return fetched
+
+
+def _take_pages(pager: Any) -> int:
+    return sum(1 for _ in pager.pages())
+
+
+def _of_table(table: Any) -> int:
+    compute = import_module("pyarrow.compute")
+    total: int = compute.sum(table["total_with_vat"]).as_py()
+    for name in ("id", "state"):
+        total += compute.sum(compute.utf8_length(table[name])).as_py()
+    return total
+
+
+def _take_arrow(pager: Any) -> int:
+    return _of_table(import_module("pyarrow").table(pager.to_arrow(fields=FIELDS)))
+
+
+def _take_batches(pager: Any) -> int:
+    record_batch = import_module("pyarrow").record_batch
+    return sum(_of_table(record_batch(batch)) for batch in pager.to_batches(fields=FIELDS))
+
+
+def _billcore(take: Callable[[Any], int]) -> Make:
+    import_module("billcore").Client  # noqa: B018  # loads the client
+    return lambda server, at_once: Lists(_ours(take, server, at_once))
+
+
+def _columns(take: Callable[[Any], int], method: str) -> Make:
+    if not hasattr(import_module("billcore").Pager, method):
+        raise Missing(f"Pager.{method}, which this build does not have")
+    import_module("pyarrow.compute")
+    return _billcore(take)
+
+
+def _billcore_async() -> Make:
+    async_client = import_module("billcore").AsyncClient
+
+    def make(server: Server, at_once: int) -> Row:
+        runner = asyncio.Runner()
+
+        async def begin() -> Any:
+            return await async_client(**_options(server, at_once)).__aenter__()
+
+        client = runner.run(begin())
+
+        async def read(pages: int) -> int:
+            total = 0
+            async for order in client.subscriptions.orders(f"sub_{pages}"):
+                total += len(order.id) + order.total_with_vat + len(order.state)
+            return total
+
+        return Lists(lambda pages: runner.run(read(pages)))
+
+    return make
+
+
+def _url(server: Server, pages: int, page: int) -> str:
+    return f"{server.base_url}/subscription/sub_{pages}/orders?page={page}"
+
+
+def _in_turn(get: Callable[[str], Any], server: Server) -> Read:
+    """get: an answer's JSON by its URL."""
+
+    def read(pages: int) -> int:
+        total, page, last = 0, 1, 1
+        while page <= last:
+            answer = get(_url(server, pages, page))
+            total += _sum(answer["data"])
+            last = answer["pagination"]["total_pages"]
+            page += 1
+        return total
+
+    return read
+
+
+def _requests() -> Make:
+    session = import_module("requests").Session()
+    session.headers.update(HEADERS)
+    return lambda server, at_once: Lists(_in_turn(lambda url: session.get(url).json(), server))
+
+
+def _httpx() -> Make:
+    client = import_module("httpx").Client(headers=HEADERS)
+    return lambda server, at_once: Lists(_in_turn(lambda url: client.get(url).json(), server))
+
+
+def _pycurl() -> Make:
+    loads = import_module("orjson").loads
+    import_module("pycurl")
+
+    def make(server: Server, at_once: int) -> Row:
+        handle = pycurl_by_hand.Handle(server)
+
+        def get(url: str) -> Any:
+            handle.set_url(url)
+            return loads(handle.perform())
+
+        if at_once == 1:
+            return Lists(_in_turn(get, server))
+        multi = pycurl_by_hand.Multi(server, at_once)
+
+        def read(pages: int) -> int:
+            def prepare(handle: pycurl_by_hand.Handle, i: int) -> None:
+                handle.set_url(_url(server, pages, i + 2))
+
+            def use(body: bytes) -> None:
+                sums.append(_sum(loads(body)["data"]))
+
+            first = get(_url(server, pages, 1))
+            sums = [_sum(first["data"])]
+            multi.drive(first["pagination"]["total_pages"] - 1, prepare, use)
+            return sum(sums)
+
+        return Lists(read)
+
+    return make
+
+
+def _aiohttp() -> Make:
+    package, loads = import_module("aiohttp"), import_module("orjson").loads
+
+    def make(server: Server, at_once: int) -> Row:
+        runner = asyncio.Runner()
+
+        async def begin() -> Any:
+            return package.ClientSession(headers=HEADERS)
+
+        session = runner.run(begin())
+
+        async def get(pages: int, page: int) -> Any:
+            async with session.get(_url(server, pages, page)) as response:
+                return loads(await response.read())
+
+        async def read(pages: int) -> int:
+            first = await get(pages, 1)
+            numbers = iter(range(2, first["pagination"]["total_pages"] + 1))
+
+            async def some() -> int:
+                total = 0
+                for page in numbers:
+                    total += _sum((await get(pages, page))["data"])
+                return total
+
+            return _sum(first["data"]) + sum(await asyncio.gather(*(some() for _ in range(at_once))))
+
+        return Lists(lambda pages: runner.run(read(pages)))
+
+    return make
+
+
+def _stripe() -> Make:
+    package: Any = import_module("stripe")
+
+    def make(server: Server, at_once: int) -> Row:
+        client = package.StripeClient(API_KEY, base_addresses={"api": server.base_url})
+
+        def read(pages: int) -> int:
+            total = 0
+            listed = client.v1.charges.list(params={"customer": f"sub_{pages}", "limit": 100})
+            for charge in listed.auto_paging_iter():
+                total += len(charge.id) + charge.total_with_vat + len(charge.state)
+            return total
+
+        return Lists(read)
+
+    return make
+
+
+PEERS: dict[str, Callable[[], Make]] = {
+    "billcore": partial(_billcore, _take_fields),
+    "billcore_items": partial(_billcore, _take_items),
+    "billcore_pages": partial(_billcore, _take_pages),
+    "billcore_async": _billcore_async,
+    "arrow": partial(_columns, _take_arrow, "to_arrow"),
+    "batches": partial(_columns, _take_batches, "to_batches"),
+    "pycurl": _pycurl,
+    "aiohttp": _aiohttp,
+    "requests": _requests,
+    "httpx": _httpx,
+    "stripe": _stripe,
+}

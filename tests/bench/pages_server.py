@@ -1,0 +1,112 @@
+"""nginx with lists of orders: at once, and after some milliseconds. Also in the shape that stripe's client reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from .bodies import spelled
+from .nginx import ACCOUNT, Nginx
+from .turns import ROOT
+
+PER_PAGE = 100
+ECHO = "/usr/lib/nginx/modules/ngx_http_echo_module.so"
+
+FILES = """
+  sendfile on;
+  tcp_nopush on;
+  open_file_cache max=4096 inactive=1h;
+  map $arg_page $page { default $arg_page; "" 1; }
+  map $arg_starting_after $after { default $arg_starting_after; "" first; }
+"""
+ANSWER = "rewrite ^(.*/orders)$ $1/$page break; rewrite ^(.*/charges)$ $1/$arg_customer/$after break;"
+STATES = ("paid", "paid", "paid", "confirmed", "payment_pending", "paid", "payment_failed", "payment_refunded")
+
+
+def _servers(delays: Iterable[int]) -> str:
+    """The echo module's timer holds nobody else up, and what follows it is nginx's own way to send a file."""
+    out = [FILES.replace("{", "{{").replace("}", "}}")]
+    for delay in delays:
+        listen = f"listen 127.0.0.1:{{after_{delay}}};"
+        if delay == 0:
+            out.append(f"server {{{{ {listen} location / {{{{ {ANSWER} }}}} }}}}")
+            continue
+        sleep = f"echo_sleep {delay / 1000}; echo_exec @answer;"
+        out.append(f"server {{{{ {listen} location / {{{{ {sleep} }}}} location @answer {{{{ {ANSWER} }}}} }}}}")
+    return "\n".join(out)
+
+
+def orders(pages: int) -> list[dict[str, Any]]:
+    """Of the list of so many pages, latest first: the example's, no two alike."""
+    example = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))["Order"]
+    latest, out = datetime(2025, 4, 25, 7, 29, 58, tzinfo=UTC), []
+    for number in range(pages * PER_PAGE, 0, -1):
+        total = 4900 + number * 37 % 50000
+        out.append(
+            {
+                **example,
+                "id": f"ord_{pages}_{number:06}",
+                "created_at": (latest - timedelta(minutes=pages * PER_PAGE - number)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "total": total,
+                "total_with_vat": total * 5 // 4,
+                "reference_id": f"seat-{number:06}",
+                "state": STATES[number * 7 % len(STATES)],
+                "remote_id": f"pi_3Pq{number:06}",
+                "delivery": {"link": f"https://portal.billing.example/d/{number:06}"},
+            }
+        )
+    return out
+
+
+def read_of(listed: list[dict[str, Any]]) -> int:
+    """What reading three fields of each adds up to."""
+    return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in listed)
+
+
+class PagesServer(Nginx):
+    """lists: their lengths in pages. base_urls: by the delay in milliseconds; 0 is nginx without the module's part."""
+
+    def __init__(self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int) -> None:
+        delays = list(delays)
+        modules = "" if delays == [0] else f"load_module {ECHO};"
+        ports = [f"after_{delay}" for delay in delays]
+        super().__init__(folder, _servers(delays), ports, modules=modules, processor=processor)
+        for pages in lists:
+            listed = orders(pages)
+            chunks = [listed[at : at + PER_PAGE] for at in range(0, len(listed), PER_PAGE)]
+            self._write_orders(pages, chunks)
+            self._write_charges(pages, chunks)
+        self.base_urls = {delay: f"http://127.0.0.1:{self.ports[f'after_{delay}']}/{ACCOUNT}" for delay in delays}
+
+    def _write_orders(self, pages: int, chunks: list[list[dict[str, Any]]]) -> None:
+        place = f"subscription/sub_{pages}/orders"
+        folder = self.root / ACCOUNT / place
+        folder.mkdir(parents=True)
+
+        def link(page: int) -> str | None:
+            return f"https://api.billing.example/{ACCOUNT}/{place}?page={page}" if 1 <= page <= pages else None
+
+        for page, chunk in enumerate(chunks, 1):
+            pagination = {
+                "total": pages * PER_PAGE,
+                "count": len(chunk),
+                "per_page": PER_PAGE,
+                "current_page": page,
+                "total_pages": pages,
+                "links": {"next": link(page + 1), "previous": link(page - 1)},
+            }
+            (folder / str(page)).write_bytes(spelled({"data": chunk, "pagination": pagination}))
+
+    def _write_charges(self, pages: int, chunks: list[list[dict[str, Any]]]) -> None:
+        """The same orders, as a list of charges in stripe's form."""
+        folder = self.root / ACCOUNT / "v1" / "charges" / f"sub_{pages}"
+        folder.mkdir(parents=True)
+        after = "first"
+        for page, chunk in enumerate(chunks, 1):
+            data = [{"object": "charge", **order} for order in chunk]
+            answer = {"object": "list", "url": "/v1/charges", "has_more": page < pages, "data": data}
+            (folder / after).write_bytes(spelled(answer))
+            after = chunk[-1]["id"]

@@ -1,3 +1,0 @@
-module rest
-
-go 1.19
