@@ -494,7 +494,10 @@ class AsyncPager(Generic[_T_co]):
 
     @property
     def state(self) -> str:
-        """Where it stands, a short str: the same list with this as `resume` goes on from here, also in a later process."""
+        """Where it stands: the same list with this as `resume` goes on from here, also in a later process.
+
+        A short str without secrets. It remembers the ids of two pages.
+        """
 
     @property
     def fetched_pages(self) -> int:
@@ -531,9 +534,11 @@ class Response:
 class Pager(Generic[_T_co]):
     """A list of the service: lazy, in order, read once.
 
-    Iterate for items; a page is asked for when its first item is. An id already seen within the last pages is not
-    yielded again. Items keep their page alive. After an error the next step asks for the same page again.
-    Threads: one at a time. Service interface: Resources and their fields, Pagination.
+    Iterate for items. From the second one on, the pages that follow are on their way, too, up to the client's
+    `concurrency`; a pause between two items is no time-out. An id already seen within the last pages is not yielded
+    again, and `verdict` says in the end whether a record may have been missed. Items keep their page alive. An error
+    names its page, and the next step asks for that page again. Threads: one at a time.
+    Service interface: Resources and their fields, Pagination.
     """
 
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
@@ -553,7 +558,10 @@ class Pager(Generic[_T_co]):
 
     @property
     def state(self) -> str:
-        """Where it stands, a short str: the same list with this as `resume` goes on from here, also in a later process."""
+        """Where it stands: the same list with this as `resume` goes on from here, also in a later process.
+
+        A short str without secrets. It remembers the ids of two pages.
+        """
 
     @property
     def fetched_pages(self) -> int:

@@ -156,12 +156,13 @@ base_url: address of the service up to and including the account segment; left o
 api_key: left out, BILLCORE_API_KEY. timeout: seconds for a whole call with all its attempts, None for no deadline.
 max_retries: further attempts where one is safe: of a read when no connection came about, the answer broke off, or
 its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 means exactly one send.
-concurrency: pages of a list on their way at once. proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
-NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust; left out, SSL_CERT_FILE,
-SSL_CERT_DIR or the system's. client_certificate: file of PEM with a certificate and its key, for a service that asks
-for one. headers: sent with every request. http2: offer it. allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
-request_id. max_response: larger answers are refused (bytes). hooks: told of every attempt, see Hooks. Raises ConfigError when an
-option cannot work. Threads: may be shared by any number; works in the child of a fork.
+concurrency: pages of a list on their way at once. proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), ''
+for none; left out, HTTPS_PROXY, ALL_PROXY and NO_PROXY count, but never for loopback. ca_bundle: file of PEM
+certificates to trust; left out, SSL_CERT_FILE, SSL_CERT_DIR or the system's. client_certificate: file of PEM with a
+certificate and its key, for a service that asks for one. headers: sent with every request. http2: offer it.
+allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
+request_id. max_response: larger answers are refused (bytes). hooks: told of every attempt, see Hooks. Raises
+ConfigError when an option cannot work. Threads: may be shared by any number; works in the child of a fork.
 Service interface: Endpoints; Authentication; Errors.)";
 
 void bind_client(py::module_& module) {

@@ -376,7 +376,8 @@ void bind_reading(py::class_<Type>& type) {
       "The service's count of the whole list; None before the first page.");
   type.def_property_readonly(
       "state", [](const Type& self) { return detail::list_state(*Use(self.list)->core); },
-      "Where it stands, a short str: the same list with this as `resume` goes on from here, also in a later process.");
+      "Where it stands: the same list with this as `resume` goes on from here, also in a later process.\n\n"
+      "A short str without secrets. It remembers the ids of two pages.");
   type.def_property_readonly(
       "fetched_pages", [](const Type& self) { return detail::fetched_pages(*Use(self.list)->core); },
       "How many pages were read.");

@@ -1,9 +1,13 @@
 // Lists: a lazy, ordered range over all pages.
 //
-// Pages are asked for by number, one after the other, when their first item is wanted. Lists move while they are read:
-// an id seen within the last pages is not yielded again, and verdict() says in the end whether a record may have been
-// missed. A Pager is single-pass and moves forward only; one thread at a time. Items keep their page alive, nothing
-// else. Service interface: Resources and their fields, Pagination.
+// The first page is fetched alone. From the second item on those that follow are on their way, too, as many as
+// ClientOptions::concurrency allows: they move on whenever the list is read, since no thread works for it, and a pause
+// between two items is no time-out. Lists move while they are read: an id seen within the last pages is not yielded
+// again, the border to a page that moved is read again, and verdict() says in the end whether a record may have been
+// missed. `strict` reads the list twice, for what the first reading missed. An error names its page; the next step asks
+// for that page again, and so does a later process with state() as its `resume`. A Pager is single-pass and moves
+// forward only; one thread at a time. Items keep their page alive, nothing else. Service interface: Resources and their
+// fields, Pagination.
 #pragma once
 
 #include <cstddef>
