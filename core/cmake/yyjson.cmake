@@ -18,7 +18,7 @@ elseif(NOT yyjson_FOUND)
     message(FATAL_ERROR "yyjson was not found and there is no Python 3 to fetch it with: "
                         "install it, or pass -DBILLCORE_YYJSON_SOURCE=<folder with yyjson.c>")
   endif()
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fetch_yyjson.py
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fetch_source.py yyjson
                   OUTPUT_VARIABLE _yyjson_dir OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE _fetched)
   if(NOT _fetched EQUAL 0)
     message(FATAL_ERROR "yyjson could not be fetched (see above): "

@@ -332,13 +332,22 @@ std::optional<Value> PagerCore::take_item() {
   return Value(page_->document, page_->items[position_++]);
 }
 
-std::optional<PageData> PagerCore::take_page() {
+std::optional<PageData> PagerCore::rest_of_page() const {
   if (!page_) return std::nullopt;
   PageData page{page_->document, {}, page_->pagination};
   page.items.assign(page_->items.begin() + static_cast<std::ptrdiff_t>(position_), page_->items.end());
+  return page;
+}
+
+void PagerCore::skip_page() noexcept {
   position_ = page_->items.size();
   ++taken_;
   stopped_ = false;
+}
+
+std::optional<PageData> PagerCore::take_page() {
+  auto page = rest_of_page();
+  if (page) skip_page();
   return page;
 }
 

@@ -54,6 +54,9 @@ class PagerCore {
   void accept(const std::shared_ptr<const Document>& document);
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page();
+  /// take_page() in two steps, for what can fail in between.
+  [[nodiscard]] std::optional<PageData> rest_of_page() const;
+  void skip_page() noexcept;
 
   /// Fetches the next page; false at the end of the list.
   bool advance();

@@ -1,13 +1,7 @@
 // Lists: Pager, its iterators, Page, Verdict.
 #include <pybind11/stl.h>
 
-#include <atomic>
-#include <memory>
-#include <optional>
-
-#include "bind_client.hpp"
-#include "job.hpp"
-#include "loops.hpp"
+#include "list.hpp"
 
 namespace billcore::python {
 namespace {
@@ -17,137 +11,6 @@ struct AnyPage {
   View type;
   std::vector<Value> items;
   Pagination pagination;
-};
-
-/// What the Python objects of one list share. The pager is for one reader at a time; while that one waits for a page the GIL
-/// is free, so a second one (or a signal handler, or another task) can come in between.
-class List {
- public:
-  List(Sender from, View what, ListOperation list, const detail::PagerOptions& pager, CallOptions call)
-      : sender(std::move(from)), type(what), operation(std::move(list)), options(std::move(call)) {
-    if (sender.loops != nullptr) {
-      core = detail::make_pager_core(sender.client.complete(operation, pager));
-    } else {
-      auto hooked = options;
-      hooked.hooks = sender.hooks.for_call(false);
-      core = sender.client.pages(operation, pager, hooked);
-    }
-  }
-
-  ~List() { drop(); }
-  List(const List&) = delete;
-  List& operator=(const List&) = delete;
-
-  /// Says that the rest is not wanted; nothing when somebody is reading on.
-  void stop() noexcept {
-    if (busy.exchange(true)) return;
-    detail::stop(*core);
-    drop();
-    busy = false;
-  }
-
-  [[nodiscard]] std::optional<Value> take_item() {
-    if (pages_ != nullptr && detail::taken_items(*core) == 1) pages_->announce();
-    return detail::take_item(*core);
-  }
-
-  /// Its pages in an event loop; from one loop to the next they begin anew.
-  [[nodiscard]] const std::shared_ptr<AsyncPages>& pages(LoopEngine& engine, const CallOptions& call) {
-    if (engine_.get() != &engine) {
-      drop();
-      engine_ = engine.shared_from_this();
-    }
-    if (pages_ == nullptr) pages_ = engine.pages(sender.client, core, operation, call);
-    return pages_;
-  }
-
-  const Sender sender;
-  const View type;
-  const ListOperation operation;
-  const CallOptions options;
-  std::shared_ptr<detail::PagerCore> core;
-  std::atomic<bool> busy{false};
-
- private:
-  void drop() noexcept {
-    if (pages_ != nullptr) engine_->bury(pages_);
-    pages_.reset();
-  }
-
-  std::shared_ptr<LoopEngine> engine_;
-  std::shared_ptr<AsyncPages> pages_;
-};
-
-using ListPtr = std::shared_ptr<List>;
-
-/// The right to read a list.
-class Use {
- public:
-  explicit Use(ListPtr list) : list_(std::move(list)) {
-    if (list_->busy.exchange(true)) {
-      refuse("the pager is in use by another thread or task: one at a time, or a pager for each");
-    }
-  }
-  ~Use() { list_->busy = false; }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  [[nodiscard]] const List& operator*() const noexcept { return *list_; }
-  [[nodiscard]] const List* operator->() const noexcept { return list_.get(); }
-
- private:
-  ListPtr list_;
-};
-
-/// Reading a list: asks for pages until has_enough().
-class ListJob : public Job {
- public:
-  /// reader: the iterator that asks; nobody else may know it while this is awaited, and dropped it would say stop.
-  explicit ListJob(ListPtr list, py::object reader = {})
-      : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
-  [[nodiscard]] std::optional<Operation> next() override {
-    begin_use();
-    while (!has_enough() && without_gil([this] { return detail::advance(core()); })) ++taken_;
-    return std::nullopt;
-  }
-  void take(Completed& /*completed*/) override {}
-  [[nodiscard]] std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& /*client*/, py::handle loop,
-                                             const std::shared_ptr<Job>& self) override {
-    begin_use();
-    const auto& pages = list_->pages(engine, options());
-    while (!has_enough()) {
-      if (pages->advance()) {
-        ++taken_;
-      } else {
-        if (!detail::wanted_page(core())) break;
-        return engine.wait(pages, loop, self);
-      }
-    }
-    return nullptr;
-  }
-
- protected:
-  [[nodiscard]] virtual bool has_enough() = 0;
-  [[nodiscard]] List& list() const noexcept { return *list_; }
-  [[nodiscard]] detail::PagerCore& core() const noexcept { return *list_->core; }
-  [[nodiscard]] int taken() const noexcept { return taken_; }
-  // The end of an iteration.
-  [[noreturn]] void raise_stop() const {
-    PyErr_SetNone(list().sender.loops != nullptr ? PyExc_StopAsyncIteration : PyExc_StopIteration);
-    throw py::error_already_set();
-  }
-
- private:
-  // Not before it is awaited.
-  void begin_use() {
-    if (use_) return;
-    list().sender.client.require_open();
-    use_.emplace(list_);
-  }
-
-  ListPtr list_;
-  py::object reader_;
-  std::optional<Use> use_;  // goes first
-  int taken_ = 0;
 };
 
 class NextItem final : public ListJob {
@@ -208,24 +71,13 @@ class AllItems final : public ListJob {
   py::list out_;
 };
 
-/// Pager and AsyncPager, and what iterating them gives; dropped before the end, the reading counts as stopped.
+/// Pager and AsyncPager, and what iterating them gives.
 struct PagerObject {
   ListPtr list;
 };
 struct SyncPager : PagerObject {};
 struct AsyncPager : PagerObject {};
 
-struct Iteration {
-  explicit Iteration(ListPtr shared) : list(std::move(shared)) {}
-  Iteration(Iteration&&) noexcept = default;
-  Iteration& operator=(Iteration&&) = delete;
-  Iteration(const Iteration&) = delete;
-  Iteration& operator=(const Iteration&) = delete;
-  ~Iteration() {
-    if (list != nullptr) list->stop();
-  }
-  ListPtr list;
-};
 struct Items : Iteration {
   using Iteration::Iteration;
 };
@@ -238,11 +90,6 @@ struct AsyncItems : Iteration {
 struct AsyncPages : Iteration {
   using Iteration::Iteration;
 };
-
-template <typename WhichJob, typename... More>
-py::object read(const ListPtr& list, const char* name, More... more) {
-  return run(list->sender, std::make_unique<WhichJob>(list, more...), name);
-}
 
 py::object next_item(const Items& self) {
   {
@@ -321,14 +168,6 @@ void bind_page(py::module_& module) {
            [](const AnyPage& self) { return "<billcore.Page items=" + std::to_string(self.items.size()) + '>'; });
 }
 
-template <typename Each>
-py::class_<Each> iteration(py::module_& module, const char* name, const char* doc) {
-  auto type = py::class_<Each>(module, name, py::is_final(), doc);
-  type.attr("__module__") = "billcore";
-  refuse_copies(type, "it belongs to a client, which holds an API key");
-  return type;
-}
-
 void bind_iterations(py::module_& module) {
   const auto itself = [](py::object self) { return self; };
   iteration<Items>(module, "ItemIterator", "Items of a list; dropped before the end, the reading counts as stopped.")
@@ -351,6 +190,8 @@ void bind_iterations(py::module_& module) {
       });
 }
 
+static const Signature to_batches("to_batches(self, fields=None)");
+
 template <typename Type, typename PageIteration>
 void bind_reading(py::class_<Type>& type) {
   type.attr("__module__") = "billcore";
@@ -360,6 +201,15 @@ void bind_reading(py::class_<Type>& type) {
   type.def(
       "pages", [](const Type& self) { return PageIteration(self.list); },
       pages.doc("Iterate for pages (first what is left of a page already begun).").c_str());
+  type.def(
+      "to_batches",
+      [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
+        return make_batches(self.list, to_batches.bind(args, kwargs)[0]);
+      },
+      to_batches
+          .doc("Iterate for ArrowBatch, the records of a page as columns.\n\n"
+               "fields: columns by name, in this order; left out, all fields. 'raw' is whole items as JSON text.")
+          .c_str());
   static const Signature first("first(self)");
   type.def(
       "first", [](const Type& self) { return read<FirstItem>(self.list, "Pager.first"); },
@@ -402,6 +252,7 @@ void bind_pager(py::module_& module) {
   bind_verdict(module);
   bind_page(module);
   bind_iterations(module);
+  bind_arrow(module);
 
 #define BILLCORE_PAGER_RULES                                                                      \
   "a page is asked for when its first item is. An id already seen within the last pages is not\n" \
@@ -413,6 +264,16 @@ void bind_pager(py::module_& module) {
                             "Threads: one at a time. Service interface: Resources and their fields, Pagination.");
   type.def("__iter__", [](const SyncPager& self) { return Items(self.list); });
   bind_reading<SyncPager, Pages>(type);
+  static const Signature to_arrow("to_arrow(self, fields=None)");
+  type.def(
+      "to_arrow",
+      [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
+        return make_arrow_stream(self.list, to_arrow.bind(args, kwargs)[0]);
+      },
+      to_arrow
+          .doc("The rest of the list as columns: an ArrowStream, which polars, duckdb, pyarrow and pandas read.\n\n"
+               "fields: columns by name, in this order; left out, all fields. 'raw' is whole items as JSON text.")
+          .c_str());
 
   auto awaited =
       py::class_<AsyncPager>(module, "AsyncPager", py::is_final(),

@@ -215,6 +215,9 @@ class Pager {
   [[nodiscard]] Iterator begin() { return Iterator(core_); }
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
+  /// For the library's own use.
+  [[nodiscard]] const std::shared_ptr<detail::PagerCore>& core() const noexcept { return core_; }
+
  private:
   std::shared_ptr<detail::PagerCore> core_;
 };

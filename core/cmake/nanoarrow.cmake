@@ -1,0 +1,41 @@
+# Where nanoarrow comes from: BILLCORE_NANOARROW_SOURCE, the copy inside our source distribution, or the pinned download.
+# Defines the target billcore_nanoarrow, whose code ends up in our own archive.
+set(_nanoarrow_dir "${BILLCORE_NANOARROW_SOURCE}")
+if(NOT _nanoarrow_dir AND EXISTS ${PROJECT_SOURCE_DIR}/core/third_party/nanoarrow/nanoarrow/nanoarrow.h)
+  set(_nanoarrow_dir ${PROJECT_SOURCE_DIR}/core/third_party/nanoarrow)
+endif()
+if(NOT _nanoarrow_dir)
+  find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+  if(NOT Python3_Interpreter_FOUND)
+    message(FATAL_ERROR "There is no Python 3 to fetch nanoarrow with: "
+                        "install it, or pass -DBILLCORE_NANOARROW_SOURCE=<folder with nanoarrow/nanoarrow.h>")
+  endif()
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fetch_source.py nanoarrow
+                  OUTPUT_VARIABLE _nanoarrow_dir OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE _fetched)
+  if(NOT _fetched EQUAL 0)
+    message(FATAL_ERROR "nanoarrow could not be fetched (see above): "
+                        "pass -DBILLCORE_NANOARROW_SOURCE=<folder with nanoarrow/nanoarrow.h>")
+  endif()
+endif()
+if(NOT EXISTS ${_nanoarrow_dir}/nanoarrow/common/array.c)
+  message(FATAL_ERROR "BILLCORE_NANOARROW_SOURCE: there is no nanoarrow/common/array.c in ${_nanoarrow_dir}")
+endif()
+message(STATUS "nanoarrow: ${_nanoarrow_dir}")
+
+# Its functions get a name of their own: a program may hold another nanoarrow.
+set(NANOARROW_VERSION_MAJOR 0)
+set(NANOARROW_VERSION_MINOR 9)
+set(NANOARROW_VERSION_PATCH 0)
+set(NANOARROW_VERSION 0.9.0)
+set(NANOARROW_NAMESPACE_DEFINE "#define NANOARROW_NAMESPACE billcore_nanoarrow")
+configure_file(${_nanoarrow_dir}/nanoarrow/nanoarrow_config.h.in
+               ${CMAKE_CURRENT_BINARY_DIR}/nanoarrow/nanoarrow/nanoarrow_config.h @ONLY)
+
+set(_nanoarrow_files array array_stream schema utils)
+list(TRANSFORM _nanoarrow_files REPLACE "(.+)" "${_nanoarrow_dir}/nanoarrow/common/\\1.c")
+add_library(billcore_nanoarrow OBJECT ${_nanoarrow_files})
+target_include_directories(billcore_nanoarrow SYSTEM PUBLIC
+                           $<BUILD_INTERFACE:${_nanoarrow_dir}> $<BUILD_INTERFACE:${CMAKE_CURRENT_BINARY_DIR}/nanoarrow>)
+target_compile_definitions(billcore_nanoarrow PRIVATE NANOARROW_DLL=)
+# Its own warnings are its makers' business.
+target_compile_options(billcore_nanoarrow PRIVATE -w)
