@@ -58,7 +58,7 @@ install_package() {
     rm -rf "$folder"
     "$(bc_python)" -m venv "$folder"
     local beside
-    mapfile -t beside < <(grep -E '^(django|fastapi|flask|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pytest|uvloop)==' tests/requirements.txt)
+    mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pytest|uvloop)==' tests/requirements.txt)
     quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
     touch "$folder/complete"
   fi

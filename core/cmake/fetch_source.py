@@ -1,7 +1,8 @@
 """Fetches third-party C sources and prints the folder they are in: fetch_source.py yyjson|nanoarrow
 
 They come from the Python package of that name, whose source distribution carries them; it is pinned by hash and
-unpacked, never built or imported. Kept in ${XDG_CACHE_HOME:-~/.cache}/billcore, so that one download serves every build.
+unpacked, never built or imported. Kept in ${XDG_CACHE_HOME:-~/.cache}/billcore, so that one download serves every
+build.
 """
 
 import hashlib

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "billcore/error.hpp"
+#include "json_scan.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -84,13 +85,7 @@ const char* plural(Table table) noexcept {
   throw Error(ErrorCode::invalid_argument, text.append("and raw (whole items as JSON text)"));
 }
 
-// Empty containers are most of what is nested, and their text need not be looked for.
-std::string_view json_text(const Document& document, const Node* node) {
-  const auto what = kind(node);
-  if (size(node) == 0 && what == Value::Kind::object) return "{}";
-  if (size(node) == 0 && what == Value::Kind::array) return "[]";
-  return what == Value::Kind::null ? std::string_view() : document.raw(node);
-}
+bool has_text(ColumnType type) noexcept { return type == json || type == decimal || type == whole; }
 
 }  // namespace
 
@@ -134,9 +129,10 @@ std::vector<std::string> column_names(const Columns& columns) {
 }
 
 CellFinder::CellFinder(const Columns& columns) : columns_(columns.chosen()), cells_(columns_.size()) {
-  const auto found =
-      std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.type == whole; });
-  if (found != columns_.end()) whole_ = static_cast<std::size_t>(found - columns_.begin());
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    needs_text_ = needs_text_ || has_text(columns_[i].type);
+    if (columns_[i].type == whole) whole_ = i;
+  }
 }
 
 std::size_t CellFinder::column_of(std::string_view name) const noexcept {
@@ -145,29 +141,58 @@ std::size_t CellFinder::column_of(std::string_view name) const noexcept {
   return found == columns_.end() ? none : static_cast<std::size_t>(found - columns_.begin());
 }
 
-// Texts are looked for in the order of the document, which scans it once.
 std::span<const Cell> CellFinder::find(const Document& document, const Node* item) {
   if (kind(item) != Value::Kind::object) {
     throw Error(ErrorCode::decode, document.path(item) + " is " + kind_name(kind(item)) + ", not an object");
   }
   std::fill(cells_.begin(), cells_.end(), Cell());
-  if (whole_) cells_[*whole_] = {item, document.raw(item)};
   const Node* key = first(item);
+  if (whole_) {
+    cells_[*whole_] = {item, texts_.item(document, item, key)};
+  } else if (needs_text_ && !texts_.knows_where()) {
+    static_cast<void>(texts_.item(document, item, key));
+  }
   for (std::size_t i = 0; i < size(item); ++i) {
-    const auto name = billcore::detail::text(key);
+    const auto name = detail::text(key);
     if (i == places_.size()) places_.push_back({std::string(name), column_of(name)});
     if (places_[i].name != name) places_[i] = {std::string(name), column_of(name)};
-    const Node* node = value_of(key);
-    key = next(node);
     const auto column = places_[i].column;
-    if (column == none) continue;
-    auto& cell = cells_[column];  // of equal names, the last one counts
-    cell.node = node;
-    const auto type = columns_[column].type;
-    if (type == json) cell.text = json_text(document, node);
-    if (type == decimal) cell.text = document.raw(node);
+    const Node* const node = value_of(key);
+    if (column != none) {  // of equal names, the last one counts
+      cells_[column] = {node, has_text(columns_[column].type) ? texts_.value(document, key) : std::string_view()};
+    }
+    key = next(node);
   }
   return cells_;
+}
+
+std::optional<std::size_t> TextFinder::place_of(const Document& document, const Node* key) const noexcept {
+  const auto name = detail::text(key);
+  const auto text = document.text();
+  const auto place = begin_ ? reinterpret_cast<std::uintptr_t>(name.data()) - *begin_ : 0;
+  if (place == 0 || place >= text.size() || name.size() >= text.size() - place) return std::nullopt;
+  const bool found =
+      text[place - 1] == '"' && text.substr(place, name.size()) == name && text[place + name.size()] == '"';
+  return found ? std::optional(place) : std::nullopt;
+}
+
+std::string_view TextFinder::item(const Document& document, const Node* item, const Node* first) {
+  const auto text = document.text();
+  if (first == nullptr) return document.raw(item);
+  if (const auto place = place_of(document, first)) {
+    const auto open = text.find_last_not_of(" \t\r\n", *place - 2);
+    if (open != std::string_view::npos && text[open] == '{') return nth_token(text, 0, {0, open});
+  }
+  const auto found = document.raw(item);
+  const auto place = static_cast<std::uintptr_t>(found.data() - text.data()) + found.find('"') + 1;
+  begin_ = reinterpret_cast<std::uintptr_t>(detail::text(first).data()) - place;
+  return found;
+}
+
+std::string_view TextFinder::value(const Document& document, const Node* key) const {
+  const auto place = place_of(document, key);
+  if (!place) return document.raw(value_of(key));
+  return nth_token(document.text(), 0, {0, *place + detail::text(key).size() + 1});
 }
 
 std::optional<std::string> scaled_digits(std::string_view number) {

@@ -52,6 +52,22 @@ struct Cell {
   std::string_view text;       // as received, for the types that need it
 };
 
+/// Finds the text of members as received. The parser keeps all strings in one copy of the text, so that the distance between
+/// two names is the same there and here, and one of them tells where the others are; every place is checked.
+class TextFinder {
+ public:
+  /// `first`: the name of the item's first member, null without one.
+  [[nodiscard]] std::string_view item(const Document& document, const Node* item, const Node* first);
+  [[nodiscard]] std::string_view value(const Document& document, const Node* key) const;
+  /// Has it seen an item with members?
+  [[nodiscard]] bool knows_where() const noexcept { return begin_.has_value(); }
+
+ private:
+  [[nodiscard]] std::optional<std::size_t> place_of(const Document& document, const Node* key) const noexcept;
+
+  std::optional<std::uintptr_t> begin_;  // the address of the copy's first byte
+};
+
 /// Finds the cells of items. Those of a page have their members in the same order, mostly: where one was is where it is looked
 /// for first.
 class CellFinder {
@@ -66,6 +82,8 @@ class CellFinder {
 
   const std::vector<Column>& columns_;
   std::optional<std::size_t> whole_;
+  bool needs_text_ = false;
+  TextFinder texts_;
   std::vector<Cell> cells_;
   struct Place {
     std::string name;

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from . import webhooks
     from ._client import (
+        ArrowBatch,
+        ArrowStream,
         AsyncClient,
         AsyncOrders,
         AsyncPager,
@@ -69,6 +71,8 @@ if TYPE_CHECKING:
 __all__ = [
     "UNSET",
     "ApiError",
+    "ArrowBatch",
+    "ArrowStream",
     "AsyncClient",
     "AsyncOrders",
     "AsyncPager",
@@ -127,6 +131,8 @@ UNSET: "Final[EllipsisType]" = ...
 
 if not TYPE_CHECKING:
     _CLIENT = [
+        "ArrowBatch",
+        "ArrowStream",
         "AsyncClient",
         "AsyncOrders",
         "AsyncPager",

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mappin
 from types import GenericAlias, TracebackType
 from typing import Any, Generic, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final
 
+from ._errors import BillcoreError
 from ._hooks import Attempt, Hooks
 from ._types import OrderState, VerdictReason
 from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
@@ -488,6 +489,12 @@ class AsyncPager(Generic[_T_co]):
     def collect(self, limit: SupportsIndex | None = None) -> Coroutine[Any, Any, list[_T_co]]:
         """All (remaining) items, at most `limit`."""
 
+    def to_batches(self, fields: Iterable[str] | None = None) -> AsyncIterator[ArrowBatch]:
+        """Iterate for ArrowBatch, the records of a page as columns.
+
+        fields: columns by name, in this order; left out, all fields. 'raw' is whole items as JSON text.
+        """
+
     @property
     def total(self) -> int | None:
         """The service's count of the whole list; None before the first page."""
@@ -551,6 +558,18 @@ class Pager(Generic[_T_co]):
 
     def collect(self, limit: SupportsIndex | None = None) -> list[_T_co]:
         """All (remaining) items, at most `limit`."""
+
+    def to_arrow(self, fields: Iterable[str] | None = None) -> ArrowStream:
+        """The rest of the list as columns: an ArrowStream, which polars, duckdb, pyarrow and pandas read.
+
+        fields: columns by name, in this order; left out, all fields. 'raw' is whole items as JSON text.
+        """
+
+    def to_batches(self, fields: Iterable[str] | None = None) -> Iterator[ArrowBatch]:
+        """Iterate for ArrowBatch, the records of a page as columns.
+
+        fields: columns by name, in this order; left out, all fields. 'raw' is whole items as JSON text.
+        """
 
     @property
     def total(self) -> int | None:
@@ -619,3 +638,43 @@ class Verdict:
     @property
     def reason(self) -> VerdictReason | None:
         """Why a record may have been missed; None when complete."""
+
+@final
+class ArrowStream:
+    """What is left of a list as Arrow columns, for whatever reads the Arrow PyCapsule interface.
+
+    One record batch a page, fetched when its turn comes; read once. Integers (money in cents) are int64, times
+    timestamp[us, UTC], vat_rate decimal128(38, 18), whatever is nested its JSON text, the others utf8 or bool.
+    Absent and null are null; a value of another type is a DecodeError. A reader raises errors of its own kind:
+    see `error`. Threads: one at a time, any.
+    """
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A capsule of an ArrowArrayStream. requested_schema: not needed, and ignored."""
+
+    def __arrow_c_schema__(self) -> object:
+        """A capsule of an ArrowSchema; reads nothing."""
+
+    @property
+    def error(self) -> BillcoreError | None:
+        """The BillcoreError that the last step ended with, or None: a reader of the stream shows only its text."""
+
+@final
+class ArrowBatch:
+    """The records of one page as Arrow columns, for whatever reads the Arrow PyCapsule interface.
+
+    Reading it copies nothing and may be done again. Types as of ArrowStream. Threads: any.
+    """
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """Capsules of an ArrowSchema and an ArrowArray. requested_schema: not needed, and ignored."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """A capsule of an ArrowArrayStream of this one batch."""
+
+    def __arrow_c_schema__(self) -> object:
+        """A capsule of an ArrowSchema."""
+
+    @property
+    def num_rows(self) -> int:
+        """How many records."""

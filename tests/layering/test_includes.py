@@ -40,7 +40,12 @@ def test_the_sources_are_seen() -> None:
 
 @pytest.mark.parametrize(
     ("header", "file"),
-    [("curl/", "core/src/transport.cpp"), ("openssl/", "core/src/hmac.cpp"), (r"yyjson\.h$", "core/src/json.cpp")],
+    [
+        ("curl/", "core/src/transport.cpp"),
+        ("openssl/", "core/src/hmac.cpp"),
+        (r"yyjson\.h$", "core/src/json.cpp"),
+        ("nanoarrow/", "core/src/arrow.cpp"),
+    ],
 )
 def test_one_file_knows_each_third_party(header: str, file: str) -> None:
     assert list(names(header, ("core", "capi", "python"))) == [file]
@@ -56,7 +61,7 @@ def test_public_headers_show_only_the_standard_library_and_ourselves() -> None:
 
 
 SMALL_HALF = re.compile(r"add_library\(billcore_webhook\w* [A-Z]+\n(.*?)\)", re.DOTALL)
-LARGE_HEADERS = r"(billcore/)?(answer|client|options|pager|pager_core|pool|redact|session|transport|url)\.hpp$"
+LARGE_HEADERS = r"(billcore/)?(answer|arrow\w*|client|options|pager|pager_core|pool|redact|session|transport|url)\.hpp$"
 
 
 def test_the_small_half_includes_nothing_of_the_large_one() -> None:

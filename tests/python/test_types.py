@@ -31,6 +31,11 @@ def run(client: billcore.Client, event: webhooks.Event) -> None:
     for page in client.products.list().pages():
         assert_type(page.items, list[billcore.Product])
         assert_type(page.items[0].vat_rate, Decimal)
+    assert_type(client.products.list().to_arrow(fields=["id", "price"]), billcore.ArrowStream)
+    assert_type(client.products.list().to_arrow().error, billcore.BillcoreError | None)
+    for batch in client.products.list().to_batches():
+        assert_type(batch, billcore.ArrowBatch)
+        assert_type(batch.num_rows, int)
     pager: billcore.Pager[billcore.Subscription] = client.subscriptions.list()
     first = pager.first()
     assert_type(first, billcore.Subscription | None)
@@ -63,6 +68,8 @@ async def run_awaited() -> None:
             assert_type(order, billcore.Order)
         async for page in client.products.list().pages():
             assert_type(page.items, list[billcore.Product])
+        async for batch in client.products.list().to_batches(["id"]):
+            assert_type(batch, billcore.ArrowBatch)
         assert_type(await client.subscriptions.list().first(), billcore.Subscription | None)
         await asyncio.gather(client.subscriptions.get(1), client.orders.get("o"))
         task = asyncio.create_task(client.products.get(5))
@@ -80,6 +87,7 @@ WRONG = {
     "client.subscriptions.list(strict=1)": "arg-type",
     "client.subscriptions.list(resume=b'p1.')": "arg-type",
     "billcore.Client(concurrency='8')": "arg-type",
+    "client.products.list().to_arrow(5)": "arg-type",
     "client.nothing": "attr-defined",
     "billcore.AsyncNothing": "attr-defined",
     "billcore.AsyncClient().subscriptions.get('s').price": "attr-defined",

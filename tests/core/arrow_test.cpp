@@ -1,0 +1,372 @@
+// Lists as columns, on pages made here: no network.
+#include "billcore/arrow.hpp"
+
+#include <gtest/gtest.h>
+#include <nanoarrow/nanoarrow.h>
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+
+#include "arrow_columns.hpp"
+#include "billcore/error.hpp"
+#include "pager_core.hpp"
+#include "support/json_text.hpp"
+
+namespace billcore {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::shared_ptr<const detail::Document> page(const Texts& items, int number, int last) {
+  return test::parse("{\"data\":" + test::array_of(items) + ",\"pagination\":{\"total\":0,\"current_page\":" +
+                     std::to_string(number) + ",\"total_pages\":" + std::to_string(last) + "}}")
+      .document();
+}
+
+/// A list of these pages; fails where it is told to.
+class Source final : public detail::PageSource {
+ public:
+  Source(std::vector<Texts> pages, std::vector<int> failing) : pages_(std::move(pages)), failing_(std::move(failing)) {}
+  std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
+    const auto number = static_cast<int>(wanted.page);
+    if (!failing_.empty() && failing_.front() == number) {
+      failing_.erase(failing_.begin());
+      throw Error(ErrorCode::server, "the service answered 500");
+    }
+    return page(pages_.at(static_cast<std::size_t>(number) - 1), number, static_cast<int>(pages_.size()));
+  }
+  void ahead(const detail::Wanted& /*wanted*/) override {}
+  void tend() noexcept override {}
+  void stop() noexcept override {}
+
+ private:
+  std::vector<Texts> pages_;
+  std::vector<int> failing_;
+};
+
+template <typename T>
+Pager<T> pager_of(std::vector<Texts> pages, std::vector<int> failing = {}) {
+  return Pager<T>(std::make_shared<detail::PagerCore>(std::make_unique<Source>(std::move(pages), std::move(failing)),
+                                                      detail::PagerOptions{}));
+}
+
+struct Schema : ArrowSchema {
+  Schema() : ArrowSchema{} {}
+  ~Schema() {
+    if (release != nullptr) release(this);
+  }
+  Schema(const Schema&) = delete;
+  Schema& operator=(const Schema&) = delete;
+};
+struct Array : ArrowArray {
+  Array() : ArrowArray{} {}
+  ~Array() {
+    if (release != nullptr) release(this);
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+};
+
+/// One value as text; "null" for a null.
+std::string shown(const ArrowArrayView* column, std::int64_t row) {
+  if (ArrowArrayViewIsNull(column, row) != 0) return "null";
+  switch (column->storage_type) {
+    case NANOARROW_TYPE_STRING: {
+      const auto text = ArrowArrayViewGetStringUnsafe(column, row);
+      return {text.data, static_cast<std::size_t>(text.size_bytes)};
+    }
+    case NANOARROW_TYPE_DECIMAL128: {
+      ArrowDecimal decimal{};
+      ArrowDecimalInit(&decimal, 128, detail::decimal_digits, detail::decimal_scale);
+      ArrowArrayViewGetDecimalUnsafe(column, row, &decimal);
+      ArrowBuffer digits{};
+      ArrowBufferInit(&digits);
+      EXPECT_EQ(ArrowDecimalAppendDigitsToBuffer(&decimal, &digits), NANOARROW_OK);
+      std::string out(reinterpret_cast<const char*>(digits.data), static_cast<std::size_t>(digits.size_bytes));
+      ArrowBufferReset(&digits);
+      return out;
+    }
+    default:
+      return std::to_string(ArrowArrayViewGetIntUnsafe(column, row));
+  }
+}
+
+/// A stream and what was read from it.
+class Reader {
+ public:
+  ~Reader() {
+    if (stream_.release != nullptr) stream_.release(&stream_);
+  }
+  Reader() = default;
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  ArrowArrayStream* stream() { return &stream_; }
+  void release() { stream_.release(&stream_); }
+  /// Rows of the next batch, their values joined by '|'; none at the end. The status is in `status`.
+  Texts next() {
+    Schema schema;
+    EXPECT_EQ(stream_.get_schema(&stream_, &schema), 0);
+    Array array;
+    status = stream_.get_next(&stream_, &array);
+    if (status != 0) {
+      EXPECT_EQ(array.release, nullptr);
+      problem = stream_.get_last_error(&stream_);
+      return {};
+    }
+    return array.release == nullptr ? Texts() : rows(schema, array);
+  }
+
+  static Texts rows(const ArrowSchema& schema, const ArrowArray& array) {
+    ArrowArrayView view{};
+    EXPECT_EQ(ArrowArrayViewInitFromSchema(&view, &schema, nullptr), NANOARROW_OK);
+    EXPECT_EQ(ArrowArrayViewSetArray(&view, &array, nullptr), NANOARROW_OK);
+    ArrowError error{};
+    EXPECT_EQ(ArrowArrayViewValidate(&view, NANOARROW_VALIDATION_LEVEL_FULL, &error), NANOARROW_OK) << error.message;
+    Texts out;
+    for (std::int64_t row = 0; row < array.length; ++row) {
+      std::string line;
+      for (std::int64_t i = 0; i < array.n_children; ++i)
+        line.append(i > 0 ? "|" : "").append(shown(view.children[i], row));
+      out.push_back(line);
+    }
+    ArrowArrayViewReset(&view);
+    return out;
+  }
+
+  int status = 0;
+  std::string problem;
+
+ private:
+  ArrowArrayStream stream_{};
+};
+
+template <typename T>
+Texts rows_of(const Texts& items, const ArrowFields& fields) {
+  Reader reader;
+  export_arrow(pager_of<T>({items}), reader.stream(), fields);
+  auto out = reader.next();
+  EXPECT_EQ(reader.status, 0) << reader.problem;
+  return out;
+}
+
+template <typename T>
+std::string problem_of(const std::string& item, const std::string& field) {
+  Reader reader;
+  export_arrow(pager_of<T>({{R"({"id":1})", item}}), reader.stream(), Texts{field});
+  EXPECT_TRUE(reader.next().empty());
+  EXPECT_EQ(reader.status, EINVAL);
+  return reader.problem;
+}
+
+TEST(Arrow, ColumnsAreTheFieldsOfTheInterface) {
+  const auto rows = *test::parse_file(BILLCORE_FIXTURES "/fields.json").find("rows");
+  const std::vector<std::pair<std::string, detail::Table>> tables{{"Subscription", detail::Table::subscriptions},
+                                                                  {"Order", detail::Table::orders},
+                                                                  {"Product", detail::Table::products}};
+  for (const auto& [resource, table] : tables) {
+    Texts wanted;
+    for (const auto row : rows) {
+      if (row.value().find("resource")->text() == resource) wanted.emplace_back(row.value().find("field")->text());
+    }
+    EXPECT_GT(wanted.size(), 10U);
+    EXPECT_EQ(detail::column_names(*detail::choose_columns(table, std::nullopt)), wanted);
+  }
+}
+
+TEST(Arrow, TypesDoNotDependOnTheData) {
+  Reader reader;
+  export_arrow(pager_of<Product>({{}}), reader.stream(), Texts{"id", "name", "vat_rate", "use_cart", "images", "raw"});
+  Schema schema;
+  ASSERT_EQ(reader.stream()->get_schema(reader.stream(), &schema), 0);
+  EXPECT_STREQ(schema.format, "+s");
+  EXPECT_EQ(schema.flags & ARROW_FLAG_NULLABLE, 0);
+  Texts formats;
+  for (std::int64_t i = 0; i < schema.n_children; ++i) {
+    formats.push_back(std::string(schema.children[i]->name) + ' ' + schema.children[i]->format);
+    EXPECT_NE(schema.children[i]->flags & ARROW_FLAG_NULLABLE, 0);
+  }
+  EXPECT_EQ(formats, (Texts{"id l", "name u", "vat_rate d:38,18", "use_cart b", "images u", "raw u"}));
+  EXPECT_TRUE(reader.next().empty());
+  EXPECT_EQ(reader.status, 0);
+  Reader times;
+  export_arrow(pager_of<Order>({{}}), times.stream(), Texts{"created_at"});
+  Schema of_times;
+  ASSERT_EQ(times.stream()->get_schema(times.stream(), &of_times), 0);
+  EXPECT_STREQ(of_times.children[0]->format, "tsu:UTC");
+}
+
+TEST(Arrow, Values) {
+  EXPECT_EQ(rows_of<Subscription>(
+                {R"({"id":"s","price":1500,"created_at":"2025-04-25T12:00:00.25+02:00","metadata":{"a": [1, 2.50]}})",
+                 R"({"metadata":{},"created_at":null,"price":-9223372036854775808,"id":7,"news":[1]})",
+                 R"({"id":123456789012345678901234567890,"price":1,"price":null,"metadata":[ ]})"},
+                Texts{"price", "id", "created_at", "metadata"}),
+            (Texts{R"(1500|s|1745575200250000|{"a": [1, 2.50]})", "-9223372036854775808|7|null|{}",
+                   "null|123456789012345678901234567890|null|[ ]"}));
+  EXPECT_EQ(
+      rows_of<Product>({R"({"id":1,"use_cart":true,"out_of_stock":false,"vat_rate":12.5,"name":"Caf\u00e9 \u0000"})",
+                        R"({"vat_rate":25,"use_cart":null})"},
+                       Texts{"id", "use_cart", "out_of_stock", "vat_rate", "name"}),
+      (Texts{std::string("1|1|0|12500000000000000000|Caf\xC3\xA9 \0", 34),
+             "null|null|null|25000000000000000000|null"}));
+  // Several nested columns, read in another order than they stand in.
+  const std::string item = R"({"images":[{"a":1}],"vat_rate":1e1,"strings":{"b":"}"},"x":[[3]]})";
+  const auto row = R"({"b":"}"}|[{"a":1}]|)" + item + "|10000000000000000000";
+  EXPECT_EQ(
+      rows_of<Product>({item, item, R"({"strings":"s","images":7.50})"}, Texts{"strings", "images", "raw", "vat_rate"}),
+      (Texts{row, row, R"("s"|7.50|{"strings":"s","images":7.50}|null)"}));
+}
+
+TEST(Arrow, TextAsReceivedWhateverIsAroundIt) {
+  const Texts items{
+      "{}",
+      "{ \n\t\"id\" :1 , \"metadata\" : {\"a\" : [ 1 ] } }",
+      R"({"\u0069d":2,"met\u0061data":[1.50],"x\"":{"metadata":[2]}})",
+      R"({"\u0069d":3,"metadata":"\u0061}\"","delivery":-0.0e0})",
+      R"({"id":4,"metadata":{"b":1},"delivery":{},"metadata":{"c":2}})",
+      R"({"delivery":[[]],"id":5,"metadata":true})",
+  };
+  EXPECT_EQ(rows_of<Order>(items, Texts{"raw", "metadata", "delivery"}),
+            (Texts{items[0] + "|null|null", items[1] + "|{\"a\" : [ 1 ] }|null", items[2] + "|[1.50]|null",
+                   items[3] + R"(|"\u0061}\""|-0.0e0)", items[4] + R"(|{"c":2}|{})", items[5] + "|true|[[]]"}));
+  EXPECT_EQ(rows_of<Order>(items, Texts{"delivery", "id", "metadata"}),
+            (Texts{"null|null|null", "null|1|{\"a\" : [ 1 ] }", "null|2|[1.50]", R"(-0.0e0|3|"\u0061}\"")",
+                   R"({}|4|{"c":2})", "[[]]|5|true"}));
+}
+
+TEST(Arrow, DecimalsKeepEveryDigit) {
+  const std::string zeros(18, '0');
+  const auto scaled = [](std::string_view number) { return detail::scaled_digits(number).value_or("none"); };
+  EXPECT_EQ(scaled("0"), "0");
+  EXPECT_EQ(scaled("-0.000"), "0");
+  EXPECT_EQ(scaled("25"), "25" + zeros);
+  EXPECT_EQ(scaled("-12.5"), "-12500000000000000000");
+  EXPECT_EQ(scaled("0.000000000000000001"), "1");
+  EXPECT_EQ(scaled("0.0000000000000000010000"), "1");
+  EXPECT_EQ(scaled("0.0000000000000000001"), "none");
+  EXPECT_EQ(scaled("1.25E+1"), "12500000000000000000");
+  EXPECT_EQ(scaled("1250e-2"), "12500000000000000000");
+  EXPECT_EQ(scaled("99999999999999999999"), "99999999999999999999" + zeros);
+  EXPECT_EQ(scaled("100000000000000000000"), "none");
+  EXPECT_EQ(scaled("1e20"), "none");
+  EXPECT_EQ(scaled("0e99999999999999999999"), "0");
+  EXPECT_EQ(scaled("1e99999999999999999999"), "none");
+  EXPECT_EQ(scaled("1e-99999999999999999999"), "none");
+}
+
+TEST(Arrow, WrongTypesAreSaidWithTheirPath) {
+  EXPECT_EQ(problem_of<Order>(R"({"total":"1500"})", "total"), "data[1].total is a string, not an integer");
+  EXPECT_EQ(problem_of<Order>(R"({"total":1500.0})", "total"), "data[1].total is a number, not an integer");
+  EXPECT_NE(problem_of<Order>(R"({"total":9223372036854775808})", "total").find("data[1].total"), std::string::npos);
+  EXPECT_EQ(problem_of<Order>(R"({"currency":7})", "currency"), "data[1].currency is an integer, not a string");
+  EXPECT_EQ(problem_of<Order>(R"({"created_at":"soon"})", "created_at"),
+            "data[1].created_at is not an ISO 8601 date-time");
+  EXPECT_NE(problem_of<Order>(R"({"id":{}})", "id").find("data[1].id is an object"), std::string::npos);
+  EXPECT_EQ(problem_of<Product>(R"({"use_cart":1})", "use_cart"), "data[1].use_cart is an integer, not a boolean");
+  EXPECT_NE(problem_of<Product>(R"({"vat_rate":"25"})", "vat_rate").find("data[1].vat_rate is a string"),
+            std::string::npos);
+  EXPECT_NE(problem_of<Product>(R"({"vat_rate":1e30})", "vat_rate").find("data[1].vat_rate has more digits"),
+            std::string::npos);
+  EXPECT_EQ(problem_of<Product>("[]", "id"), "data[1] is an array, not an object");
+}
+
+TEST(Arrow, WhatCannotBeAColumnLeavesThePagerBeforeItsPage) {
+  auto pager = pager_of<Order>({{R"({"id":1,"total":1})"}, {R"({"id":2,"total":2})", R"({"id":3,"total":"x"})"}});
+  Reader totals;
+  export_arrow(pager, totals.stream(), Texts{"total"});
+  EXPECT_EQ(totals.next(), Texts{"1"});
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_TRUE(totals.next().empty());
+    EXPECT_EQ(totals.status, EINVAL);
+  }
+  totals.release();
+  EXPECT_EQ(pager.verdict()->reason, "stopped");
+  Reader ids;
+  export_arrow(pager, ids.stream(), Texts{"id"});
+  EXPECT_EQ(ids.next(), (Texts{"2", "3"}));
+  EXPECT_TRUE(ids.next().empty());
+  EXPECT_TRUE(pager.verdict()->complete);
+}
+
+TEST(Arrow, NamesAreChecked) {
+  const auto code = [](const ArrowFields& fields) {
+    try {
+      static_cast<void>(detail::choose_columns(detail::Table::orders, fields));
+    } catch (const Error& error) {
+      return std::pair(error.code(), error.message());
+    }
+    return std::pair(ErrorCode::ok, std::string());
+  };
+  const auto unknown = code(Texts{"id", "price\nx"});
+  EXPECT_EQ(unknown.first, ErrorCode::invalid_argument);
+  EXPECT_NE(unknown.second.find("fields[1] is no column of orders: there are id, created_at,"), std::string::npos);
+  EXPECT_EQ(unknown.second.find('\n'), std::string::npos);
+  EXPECT_EQ(code(Texts{}).first, ErrorCode::invalid_argument);
+  EXPECT_EQ(code(Texts{"id", "id"}).second, "fields has id twice: name each column once");
+  EXPECT_EQ(code(Texts{"raw", "id"}).first, ErrorCode::ok);
+}
+
+TEST(Arrow, AnErrorOnTheWay) {
+  auto pager = pager_of<Order>({{R"({"id":1})"}, {R"({"id":2})"}, {R"({"id":3})"}}, {2});
+  Reader reader;
+  export_arrow(pager, reader.stream(), Texts{"id"});
+  EXPECT_EQ(reader.next(), Texts{"1"});
+  EXPECT_TRUE(reader.next().empty());
+  EXPECT_EQ(reader.status, EIO);
+  EXPECT_EQ(reader.problem, "the service answered 500");
+  EXPECT_EQ(reader.next(), Texts{"2"});
+  EXPECT_EQ(reader.stream()->get_last_error(reader.stream()), nullptr);
+  EXPECT_EQ(reader.next(), Texts{"3"});
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_TRUE(reader.next().empty());
+    EXPECT_EQ(reader.status, 0);
+  }
+  EXPECT_TRUE(pager.verdict()->complete);
+}
+
+TEST(Arrow, OnlyWhatIsNewAndWhatIsLeft) {
+  const Texts known{R"({"id":1,"total":1})", R"({"id":2,"total":2})"};
+  auto pager = pager_of<Order>({known, known, {}, {R"({"id":3,"total":3})"}});
+  EXPECT_EQ(pager.next()->total(), 1);
+  Reader reader;
+  export_arrow(pager, reader.stream(), Texts{"total"});
+  EXPECT_EQ(reader.next(), Texts{"2"});
+  // Page 3 is empty, and says that there are more.
+  EXPECT_TRUE(reader.next().empty());
+  EXPECT_EQ(reader.status, EINVAL);
+}
+
+TEST(Arrow, UnreadStreamsDoNotStopTheReading) {
+  auto pager = pager_of<Order>({{R"({"id":1})"}, {R"({"id":2})"}});
+  Reader unread;
+  export_arrow(pager, unread.stream());
+  unread.release();
+  EXPECT_FALSE(pager.verdict());
+}
+
+TEST(Arrow, ABatchMayBeReadAgainAndItsPartsTakenAway) {
+  const auto pager = pager_of<Order>({{R"({"id":1,"total":5})"}});
+  ASSERT_TRUE(detail::advance(*pager.core()));
+  const auto columns = detail::choose_columns(detail::Table::orders, Texts{"id", "total"});
+  auto batch = detail::take_batch(*pager.core(), columns);
+  EXPECT_FALSE(detail::take_batch(*pager.core(), columns));
+  ASSERT_EQ(batch->rows(), 1);
+  auto schema = detail::export_schema(*columns);
+  auto once = batch->export_array();
+  const auto again = batch->export_array();
+  Array total;
+  ArrowArrayMove(once->children[1], &total);
+  once.reset();
+  Reader stream;
+  ArrowArrayStreamMove(batch->export_stream().get(), stream.stream());
+  batch.reset();
+  EXPECT_EQ(Reader::rows(*schema, *again), Texts{"1|5"});
+  EXPECT_EQ(static_cast<const std::int64_t*>(total.buffers[1])[0], 5);
+  EXPECT_EQ(stream.next(), Texts{"1|5"});
+  EXPECT_TRUE(stream.next().empty());
+}
+
+}  // namespace
+}  // namespace billcore
