@@ -2,6 +2,7 @@
 // https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -113,7 +114,7 @@ class ListBatches final : public detail::BatchSource {
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
   ~ListBatches() override {
     if (interpreter_is_gone()) {
-      static_cast<void>(new ReadingPtr(std::move(reading_)));  // Python objects hang on it
+      static_cast<void>(new (std::nothrow) ReadingPtr(std::move(reading_)));  // Python objects hang on it
       return;
     }
     const py::gil_scoped_acquire gil;

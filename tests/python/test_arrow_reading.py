@@ -1,0 +1,309 @@
+"""Reading a list as Arrow columns: pages, errors on the way, threads, signals, and what is left behind."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import FrameType
+
+import polars
+import pyarrow
+import pytest
+
+import billcore
+from conformance.server import Reply, ScriptedServer, json_reply
+
+from .arrow_support import READERS, read_pyarrow
+from .conftest import Serve
+from .support import ACCOUNT, API_KEY, ORDER, child_environment, page
+from .test_import import new_modules
+from .test_prefetch import PER_PAGE, Book, number_of, reading
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_pages_are_on_their_way_meanwhile(reader: str) -> None:
+    book = Book(20, delay=0.01)
+    with reading(book, concurrency=5) as (_, client):
+        rows = READERS[reader](client.subscriptions.orders("s").to_arrow(["id"]))
+    assert [row["id"] for row in rows] == [str(number) for number in range(20 * PER_PAGE)]
+    assert sorted(book.asked) == list(range(1, 21)), "each once"
+    assert 1 < book.most_at_once <= 5
+
+
+def test_one_page_at_a_time_is_all_that_is_read() -> None:
+    book = Book(20)
+    with reading(book, concurrency=4) as (_, client):
+        pager = client.subscriptions.orders("s")
+        reader = pyarrow.RecordBatchReader.from_stream(pager.to_arrow())
+        assert book.asked == []
+        assert reader.read_next_batch().num_rows == PER_PAGE
+        assert book.asked == [1] and pager.fetched_pages == 1
+        reader.read_next_batch()
+        assert len(book.asked) <= 6
+        assert next(iter(pager)).id == 2 * PER_PAGE, "the pager stands where the stream does"
+        assert reader.read_next_batch().num_rows == PER_PAGE - 1
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_an_error_on_page_57(reader: str) -> None:
+    book = Book(60)
+    book.instead[57] = [json_reply({"error": {"code": "down", "message": f"no, {API_KEY}"}}, 500)]
+    with reading(book, concurrency=8) as (_, client):
+        pager = client.subscriptions.orders("s")
+        stream = pager.to_arrow(["id"])
+        assert stream.error is None
+        with pytest.raises(Exception) as caught:
+            READERS[reader](stream)
+        assert "500" in str(caught.value) and API_KEY not in str(caught.value)
+        assert isinstance(stream.error, billcore.ServerError)
+        assert (stream.error.status, stream.error.code) == (500, "down")
+        assert API_KEY not in str(stream.error) + repr(stream.error.__dict__)
+        assert pager.fetched_pages == 56 and str(pager.verdict) == "possibly_missed"
+        rest = read_pyarrow(pager.to_arrow(["id"]))
+        assert [row["id"] for row in rest] == [str(number) for number in range(56 * PER_PAGE, 60 * PER_PAGE)]
+        assert str(pager.verdict) == "complete"
+
+
+def test_batches_raise_the_error_itself_and_go_on() -> None:
+    book = Book(60)
+    book.instead[57] = [Reply(status=500)]
+    with reading(book, concurrency=8) as (_, client):
+        pager = client.subscriptions.orders("s")
+        batches = pager.to_batches(["id"])
+        rows = 0
+        with pytest.raises(billcore.ServerError):
+            for batch in batches:
+                rows += batch.num_rows
+        assert rows == 56 * PER_PAGE
+        resumed = client.subscriptions.orders("s", resume=pager.state)
+        assert sum(batch.num_rows for batch in batches) == 4 * PER_PAGE
+        assert read_pyarrow(resumed.to_arrow(["id"]))[0]["id"] == str(56 * PER_PAGE)
+
+
+def test_a_value_of_another_type_is_an_error_with_its_path(serve: Serve) -> None:
+    bad = [page([ORDER], 1, 2, 3), page([{**ORDER, "id": 2}, {**ORDER, "id": 3, "total": "1500"}], 2, 2, 3)]
+    _, client = serve(bad)
+    pager = client.subscriptions.orders("s")
+    stream = pager.to_arrow()
+    with pytest.raises(pyarrow.ArrowInvalid, match=r"data\[1\]\.total is a string, not an integer"):
+        pyarrow.table(stream)
+    assert isinstance(stream.error, billcore.DecodeError)
+    # Nothing of that page was taken: it can be read without the column, or item by item.
+    assert [batch.num_rows for batch in pager.to_batches(["id"])] == [2]
+    assert str(pager.verdict) == "complete"
+
+
+def test_a_stream_is_read_once(serve: Serve) -> None:
+    _, client = serve([page([ORDER], 1, 1)])
+    stream = client.subscriptions.orders("s").to_arrow()
+    unread = stream.__arrow_c_stream__()
+    assert len(read_pyarrow(stream)) == 1
+    with pytest.raises(billcore.InvalidArgumentError, match="read once"):
+        pyarrow.table(stream)
+    with pytest.raises(billcore.InvalidArgumentError, match="read once"):
+        polars.DataFrame(stream)
+    del unread
+
+
+def test_a_second_reader_of_a_stream_gets_nothing() -> None:
+    book = Book(4)
+    with reading(book, concurrency=2) as (_, client):
+        stream = client.subscriptions.orders("s").to_arrow(["id"])
+        first, second = (pyarrow.RecordBatchReader.from_stream(stream) for _ in range(2))
+        assert first.read_next_batch().num_rows == PER_PAGE
+        with pytest.raises(pyarrow.ArrowInvalid, match="read once"):
+            second.read_next_batch()
+        del second
+        gc.collect()
+        assert len(first.read_all()) == 3 * PER_PAGE
+
+
+def test_dropped_early_the_reading_is_stopped() -> None:
+    book = Book(50, delay=0.05)
+    with reading(book, concurrency=8) as (_, client):
+        pager = client.subscriptions.orders("s")
+        reader = pyarrow.RecordBatchReader.from_stream(pager.to_arrow())
+        for _ in range(2):
+            reader.read_next_batch()
+        assert pager.verdict is None
+        del reader
+        gc.collect()
+        assert pager.verdict is not None and pager.verdict.reason == "stopped"
+        asked = len(book.asked)
+        time.sleep(0.2)
+        assert len(book.asked) == asked < 20
+        unread = client.subscriptions.orders("s")
+        unread.to_arrow().__arrow_c_stream__()
+        assert unread.verdict is None, "a stream that nobody read stops nothing"
+
+
+def test_a_closed_client_gives_no_more() -> None:
+    book = Book(4)
+    with reading(book) as (_, client):
+        stream = client.subscriptions.orders("s").to_arrow()
+        batches = client.subscriptions.orders("s").to_batches()
+        next(batches)
+        client.close()
+        with pytest.raises(OSError, match="closed"):
+            pyarrow.table(stream)
+        assert isinstance(stream.error, billcore.ConfigError)
+        with pytest.raises(billcore.ConfigError):
+            next(batches)
+
+
+def test_other_threads_run_while_a_page_is_waited_for() -> None:
+    book = Book(2, delay=0.3)
+    with reading(book) as (_, client):
+        stream = client.subscriptions.orders("s").to_arrow()
+        turns = 0
+        done = threading.Event()
+        lengths: list[int] = []
+
+        def read() -> None:
+            lengths.append(len(polars.DataFrame(stream)))
+            done.set()
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        while not done.wait(0.01):
+            turns += 1
+        reader.join()
+    assert lengths == [2 * PER_PAGE] and turns > 5
+
+
+def test_a_pager_in_use_says_so() -> None:
+    book = Book(3, delay=0.5)
+    with reading(book) as (_, client):
+        pager = client.subscriptions.orders("s")
+        stream = pager.to_arrow()
+        reader = threading.Thread(target=pyarrow.table, args=(stream,))
+        reader.start()
+        while not book.asked:
+            time.sleep(0.01)
+        with pytest.raises(billcore.InvalidArgumentError, match="in use"):
+            next(pager.to_batches())
+        reader.join()
+        assert stream.error is None
+
+
+class AlarmError(Exception):
+    pass
+
+
+# Not duckdb: it reads in threads of its own, which signals do not come to.
+@pytest.mark.parametrize("reader", ["polars", "pyarrow", "pandas"])
+def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
+    def ring(_number: int, _frame: FrameType | None) -> None:
+        raise AlarmError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    began = time.monotonic()
+    try:
+        with ScriptedServer([Reply(ending="hang", send_only=0)]) as server:
+            client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0, timeout=60)
+            stream = client.subscriptions.orders("s").to_arrow()
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            try:
+                # The reader's own error comes first, or what the handler raised.
+                try:
+                    READERS[reader](stream)
+                except AlarmError:
+                    raise
+                except Exception:
+                    for _ in range(1000):
+                        time.sleep(0)
+                pytest.fail("the handler's exception was lost")
+            except AlarmError:
+                pass
+            client.close()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - began < 20
+
+
+def test_neither_a_stream_nor_a_batch_is_pickled_or_shows_anything(serve: Serve) -> None:
+    _, client = serve([page([ORDER], 1, 1)])
+    pager = client.subscriptions.orders("s")
+    stream, batch = pager.to_arrow(), next(pager.to_batches())
+    assert repr(stream) == "<billcore.ArrowStream>"
+    for thing in (stream, batch):
+        with pytest.raises(TypeError):
+            pickle.dumps(thing)
+
+
+AFTER_THE_END = """
+import sys, threading, billcore, pyarrow
+client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], concurrency=2)
+reader = pyarrow.RecordBatchReader.from_stream(client.subscriptions.orders("s").to_arrow())
+print(reader.read_next_batch().num_rows)
+import builtins
+builtins.kept = reader
+"""
+
+
+def test_a_stream_may_outlive_the_interpreter() -> None:
+    with ScriptedServer(Book(5)) as server:
+        command = [sys.executable, "-c", AFTER_THE_END, server.url + ACCOUNT, API_KEY]
+        done = subprocess.run(command, capture_output=True, text=True, env=child_environment(), timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{PER_PAGE}\n", "")
+
+
+FORKED = """
+import os, sys, billcore, pyarrow
+client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], concurrency=4)
+reader = pyarrow.RecordBatchReader.from_stream(client.subscriptions.orders("s").to_arrow(["id"]))
+print(*reader.read_next_batch()["id"].to_pylist(), *reader.read_next_batch()["id"].to_pylist(), flush=True)
+child = os.fork()
+print(*[id for batch in reader for id in batch["id"].to_pylist()], flush=True)
+if child == 0:
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_stream_goes_on_in_the_child_of_a_fork_and_in_its_parent() -> None:
+    with ScriptedServer(Book(8)) as server:
+        command = [sys.executable, "-c", FORKED, server.url + ACCOUNT, API_KEY]
+        done = subprocess.run(command, capture_output=True, text=True, env=child_environment(), timeout=60)
+    assert done.returncode == 0, done.stderr
+    rest = " ".join(str(number) for number in range(2 * PER_PAGE, 8 * PER_PAGE))
+    assert sorted(done.stdout.split("\n")[1:-1]) == sorted([rest, rest, "0"])
+
+
+def test_no_arrow_library_is_loaded_for_it() -> None:
+    code = """import billcore
+client = billcore.Client(base_url="http://127.0.0.1:9/x", api_key="k")
+client.products.list().to_arrow().__arrow_c_stream__(), client.products.list().to_batches()"""
+    names = {name.split(".")[0] for name in new_modules(code)}
+    assert not names & {"pyarrow", "nanoarrow", "polars", "pandas", "numpy", "duckdb"}
+
+
+def test_many_streams_leave_nothing_behind() -> None:
+    def resident() -> int:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+
+    items = [{**ORDER, "id": number, "metadata": {"text": "x" * 200}} for number in range(200)]
+    with ScriptedServer(lambda request: page(items, number_of(request), 2, 200)) as server:
+        client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, concurrency=2)
+
+        def once() -> None:
+            reader = pyarrow.RecordBatchReader.from_stream(client.subscriptions.orders("s").to_arrow())
+            reader.read_next_batch()
+            list(client.subscriptions.orders("s", page=2).to_batches())
+
+        for _ in range(50):
+            once()
+        gc.collect()
+        before = resident()
+        for _ in range(200):
+            once()
+        gc.collect()
+        assert resident() - before < 8 << 20, "200 times 150 KB would be far more"
+        client.close()
