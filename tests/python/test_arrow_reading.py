@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import pickle
 import signal
@@ -156,24 +157,65 @@ def test_a_closed_client_gives_no_more() -> None:
             next(batches)
 
 
-def test_other_threads_run_while_a_page_is_waited_for() -> None:
+class CArray(ctypes.Structure):
+    _fields_ = (
+        ("length", ctypes.c_int64),
+        ("others", ctypes.c_int64 * 7),
+        ("release", ctypes.c_void_p),
+        ("own", ctypes.c_void_p),
+    )
+
+
+# PYFUNCTYPE calls with the GIL held, which polars, duckdb and pyarrow do not.
+GetNext = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(CArray))
+Release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+
+
+class CStream(ctypes.Structure):
+    _fields_ = (
+        ("get_schema", ctypes.c_void_p),
+        ("get_next", GetNext),
+        ("get_last_error", ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)),
+        ("release", ctypes.c_void_p),
+        ("own", ctypes.c_void_p),
+    )
+
+
+def next_length(stream: CStream) -> int:
+    array = CArray()
+    status = stream.get_next(ctypes.addressof(stream), ctypes.byref(array))
+    if status != 0:
+        raise OSError(status, stream.get_last_error(ctypes.addressof(stream)))
+    if not array.release:
+        return -1
+    Release(array.release)(ctypes.addressof(array))
+    return int(array.length)
+
+
+def test_other_threads_run_while_a_reader_with_the_gil_waits() -> None:
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     book = Book(2, delay=0.3)
+    book.instead[2] = [Reply(status=500)]
     with reading(book) as (_, client):
-        stream = client.subscriptions.orders("s").to_arrow()
-        turns = 0
+        capsule = client.subscriptions.orders("s").to_arrow().__arrow_c_stream__()
+        stream = CStream.from_address(pointer(capsule, b"arrow_array_stream"))
+        turns = [0]
         done = threading.Event()
-        lengths: list[int] = []
 
-        def read() -> None:
-            lengths.append(len(polars.DataFrame(stream)))
-            done.set()
+        def count() -> None:
+            while not done.wait(0.01):
+                turns[0] += 1
 
-        reader = threading.Thread(target=read)
-        reader.start()
-        while not done.wait(0.01):
-            turns += 1
-        reader.join()
-    assert lengths == [2 * PER_PAGE] and turns > 5
+        counter = threading.Thread(target=count)
+        counter.start()
+        assert next_length(stream) == PER_PAGE
+        done.set()
+        counter.join()
+        assert turns[0] > 5
+        with pytest.raises(OSError, match="500"):
+            next_length(stream)
+        assert [next_length(stream) for _ in range(3)] == [PER_PAGE, -1, -1]
 
 
 def test_a_pager_in_use_says_so() -> None:
