@@ -108,18 +108,27 @@ struct Reading {
 };
 using ReadingPtr = std::shared_ptr<Reading>;
 
+int let_go(void* kept) noexcept {
+  delete static_cast<ReadingPtr*>(kept);
+  return 0;
+}
+
 /// The stream's reader calls it from whatever thread, with the GIL or without.
 class ListBatches final : public detail::BatchSource {
  public:
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
+  // Whoever releases the stream may hold a lock that a thread with the GIL waits for: the GIL is not waited for here.
   ~ListBatches() override {
-    if (interpreter_is_gone()) {
-      static_cast<void>(new (std::nothrow) ReadingPtr(std::move(reading_)));  // Python objects hang on it
-      return;
+    const bool gone = interpreter_is_gone();
+    if (begun_ && !gone) reading_->list->stop();
+    if (!gone && PyGILState_Check() != 0) return;
+    std::unique_ptr<ReadingPtr> kept(new (std::nothrow) ReadingPtr(std::move(reading_)));  // Python objects hang on it
+    if (gone || kept == nullptr || Py_AddPendingCall(&let_go, kept.get()) == 0) {
+      static_cast<void>(kept.release());
+      return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): let_go() has it, or nobody on purpose
     }
     const py::gil_scoped_acquire gil;
-    if (begun_) reading_->list->stop();
-    reading_.reset();
+    kept.reset();
   }
   ListBatches(const ListBatches&) = delete;
   ListBatches& operator=(const ListBatches&) = delete;
