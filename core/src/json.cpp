@@ -139,34 +139,35 @@ Value::Kind kind(const Node* node) noexcept {
       return Value::Kind::array;
     case YYJSON_TYPE_OBJ:
       return Value::Kind::object;
+    case YYJSON_TYPE_STR | YYJSON_SUBTYPE_NONE:
+    case YYJSON_TYPE_STR | YYJSON_SUBTYPE_NOESC:
+      return Value::Kind::string;
     default:
       break;
   }
-  switch (yyjson_get_type(val(node))) {
-    case YYJSON_TYPE_STR:
-      return Value::Kind::string;
-    case YYJSON_TYPE_RAW:
-      return looks_real(raw_number(node)) ? Value::Kind::real : Value::Kind::integer;
-    default:
-      return Value::Kind::null;
-  }
-}
-
-const Node* member(const Node* object, std::string_view name) noexcept {
-  if (!yyjson_is_obj(val(object))) return nullptr;
-  const Node* found = nullptr;
-  const yyjson_val* key = unsafe_yyjson_get_first(val(object));
-  for (auto left = unsafe_yyjson_get_len(val(object)); left > 0; --left) {
-    auto* k = const_cast<yyjson_val*>(key);
-    if (unsafe_yyjson_equals_strn(k, name.data(), name.size())) found = node(key + 1);
-    key = unsafe_yyjson_get_next(k + 1);
-  }
-  return found;
+  if (!yyjson_is_raw(val(node))) return Value::Kind::null;
+  return looks_real(raw_number(node)) ? Value::Kind::real : Value::Kind::integer;
 }
 
 std::string_view text(const Node* string) noexcept {
   if (!yyjson_is_str(val(string))) return "";
   return {unsafe_yyjson_get_str(val(string)), unsafe_yyjson_get_len(val(string))};
+}
+
+const Node* member(const Node* object, std::string_view name) noexcept {
+  if (!yyjson_is_obj(val(object))) return nullptr;
+  const Node* found = nullptr;
+  const char initial = name.empty() ? '\0' : name.front();
+  yyjson_val* key = unsafe_yyjson_get_first(val(object));
+  for (auto left = unsafe_yyjson_get_len(val(object)); left > 0; --left) {
+    if (key->uni.str[0] == initial && text(node(key)) == name) found = node(key + 1);
+    key = unsafe_yyjson_get_next(key + 1);
+  }
+  return found;
+}
+
+const Node* first_member(const Node* object, std::string_view name) noexcept {
+  return node(yyjson_obj_getn(val(object), name.data(), name.size()));
 }
 
 bool boolean(const Node* node) noexcept { return yyjson_is_true(val(node)); }

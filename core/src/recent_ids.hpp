@@ -8,12 +8,9 @@
 
 namespace billcore::detail {
 
-/// FNV-1a: the same in every build, since states hold it.
-[[nodiscard]] constexpr std::uint64_t text_hash(std::string_view text) noexcept {
-  std::uint64_t hash = 0xCBF29CE484222325U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return hash;
-}
+/// Steps of splitmix64 over eight bytes at a time; the same in every build, since states hold it.
+[[nodiscard]] std::uint64_t text_hash(std::string_view text) noexcept;
+[[nodiscard]] std::uint64_t number_hash(std::uint64_t number) noexcept;
 
 /// Hashes of the ids of the last pages, so that an id seen again is told from a new one. One flat table: what has become old
 /// is left in it until the table is made anew. (64 bits: that two ids of a window are taken for one is less likely than a

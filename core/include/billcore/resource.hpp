@@ -61,9 +61,9 @@ class Resource {
   // Required fields throw when absent or null; nullable ones give nothing for both (contains() tells them apart).
   [[nodiscard]] Value required(std::string_view field) const;
   [[nodiscard]] std::optional<Value> nullable(std::string_view field) const;
-  [[nodiscard]] std::int64_t integer(std::string_view field) const { return required(field).integer(); }
+  [[nodiscard]] std::int64_t integer(std::string_view field) const;
   [[nodiscard]] bool boolean(std::string_view field) const { return required(field).boolean(); }
-  [[nodiscard]] std::string_view text(std::string_view field) const { return required(field).text(); }
+  [[nodiscard]] std::string_view text(std::string_view field) const;
   [[nodiscard]] std::optional<std::string_view> nullable_text(std::string_view field) const;
   [[nodiscard]] std::string_view number_text(std::string_view field) const;
   [[nodiscard]] Id id_field(std::string_view field) const;
@@ -86,6 +86,8 @@ class Resource {
 
  private:
   [[nodiscard]] static Value require_object(Value value);
+  // Null for a field that is absent or null. No Value of its own: to share a document costs more than to read a field.
+  [[nodiscard]] const detail::Node* present(std::string_view field) const noexcept;
 
   Value value_;
 };
