@@ -59,14 +59,14 @@ def check_report(command: list[str]) -> None:
     )
 
 
-def check_columns(command: list[str]) -> None:
+def check_list(command: list[str], adds_up: str) -> None:
     with billcore.Client() as client:
         subscription = client.subscriptions.list(reference_id="demo-many-orders").first()
     if subscription is None:
         sys.exit("check_samples: the sandbox has no subscription with many orders")
     done = subprocess.run([*command, str(subscription.id)], capture_output=True, text=True, timeout=60)
     expect(
-        done.returncode == 0 and "total" in done.stdout and done.stdout.endswith("read: complete\n"),
+        done.returncode == 0 and adds_up in done.stdout and done.stdout.endswith("read: complete\n"),
         f"{command} adds up",
     )
 
@@ -83,8 +83,9 @@ def main() -> int:
                 program = [sys.executable, str(HERE / f"python/{name}.py")]
                 check(program if language == "python" else [str(build / language / name)])
         check_report([sys.executable, str(HERE / "python/report.py")])
-        check_columns([sys.executable, str(HERE / "python/columns.py")])
-    print("8 passed: the samples of README.md do what they say")
+        check_list([sys.executable, str(HERE / "python/columns.py")], "total")
+        check_list([sys.executable, str(HERE / "python/orders.py")], " cents on ")
+    print("9 passed: the samples of README.md do what they say")
     return 0
 
 

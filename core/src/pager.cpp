@@ -324,8 +324,7 @@ void PagerCore::announced(const Wanted& pages) noexcept {
 
 std::optional<Value> PagerCore::take_item() {
   if (taken_ == 1) announce();
-  // Seldom enough for a consumer that comes by every 50 ns, often enough for one that takes its time.
-  if (announced_ > 0 && taken_ % 8 == 0 && source_ != nullptr) source_->tend();
+  if (announced_ > 0 && source_ != nullptr) source_->tend();
   if (!buffered()) return std::nullopt;
   stopped_ = false;
   ++taken_;

@@ -50,7 +50,8 @@ std::optional<PagerState> read_state(std::string_view text) {
   if (!text.starts_with(version) || !decode_base64(text.substr(version.size()), bytes)) return std::nullopt;
   if (bytes.size() % 8 != 0 || bytes.size() < fields * 8) return std::nullopt;
   const auto count = bytes.size() / 8;
-  if (number_at(bytes, count - 1) != text_hash(std::string_view(bytes).substr(0, bytes.size() - 8))) return std::nullopt;
+  if (number_at(bytes, count - 1) != text_hash(std::string_view(bytes).substr(0, bytes.size() - 8)))
+    return std::nullopt;
   // Base64 may say the same in several ways; a state has one text.
   std::string same(version);
   encode_base64(bytes, base64url_digits, same);

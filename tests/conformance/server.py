@@ -231,7 +231,7 @@ class SilentListener:
     """Accepts connections (the kernel does) and never says a word: a TLS handshake with it never ends."""
 
     def __init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=16)
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port: int = self._listener.getsockname()[1]
 
     def __enter__(self) -> SilentListener:

