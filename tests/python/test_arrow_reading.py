@@ -23,7 +23,7 @@ from .arrow_support import READERS, read_pyarrow
 from .conftest import Serve
 from .support import ACCOUNT, API_KEY, ORDER, child_environment, page
 from .test_import import new_modules
-from .test_prefetch import PER_PAGE, Book, number_of, reading
+from .test_prefetch import PER_PAGE, Book, reading
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -324,28 +324,3 @@ client = billcore.Client(base_url="http://127.0.0.1:9/x", api_key="k")
 client.products.list().to_arrow().__arrow_c_stream__(), client.products.list().to_batches()"""
     names = {name.split(".")[0] for name in new_modules(code)}
     assert not names & {"pyarrow", "nanoarrow", "polars", "pandas", "numpy", "duckdb"}
-
-
-def test_many_streams_leave_nothing_behind() -> None:
-    def resident() -> int:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * 4096
-
-    items = [{**ORDER, "id": number, "metadata": {"text": "x" * 200}} for number in range(200)]
-    with ScriptedServer(lambda request: page(items, number_of(request), 2, 200)) as server:
-        client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, concurrency=2)
-
-        def once() -> None:
-            reader = pyarrow.RecordBatchReader.from_stream(client.subscriptions.orders("s").to_arrow())
-            reader.read_next_batch()
-            list(client.subscriptions.orders("s", page=2).to_batches())
-
-        for _ in range(50):
-            once()
-        gc.collect()
-        before = resident()
-        for _ in range(200):
-            once()
-        gc.collect()
-        assert resident() - before < 8 << 20, "200 times 150 KB would be far more"
-        client.close()

@@ -145,6 +145,24 @@ before = asyncio.run(run(2000))
 print(json.dumps([before, asyncio.run(run(8000))]))
 """
 
+COLUMNS = """
+import pyarrow
+
+client = billcore.Client(**options)
+
+def once():
+    reader = pyarrow.RecordBatchReader.from_stream(client.subscriptions.orders("s").to_arrow())
+    reader.read_next_batch()
+    list(client.subscriptions.orders("s", page=2).to_batches())
+
+def times(count):
+    for _ in range(count):
+        once()
+    return measure()
+
+print(json.dumps([times(50), times(200)]))
+"""
+
 CLIENTS = """
 def use(number):
     client = billcore.Client(**options)
@@ -245,6 +263,18 @@ def test_ten_thousand_awaited_calls() -> None:
         before, after = measures(AWAITED, server, "")
         check(before, after)
         assert len(server.requests) >= 10_000
+
+
+def test_hundreds_of_streams() -> None:
+    def long_page(request: Request) -> Reply:
+        items = [{**ORDER, "id": number, "metadata": {"text": "x" * 200}} for number in range(200)]
+        return page(items, int(request.target.split("page=")[1]), 2, 200)
+
+    with ScriptedServer(long_page) as server:
+        before, after = measures(COLUMNS, server, "")
+    assert after["memory"] <= before["memory"] + 4 * MOST, "200 times 150 KB would be far more"
+    assert after["descriptors"] == before["descriptors"]
+    assert after["objects"] <= before["objects"] + 1000
 
 
 def test_hundreds_of_clients(server: tuple[ScriptedServer, str]) -> None:
