@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import ssl
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from conformance.server import Reply, Request, ScriptedServer, json_reply
 
-from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, child_environment, data, page
+from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, measured_environment, page
 
 MOST = 2 << 20  # bytes that 10,000 calls may leave behind: a leak of one small answer each would be far more
 GENEROUS = 300.0  # seconds
@@ -221,8 +220,6 @@ def server(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> I
 
 def measures(code: str, server: ScriptedServer, *arguments: str) -> tuple[dict[str, int], dict[str, int]]:
     """What a program has after its warming-up, and in the end."""
-    # AddressSanitizer, where it is, keeps what is freed for a while.
-    quarantine = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
     done = subprocess.run(
         [
             sys.executable,
@@ -236,7 +233,7 @@ def measures(code: str, server: ScriptedServer, *arguments: str) -> tuple[dict[s
         ],
         capture_output=True,
         text=True,
-        env=child_environment(ASAN_OPTIONS=quarantine),
+        env=measured_environment(),
         timeout=GENEROUS,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from .support import ACCOUNT, API_KEY, ORDER, run_python
+from .support import ACCOUNT, API_KEY, ORDER, measured_environment, run_python
 
 MOST = 20 << 20  # bytes above the start
 
@@ -81,7 +81,9 @@ def long_list(pages: int, per_page: int, metadata: int = 0) -> Iterator[str]:
 
 
 def read(base_url: str, manner: str, items: int) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run_python(READ.format(quarter=items // 4), base_url, API_KEY, manner))
+    found: dict[str, Any] = json.loads(
+        run_python(READ.format(quarter=items // 4), base_url, API_KEY, manner, environment=measured_environment())
+    )
     assert found["seen"] == items and found["verdict"] == "complete"
     return found
 
