@@ -1,21 +1,12 @@
 # Where nanoarrow comes from: BILLCORE_NANOARROW_SOURCE, the copy inside our source distribution, or the pinned download.
 # Defines the target billcore_nanoarrow, whose code ends up in our own archive.
+include(${CMAKE_CURRENT_LIST_DIR}/fetch_source.cmake)
 set(_nanoarrow_dir "${BILLCORE_NANOARROW_SOURCE}")
 if(NOT _nanoarrow_dir AND EXISTS ${PROJECT_SOURCE_DIR}/core/third_party/nanoarrow/nanoarrow/nanoarrow.h)
   set(_nanoarrow_dir ${PROJECT_SOURCE_DIR}/core/third_party/nanoarrow)
 endif()
 if(NOT _nanoarrow_dir)
-  find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
-  if(NOT Python3_Interpreter_FOUND)
-    message(FATAL_ERROR "There is no Python 3 to fetch nanoarrow with: "
-                        "install it, or pass -DBILLCORE_NANOARROW_SOURCE=<folder with nanoarrow/nanoarrow.h>")
-  endif()
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/fetch_source.py nanoarrow
-                  OUTPUT_VARIABLE _nanoarrow_dir OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE _fetched)
-  if(NOT _fetched EQUAL 0)
-    message(FATAL_ERROR "nanoarrow could not be fetched (see above): "
-                        "pass -DBILLCORE_NANOARROW_SOURCE=<folder with nanoarrow/nanoarrow.h>")
-  endif()
+  billcore_fetch_source(nanoarrow "pass -DBILLCORE_NANOARROW_SOURCE=<folder with nanoarrow/nanoarrow.h>" _nanoarrow_dir)
 endif()
 if(NOT EXISTS ${_nanoarrow_dir}/nanoarrow/common/array.c)
   message(FATAL_ERROR "BILLCORE_NANOARROW_SOURCE: there is no nanoarrow/common/array.c in ${_nanoarrow_dir}")

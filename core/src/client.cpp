@@ -4,6 +4,7 @@
 
 #include "list_source.hpp"
 #include "pager_core.hpp"
+#include "recent_ids.hpp"
 #include "session.hpp"
 #include "url.hpp"
 
@@ -12,10 +13,7 @@ namespace {
 
 // So that no state is taken for another list's.
 std::uint64_t fingerprint(const detail::Session& session, const ListOperation& list) {
-  std::string text = session.terms().options.base_url + list.path + '?' + detail::query_string(list.query);
-  std::uint64_t sum = 0xCBF29CE484222325U;
-  for (const char c : text) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-  return sum;
+  return detail::text_hash(session.terms().options.base_url + list.path + '?' + detail::query_string(list.query));
 }
 
 detail::PagerOptions complete(const detail::Session& session, const ListOperation& list, detail::PagerOptions options) {

@@ -100,7 +100,7 @@ std::string PagerCore::state() const {
     std::erase(out.ids, 0U);
     return write_state(out);
   }
-  out.page = second_ ? first_reading_ : border_ > 0 ? border_ - 1 : next_number_;
+  out.page = second_ ? first_reading_ : due();
   out.noticed = second_ ? first_noticed_ : noticed_;
   out.ids = yielded_;
   if (page_) {
@@ -121,8 +121,8 @@ void PagerCore::notice(std::string_view reason) noexcept {
 
 std::optional<Wanted> PagerCore::wanted() const noexcept {
   if (ended_) return std::nullopt;
-  if (border_ > 0) return Wanted{border_ - 1, border_ - 1, 1, anew_};
-  return ahead().value_or(Wanted{next_number_, next_number_, 1, anew_});
+  if (const auto more = ahead()) return more;
+  return Wanted{due(), due(), 1, anew_};
 }
 
 std::optional<Wanted> PagerCore::ahead() const noexcept {
@@ -212,7 +212,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto current = page.pagination.current_page();
   const auto last = page.pagination.total_pages();
   const auto total = optional_number(page.pagination.value().node(), "total");
-  const auto number = border_ > 0 ? border_ - 1 : next_number_;
+  const auto number = due();
 
   const bool shrunk = fetched_ > 0 && number > first_page_ && number > last;  // the page before said that it exists
   if (current != number && !shrunk) {
@@ -276,7 +276,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
     yielded_.erase(yielded_.begin(), yielded_.begin() + old);
   }
   page_.reset();
-  const auto number = border_ > 0 ? border_ - 1 : next_number_;
+  const auto number = due();
   try {
     read(document);
   } catch (const Error& error) {

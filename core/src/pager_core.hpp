@@ -74,6 +74,8 @@ class PagerCore {
  private:
   using Ids = std::vector<std::uint64_t>;  // hashes; 0: an item without an id
 
+  // The page to read next: in order, or the one before a border that moved.
+  [[nodiscard]] std::int64_t due() const noexcept { return border_ > 0 ? border_ - 1 : next_number_; }
   void read(const std::shared_ptr<const Document>& document);
   enum class Move { none, grown, other };
   [[nodiscard]] bool overlaps(const Ids& ids) noexcept;

@@ -34,3 +34,16 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
         "billcore": version("billcore"),
         **{name: version(name) for name in peers},
     }
+
+
+def facts_of_clients(peers: Iterable[str], left_out: dict[str | None, str]) -> dict[str, str]:
+    """The same beside libcurl's and Go's versions. left_out: what the rows that could not take part lack."""
+    found = {
+        **facts(peers),
+        "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),
+        "go": first_line("go", "env", "GOVERSION").removeprefix("go"),
+    }
+    if left_out:
+        found["left out"] = "; ".join(f"{label} (lacks {what})" for label, what in left_out.items())
+        print(f"Left out: {found['left out']}\n")
+    return found

@@ -192,14 +192,7 @@ def main() -> int:
     quick = Effort(5, 1, 1, 0, {5: 1, 20: 1, 100: 1}, 1, 20)
     effort = quick if options.quick else Effort(100, 5, 4, 0.03, {5: 3, 20: 3, 100: 1}, 1, 100)
     tables, missing = measure(options.program.parent, effort)
-    facts = {
-        **machine.facts(PACKAGES),
-        "libcurl": machine.first_line("curl-config", "--version").removeprefix("libcurl "),
-        "go": machine.first_line("go", "env", "GOVERSION").removeprefix("go"),
-    }
-    if missing:
-        facts["left out"] = "; ".join(f"{ALL[key].label} (lacks {what})" for key, what in missing.items())
-        print(f"Left out: {facts['left out']}\n")
+    facts = machine.facts_of_clients(PACKAGES, {ALL[key].label: what for key, what in missing.items()})
     report.publish("pages", options, tables, facts, panels)
     return 0
 

@@ -171,14 +171,7 @@ def main() -> int:
     options = report.options("rest")
     effort = Effort(1, 2, 0.002, {100: 1}) if options.quick else Effort(5, 6, 0.05, {100: 10, 300: 4, 1000: 2})
     tables, missing = measure(options.program.parent, effort)
-    facts = {
-        **machine.facts(PACKAGES),
-        "libcurl": machine.first_line("curl-config", "--version").removeprefix("libcurl "),
-        "go": machine.first_line("go", "env", "GOVERSION").removeprefix("go"),
-    }
-    if missing:
-        facts["left out"] = "; ".join(f"{CONTENDERS[key].sequential} (lacks {what})" for key, what in missing.items())
-        print(f"Left out: {facts['left out']}\n")
+    facts = machine.facts_of_clients(PACKAGES, {CONTENDERS[key].sequential: what for key, what in missing.items()})
     report.publish("rest", options, tables, facts, panels)
     return 0
 
