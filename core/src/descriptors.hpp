@@ -19,9 +19,6 @@ class Descriptors {
   /// Remembers an open socket; does nothing when memory runs out.
   void add(int descriptor) noexcept;
   void remove(int descriptor) noexcept;
-  /// Has the other side given up the connection that has this local port? libcurl itself looks for an orderly end only,
-  /// not for a reset.
-  [[nodiscard]] bool is_dead(int local_port) noexcept;
   /// In a child: closes those that still are the sockets they were.
   void close_inherited() noexcept;
 
@@ -30,7 +27,6 @@ class Descriptors {
   static constexpr int claimed = -2;
   struct Node {
     std::atomic<int> descriptor{claimed};
-    std::atomic<int> port{0};  // local; 0: not looked up yet
     dev_t device = 0;
     ino_t inode = 0;
     Node* next = nullptr;

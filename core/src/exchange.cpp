@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "head.hpp"
+#include "json_scan.hpp"
 #include "redact.hpp"
 #include "url.hpp"
 
@@ -17,11 +18,25 @@ void tell(Hooks& hooks, void (Hooks::*hook)(const Attempt&), const Attempt& atte
   }
 }
 
+// Where nothing says how long the body is, its end and a broken stream look the same: libcurl reports neither a stream that
+// HTTP/2 resets with NO_ERROR nor an early end of a connection. An error is known by its status, whatever its body.
+bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
+  if (transfer.failure != Failure::none || transfer.is_delimited) return false;
+  if (transfer.status < 200 || transfer.status >= 300) return false;
+  return (operation.promises_json || !transfer.body.empty()) && ends_within_json(transfer.body);
+}
+
 }  // namespace
 
 Exchange::Exchange(const Terms& terms, Engine& engine, const Operation& operation, Deadline deadline,
                    Hooks* hooks) noexcept
     : terms_(terms), engine_(engine), operation_(operation), deadline_(deadline), hooks_(hooks) {}
+
+Exchange::~Exchange() {
+  if (running_ != nullptr) engine_.drop(running_);
+  stop(waiting_);
+  stop(clock_);
+}
 
 RequestInfo Exchange::request() const noexcept {
   return {operation_.method, operation_.path, *terms_.answers, attempts_, operation_.page};
@@ -103,6 +118,10 @@ void Exchange::finished(Transfer&& transfer) noexcept {
   guarded([&] {
     // Not an attempt: nothing was sent. HTTP/2 would offer the same connection again.
     if (transfer.dead_before_send) return send(true);
+    if (is_cut_off(transfer, operation_)) {
+      transfer.failure = Failure::truncated;
+      transfer.reason = "its JSON has no end";
+    }
     settle(std::move(transfer));
   });
 }

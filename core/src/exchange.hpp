@@ -35,7 +35,7 @@ class Exchange {
  public:
   /// All of them must outlive it.
   Exchange(const Terms& terms, Engine& engine, const Operation& operation, Deadline deadline, Hooks* hooks) noexcept;
-  ~Exchange() { static_cast<void>(cancel()); }
+  ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
@@ -56,6 +56,7 @@ class Exchange {
     bool sent = false;  // the request had begun to leave
     std::int64_t sent_at = 0;
   };
+  /// Gives the call up: see Engine::cancel(). The destructor drops it.
   Left cancel() noexcept;
 
  private:

@@ -1,6 +1,8 @@
-// The header lines of an answer, which are looked at only when somebody asks. Internal.
+// The head of an answer: its header lines, and what they say about the body's framing. Internal.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,12 +28,46 @@ void for_each_header(std::string_view head, Each each) {
 [[nodiscard]] inline std::string_view find_header(std::string_view head, std::string_view name) noexcept {
   std::string_view found;
   for_each_header(head, [&](std::string_view key, std::string_view value) {
-    const bool same = key.size() == name.size() &&
-                      std::equal(key.begin(), key.end(), name.begin(), [](char a, char b) { return lower(a) == b; });
+    const bool same = equal_ignoring_case(key, name);
     if (same) found = value;
     return same;
   });
   return found;
 }
+
+/// Collects the header lines of one answer as libcurl delivers them. The lines themselves are parsed later, if at all; only
+/// what frames the body is looked at here.
+class HeadReader {
+ public:
+  /// One line with its line end. A status line after an interim answer (1xx) starts anew; what follows the final head is a
+  /// trailer, which is ignored.
+  void take(std::string_view line);
+
+  /// Has the whole final head arrived?
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  [[nodiscard]] bool is_http2() const noexcept { return http2_; }
+  /// Is the body in the chunked transfer coding (HTTP/1.1)?
+  [[nodiscard]] bool is_chunked() const noexcept { return chunked_; }
+  /// Content-Length; nothing without one, or beside the chunked coding, which overrides it.
+  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return chunked_ ? std::nullopt : length_; }
+  /// Several lengths that differ, or one that is not a number: where the body ends cannot be known.
+  [[nodiscard]] bool is_contradictory() const noexcept { return contradictory_; }
+  /// Does the head say that no body follows?
+  [[nodiscard]] bool is_bodyless() const noexcept { return status_ == 204 || status_ == 304 || length() == 0U; }
+  /// The header lines, without status line and empty line.
+  [[nodiscard]] std::string& text() noexcept { return text_; }
+
+ private:
+  void begin(std::string_view status_line);
+  void look_at_framing(std::string_view line);
+
+  std::string text_;
+  std::optional<std::uint64_t> length_;
+  int status_ = 0;
+  bool ended_ = false;
+  bool http2_ = false;
+  bool chunked_ = false;
+  bool contradictory_ = false;
+};
 
 }  // namespace billcore::detail

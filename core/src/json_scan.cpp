@@ -3,6 +3,7 @@
 namespace billcore::detail {
 namespace {
 
+// Both give the place behind the end; one that has no end goes beyond the text.
 std::size_t skip_string(std::string_view text, std::size_t at) noexcept {
   for (++at; at < text.size() && text[at] != '"'; ++at) {
     if (text[at] == '\\') ++at;
@@ -30,7 +31,7 @@ std::size_t skip_container(std::string_view text, std::size_t at) noexcept {
     }
     ++at;
   }
-  return text.size();
+  return text.size() + 1;
 }
 
 std::size_t skip_scalar(std::string_view text, std::size_t at) noexcept {
@@ -58,6 +59,14 @@ std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace 
     at = container ? at + 1 : c == '"' ? skip_string(text, at) : skip_scalar(text, at);
   }
   return {};
+}
+
+bool ends_within_json(std::string_view text) noexcept {
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return true;
+  const char first = text[begin];
+  if (first == '{' || first == '[') return skip_container(text, begin) > text.size();
+  return first == '"' && skip_string(text, begin) > text.size();
 }
 
 }  // namespace billcore::detail

@@ -16,4 +16,8 @@ struct TokenPlace {
 /// place known already, not behind it.
 [[nodiscard]] std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace from = {}) noexcept;
 
+/// Is this the beginning of a JSON text that needs more to be whole? True for one that is empty. Only brackets and strings are
+/// looked at, so false does not say that it is valid.
+[[nodiscard]] bool ends_within_json(std::string_view text) noexcept;
+
 }  // namespace billcore::detail

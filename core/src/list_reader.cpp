@@ -107,7 +107,8 @@ void ListReader::expect_nothing() noexcept {
 }
 
 void ListReader::give_up() noexcept {
-  const auto* const expected = expected_;
+  auto* const expected = expected_;
+  if (expected != nullptr) static_cast<void>(expected->exchange.cancel());
   expect_nothing();
   std::erase_if(pages_, [expected](const auto& page) { return page.get() == expected; });
 }

@@ -129,7 +129,11 @@ Operation update_product(std::int64_t id, const JsonObject& fields) {
   return {"POST", fill(one_product, id), one_product, {}, fields.dump()};
 }
 
-Operation delete_product(std::int64_t id) { return {"DELETE", fill(one_product, id), one_product}; }
+Operation delete_product(std::int64_t id) {
+  Operation out{"DELETE", fill(one_product, id), one_product};
+  out.promises_json = false;
+  return out;
+}
 
 Operation create_webhook_endpoint(std::string_view url) {
   if (std::any_of(url.begin(), url.end(), detail::is_control)) {
@@ -137,7 +141,9 @@ Operation create_webhook_endpoint(std::string_view url) {
   }
   JsonObject body;
   body.set("url", url);
-  return {"POST", std::string(webhook_endpoints), webhook_endpoints, {}, body.dump()};
+  Operation out{"POST", std::string(webhook_endpoints), webhook_endpoints, {}, body.dump()};
+  out.promises_json = false;
+  return out;
 }
 
 Operation request(std::string_view method, std::string_view path, const RequestOptions& options) {
@@ -154,6 +160,7 @@ Operation request(std::string_view method, std::string_view path, const RequestO
     throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
   }
   Operation out{std::string(method), std::string(path), route_of(path), options.query, {}};
+  out.promises_json = false;
   if (options.json) {
     if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: pass no json");
     std::string problem;

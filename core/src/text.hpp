@@ -17,6 +17,12 @@ namespace billcore::detail {
   return out;
 }
 
+/// `lowered` is in lower case.
+[[nodiscard]] constexpr bool equal_ignoring_case(std::string_view text, std::string_view lowered) noexcept {
+  return std::equal(text.begin(), text.end(), lowered.begin(), lowered.end(),
+                    [](char a, char b) { return lower(a) == b; });
+}
+
 /// A line end, a tab, NUL, DEL and their like.
 [[nodiscard]] constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 

@@ -13,9 +13,16 @@
 #include <new>
 
 #include "billcore/error.hpp"
+#include "chunked.hpp"
+#include "connections.hpp"
 #include "head.hpp"
 #include "readiness.hpp"
 #include "text.hpp"
+
+// Of the TLS library that libcurl uses; libcurl brings it along, or not: then this is a null pointer. Only this function of it
+// is needed, so no header of OpenSSL is included, and nothing more is linked.
+struct ssl_st;
+extern "C" __attribute__((weak)) int SSL_has_pending(const ssl_st* ssl);
 
 namespace billcore::detail {
 namespace {
@@ -23,8 +30,8 @@ namespace {
 constexpr auto interrupt_interval = std::chrono::milliseconds(25);
 constexpr auto slice = std::chrono::milliseconds(2);         // of work in one turn of an event loop
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
-constexpr std::size_t usual_head_bytes = 768;
 constexpr long kept_connections = 100;
+constexpr long usual_streams = 100;                              // of one connection at once, libcurl's default
 constexpr std::size_t large_piece = std::size_t{8} << 10U;       // of a body: more are likely to follow
 constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever an answer promises
 constexpr std::size_t max_header_bytes = std::size_t{256}
@@ -135,29 +142,39 @@ RequestHeaders::RequestHeaders(const std::vector<std::string>& lines)
                        make_list(lines, {"Expect:", "Content-Type:"})}) {}
 RequestHeaders::~RequestHeaders() = default;
 
-// What one request brings about.
+// State of one request.
 struct Engine::Course {
   Request request;
   Completion done;
   Transfer transfer = {};
   int sends = 0;
-  bool opened = false;  // a connection of its own
+  bool opened = false;                               // a connection of its own
+  std::shared_ptr<Connection> connection = nullptr;  // that it left over
+  std::uint64_t news_before = 0;                     // of that connection
+  HeadReader head = {};
+  ChunkedBody chunks = {};
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
-  bool headers_ended = false;
   std::optional<Timer> expiry = {};
 };
 
 // Used for one request after the other: to set all options of a handle again costs more than to change a few.
 class Engine::Operation : public Course {
  public:
-  Operation(const TransportOptions& options, Descriptors& of)
-      : Course{}, guarded(options.send_guard), max_response(options.max_response), descriptors(of) {}
+  Operation(const TransportOptions& options, Impl& of)
+      : Course{}, guarded(options.send_guard), max_response(options.max_response), engine(of) {}
+
+  /// A part of the answer has arrived.
+  void note_news() const noexcept {
+    if (connection != nullptr) ++connection->news;
+  }
+  /// The connection ends with this answer: whatever else arrives on it is nobody's.
+  void forbid_reuse() const noexcept { curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L); }
 
   const bool guarded;
   const std::size_t max_response;
-  Descriptors& descriptors;  // of the pool
+  Impl& engine;
   std::array<char, CURL_ERROR_SIZE> error{};
   EasyHandle easy;
 };
@@ -195,15 +212,20 @@ struct Engine::Impl {
   void expire(Operation* operation);
   void make_readiness();
   void rearm() noexcept;
-  std::unique_ptr<Operation> take(Operation* operation) noexcept;
+  // given_up: it ends without its answer, by deadline, cancellation or interrupt.
+  std::unique_ptr<Operation> take(Operation* operation, bool given_up) noexcept;
+  void leave(Operation& operation, bool given_up) noexcept;
+  void limit_streams() noexcept;
   void give_back(std::unique_ptr<Operation> operation) noexcept;
   void end(Operation* operation);
 
   TransportOptions options;
-  std::shared_ptr<Descriptors> descriptors;  // outlives the connections
-  std::unique_ptr<Readiness> readiness;      // this, too
+  std::shared_ptr<Descriptors> descriptors;  // must outlive `multi`, like the next three
+  Connections connections;
+  std::unique_ptr<Readiness> readiness;
+  std::unique_ptr<CURLU, FreeUrl> origin;
   std::unique_ptr<CURLM, FreeMulti> multi;
-  std::unique_ptr<CURLU, FreeUrl> origin;  // this, too
+  bool streams_limited = false;
   std::vector<std::unique_ptr<Operation>> spare;
   std::vector<std::unique_ptr<Operation>> operations;
   std::map<Timer, std::function<void()>> timers;
@@ -218,76 +240,113 @@ curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) n
   auto& operation = *static_cast<Engine::Operation*>(context);
   const int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
   if (made < 0) return CURL_SOCKET_BAD;
+  try {
+    operation.engine.connections.add(made);
+  } catch (...) {
+    close(made);
+    return CURL_SOCKET_BAD;
+  }
   operation.opened = true;
-  operation.descriptors.add(made);
+  operation.engine.descriptors->add(made);
   return made;
 }
 
 int close_socket(void* context, curl_socket_t closed) noexcept {
-  static_cast<Descriptors*>(context)->remove(closed);
+  auto& engine = *static_cast<Engine::Impl*>(context);
+  engine.connections.remove(closed);
+  engine.descriptors->remove(closed);
   return close(closed);
+}
+
+// Has the TLS library read bytes of an HTTP/1 connection that libcurl has not taken from it? poll() cannot see those.
+bool holds_bytes(CURL* easy) noexcept {
+  curl_tlssessioninfo* tls = nullptr;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || tls == nullptr) return true;
+  if (tls->internals == nullptr) return false;  // plain
+  // Another TLS library cannot be asked: such a connection carries one request.
+  if (tls->backend != CURLSSLBACKEND_OPENSSL || &SSL_has_pending == nullptr) return true;
+  return SSL_has_pending(static_cast<const ssl_st*>(tls->internals)) != 0;
+}
+
+// May another request leave over this kept connection? What arrives between this look and the request is taken for its
+// answer: HTTP/1 has nothing to tell the two apart by.
+bool is_usable(const Engine::Operation& operation, const Connection& connection) noexcept {
+  if (connection.retired) return false;
+  if (connection.is_multiplexed()) return !connection.is_dead();
+  return !connection.is_readable() && !holds_bytes(operation.easy.get());
 }
 
 // Called by libcurl when a connection is ready and the request is about to leave.
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& operation = *static_cast<Engine::Operation*>(context);
-  if (operation.sends == 0 && !operation.opened && operation.descriptors.is_dead(local_port)) {
+  if (operation.sends > 0) {
+    ++operation.sends;
+    return operation.guarded ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  }
+  auto connection = operation.engine.connections.find(local_port);
+  if (!operation.opened && (connection == nullptr || !is_usable(operation, *connection))) {
     operation.transfer.dead_before_send = true;
     return CURL_PREREQFUNC_ABORT;
   }
-  ++operation.sends;
-  if (operation.sends == 1) {
-    operation.transfer.sent = true;
-    operation.transfer.sent_at = utc_micros();
-    return CURL_PREREQFUNC_OK;
+  operation.sends = 1;
+  operation.transfer.sent = true;
+  operation.transfer.sent_at = utc_micros();
+  if (connection != nullptr) {
+    ++connection->in_flight;
+    operation.news_before = connection->news;
+    operation.connection = std::move(connection);
   }
-  return operation.guarded ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  return CURL_PREREQFUNC_OK;
 }
 
 std::size_t on_header(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
   auto& operation = *static_cast<Engine::Operation*>(context);
   const std::string_view line(data, size * count);
+  operation.note_news();
   operation.header_bytes += line.size();
   if (operation.header_bytes > max_header_bytes) {
     operation.headers_over_limit = true;
     return 0;
   }
-  auto& head = operation.transfer.head;
-  if (line.starts_with("HTTP/")) {
-    head.clear();  // what came before belonged to an interim answer
-    operation.headers_ended = false;
-  } else if (line == "\r\n" || line == "\n") {
-    operation.headers_ended = true;
-  } else {
-    if (head.empty()) head.reserve(usual_head_bytes);
-    head.append(line);
+  auto& head = operation.head;
+  const bool was_ended = head.ended();
+  head.take(line);
+  if (was_ended || !head.ended()) return line.size();
+  if (head.is_contradictory()) return 0;
+  if (head.is_http2()) {
+    if (operation.connection != nullptr) operation.connection->http2 = true;
+  } else if (head.is_bodyless()) {
+    operation.forbid_reuse();  // libcurl drops what follows in the same read without a word
   }
   return line.size();
 } catch (...) {
   return 0;
 }
 
-// What Content-Length says; 0 when it says nothing.
-std::size_t promised_length(std::string_view head) noexcept {
-  const auto value = find_header(head, "content-length");
-  std::size_t length = 0;
-  std::from_chars(value.data(), value.data() + value.size(), length);
-  return length;
-}
-
 std::size_t on_body(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
   auto& operation = *static_cast<Engine::Operation*>(context);
-  const std::size_t bytes = size * count;
-  if (bytes > operation.max_response - operation.transfer.body.size()) {
+  const std::string_view piece(data, size * count);
+  operation.note_news();
+  auto& body = operation.transfer.body;
+  const std::size_t most = operation.max_response;
+  if (operation.head.is_chunked()) {
+    if (!operation.chunks.take(piece, body, most)) {
+      operation.over_limit = true;
+      return 0;
+    }
+    if (operation.chunks.has_excess()) operation.forbid_reuse();
+    return piece.size();
+  }
+  if (piece.size() > most - body.size()) {
     operation.over_limit = true;
     return 0;
   }
-  auto& body = operation.transfer.body;
-  if (body.empty() && bytes >= large_piece) {
-    body.reserve(std::min({promised_length(operation.transfer.head), operation.max_response, longest_reserve}));
+  if (body.empty() && piece.size() >= large_piece) {
+    const auto promised = std::min<std::uint64_t>(operation.head.length().value_or(0), longest_reserve);
+    body.reserve(std::min(static_cast<std::size_t>(promised), most));
   }
-  body.append(data, bytes);
-  return bytes;
+  body.append(piece);
+  return piece.size();
 } catch (...) {
   return 0;
 }
@@ -325,7 +384,7 @@ int tunnel_status(CURL* easy) noexcept {
 }  // namespace
 
 std::unique_ptr<Engine::Operation> Engine::Impl::make_operation() {
-  auto made = std::make_unique<Operation>(options, *descriptors);
+  auto made = std::make_unique<Operation>(options, *this);
   made->easy.reset(curl_easy_init());
   CURL* easy = made->easy.get();
   if (easy == nullptr) throw std::bad_alloc();
@@ -337,6 +396,7 @@ std::unique_ptr<Engine::Operation> Engine::Impl::make_operation() {
   if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
   // Or the environment is searched for each request.
   if (options.proxy && options.proxy->empty()) set(easy, CURLOPT_NOPROXY, "*");
+  set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // see chunked.hpp
   set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // those are the proxy's, and no answer
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
@@ -360,7 +420,7 @@ std::unique_ptr<Engine::Operation> Engine::Impl::make_operation() {
   }
   set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(easy, CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
-  set(easy, CURLOPT_CLOSESOCKETDATA, descriptors.get());
+  set(easy, CURLOPT_CLOSESOCKETDATA, this);
   set(easy, CURLOPT_PREREQFUNCTION, &before_send);
   set(easy, CURLOPT_HEADERFUNCTION, &on_header);
   set(easy, CURLOPT_WRITEFUNCTION, &on_body);
@@ -395,6 +455,7 @@ void Engine::Impl::prepare(Operation& operation) {
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   set(easy, CURLOPT_PIPEWAIT, http2 ? 1L : 0L);
   set(easy, CURLOPT_FRESH_CONNECT, request.fresh ? 1L : 0L);
+  set(easy, CURLOPT_FORBID_REUSE, 0L);
   const auto& headers = *request.headers->lists_;
   const bool has_body = request.body && !request.body->empty();
   if (has_body || request.method == "POST") {
@@ -448,7 +509,7 @@ Engine::Operation* Engine::start(Request request, Completion done) {
   return started;
 }
 
-std::unique_ptr<Engine::Operation> Engine::Impl::take(Operation* operation) noexcept {
+std::unique_ptr<Engine::Operation> Engine::Impl::take(Operation* operation, bool given_up) noexcept {
   const auto found = std::find_if(operations.begin(), operations.end(),
                                   [operation](const auto& candidate) { return candidate.get() == operation; });
   if (found == operations.end()) return nullptr;
@@ -456,7 +517,29 @@ std::unique_ptr<Engine::Operation> Engine::Impl::take(Operation* operation) noex
   operations.erase(found);
   if (taken->expiry) timers.erase(*taken->expiry);
   curl_multi_remove_handle(multi.get(), taken->easy.get());
+  leave(*taken, given_up);
   return taken;
+}
+
+// An HTTP/2 connection outlives the requests that are given up on it. One on which nothing has arrived since such a request
+// left may be dead without a sign: it gets no further request, and is ended with the last one that is still in flight.
+void Engine::Impl::leave(Operation& operation, bool given_up) noexcept {
+  const auto connection = std::move(operation.connection);
+  if (connection == nullptr) return;
+  --connection->in_flight;
+  if (connection->descriptor == Connection::closed) return limit_streams();
+  if (given_up && connection->news == operation.news_before) connection->retired = true;
+  if (connection->retired && connection->in_flight == 0) shutdown(connection->descriptor, SHUT_RDWR);
+  limit_streams();
+}
+
+// libcurl chooses the connection, and would go on to choose the retired one. While that is in flight with other streams,
+// libcurl may not add a stream to any connection that has one.
+void Engine::Impl::limit_streams() noexcept {
+  const bool limited = connections.has_retired_in_flight();
+  if (limited == streams_limited) return;
+  streams_limited = limited;
+  curl_multi_setopt(multi.get(), CURLMOPT_MAX_CONCURRENT_STREAMS, limited ? 1L : usual_streams);
 }
 
 void Engine::Impl::give_back(std::unique_ptr<Operation> operation) noexcept try {
@@ -469,7 +552,7 @@ void Engine::Impl::give_back(std::unique_ptr<Operation> operation) noexcept try 
 }
 
 void Engine::Impl::end(Operation* operation) {
-  auto taken = take(operation);
+  auto taken = take(operation, operation->transfer.failure == Failure::timeout);
   const auto done = std::move(taken->done);
   auto transfer = std::move(taken->transfer);
   give_back(std::move(taken));
@@ -488,6 +571,8 @@ bool Engine::Impl::collect(Deadline until) {
     long status = 0;
     curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
     transfer.status = static_cast<int>(status);
+    transfer.head = std::move(operation->head.text());
+    transfer.is_delimited = operation->head.is_chunked() || operation->head.length().has_value();
     transfer.failure = classify(code);
     if (operation->over_limit) {
       transfer.failure = Failure::too_large;
@@ -505,10 +590,16 @@ bool Engine::Impl::collect(Deadline until) {
       transfer.failure = Failure::reset;
       transfer.died_on_reuse = true;
       transfer.reason = "the connection died before an answer came";
-    } else if (code == CURLE_OK && !operation->headers_ended) {
+    } else if (operation->head.is_contradictory()) {
+      transfer.failure = Failure::truncated;
+      transfer.reason = "Content-Length is not one number, so the end of the answer is not known";
+    } else if (code == CURLE_OK && !operation->head.ended()) {
       // libcurl takes a status line for an answer, whatever becomes of the rest.
       transfer.failure = Failure::truncated;
       transfer.reason = "the connection ended within the headers";
+    } else if (code == CURLE_OK && operation->head.is_chunked() && !operation->chunks.ended()) {
+      transfer.failure = Failure::truncated;
+      transfer.reason = "the connection ended within a chunk";
     } else if (code != CURLE_OK) {
       transfer.reason = operation->error[0] != '\0' ? operation->error.data() : curl_easy_strerror(code);
       if ((transfer.failure == Failure::handshake || transfer.failure == Failure::reset) &&
@@ -621,12 +712,16 @@ void Engine::process() {
 }
 
 bool Engine::cancel(Operation* operation, std::int64_t* sent_at) noexcept {
-  auto taken = impl_->take(operation);
+  auto taken = impl_->take(operation, true);
   if (taken == nullptr) return false;
   const bool sent = taken->transfer.sent;
   if (sent && sent_at != nullptr) *sent_at = taken->transfer.sent_at;
   impl_->give_back(std::move(taken));
   return sent;
+}
+
+void Engine::drop(Operation* operation) noexcept {
+  if (auto taken = impl_->take(operation, false)) impl_->give_back(std::move(taken));
 }
 
 std::vector<std::string> own_trust() {

@@ -95,12 +95,14 @@ struct Transfer {
   int status = 0;                 // 0 when no status line came
   std::string head;               // the header lines as they came; see head.hpp
   std::string body;
+  bool is_delimited = false;  // the head or the coding says where the body ends
 };
 
 class Engine {
  public:
   using Completion = std::function<void(Transfer&&)>;
   class Operation;
+  struct Impl;
 
   explicit Engine(const TransportOptions& options,
                   std::shared_ptr<Descriptors> descriptors = std::make_shared<Descriptors>());
@@ -114,9 +116,12 @@ class Engine {
   /// Runs until `until` holds. `interrupt` is called at least every 50 ms; when it says true, drive returns false at
   /// once.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt);
-  /// Ends an operation without calling its completion. True when its request had begun to leave (`sent_at` then says
+  /// Gives an operation up without calling its completion. If it is in HTTP/2 and nothing has arrived on its connection since
+  /// it left, that connection gets no further request. True when its request had begun to leave (`sent_at` then says
   /// when).
   bool cancel(Operation* operation, std::int64_t* sent_at = nullptr) noexcept;
+  /// The same for one whose answer is no longer of use: that says nothing about its connection.
+  void drop(Operation* operation) noexcept;
 
   using Timer = std::pair<SteadyClock::time_point, std::uint64_t>;
   /// Calls `then` from within drive() or process() when the time has come, once, unless it is stopped.
@@ -130,7 +135,6 @@ class Engine {
 
  private:
   struct Course;
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

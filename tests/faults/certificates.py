@@ -39,6 +39,10 @@ class Certificates:
             "req", "-x509", *_KEY, "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"
         )
         self.good = self._signed("good", "localhost", "20200101000000Z", "20490101000000Z")
+        self.tls12 = self._context("good")
+        self.tls12.maximum_version = ssl.TLSVersion.TLSv1_2
+        self.tls13 = self._context("good")
+        self.tls13.minimum_version = ssl.TLSVersion.TLSv1_3
         self.http2 = self._context("good")
         self.http2.set_alpn_protocols(["h2"])
         self.expired = self._signed("expired", "localhost", "20200101000000Z", "20210101000000Z")

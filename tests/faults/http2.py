@@ -12,6 +12,7 @@ import h2.config
 import h2.connection
 import h2.errors
 import h2.events
+import h2.exceptions
 
 from .proxy import Answer, Connection, Gone, Proxy, Seen, ask
 
@@ -37,10 +38,16 @@ class Stream:
         self._wire.send_headers(self._number, [(":status", str(status)), *headers], end_stream=end)
         self._connection.flush()
 
-    def send_answer_head(self, answer: Answer) -> None:
+    def send_answer_head(self, answer: Answer, *, length: bool = True) -> None:
+        """length: with its Content-Length."""
         first, *lines = answer.head.decode("latin-1").split("\r\n")[:-2]
         named = [line.partition(": ") for line in lines]
-        self.send_head(int(first.split()[1]), *((name.lower(), value) for name, _, value in named))
+        headers = [(name.lower(), value) for name, _, value in named]
+        self.send_head(int(first.split()[1]), *(each for each in headers if length or each[0] != "content-length"))
+
+    def send_trailers(self, *headers: tuple[str, str]) -> None:
+        self._wire.send_headers(self._number, headers, end_stream=True)
+        self._connection.flush()
 
     def send_body(self, data: bytes, *, end: bool) -> None:
         self._wire.send_data(self._number, data, end_stream=end)
@@ -107,7 +114,8 @@ class Http2Connection(Connection):
             if body:
                 lines.append(f"Content-Length: {len(body)}")
             request = "\r\n".join([*lines, "", ""]).encode() + body
-            step(Stream(self, event.stream_id, seen, request))
+            with contextlib.suppress(h2.exceptions.StreamClosedError):  # the client has given the stream up
+                step(Stream(self, event.stream_id, seen, request))
 
 
 Http2Step = Callable[[Stream], None]
@@ -137,6 +145,26 @@ def broken(code: Codes, place: str) -> Http2Step:
         stream.reset_stream(code)
 
     return step
+
+
+def no_error(sent: int | None, *, end: bool = False) -> Http2Step:
+    """The stream is reset with NO_ERROR after so many bytes of a body without Content-Length. end: after its end."""
+
+    def step(stream: Stream) -> None:
+        answer = stream.forward()
+        stream.send_answer_head(answer, length=False)
+        if sent != 0:
+            stream.send_body(answer.body[:sent], end=end)
+        stream.reset_stream(Codes.NO_ERROR)
+
+    return step
+
+
+def trailers(stream: Stream) -> None:
+    answer = stream.forward()
+    stream.send_answer_head(answer, length=False)
+    stream.send_body(answer.body, end=False)
+    stream.send_trailers(("x-sum", "1"), ("x-request-id", "of-the-trailers"))
 
 
 def ended(*, effect: bool, reset: bool) -> Http2Step:

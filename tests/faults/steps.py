@@ -82,10 +82,29 @@ def no_length(exchange: Exchange) -> None:
     exchange.close()
 
 
+def no_length_cut(exchange: Exchange) -> None:
+    """The same, but the end of the connection comes within the body."""
+    answer = exchange.forward()
+    exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body[:-5])
+    exchange.close()
+
+
 def bad_length(exchange: Exchange) -> None:
     answer = exchange.forward()
     exchange.send(answer.with_headers(Content_Length="many") + answer.body)
     exchange.close()
+
+
+def lengths(*values: str) -> Step:
+    """One Content-Length for each of these; {} in them is the true one."""
+
+    def step(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        true = str(len(answer.body))
+        lines = "".join(f"Content-Length: {value.replace('{}', true)}\r\n" for value in values)
+        exchange.send(answer.with_headers(Content_Length=None)[:-2] + lines.encode() + b"\r\n" + answer.body)
+
+    return step
 
 
 def two_answers(exchange: Exchange) -> None:

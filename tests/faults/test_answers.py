@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+import billcore
+
 from . import steps
-from .proxy import Step, passing
+from .proxy import Exchange, Step, passing
 from .scene import ANY_BODY, READS, WRITES, Scene, World
 
 OK = "ok"
@@ -78,7 +80,14 @@ ROWS = [
     late("length-too-long-and-open", steps.longer(10, hold=True)),
     final("length-too-short", steps.shorter(10), "DecodeError", "DecodeError", unspecified=OK),
     served("no-length", steps.no_length),
+    Row("no-length-and-cut", steps.no_length_cut),
     final("length-no-number", steps.bad_length, "ConnectionError", LOST),
+    served("length-said-twice", steps.lengths("{}, {}")),
+    served("length-in-two-headers", steps.lengths("{}", "{}")),
+    Row("lengths-that-differ", steps.lengths("{}, 3")),
+    Row("lengths-that-differ-in-two-headers", steps.lengths("{}", "3")),
+    Row("lengths-that-differ-the-other-way", steps.lengths("3", "{}")),
+    Row("length-and-no-number", steps.lengths("{}, many")),
     served("two-answers", steps.two_answers),
     served("dripping", steps.drip(0.001, 100)),
     late("dripping-for-ever", steps.drip(0.05, 1)),
@@ -89,6 +98,7 @@ ROWS = [
     Row("chunk-cut", steps.chunked(b"40\r\n{", close=True)),
     Row("chunk-broken", steps.chunked(b"zz\r\n", close=False)),
     served("chunked-with-trailers", steps.chunked(b"0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n", close=False)),
+    served("trailer-like-a-status-line", steps.chunked(b"0\r\nHTTP/1.1 500: x\r\n\r\n", close=False)),
     served("interim-answers", steps.interim),
     served("http-1.0", steps.http10),
     served("http-1.0-keep-alive", steps.http10_keep_alive),
@@ -216,3 +226,18 @@ def test_an_answer_over_max_response(world: World, language: str, operation: str
         outcome = scene.call(operation, max_retries=2, max_response=4096)
         assert outcome.name == ("DecodeError" if operation == "orders.get" else "OutcomeUnknownError/DecodeError")
         assert len(scene.proxy.seen) == 1
+
+
+@pytest.mark.one_language
+def test_trailers_are_not_headers(world: World, language: str) -> None:
+    def step(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        head = answer.with_headers(Content_Length=None, Transfer_Encoding="chunked", X_Request_Id="of-the-head")
+        trailers = b"X-Request-Id: of-the-trailers\r\nRetry-After: 60\r\nHTTP/1.1 500: x\r\n"
+        exchange.send(head + b"%x\r\n%s\r\n0\r\n%s\r\n" % (len(answer.body), answer.body, trailers))
+
+    with Scene(world, language, script=[step]) as scene, billcore.Client(**scene.options(max_retries=0)) as client:
+        product = client.products.list().first()
+        assert product is not None and product.response_info is not None
+        assert product.response_info.request_id == "of-the-head" and product.response_info.status == 200
+        assert not {"retry-after", "http/1.1 500"} & set(product.response_info.headers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,7 +16,7 @@ import billcore
 from . import http2, steps
 from .certificates import Certificates
 from .http2 import Codes, Http2Connection
-from .proxy import Step, passing
+from .proxy import GENEROUS, Step, passing
 from .scene import AttemptsDriver, Outcome, Scene, World
 from .test_answers import LOST, OK
 
@@ -99,6 +100,59 @@ def test_a_connection_that_ends_under_many_streams(
 
     with http2_scene(world, certificates) as scene:
         assert asyncio.run(main(scene)) <= {OK, LOST}
+
+
+def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
+    """One call gives up on a connection on which nothing arrives; the others on it go on, later ones go elsewhere."""
+    released = threading.Event()
+
+    def slow(stream: http2.Stream) -> None:
+        answer = stream.forward()
+        assert released.wait(GENEROUS)
+        stream.send_answer_head(answer)
+        stream.send_body(answer.body, end=True)
+
+    async def main(scene: Scene) -> None:
+        given = scene.options(timeout=GENEROUS, max_retries=0, ca_bundle=str(certificates.bundle))
+        async with billcore.AsyncClient(**given) as client:
+            assert (await call(scene, client, "orders.get")).name == OK
+            scene.proxy.add(slow)
+            others = [asyncio.ensure_future(call(scene, client, "subscriptions.charge")) for _ in range(5)]
+            while scene.proxy.writes == 0:
+                await asyncio.sleep(0.005)
+            with pytest.raises(billcore.TimeoutError):
+                await client.orders.get("x", timeout=0.2)
+            for _ in range(10):
+                assert (await call(scene, client, "subscriptions.charge")).name == OK
+            assert scene.proxy.accepted == 2
+            assert not any(other.done() for other in others)
+            released.set()
+            assert {outcome.name for outcome in await asyncio.gather(*others)} == {OK}
+            many = await asyncio.gather(*(call(scene, client, "orders.get") for _ in range(20)))
+            assert {outcome.name for outcome in many} == {OK} and scene.proxy.accepted == 2
+
+    with http2_scene(world, certificates) as scene:
+        asyncio.run(main(scene))
+
+
+@pytest.mark.parametrize("way", ["cancelled", "late"])
+def test_a_call_given_up_on_a_silent_connection_costs_the_next_nothing(
+    world: World, certificates: Certificates, way: str
+) -> None:
+    async def main(scene: Scene) -> None:
+        given = scene.options(timeout=GENEROUS, max_retries=0, ca_bundle=str(certificates.bundle))
+        async with billcore.AsyncClient(**given) as client:
+            assert (await call(scene, client, "orders.get")).name == OK
+            for times in range(1, 4):
+                scene.proxy.add(http2.silent(effect=False))
+                waiting = client.orders.get("x", timeout=0.2 if way == "late" else None)
+                with pytest.raises((billcore.TimeoutError, asyncio.TimeoutError)):
+                    await asyncio.wait_for(waiting, GENEROUS if way == "late" else 0.2)
+                assert (await call(scene, client, "subscriptions.charge")).name == OK
+                assert scene.proxy.accepted == 1 + times
+
+    with http2_scene(world, certificates) as scene:
+        asyncio.run(main(scene))
 
 
 def broken_steps(chance: random.Random, count: int) -> list[Step]:

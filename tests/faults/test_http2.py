@@ -7,11 +7,13 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import billcore
+
 from . import http2
 from .certificates import Certificates
 from .http2 import Codes, Http2Connection
-from .scene import WRITES, Scene, World
-from .test_answers import LATE, LOST, OK, SHORT, Row, combined, final, late, served, status
+from .scene import ANY_BODY, WRITES, Scene, World
+from .test_answers import LATE, LOST, OK, Row, combined, final, late, served, status
 
 
 def row(name: str, step: Any, *, effect: int = 1, **more: Any) -> Row:
@@ -32,6 +34,11 @@ ROWS = [
     row("goaway-not-begun", http2.gone_away(effect=False, last=0), effect=0),
     row("goaway-after-the-effect", http2.gone_away(effect=True)),
     row("goaway-error", http2.gone_away(effect=True, code=Codes.ENHANCE_YOUR_CALM)),
+    row("reset-without-error-in-the-body", http2.no_error(-5)),
+    row("reset-without-error-in-a-string", http2.no_error(12)),
+    row("reset-without-error-after-the-headers", http2.no_error(0), unspecified=OK),
+    served("reset-without-error-after-the-end", http2.no_error(None, end=True)),
+    served("trailers", http2.trailers),
     row("body-too-short", http2.short),
     row("body-missing", http2.no_body),
     row("connection-closed-in-the-body", http2.cut),
@@ -45,9 +52,19 @@ ROWS = [
 ]
 
 
+# The same options are the same client: calls that must be answered share the deadline of those that are not.
+GIVEN = {"max_retries": 2, "timeout": 1.0}
+
+
 class Http2Scene(Scene):
-    def __init__(self, world: World, language: str, certificates: Certificates) -> None:
-        super().__init__(world, language, tls=certificates.http2, kind=Http2Connection)
+    def __init__(
+        self,
+        world: World,
+        language: str,
+        certificates: Certificates,
+        kind: type[Http2Connection] = Http2Connection,
+    ) -> None:
+        super().__init__(world, language, tls=certificates.http2, kind=kind)
         self._bundle = str(certificates.bundle)
 
     def options(self, **more: Any) -> dict[str, Any]:
@@ -72,18 +89,51 @@ def test_a_write(world: World, language: str, certificates: Certificates, row: R
         assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
         scene.proxy.add(row.step)
         outcome = scene.call(operation, max_retries=2, timeout=row.timeout)
-        assert outcome.name == row.write, outcome
+        assert outcome.name == (row.unspecified if operation in ANY_BODY and row.unspecified else row.write), outcome
         assert scene.proxy.writes == 1, "sent twice"
         assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
     assert outcome.reply["effects"] == row.effect
 
 
-def test_a_stream_that_is_late_leaves_the_connection(world: World, language: str, certificates: Certificates) -> None:
+def test_a_silent_connection_gets_no_further_request(world: World, language: str, certificates: Certificates) -> None:
+    """It may be dead: nothing has arrived on it since the request left."""
+    with Http2Scene(world, language, certificates) as scene:
+        assert scene.call("orders.get", **GIVEN).name == OK
+        for times in range(1, 4):
+            scene.proxy.add(http2.silent(effect=True))
+            assert scene.call("subscriptions.charge", **GIVEN).name == LATE
+            assert scene.call("orders.get", **GIVEN).name == OK
+            assert scene.call("subscriptions.charge", **GIVEN).name == OK
+            assert scene.proxy.accepted == 1 + times
+
+
+def test_a_connection_that_never_answers_is_left(world: World, language: str, certificates: Certificates) -> None:
+    """Its first answers came, then it fell silent for ever: the charges behind the first must not be lost on it."""
+
+    class SilentFromNowOn(Http2Connection):
+        """The first of all connections, after its first stream."""
+
+        def _deal_with(self, event: Any) -> None:
+            if self.number == 1 and len(self.proxy.seen) >= 1:
+                return
+            super()._deal_with(event)
+
+    with Http2Scene(world, language, certificates, kind=SilentFromNowOn) as scene:
+        assert scene.call("orders.get", **GIVEN).name == OK
+        assert scene.call("subscriptions.charge", **GIVEN).name == LATE
+        for _ in range(6):
+            assert scene.call("subscriptions.charge", **GIVEN).name == OK
+        assert scene.proxy.accepted == 2
+
+
+def test_a_stream_that_is_late_on_a_live_connection_leaves_it(
+    world: World, language: str, certificates: Certificates
+) -> None:
     with Http2Scene(world, language, certificates) as scene:
         for _ in range(3):
-            scene.proxy.add(http2.silent(effect=True))
-            assert scene.call("subscriptions.charge", max_retries=2, timeout=SHORT).name == LATE
-            assert scene.call("orders.get", max_retries=2, timeout=SHORT).name == OK
+            scene.proxy.add(http2.silent_after_headers)
+            assert scene.call("subscriptions.charge", **GIVEN).name == LATE
+            assert scene.call("orders.get", **GIVEN).name == OK
         assert scene.proxy.accepted == 1
 
 
@@ -97,3 +147,12 @@ def test_it_leaves_while_the_next_request_is_written(world: World, language: str
             assert outcome.name in (OK, LOST), outcome
             scene.proxy.forget()
     assert OK in {outcome.name for outcome in scene.outcomes if outcome.mark is not None}
+
+
+def test_trailers_are_not_headers(world: World, certificates: Certificates) -> None:
+    with Http2Scene(world, "python", certificates) as scene:
+        scene.proxy.add(http2.trailers)
+        arguments, _ = world.arguments("orders.get")
+        with billcore.Client(**scene.options(max_retries=0)) as client:
+            info = client.orders.get(arguments["args"]["id"]).response_info
+        assert info is not None and "x-sum" not in info.headers and info.request_id != "of-the-trailers"

@@ -60,6 +60,7 @@ struct Operation {
   std::vector<std::pair<std::string, std::string>> query = {};  // not encoded yet
   std::optional<std::string> body = {};                         // JSON
   std::int64_t page = 0;                                        // of a list, for its errors; 0: none
+  bool promises_json = true;                                    // false: the answer's body is not specified
 
   [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };

@@ -1,0 +1,62 @@
+#include "connections.hpp"
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace billcore::detail {
+namespace {
+
+// 0 while it is not connected.
+int port_of(int descriptor) noexcept {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
+                                             : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+}
+
+bool poll_now(int descriptor, short events) noexcept {
+  pollfd state{descriptor, events, 0};
+  return poll(&state, 1, 0) != 0;  // an error of poll() is no reason to trust the connection
+}
+
+}  // namespace
+
+bool Connection::is_dead() const noexcept { return poll_now(descriptor, POLLRDHUP); }
+
+bool Connection::is_readable() const noexcept { return poll_now(descriptor, POLLIN | POLLRDHUP); }
+
+void Connections::add(int descriptor) {
+  auto made = std::make_shared<Connection>();
+  made->descriptor = descriptor;
+  open_.push_back(std::move(made));
+}
+
+void Connections::remove(int descriptor) noexcept {
+  const auto found = std::find_if(open_.begin(), open_.end(),
+                                  [descriptor](const auto& each) { return each->descriptor == descriptor; });
+  if (found == open_.end()) return;
+  (*found)->descriptor = Connection::closed;
+  open_.erase(found);
+}
+
+std::shared_ptr<Connection> Connections::find(int local_port) noexcept {
+  std::shared_ptr<Connection> found;
+  for (const auto& each : open_) {
+    // Looked up once: with many connections the system calls would cost more than the request.
+    if (each->port == 0) each->port = port_of(each->descriptor);
+    if (each->port != local_port) continue;
+    if (found != nullptr) return nullptr;  // to two addresses of the service: they cannot be told apart
+    found = each;
+  }
+  return found;
+}
+
+bool Connections::has_retired_in_flight() const noexcept {
+  return std::any_of(open_.begin(), open_.end(), [](const auto& each) { return each->retired && each->in_flight > 0; });
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,45 @@
+// The connections of one engine, and which of them may carry another request. Internal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace billcore::detail {
+
+/// Threads: that of its engine.
+struct Connection {
+  static constexpr int closed = -1;
+
+  int descriptor = closed;
+  int port = 0;            // local; 0: not looked up yet
+  bool http2 = false;      // it has answered in HTTP/2
+  bool retired = false;    // carries no further request
+  int in_flight = 0;       // requests that have left over it
+  std::uint64_t news = 0;  // how often a part of an answer has arrived
+
+  /// Has the other side ended the connection? libcurl itself looks for an orderly end only, not for a reset.
+  [[nodiscard]] bool is_dead() const noexcept;
+  /// Is there anything to read? On an idle HTTP/1 connection that is nobody's answer.
+  [[nodiscard]] bool is_readable() const noexcept;
+  /// HTTP/2 tells the answers of its streams apart. Before the first answer only HTTP/2 carries two requests at once.
+  [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || in_flight > 0; }
+};
+
+class Connections {
+ public:
+  /// Throws std::bad_alloc.
+  void add(int descriptor);
+  /// Its descriptor is about to be closed.
+  void remove(int descriptor) noexcept;
+  /// The one with this local port; nullptr when there is none, or more than one.
+  [[nodiscard]] std::shared_ptr<Connection> find(int local_port) noexcept;
+  /// Is a retired one still in flight with other requests?
+  [[nodiscard]] bool has_retired_in_flight() const noexcept;
+
+ private:
+  std::vector<std::shared_ptr<Connection>> open_;
+};
+
+}  // namespace billcore::detail
