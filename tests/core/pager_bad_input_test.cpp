@@ -154,8 +154,8 @@ TEST_P(PagerErrors, ABillionPages) {
   EXPECT_EQ(pager.collect(10).size(), 10U);
   EXPECT_EQ(pager.verdict()->reason, "stopped");
   const std::lock_guard hold(lock);
-  EXPECT_LE(asked.size(), 4U + static_cast<unsigned>(GetParam()));
-  EXPECT_EQ(*asked.rbegin(), static_cast<std::int64_t>(asked.size())) << "none was left out";
+  // No page far ahead; one that was cancelled on its way may not have arrived.
+  EXPECT_LE(*asked.rbegin(), 4 + GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Concurrency, PagerErrors, testing::Values(1, 8),
