@@ -54,6 +54,8 @@ class HeadReader {
   [[nodiscard]] bool is_contradictory() const noexcept { return contradictory_; }
   /// Does the head say that no body follows?
   [[nodiscard]] bool is_bodyless() const noexcept { return status_ == 204 || status_ == 304 || length() == 0U; }
+  /// Does the head, or the coding, say where the body ends?
+  [[nodiscard]] bool frames_the_body() const noexcept { return chunked_ || length_ || is_bodyless(); }
   /// The header lines, without status line and empty line.
   [[nodiscard]] std::string& text() noexcept { return text_; }
 

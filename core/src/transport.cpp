@@ -572,7 +572,7 @@ bool Engine::Impl::collect(Deadline until) {
     curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
     transfer.status = static_cast<int>(status);
     transfer.head = std::move(operation->head.text());
-    transfer.is_delimited = operation->head.is_chunked() || operation->head.length().has_value();
+    transfer.is_delimited = operation->head.frames_the_body();
     transfer.failure = classify(code);
     if (operation->over_limit) {
       transfer.failure = Failure::too_large;

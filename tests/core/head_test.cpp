@@ -88,6 +88,8 @@ TEST(HeadReader, KnowsAnswersWithoutABody) {
   EXPECT_TRUE(read({"HTTP/1.1 304 Not Modified\r\n", "Content-Length: 5\r\n", "\r\n"}).is_bodyless());
   EXPECT_TRUE(read({"HTTP/1.1 200 OK\r\n", "Content-Length: 0\r\n", "\r\n"}).is_bodyless());
   EXPECT_FALSE(read({"HTTP/1.1 200 OK\r\n", "\r\n"}).is_bodyless());
+  EXPECT_TRUE(read({"HTTP/2 204\r\n", "\r\n"}).frames_the_body());
+  EXPECT_FALSE(read({"HTTP/2 200\r\n", "\r\n"}).frames_the_body());
 }
 
 }  // namespace
