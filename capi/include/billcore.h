@@ -26,9 +26,9 @@
  *     takes them. What was not set is left to the library's or the service's default; "off" is a function of its own,
  *     no number is magic. Where a call takes one, NULL means: nothing set.
  *  8. Absence is never a NULL or 0 that could be a value. A field that may be null has the output `bool *present`,
- *     false for null and for absent (`_contains` and `_field` tell the two apart). A required field that is absent,
- *     null or of the wrong type is BILLCORE_DECODE when it is read, with its path, such as `data.price`; never
- *     earlier.
+ *     false for null and for absent (`_contains` and `_field` tell the two apart). A required field that is absent is
+ *     BILLCORE_ERROR_MISSING_FIELD when it is read, one that is null or of the wrong type BILLCORE_DECODE, with its
+ *     path, such as `data.price`; never earlier.
  *  9. Iteration returns BILLCORE_OK with an item, BILLCORE_DONE after the last one, or an error. A list inside a
  *     resource has a function that gives its number of items, and one that gives the item at an index.
  * 10. Ids are opaque: a text, and whether it came as a JSON integer. Money is int64_t in minor units (cents); what

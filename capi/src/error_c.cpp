@@ -25,7 +25,8 @@ static_assert(same(BILLCORE_TRANSPORT, ErrorCode::transport) && same(BILLCORE_TI
 static_assert(same(BILLCORE_CONNECTION, ErrorCode::connection) && same(BILLCORE_TLS, ErrorCode::tls));
 static_assert(same(BILLCORE_OUTCOME_UNKNOWN, ErrorCode::outcome_unknown));
 static_assert(same(BILLCORE_PAGINATION, ErrorCode::pagination) && same(BILLCORE_INTERRUPTED, ErrorCode::interrupted));
-static_assert(billcore::error_code_table.size() == BILLCORE_INTERRUPTED + 1, "a code without a status");
+static_assert(same(BILLCORE_ERROR_MISSING_FIELD, ErrorCode::missing_field));
+static_assert(billcore::error_code_table.size() == BILLCORE_ERROR_MISSING_FIELD + 1, "a code without a status");
 
 using billcore::SignatureReason;
 static_assert(BILLCORE_REASON_NONE == static_cast<billcore_reason>(SignatureReason::none));
@@ -116,6 +117,10 @@ billcore_reason billcore_error_reason(const billcore_error* error) {
 billcore_str billcore_error_method(const billcore_error* error) { return text(error, &billcore::ErrorDetail::method); }
 
 billcore_str billcore_error_path(const billcore_error* error) { return text(error, &billcore::ErrorDetail::path); }
+
+billcore_str billcore_error_field_path(const billcore_error* error) {
+  return text(error, &billcore::ErrorDetail::field_path);
+}
 
 bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micros) {
   const auto* found = detail(error);

@@ -58,7 +58,7 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   static_cast<void>(value.real());  // refuses what is no number
   const auto digits = scaled_digits(text);
   if (!digits) {
-    throw Error(ErrorCode::out_of_range, value.path() + " has more digits than decimal128(38, 18) holds");
+    throw value_error(ErrorCode::out_of_range, value.path(), "has more digits than decimal128(38, 18) holds");
   }
   ArrowDecimal decimal{};
   ArrowDecimalInit(&decimal, 128, decimal_digits, decimal_scale);

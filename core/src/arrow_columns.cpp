@@ -143,7 +143,8 @@ std::size_t CellFinder::column_of(std::string_view name) const noexcept {
 
 std::span<const Cell> CellFinder::find(const Document& document, const Node* item) {
   if (kind(item) != Value::Kind::object) {
-    throw Error(ErrorCode::decode, document.path(item) + " is " + kind_name(kind(item)) + ", not an object");
+    throw value_error(ErrorCode::decode, document.path(item),
+                      std::string("is ") + kind_name(kind(item)) + ", not an object");
   }
   std::fill(cells_.begin(), cells_.end(), Cell());
   const Node* key = first(item);

@@ -64,7 +64,7 @@ Event Event::of(std::shared_ptr<const detail::Document> document) {
 
 Value Event::field(std::string_view name) const {
   auto found = envelope_.find(name);
-  if (!found) throw Error(ErrorCode::decode, std::string(name) + " is absent from the event");
+  if (!found) throw detail::missing_field(envelope_.path(), name);
   return *std::move(found);
 }
 

@@ -1,22 +1,43 @@
 #include "billcore/model.hpp"
 
+#include <algorithm>
+#include <array>
+
+#include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
 
 namespace billcore {
+namespace {
+
+constexpr std::array never_usable{subscription_status::pending, subscription_status::future_start,
+                                  subscription_status::unpaid, subscription_status::expired};
+constexpr std::array usable_until_end{subscription_status::trialing, subscription_status::active,
+                                      subscription_status::delayed, subscription_status::cancelled};
+
+template <std::size_t count>
+bool is_one_of(std::string_view status, const std::array<std::string_view, count>& all) {
+  return std::find(all.begin(), all.end(), status) != all.end();
+}
+
+}  // namespace
 
 Value CustomFieldValue::field_value() const {
   auto found = find("value");
-  if (!found) throw Error(ErrorCode::decode, value().path() + ".value is absent");
+  if (!found) throw detail::missing_field(value().path(), "value");
   return *std::move(found);
 }
 
 bool Subscription::usable_at(std::int64_t unix_micros) const {
   const auto now = status();
+  if (is_one_of(now, never_usable)) return false;
+  if (!is_one_of(now, usable_until_end)) {
+    throw detail::value_error(ErrorCode::decode, find("status")->path(),
+                              "is not a status this version knows, so usable_at cannot tell: update billcore");
+  }
+  // Only null says that there is no end; a reduced payload leaves the field out.
+  if (!contains("ends_at")) throw detail::missing_field(value().path(), "ends_at");
   const auto ends = ends_at();
-  if (ends && unix_micros >= ends->unix_micros) return false;
-  if (now == subscription_status::cancelled) return ends.has_value();
-  return now == subscription_status::active || now == subscription_status::trialing ||
-         now == subscription_status::delayed;
+  return ends ? unix_micros < ends->unix_micros : now != subscription_status::cancelled;
 }
 
 std::optional<Delivery> Order::delivery() const {

@@ -297,7 +297,9 @@ Error PagerCore::about_page(std::int64_t number, const Document& document, const
     detail.request_id = info->request_id();
   }
   auto message = subject_of_page(path_, number, detail.attempts) + error.message();
-  return {error.code(), std::move(message), std::move(detail)};
+  // The answer is not as promised; missing_field is for a field that the caller reads.
+  const auto code = error.code() == ErrorCode::missing_field ? ErrorCode::decode : error.code();
+  return {code, std::move(message), std::move(detail)};
 }
 
 bool PagerCore::advance() {

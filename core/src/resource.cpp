@@ -6,10 +6,9 @@
 namespace billcore {
 namespace {
 
-std::string field_path(const Value& owner, std::string_view field) {
-  auto path = owner.path();
-  if (!path.empty()) path += '.';
-  return path.append(field);
+[[noreturn]] void wrong_kind(const Value& value, const char* expected) {
+  throw detail::value_error(ErrorCode::decode, value.path(),
+                            std::string("is ") + detail::kind_name(value.kind()) + ", not " + expected);
 }
 
 }  // namespace
@@ -20,8 +19,8 @@ const std::shared_ptr<const ResponseInfo>& Resource::response_info() const noexc
 
 Value Resource::required(std::string_view field) const {
   auto found = value_.find(field);
-  if (!found) throw Error(ErrorCode::decode, field_path(value_, field) + " is absent");
-  if (found->is_null()) throw Error(ErrorCode::decode, field_path(value_, field) + " is null, which it must not be");
+  if (!found) throw detail::missing_field(value_.path(), field);
+  if (found->is_null()) throw detail::value_error(ErrorCode::decode, found->path(), "is null, which it must not be");
   return *std::move(found);
 }
 
@@ -70,9 +69,7 @@ std::optional<Time> Resource::nullable_time(std::string_view field) const {
 }
 
 Value Resource::require_object(Value value) {
-  if (!value.is_object()) {
-    throw Error(ErrorCode::decode, value.path() + " is " + detail::kind_name(value.kind()) + ", not an object");
-  }
+  if (!value.is_object()) wrong_kind(value, "an object");
   return value;
 }
 
@@ -86,9 +83,7 @@ std::optional<Value> Resource::nullable_object(std::string_view field) const {
 
 Value Resource::array(std::string_view field) const {
   auto found = required(field);
-  if (!found.is_array()) {
-    throw Error(ErrorCode::decode, found.path() + " is " + detail::kind_name(found.kind()) + ", not an array");
-  }
+  if (!found.is_array()) wrong_kind(found, "an array");
   return found;
 }
 
@@ -101,20 +96,17 @@ Value Resource::detached() const {
 Id read_id(const Value& value) {
   if (value.kind() == Value::Kind::string) return {value.text()};
   if (value.kind() == Value::Kind::integer) return Id::from_digits(detail::integer_text(value.node()));
-  throw Error(ErrorCode::decode,
-              value.path() + " is " + detail::kind_name(value.kind()) + ", not an id (a string or an integer)");
+  wrong_kind(value, "an id (a string or an integer)");
 }
 
 Time read_time(const Value& value) {
   auto time = parse_time(value.text());
-  if (!time) throw Error(ErrorCode::decode, value.path() + " is not an ISO 8601 date-time");
+  if (!time) throw detail::value_error(ErrorCode::decode, value.path(), "is not an ISO 8601 date-time");
   return *time;
 }
 
 std::string_view read_number_text(const Value& value) {
-  if (value.kind() != Value::Kind::integer && value.kind() != Value::Kind::real) {
-    throw Error(ErrorCode::decode, value.path() + " is " + detail::kind_name(value.kind()) + ", not a number");
-  }
+  if (value.kind() != Value::Kind::integer && value.kind() != Value::Kind::real) wrong_kind(value, "a number");
   return value.raw();
 }
 

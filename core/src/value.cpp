@@ -1,5 +1,6 @@
 // Value: the typed, checked view; the unchecked access underneath is in json.cpp.
 #include <string>
+#include <utility>
 
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
@@ -9,12 +10,24 @@ namespace billcore {
 namespace {
 
 [[noreturn]] void wrong_kind(const Value& value, const char* expected) {
-  const auto path = value.path();
-  throw Error(ErrorCode::decode, (path.empty() ? std::string("the value") : path) + " is " +
-                                     detail::kind_name(value.kind()) + ", not " + expected);
+  throw detail::value_error(ErrorCode::decode, value.path(),
+                            std::string("is ") + detail::kind_name(value.kind()) + ", not " + expected);
 }
 
 }  // namespace
+
+Error detail::value_error(ErrorCode code, std::string path, std::string_view problem) {
+  ErrorDetail detail;
+  detail.field_path = std::move(path);
+  auto message = detail.field_path.empty() ? std::string("the value") : detail.field_path;
+  message.append(" ").append(problem);
+  return {code, std::move(message), std::move(detail)};
+}
+
+Error detail::missing_field(std::string owner, std::string_view field) {
+  if (!owner.empty()) owner += '.';
+  return value_error(ErrorCode::missing_field, owner.append(field), "is absent");
+}
 
 SharedText SharedText::own(std::string text) {
   auto kept = std::make_shared<const std::string>(std::move(text));
@@ -33,7 +46,7 @@ std::int64_t Value::integer() const {
   std::int64_t out = 0;
   if (detail::int64(node_, out)) return out;
   if (kind() != Kind::integer) wrong_kind(*this, "an integer");
-  throw Error(ErrorCode::out_of_range, path() + " does not fit in 64 bits; its digits are in raw()");
+  throw detail::value_error(ErrorCode::out_of_range, path(), "does not fit in 64 bits; its digits are in raw()");
 }
 
 double Value::real() const {

@@ -26,7 +26,8 @@ def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[st
     error = kind.__new__(kind)
     error.args = args
     error.__cause__ = state.pop("__cause__", None)  # type: ignore[assignment]
-    error.__dict__.update(state)
+    for name, value in state.items():
+        setattr(error, name, value)
     return error
 
 
@@ -220,14 +221,33 @@ class OutcomeUnknownError(_PerhapsCharged):
 
 
 class DecodeError(BillcoreError):
-    """An answer or an event is not as the interface promises; the text has the path, such as data.price.
+    """An answer or an event is not as the interface promises.
 
-    status: HTTP status when it is about a whole REST answer, else None.
+    status: HTTP status when it is about a whole REST answer, else None. path: of the JSON value it is about, such as
+    data.price, else None.
     """
 
-    def __init__(self, text: str = "", status: int | None = None) -> None:
+    def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
         super().__init__(text)
         self.status = status
+        self.path = path
+
+
+class MissingFieldError(DecodeError, AttributeError):
+    """A required field that was read is absent: payloads of events may have a subset of the fields.
+
+    It is an AttributeError, too, so that getattr() with a default, hasattr() and class patterns work. path: of the
+    field, such as data.vat. name: the last part of it.
+    """
+
+    def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
+        super().__init__(text, status, path=path)
+        # Set here, or Python notes the resource as `obj`, keeps it alive and suggests other fields in the traceback.
+        self.name = path.rpartition(".")[2] if path else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restore, (kind, args, state) = super().__reduce__()
+        return restore, (kind, args, {**state, "name": self.name})
 
 
 class PaginationError(BillcoreError):
@@ -263,8 +283,8 @@ def from_core(name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
     elif kind is OutcomeUnknownError:
         error = kind(detail["method"], detail["path"], detail["attempted_at"], text=text)
         error.__cause__ = from_core(detail["cause_class"], detail["cause_text"], detail)
-    elif kind is DecodeError:
-        error = kind(text, detail["status"] or None)
+    elif issubclass(kind, DecodeError):
+        error = kind(text, detail["status"] or None, path=detail.get("field_path"))
     else:
         error = kind(text)
     if isinstance(error, (TransportError, OutcomeUnknownError)):

@@ -21,9 +21,10 @@ _Headers: TypeAlias = Mapping[str, Any] | Mapping[bytes, Any] | Iterable[tuple[_
 class Resource:
     """A read-only view of a JSON object the service sent; fields are looked up when asked.
 
-    Attributes are typed: a nullable field that is absent or null is None, a required one that is absent, null or of the
-    wrong type raises DecodeError with its path. r['field'] is the plain JSON value, `'field' in r` tells absent from
-    null.
+    Attributes are typed: a nullable field that is absent or null is None; a required one that is absent raises
+    MissingFieldError, which is an AttributeError, too, so that getattr() with a default, hasattr() and class patterns
+    work; one that is null or of the wrong type raises DecodeError. Both have the path.
+    r['field'] is the plain JSON value, `'field' in r` tells absent from null.
     Service interface: Resources and their fields.
     """
 
@@ -116,7 +117,9 @@ class Subscription(Resource):
     def usable_at(self, now: datetime, /) -> bool:
         """Is it still paid for at this instant (an aware datetime)?
 
-        True for trialing, active and delayed, and for a cancelled one until ends_at.
+        False for pending, future_start, unpaid and expired. The others are usable until ends_at; None means no end, and
+        that a cancelled one is not usable. Raises MissingFieldError where ends_at is needed and absent (a reduced
+        payload cannot tell: get the subscription by its id), DecodeError for a status this version does not know.
         Service interface: States and transitions.
         """
 
@@ -364,7 +367,8 @@ class ResponseInfo:
 class Event:
     """An event of the service: only a verified body makes one.
 
-    Fields are looked up when asked; one that is absent or of the wrong type raises DecodeError then.
+    Fields are looked up when asked; one that is absent raises MissingFieldError then, one that is null or of the wrong
+    type DecodeError.
     Service interface: Events.
     """
 

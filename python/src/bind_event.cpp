@@ -40,7 +40,7 @@ PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
     auto out = try_field(event.value(), field);
     if (!out) {
       static_cast<void>((event.*explain)());
-      throw Error(ErrorCode::decode, std::string(field.name) + " of the event cannot be read");
+      throw detail::value_error(ErrorCode::decode, field.name, "cannot be read");
     }
     return out.release().ptr();
   });
@@ -147,7 +147,8 @@ py::object make_event(Event event, py::bytes body) {
 void bind_event(py::module_& module) {
   static constexpr const char* doc =
       "An event of the service: only a verified body makes one.\n\n"
-      "Fields are looked up when asked; one that is absent or of the wrong type raises DecodeError then.\n"
+      "Fields are looked up when asked; one that is absent raises MissingFieldError then, one that is null or of\n"
+      "the wrong type DecodeError.\n"
       "Service interface: Events.";
   event_type_object = make_type<Object>(module, "billcore.webhooks.Event", doc,
                                         {{Py_tp_dealloc, slot(dealloc)},

@@ -22,8 +22,8 @@ py::object whole_number(const Document& document, const Node* node) {
   auto* out = PyLong_FromString(detail::integer_text(node).c_str(), nullptr, 10);
   if (out == nullptr && PyErr_ExceptionMatches(PyExc_ValueError) != 0) {
     PyErr_Clear();
-    throw Error(ErrorCode::decode,
-                document.path(node) + " has more digits than Python converts (sys.set_int_max_str_digits)");
+    throw detail::value_error(ErrorCode::decode, document.path(node),
+                              "has more digits than Python converts (sys.set_int_max_str_digits)");
   }
   return checked(out);
 }

@@ -31,7 +31,7 @@ const Value& value_of(PyObject* self) noexcept { return reinterpret_cast<Object*
 // Something the core accepts and Python's type does not hold.
 [[noreturn]] void beyond_python(const Value& value, const char* what) {
   PyErr_Clear();
-  throw Error(ErrorCode::decode, value.path() + " is not " + what + " that Python can hold");
+  throw detail::value_error(ErrorCode::decode, value.path(), std::string("is not ") + what + " that Python can hold");
 }
 
 py::object time(const Value& value) {
@@ -155,7 +155,7 @@ class Reader : public Resource {
       for (const auto item : reader.array(field.name)) static_cast<void>(item.value().integer());
       break;
   }
-  throw Error(ErrorCode::decode, owner.path() + '.' + field.name + " cannot be read");
+  throw detail::value_error(ErrorCode::decode, owner.path() + '.' + field.name, "cannot be read");
 }
 
 PyObject* get_field(PyObject* self, void* closure) noexcept {
@@ -322,10 +322,13 @@ std::array common_methods{
     PyMethodDef{},
 };
 std::array subscription_methods{
-    PyMethodDef{"usable_at", usable_at, METH_O,
-                "usable_at($self, now, /)\n--\n\nIs it still paid for at this instant (an aware datetime)?\n\n"
-                "True for trialing, active and delayed, and for a cancelled one until ends_at.\n"
-                "Service interface: States and transitions."},
+    PyMethodDef{
+        "usable_at", usable_at, METH_O,
+        "usable_at($self, now, /)\n--\n\nIs it still paid for at this instant (an aware datetime)?\n\n"
+        "False for pending, future_start, unpaid and expired. The others are usable until ends_at; None means no\n"
+        "end, and that a cancelled one is not usable. Raises MissingFieldError where ends_at is needed and absent\n"
+        "(a reduced payload cannot tell: get the subscription by its id), DecodeError for a status this version\n"
+        "does not know. Service interface: States and transitions."},
     PyMethodDef{},
 };
 

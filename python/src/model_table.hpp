@@ -109,9 +109,10 @@ struct Type {
 inline constexpr std::array types{
     Type{"billcore.Resource",
          "A read-only view of a JSON object the service sent; fields are looked up when asked.\n\n"
-         "Attributes are typed: a nullable field that is absent or null is None, a required one that is absent, null\n"
-         "or of the wrong type raises DecodeError with its path. r['field'] is the plain JSON value, `'field' in r`\n"
-         "tells absent from null.\n"
+         "Attributes are typed: a nullable field that is absent or null is None; a required one that is absent raises\n"
+         "MissingFieldError, which is an AttributeError, too, so that getattr() with a default, hasattr() and class\n"
+         "patterns work; one that is null or of the wrong type raises DecodeError. Both have the path.\n"
+         "r['field'] is the plain JSON value, `'field' in r` tells absent from null.\n"
          "Service interface: Resources and their fields.",
          {},
          {"id", nullptr}},

@@ -28,7 +28,8 @@ static void test_numbers(void) {
                {BILLCORE_TLS, 19, "TLS"},
                {BILLCORE_OUTCOME_UNKNOWN, 20, "OUTCOME_UNKNOWN"},
                {BILLCORE_PAGINATION, 21, "PAGINATION"},
-               {BILLCORE_INTERRUPTED, 22, "INTERRUPTED"}};
+               {BILLCORE_INTERRUPTED, 22, "INTERRUPTED"},
+               {BILLCORE_ERROR_MISSING_FIELD, 23, "MISSING_FIELD"}};
   const int count = sizeof table / sizeof *table;
   for (int i = 0; i < count; ++i) {
     CHECK(table[i].number == i && table[i].status == i);
@@ -59,7 +60,7 @@ static void test_no_error(void) {
   CHECK(!billcore_error_attempted_at(NULL, &micros) && micros == 0);
   CHECK(!billcore_error_outcome_unknown(NULL));
   CHECK(billcore_error_reason(NULL) == BILLCORE_REASON_NONE && billcore_error_cause(NULL) == BILLCORE_OK);
-  CHECK(is_text(billcore_error_cause_message(NULL), ""));
+  CHECK(is_text(billcore_error_cause_message(NULL), "") && is_text(billcore_error_field_path(NULL), ""));
   billcore_error_free(NULL);
 }
 

@@ -120,6 +120,8 @@ const char* class_of(billcore_status status) {
       return "OutcomeUnknownError";
     case BILLCORE_PAGINATION:
       return "PaginationError";
+    case BILLCORE_ERROR_MISSING_FIELD:
+      return "MissingFieldError";
     case BILLCORE_INTERRUPTED:
       return "KeyboardInterrupt";
     default:

@@ -214,13 +214,15 @@ static void test_product(void) {
   CHECK(is_text(text, "12.50") && text.data[text.len] == '\0');
   CHECK_OK(billcore_product_use_cart(product, &flag, &err));
   CHECK(flag);
-  CHECK_FAILS(billcore_product_out_of_stock(product, &flag, &err), BILLCORE_DECODE, "data.out_of_stock is absent");
+  CHECK_FAILS(billcore_product_out_of_stock(product, &flag, &err), BILLCORE_ERROR_MISSING_FIELD,
+              "data.out_of_stock is absent");
   CHECK(!flag);
   CHECK_OK(billcore_product_images(product, &count, &err));
   CHECK(count == 1);
   CHECK_OK(billcore_product_image_portrait(product, 0, &text, &err));
   CHECK(is_text(text, "p"));
-  CHECK_FAILS(billcore_product_image_square(product, 0, &text, &err), BILLCORE_DECODE, "data.images[0].square.src");
+  CHECK_FAILS(billcore_product_image_square(product, 0, &text, &err), BILLCORE_ERROR_MISSING_FIELD,
+              "data.images[0].square.src");
   CHECK_FAILS(billcore_product_image_square(product, 1, &text, &err), BILLCORE_INVALID_ARGUMENT, "there is no item 1");
   CHECK_OK(billcore_product_strings_price(product, &text, &flag, &err));
   CHECK(!flag);
@@ -255,6 +257,24 @@ static void test_subscription_and_group(void) {
   CHECK(flag);
   CHECK_OK(billcore_subscription_usable_at(subscription, 1000000, &flag, &err));
   CHECK(!flag);
+  CHECK(billcore_subscription_price(subscription, &number, &err) == BILLCORE_ERROR_MISSING_FIELD);
+  CHECK(billcore_error_status(err) == BILLCORE_ERROR_MISSING_FIELD);
+  CHECK(is_text(billcore_error_field_path(err), "data.price"));
+  billcore_error_free(err);
+  billcore_subscription_free(subscription);
+
+  event = event_of("{\"name\":\"subscription.cancelled\",\"data\":{\"status\":\"cancelled\"}}");
+  CHECK_OK(billcore_event_subscription(event, &subscription, &err));
+  billcore_event_free(event);
+  CHECK_FAILS(billcore_subscription_usable_at(subscription, 0, &flag, &err), BILLCORE_ERROR_MISSING_FIELD,
+              "data.ends_at is absent");
+  CHECK(!flag);
+  billcore_subscription_free(subscription);
+
+  event = event_of("{\"name\":\"subscription.updated\",\"data\":{\"status\":\"new\",\"ends_at\":null}}");
+  CHECK_OK(billcore_event_subscription(event, &subscription, &err));
+  billcore_event_free(event);
+  CHECK_FAILS(billcore_subscription_usable_at(subscription, 0, &flag, &err), BILLCORE_DECODE, "data.status is not");
   billcore_subscription_free(subscription);
 
   event =

@@ -45,6 +45,7 @@ STATUS = {
     "TlsError": 19,
     "OutcomeUnknownError": 20,
     "PaginationError": 21,
+    "MissingFieldError": 23,
 }
 
 _VARIABLES = {"cpp": "BILLCORE_CPP_DRIVER", "c": "BILLCORE_C_DRIVER"}

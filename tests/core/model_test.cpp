@@ -3,25 +3,73 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "billcore/error.hpp"
 #include "support/json_text.hpp"
 
 namespace billcore {
 namespace {
 
+template <typename F>
+Error error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error;
+  }
+  return {ErrorCode::ok, "no error"};
+}
+
 Subscription subscription(const std::string& json) { return Subscription(test::parse(json)); }
 
 TEST(Subscription, UsableUntilEndsAt) {
   const std::int64_t now = parse_time("2025-04-25T12:00:00Z")->unix_micros;
-  EXPECT_TRUE(subscription(R"({"status":"active"})").usable_at(now));
-  EXPECT_TRUE(subscription(R"({"status":"trialing","ends_at":null})").usable_at(now));
-  EXPECT_TRUE(subscription(R"({"status":"cancelled","ends_at":"2025-04-25T12:00:01Z"})").usable_at(now));
-  EXPECT_FALSE(subscription(R"({"status":"cancelled","ends_at":"2025-04-25T12:00:00Z"})").usable_at(now));
-  EXPECT_FALSE(subscription(R"({"status":"cancelled"})").usable_at(now));
-  EXPECT_FALSE(subscription(R"({"status":"active","ends_at":"2025-04-01T00:00:00Z"})").usable_at(now));
-  for (const char* status : {"pending", "future_start", "unpaid", "expired", "brand_new"}) {
-    EXPECT_FALSE(subscription(std::string(R"({"status":")") + status + "\"}").usable_at(now)) << status;
+  const auto usable = [now](const std::string& status, const std::string& rest) {
+    return subscription(R"({"status":")" + status + '"' + rest + '}').usable_at(now);
+  };
+  for (const char* status : {"active", "trialing", "delayed", "cancelled"}) {
+    EXPECT_TRUE(usable(status, R"(,"ends_at":"2025-04-25T12:00:01Z")")) << status;
+    EXPECT_FALSE(usable(status, R"(,"ends_at":"2025-04-25T12:00:00Z")")) << status;
+    EXPECT_EQ(usable(status, R"(,"ends_at":null)"), status != std::string("cancelled")) << status;
+    const auto missing = error_of([&] { (void)usable(status, ""); });
+    EXPECT_EQ(missing.code(), ErrorCode::missing_field) << status;
+    EXPECT_EQ(missing.detail().field_path, "ends_at");
+    EXPECT_EQ(error_of([&] { (void)usable(status, R"(,"ends_at":7)"); }).code(), ErrorCode::decode) << status;
   }
+  for (const char* status : {"pending", "future_start", "unpaid", "expired"}) {
+    for (const char* ends : {"", R"(,"ends_at":null)", R"(,"ends_at":"2999-01-01T00:00:00Z")"}) {
+      EXPECT_FALSE(usable(status, ends)) << status << ends;
+    }
+  }
+  for (const char* ends : {"", R"(,"ends_at":null)", R"(,"ends_at":"1999-01-01T00:00:00Z")"}) {
+    const auto unknown = error_of([&] { (void)usable("brand_new", ends); });
+    EXPECT_EQ(unknown.code(), ErrorCode::decode) << ends;
+    EXPECT_EQ(unknown.detail().field_path, "status");
+  }
+  EXPECT_EQ(error_of([&] { (void)subscription("{}").usable_at(now); }).code(), ErrorCode::missing_field);
+}
+
+TEST(Resource, AnAbsentRequiredFieldIsMissing) {
+  const CustomFieldValue empty(test::parse(R"({"a":[{}]})").find("a")->at(0));
+  const std::vector<std::pair<std::string, std::function<void()>>> reads{{"id", [&] { (void)empty.id(); }},
+                                                                         {"label", [&] { (void)empty.label(); }},
+                                                                         {"type", [&] { (void)empty.type(); }},
+                                                                         {"value", [&] { (void)empty.field_value(); }}};
+  for (const auto& [field, read] : reads) {
+    const auto error = error_of(read);
+    EXPECT_EQ(error.code(), ErrorCode::missing_field) << field;
+    EXPECT_EQ(error.message(), "a[0]." + field + " is absent");
+    EXPECT_EQ(error.detail().field_path, "a[0]." + field);
+  }
+  const CustomFieldValue nulls(test::parse(R"({"id":null,"label":null,"type":null,"value":null})"));
+  const auto null = error_of([&] { (void)nulls.label(); });
+  EXPECT_EQ(null.code(), ErrorCode::decode);
+  EXPECT_EQ(null.detail().field_path, "label");
+  EXPECT_TRUE(nulls.field_value().is_null());
 }
 
 TEST(Resource, AbsentNullAndUnknownAreToldApart) {

@@ -383,6 +383,7 @@ TEST(Pager, NumbersAreNeeded) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.message(), "GET /list?page=1: pagination.total_pages is absent");
+    EXPECT_EQ(error.code(), ErrorCode::decode);
   }
 }
 

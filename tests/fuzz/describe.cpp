@@ -47,6 +47,7 @@ class Lines {
     } catch (const Error& error) {
       require_decode(error);
       require(error.message().find(name) != std::string::npos, "the error names the field");
+      require((error.code() == ErrorCode::missing_field) == !resource_.contains(name), "absent is missing_field");
       out_ += error.message();
     }
     out_ += '\n';

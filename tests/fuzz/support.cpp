@@ -68,8 +68,9 @@ void require_readable(const Error& error) {
 }
 
 void require_decode(const Error& error) {
-  require(error.code() == ErrorCode::decode || error.code() == ErrorCode::out_of_range,
-          "reading an event gives no other errors than decode and out_of_range");
+  const auto code = error.code();
+  require(code == ErrorCode::decode || code == ErrorCode::missing_field || code == ErrorCode::out_of_range,
+          "reading an event gives no other errors than decode, missing_field and out_of_range");
   require_readable(error);
 }
 

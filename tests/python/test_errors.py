@@ -37,6 +37,7 @@ SAMPLES: list[billcore.BillcoreError] = [
     billcore.TlsError("text"),
     billcore.OutcomeUnknownError("POST", "/x", AT, text="text"),
     billcore.DecodeError("text", 200),
+    billcore.MissingFieldError("data.vat is absent", path="data.vat"),
     billcore.PaginationError("text"),
     webhooks.SignatureError("missing", 401),
 ]
@@ -46,7 +47,7 @@ def test_the_table_of_codes_is_that_of_the_c_interface() -> None:
     text = "".join(header.read_text("utf-8") for header in HEADERS)
     enumeration = re.search(r"billcore_status;\s*enum \{(.*?)\};", text, re.DOTALL)
     assert enumeration, "billcore_status is not where it was"
-    declared = dict(re.findall(r"\bBILLCORE_([A-Z_]+) = (\d+)", enumeration[1]))
+    declared = dict(re.findall(r"\bBILLCORE_(?:ERROR_)?([A-Z_]+) = (\d+)", enumeration[1]))
     declared["API"] = declared.pop("API_ERROR")  # BILLCORE_API marks exported functions
     codes: dict[str, tuple[int, str]] = _webhook._error_codes
     assert {name: str(number) for name, (number, _) in codes.items()} == declared
@@ -68,6 +69,8 @@ def test_hierarchy() -> None:
     assert issubclass(billcore.TimeoutError, builtins.TimeoutError)
     assert issubclass(billcore.ConnectionError, builtins.ConnectionError)
     assert issubclass(billcore.InvalidArgumentError, ValueError)
+    assert issubclass(billcore.MissingFieldError, billcore.DecodeError)
+    assert issubclass(billcore.MissingFieldError, AttributeError)
     assert all(isinstance(error, billcore.BillcoreError) for error in SAMPLES)
 
 

@@ -7,6 +7,7 @@ import gc
 import json
 import pickle
 import sys
+import traceback
 import weakref
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -67,8 +68,9 @@ def test_an_event_without_anything() -> None:
     made = webhooks.unwrap(b"{}", sign(b"{}"), SECRET)
     assert made.data is None and repr(made) == "<billcore.webhooks.Event id=? name=?>"
     for name in ("id", "name", "account", "created_at"):
-        with pytest.raises(billcore.DecodeError, match=rf"^{name} is absent"):
+        with pytest.raises(billcore.MissingFieldError, match=rf"^{name} is absent"):
             getattr(made, name)
+        assert not hasattr(made, name) and getattr(made, name, "default") == "default"
 
 
 def test_envelope_ids_as_received() -> None:
@@ -143,16 +145,88 @@ def test_every_field_absent_null_and_wrong(field: str) -> None:
     absent = event({key: value for key, value in SUBSCRIPTION.items() if key != field}).data
     null = event({**SUBSCRIPTION, field: None}).data
     assert field not in absent and field in null
-    for made in (absent, null):
+    for made, kind in ((absent, billcore.MissingFieldError), (null, billcore.DecodeError)):
         if nullable:
             assert getattr(made, field) is None
             continue
-        with pytest.raises(billcore.DecodeError, match=rf"^data\.{field} is "):
+        with pytest.raises(kind, match=rf"^data\.{field} is ") as caught:
             getattr(made, field)
+        assert type(caught.value) is kind and caught.value.path == f"data.{field}"
     for wrong in ({"a": 1} if field != "metadata" else [1], True):
         with pytest.raises(billcore.DecodeError, match=rf"^data\.{field} is ") as caught:
             getattr(event({**SUBSCRIPTION, field: wrong}).data, field)
-        assert caught.value.status is None
+        assert type(caught.value) is billcore.DecodeError
+        assert (caught.value.status, caught.value.path) == (None, f"data.{field}")
+
+
+# What each type of the package reads: an object with nothing in it has none of the required fields.
+REQUIRED: list[tuple[str, str, str]] = [
+    ("order.paid", "", "id created_at total total_with_vat currency state custom_fields metadata"),
+    ("order.paid", "delivery", "link"),
+    ("order.paid", "custom_fields", "id label type value"),
+    ("product.updated", "", "id name type price price_with_vat price_without_vat currency vat_rate images use_cart"),
+    ("product.updated", "", "stock_tracking out_of_stock strings"),
+    ("product.updated", "images", "portrait square"),
+    ("product.updated", "images.portrait", "src"),
+    ("product.updated", "strings", "interval type"),
+    ("product-group.updated", "", "id name products"),
+    ("subscription.updated", "custom_fields", "id label type value"),
+]
+
+
+@pytest.mark.parametrize(("name", "inside", "fields"), REQUIRED)
+def test_an_absent_field_is_an_absent_attribute(name: str, inside: str, fields: str) -> None:
+    kind, _ = NAMES[name]
+    empty: Any = {}
+    for part in reversed([part for part in inside.split(".") if part]):
+        empty = {part: [empty] if part in ("custom_fields", "images") else empty}
+    made = resource(empty, name)
+    assert type(made) is kind
+    path = "data"
+    for part in [part for part in inside.split(".") if part]:
+        made = getattr(made, part)
+        path += f".{part}"
+        if isinstance(made, list):
+            (made,) = made
+            path += "[0]"
+    for field in fields.split():
+        assert not hasattr(made, field) and getattr(made, field, None) is None and field not in made
+        with pytest.raises(billcore.MissingFieldError) as caught:
+            getattr(made, field)
+        error = caught.value
+        assert (str(error), error.path, error.name) == (f"{path}.{field} is absent", f"{path}.{field}", field)
+        assert error.obj is None, "the error keeps no payload alive"
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), again.path, again.name) == (str(error), error.path, field)
+
+
+def test_class_patterns_match_what_is_there() -> None:
+    def seen(made: object) -> str:
+        match made:
+            case billcore.Subscription(vat=vat, price=price):
+                return f"{price} with {vat}"
+            case billcore.Subscription(price=price):
+                return f"{price}"
+            case webhooks.Event(account=account):
+                return f"account {account}"
+            case webhooks.Event():
+                return "nothing"
+        return "no match"
+
+    assert seen(subscription()) == "1500 with 2500"
+    assert seen(resource({"price": 5})) == "5"
+    assert seen(resource({})) == "no match"
+    assert seen(event(None)) == "account 3"
+    assert seen(webhooks.unwrap(b"{}", sign(b"{}"), SECRET)) == "nothing"
+    with pytest.raises(billcore.DecodeError):
+        seen(resource({"price": None}))
+
+
+def test_a_missing_field_is_a_decode_error() -> None:
+    with pytest.raises(billcore.DecodeError) as caught:
+        _ = resource({}).vat
+    assert isinstance(caught.value, AttributeError) and not caught.value.outcome_unknown
+    assert "".join(traceback.format_exception(caught.value)).endswith("MissingFieldError: data.vat is absent\n")
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2025-02-30T00:00:00Z", "2025-04-25", "0000-01-01T00:00:00Z"])
@@ -297,10 +371,50 @@ def test_repr_is_short_and_redacted() -> None:
     assert repr(resource(ORDER, "order.paid").delivery) == "<billcore.Delivery>"
 
 
-@pytest.mark.parametrize("status", ["pending", "future_start", "unpaid", "expired", "from_the_future"])
-def test_not_usable(status: str) -> None:
-    assert not subscription(status=status).usable_at(datetime(2025, 5, 1, tzinfo=UTC))
-    assert subscription(status=status).status == status
+NOW = datetime(2025, 5, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("status", ["pending", "future_start", "unpaid", "expired"])
+@pytest.mark.parametrize("ends", [{}, {"ends_at": None}, {"ends_at": "2999-01-01T00:00:00Z"}, {"ends_at": 5}])
+def test_not_usable_whenever_it_ends(status: str, ends: dict[str, Any]) -> None:
+    assert resource({"status": status, **ends}).usable_at(NOW) is False
+
+
+@pytest.mark.parametrize("status", ["active", "trialing", "delayed", "cancelled"])
+def test_usable_until_ends_at(status: str) -> None:
+    def at(**ends: Any) -> Any:
+        return resource({"status": status, **ends}).usable_at(NOW)
+
+    assert at(ends_at="2025-05-01T00:00:01Z") is True
+    assert at(ends_at="2025-05-01T00:00:00Z") is False and at(ends_at="1999-01-01T00:00:00Z") is False
+    assert at(ends_at=None) is (status != "cancelled")
+    with pytest.raises(billcore.MissingFieldError, match=r"^data\.ends_at is absent") as caught:
+        at()
+    assert caught.value.path == "data.ends_at"
+    for wrong in ("tomorrow", 5, True, [], {}):
+        with pytest.raises(billcore.DecodeError, match=r"^data\.ends_at is ") as other:
+            at(ends_at=wrong)
+        assert type(other.value) is billcore.DecodeError
+
+
+@pytest.mark.parametrize("status", ["from_the_future", "", "Active", "active "])
+def test_usable_cannot_be_told_of_an_unknown_status(status: str) -> None:
+    for ends in ({}, {"ends_at": None}, {"ends_at": "1999-01-01T00:00:00Z"}):
+        made = resource({"status": status, **ends})
+        assert made.status == status
+        with pytest.raises(billcore.DecodeError, match=r"^data\.status is not a status this version knows") as caught:
+            made.usable_at(NOW)
+        assert type(caught.value) is billcore.DecodeError and caught.value.path == "data.status"
+
+
+def test_usable_needs_a_status() -> None:
+    for made, kind in (
+        (resource({"ends_at": None}), billcore.MissingFieldError),
+        (resource({"status": None}), billcore.DecodeError),
+    ):
+        with pytest.raises(billcore.DecodeError, match=r"^data\.status is ") as caught:
+            made.usable_at(NOW)
+        assert type(caught.value) is kind
 
 
 def test_usable_until_the_paid_period_ends() -> None:

@@ -4,8 +4,8 @@
  * alive (an item of a list: its whole page; billcore_R_copy gives a detached one). Besides its fields it has _raw the
  * JSON as received _value          the whole as plain JSON _field          any field by name, also one this library
  * does not know _contains       whether a field is there, null or not _equal          the same JSON _response_info  the
- * answer it came with _copy, _free Getters fail with BILLCORE_DECODE where a required field is absent or null, or a
- * field has the wrong type. */
+ * answer it came with _copy, _free Getters fail with BILLCORE_ERROR_MISSING_FIELD where a required field is absent, with
+ * BILLCORE_DECODE where it is null or a field has the wrong type. */
 #ifndef BILLCORE_RESOURCE_H
 #define BILLCORE_RESOURCE_H
 
@@ -34,8 +34,8 @@ BILLCORE_API billcore_status billcore_custom_field_label(const billcore_custom_f
 BILLCORE_API billcore_status billcore_custom_field_type(const billcore_custom_field* field, billcore_str* out,
                                                         billcore_error** err);
 
-/** Its value: any JSON, null included; BILLCORE_DECODE when absent. New; free it. Service interface: CustomFieldValue.
- *  @since 0.1 */
+/** Its value: any JSON, null included; BILLCORE_ERROR_MISSING_FIELD when absent. New; free it. Service interface:
+ *  CustomFieldValue.  @since 0.1 */
 BILLCORE_API billcore_status billcore_custom_field_value(const billcore_custom_field* field, billcore_value** out,
                                                          billcore_error** err);
 

@@ -46,10 +46,11 @@ enum {
   BILLCORE_TLS = 19,
   BILLCORE_OUTCOME_UNKNOWN = 20, /* a write was sent and may or may not have happened: look before sending it again */
   BILLCORE_PAGINATION = 21,      /* a list that repeats itself or contradicts its own page numbers */
-  BILLCORE_INTERRUPTED = 22      /* the client's interrupt callback said so */
+  BILLCORE_INTERRUPTED = 22,     /* the client's interrupt callback said so */
+  BILLCORE_ERROR_MISSING_FIELD = 23 /* a required field that was read is absent; the message has the path */
 };
 
-/** The constant's name without BILLCORE_, such as "PAYMENT" (BILLCORE_API_ERROR gives "API"); "UNKNOWN" for other
+/** The constant's name without BILLCORE_, such as "PAYMENT" (BILLCORE_API_ERROR gives "API", BILLCORE_ERROR_MISSING_FIELD "MISSING_FIELD"); "UNKNOWN" for other
  * numbers. Lives for ever.  Threads: any.  @since 0.1 */
 BILLCORE_API const char* billcore_status_name(billcore_status status);
 

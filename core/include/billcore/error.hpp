@@ -41,6 +41,7 @@ enum class ErrorCode : std::int32_t {
   outcome_unknown = 20,
   pagination = 21,
   interrupted = 22,
+  missing_field = 23,
 };
 
 /// One row of the table that all languages share.
@@ -50,7 +51,7 @@ struct ErrorCodeRow {
   const char* python_class;  // exception class in Python
 };
 
-inline constexpr std::array<ErrorCodeRow, 23> error_code_table{{
+inline constexpr std::array<ErrorCodeRow, 24> error_code_table{{
     {ErrorCode::ok, "OK", ""},
     {ErrorCode::done, "DONE", "StopIteration"},
     {ErrorCode::invalid_argument, "INVALID_ARGUMENT", "InvalidArgumentError"},
@@ -74,6 +75,7 @@ inline constexpr std::array<ErrorCodeRow, 23> error_code_table{{
     {ErrorCode::outcome_unknown, "OUTCOME_UNKNOWN", "OutcomeUnknownError"},
     {ErrorCode::pagination, "PAGINATION", "PaginationError"},
     {ErrorCode::interrupted, "INTERRUPTED", "KeyboardInterrupt"},
+    {ErrorCode::missing_field, "MISSING_FIELD", "MissingFieldError"},
 }};
 
 /// Why a signature check failed, in the order in which the checks are made.
@@ -103,6 +105,7 @@ struct ErrorDetail {
   SignatureReason reason = SignatureReason::none;
   std::string method;               // of the request
   std::string path;                 // of the request, relative to the base URL
+  std::string field_path;           // decode, missing_field, out_of_range: the JSON value, such as data.price
   std::int64_t attempted_at = 0;    // UTC microseconds when a write of unknown outcome left; else 0
   ErrorCode cause = ErrorCode::ok;  // outcome_unknown: what went wrong on the wire
   std::string cause_message;

@@ -51,8 +51,10 @@ class Subscription : public Resource {
   }
   [[nodiscard]] Value metadata() const { return object("metadata"); }
 
-  /// Is the service still paid for at this instant (UTC microseconds)? True for trialing, active and delayed, and for a
-  /// cancelled one until ends_at. Service interface: States and transitions.
+  /// Is the service still paid for at this instant (UTC microseconds)? False for pending, future_start, unpaid and
+  /// expired. The others are usable until ends_at; null means no end, and that a cancelled one is not usable.
+  /// Error(missing_field) where ends_at is needed and absent: a reduced payload cannot tell, get the subscription by its
+  /// id. Error(decode) for a status this library does not know. Service interface: States and transitions.
   [[nodiscard]] bool usable_at(std::int64_t unix_micros) const;
   [[nodiscard]] Subscription copy() const { return Subscription(detached()); }
 };

@@ -1,9 +1,10 @@
 // Resource: the base of every typed view.
 //
 // A resource is a view over one parsed, immutable, shared document: nothing is copied, fields are looked up when asked,
-// so an absent field, an unknown field or an unknown enum value is ordinary. Reading a required field that is absent,
-// or any field of the wrong type, throws Error(decode) with its path, such as `data.price`. An item of a list keeps its
-// whole page alive; copy() gives a detached one. Threads: immutable; may be read and copied from any thread.
+// so an absent field, an unknown field or an unknown enum value is ordinary. Reading a required field that is absent
+// throws Error(missing_field); null or a wrong type is Error(decode). Both give the path, such as `data.price`, in
+// their text and as detail().field_path. An item of a list keeps its whole page alive; copy() gives a detached one.
+// Threads: immutable; may be read and copied from any thread.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +59,8 @@ class Resource {
   friend bool operator==(const Resource& a, const Resource& b) { return a.value_ == b.value_; }
 
  protected:
-  // Required fields throw when absent or null; nullable ones give nothing for both (contains() tells them apart).
+  // Required fields throw Error(missing_field) when absent and Error(decode) when null; nullable ones give nothing for
+  // both (contains() tells them apart).
   [[nodiscard]] Value required(std::string_view field) const;
   [[nodiscard]] std::optional<Value> nullable(std::string_view field) const;
   [[nodiscard]] std::int64_t integer(std::string_view field) const;

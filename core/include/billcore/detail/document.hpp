@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "billcore/error.hpp"
 #include "billcore/json.hpp"
 
 namespace billcore {
@@ -83,6 +84,11 @@ class Document {
 [[nodiscard]] const Node* next(const Node* item) noexcept;
 [[nodiscard]] const Node* value_of(const Node* key) noexcept;
 [[nodiscard]] const char* kind_name(Value::Kind kind) noexcept;
+
+/// An error about the value at `path`: "data.price is null", with the path as its field_path.
+[[nodiscard]] Error value_error(ErrorCode code, std::string path, std::string_view problem);
+/// Error(missing_field) for a member that the object at `owner` does not have.
+[[nodiscard]] Error missing_field(std::string owner, std::string_view field);
 
 /// The same JSON without spaces, numbers with their digits; nothing, and why in a few words, when it is not one JSON
 /// value.
