@@ -24,6 +24,8 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypedDict, cast
 from urllib.parse import quote, urlsplit
 
+from ._durations import seconds
+
 __all__ = ["Account", "Control", "ControlError", "Sandbox", "SandboxError"]
 
 FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body"]
@@ -108,7 +110,7 @@ class Control:
         if parts.scheme != "http" or parts.hostname is None:
             raise ValueError("control_url must be the http URL of the sandbox's ready line")
         self._host, self._port, self._prefix = parts.hostname, parts.port, parts.path.rstrip("/")
-        self._timeout = timeout
+        self._timeout = seconds(timeout, "timeout")
 
     def state(self) -> dict[str, Any]:
         """Seed, clock, options, counts by status and account, waiting faults."""
@@ -221,7 +223,7 @@ class Control:
 
     def wait_for_deliveries(self, timeout: float = 30.0) -> list[Delivery]:
         """Wait until no delivery is pending; returns all of them. Raises TimeoutError."""
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + seconds(timeout, "timeout", zero=True)
         while True:
             deliveries = self.deliveries()
             if all(delivery["state"] != "pending" for delivery in deliveries):
@@ -282,6 +284,7 @@ class Sandbox:
         deliver_anywhere: bool = False,
         start_timeout: float = 30.0,
     ) -> None:
+        start_timeout = seconds(start_timeout, "start_timeout")
         given: dict[str, object] = {
             "seed": seed,
             "secret": secret,

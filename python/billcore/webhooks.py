@@ -113,8 +113,10 @@ async def from_asgi(
         raise _InvalidArgumentError("scope is not that of an HTTP request: its type must be 'http'")
     if not callable(receive):
         raise _InvalidArgumentError(f"receive must be the ASGI callable (request.receive), not {_kind(receive)}")
-    if timeout is not None and (not isinstance(timeout, (int, float)) or isinstance(timeout, bool) or not timeout > 0):
-        raise _InvalidArgumentError("timeout must be a positive number of seconds, or None for no limit")
+    if timeout is not None:
+        from ._durations import seconds
+
+        timeout = seconds(timeout, "timeout", "None for no limit")
     headers = _asgi_headers(scope)
     size = _declared_size([value for name, value in headers if name.lower() == b"content-length"], verifier)
     _mark_read(scope)

@@ -86,6 +86,7 @@ class Signature {
 [[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // str; lives as long as the object
 [[nodiscard]] std::int64_t integer(py::handle value, const char* name);   // anything with __index__ but bool
 [[nodiscard]] std::size_t size(py::handle value, const char* name);       // the same, not negative
+[[nodiscard]] double real(py::handle value, const char* name);            // anything with __float__ or __index__
 [[nodiscard]] bool boolean(py::handle value, const char* name);
 [[nodiscard]] std::string digits(py::handle value, const char* name);  // an integer of any size; bool is refused
 [[nodiscard]] std::string type_name(py::handle value);

@@ -172,6 +172,16 @@ std::size_t size(py::handle value, const char* name) {
   return static_cast<std::size_t>(out);
 }
 
+double real(py::handle value, const char* name) {
+  const double out = PyFloat_AsDouble(value.ptr());
+  if (out != -1.0 || PyErr_Occurred() == nullptr) return out;
+  const bool too_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+  const bool no_number = PyErr_ExceptionMatches(PyExc_TypeError) != 0 || PyErr_ExceptionMatches(PyExc_ValueError) != 0;
+  if (!too_large && !no_number) throw py::error_already_set();
+  PyErr_Clear();
+  refuse(std::string(name) + (too_large ? " is out of range" : " must be a number, not " + type_name(value)));
+}
+
 bool boolean(py::handle value, const char* name) {
   if (!PyBool_Check(value.ptr())) refuse(std::string(name) + " must be True or False, not " + type_name(value));
   return value.ptr() == Py_True;

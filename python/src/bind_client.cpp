@@ -239,11 +239,7 @@ std::chrono::milliseconds milliseconds(py::handle seconds) {
   if (PyBool_Check(seconds.ptr()) || PyNumber_Check(seconds.ptr()) == 0) {
     refuse("timeout must be a number of seconds, or None for no deadline, not " + type_name(seconds));
   }
-  const double number = PyFloat_AsDouble(seconds.ptr());
-  if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    refuse("timeout must be a number of seconds, or None for no deadline");
-  }
+  const double number = real(seconds, "timeout");
   if (std::isnan(number)) refuse("timeout must not be NaN");
   constexpr double longest = 1e9;  // 30 years, and no overflow
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(number, -1.0, longest) * 1000)));

@@ -1,8 +1,9 @@
-// Instants to and from Python's aware datetime.
+// Instants to and from Python's aware datetime, and lengths of time from Python.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -10,9 +11,16 @@ namespace billcore::python {
 
 /// An aware datetime, at this offset; throws error_already_set (ValueError or OverflowError) outside the years 1 to 9999.
 [[nodiscard]] pybind11::object to_datetime(std::int64_t unix_micros, int offset_minutes);
-/// UTC microseconds of an aware datetime; anything else is Error(invalid_argument).
+
+// Readers. `name` is the argument's, for the error; what cannot be is Error(invalid_argument). Nothing overflows: lengths
+// end at 30,000 years.
+
+[[nodiscard]] bool is_datetime(pybind11::handle value);
+/// UTC microseconds of an aware datetime, whose utcoffset() must be a timedelta of less than a day.
 [[nodiscard]] std::int64_t to_micros(pybind11::handle value, const char* name);
-/// Microseconds of a timedelta; nothing for anything else.
-[[nodiscard]] std::optional<std::int64_t> delta_micros(pybind11::handle value);
+/// Seconds as an int or a float; nothing for any other type.
+[[nodiscard]] std::optional<std::chrono::microseconds> seconds_of(pybind11::handle value, const char* name);
+/// Seconds as an int, a float or a timedelta; nothing for any other type.
+[[nodiscard]] std::optional<std::chrono::microseconds> duration_of(pybind11::handle value, const char* name);
 
 }  // namespace billcore::python

@@ -1,7 +1,6 @@
 #include "webhook_arguments.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -30,26 +29,14 @@ std::string_view secret_of(py::handle secret) {
   return utf8(secret, "a secret");
 }
 
-std::chrono::microseconds microseconds_of(double seconds, const char* name) {
-  constexpr double limit = 1e12;  // 30,000 years
-  if (!(seconds > -limit && seconds < limit)) refuse(std::string(name) + " is out of range");
-  return std::chrono::microseconds(std::llround(seconds * 1e6));
-}
-
-// Seconds: an int or a float.
-std::optional<double> seconds_of(py::handle value) {
-  if (PyBool_Check(value.ptr()) || (!PyFloat_Check(value.ptr()) && PyIndex_Check(value.ptr()) == 0))
-    return std::nullopt;
-  const double seconds = PyFloat_AsDouble(value.ptr());
-  if (seconds == -1.0 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  return seconds;
-}
-
 std::chrono::microseconds freshness_of(py::handle value) {
-  const auto seconds = seconds_of(value);
-  if (seconds) return microseconds_of(*seconds, "freshness");
-  if (const auto delta = delta_micros(value)) return std::chrono::microseconds(*delta);
+  if (const auto length = duration_of(value, "freshness")) return *length;
   refuse("freshness must be seconds, a timedelta, or None for any age, not " + type_name(value));
+}
+
+std::chrono::microseconds instant_of(py::handle now) {
+  if (!is_datetime(now)) refuse("what clock gave must be seconds or an aware datetime, not " + type_name(now));
+  return std::chrono::microseconds(to_micros(now, "what clock gave"));
 }
 
 Clock clock_of(py::handle function) {
@@ -64,10 +51,8 @@ Clock clock_of(py::handle function) {
   return [shared] {
     const py::gil_scoped_acquire gil;
     const py::object now = py::handle(shared.get())();
-    const auto seconds = seconds_of(now);
-    const auto micros = seconds ? microseconds_of(*seconds, "what clock gave")
-                                : std::chrono::microseconds(to_micros(now, "what clock gave"));
-    return std::chrono::sys_time<std::chrono::microseconds>(micros);
+    const auto since_1970 = seconds_of(now, "what clock gave");
+    return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
   };
 }
 

@@ -1,0 +1,236 @@
+"""Times and lengths of time that no clock gives: a typed error of one line, never another instant or an overflow."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import billcore
+from billcore import testing, webhooks
+
+from .support import ACCOUNT, API_KEY, SECRET, sign, subscription
+
+URL = f"http://127.0.0.1:9{ACCOUNT}"
+NOON = datetime(2025, 4, 25, 12, tzinfo=UTC)
+BODY = b'{"id": 9, "name": "order.paid", "account": 1, "created_at": "2025-04-25T12:00:00Z", "data": null}'
+
+
+class Sloppy(datetime):
+    """A datetime whose utcoffset() gives whatever `offset` is."""
+
+    offset: Any = None
+
+    def utcoffset(self) -> Any:
+        return type(self).offset
+
+
+class Zone(tzinfo):
+    """The same by the documented way; datetime looks at what it gives, and raises errors of its own."""
+
+    def __init__(self, offset: Any) -> None:
+        self.offset = offset
+
+    def utcoffset(self, when: datetime | None, /) -> Any:
+        return self.offset
+
+    def dst(self, when: datetime | None, /) -> timedelta:
+        return timedelta()
+
+    def tzname(self, when: datetime | None, /) -> str:
+        return "odd"
+
+
+def sloppy(offset: Any) -> datetime:
+    kind = type("Sloppy", (Sloppy,), {"offset": offset})
+    made = kind(2025, 4, 25, 12, tzinfo=UTC)
+    assert isinstance(made, datetime)
+    return made
+
+
+class Length:
+    """Has the members of a timedelta, and is none."""
+
+    days, seconds, microseconds = 0, 0, 0
+
+
+# What must not be read as an offset. Objects of other types have other things where a timedelta has its days.
+NO_OFFSETS: list[Any] = [5, 0, 1.5, 10**12, "", "x" * 100, b"", (), [1, 2, 3], {}, True, object(), timedelta, Length()]
+NO_OFFSETS += [timedelta(days=1), timedelta(days=-1), timedelta.max, timedelta.min, timedelta(days=400)]
+
+
+def refuses(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match=words) as caught:
+        call()
+    assert type(caught.value) is billcore.InvalidArgumentError and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("offset", NO_OFFSETS, ids=lambda offset: f"{type(offset).__name__}-{str(offset)[:20]}")
+@pytest.mark.parametrize("make", [sloppy, lambda offset: datetime(2025, 4, 25, 12, tzinfo=Zone(offset))])
+def test_utcoffset_must_be_a_timedelta_of_less_than_a_day(make: Callable[[Any], datetime], offset: Any) -> None:
+    now = make(offset)
+    ends = subscription(status="active", ends_at="2025-04-25T12:00:01Z")
+    refuses(lambda: ends.usable_at(now), r"^now has a time zone whose utcoffset\(\)")
+    verifier = webhooks.Verifier(SECRET, freshness=60, clock=lambda: now)
+    for call in (verifier.verify, verifier.unwrap):
+        refuses(lambda call=call: call(BODY, sign(BODY)), r"^what clock gave has a time zone")  # type: ignore[misc]
+
+
+def test_no_utcoffset_is_no_time_zone() -> None:
+    for now in (sloppy(None), datetime(2025, 4, 25, 12, tzinfo=Zone(None)), datetime(2025, 4, 25)):
+        refuses(lambda now=now: subscription().usable_at(now), "now has no time zone")  # type: ignore[misc]
+
+
+def test_what_utcoffset_raises_is_not_hidden() -> None:
+    class Broken(Zone):
+        def utcoffset(self, when: datetime | None, /) -> Any:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        subscription().usable_at(datetime(2025, 4, 25, tzinfo=Broken(None)))
+
+
+class Delta(timedelta):
+    pass
+
+
+@pytest.mark.parametrize(
+    "offset", [timedelta(), timedelta(hours=23, minutes=59, seconds=59), -timedelta(hours=12), Delta(hours=2)]
+)
+def test_offsets_of_any_kind_are_read(offset: timedelta) -> None:
+    made = subscription(status="active", ends_at="2025-04-25T12:00:00Z")
+    for now in (sloppy(offset), datetime(2025, 4, 25, 12, tzinfo=Zone(offset))):
+        assert made.usable_at(now - timedelta(seconds=1) + offset)
+        assert not made.usable_at(now + offset)
+
+
+def test_the_ends_of_time() -> None:
+    made = subscription(status="active", ends_at="2025-04-25T12:00:00Z")
+    for zone in (UTC, timezone(timedelta(hours=23)), timezone(-timedelta(hours=23))):
+        assert made.usable_at(datetime.min.replace(tzinfo=zone)) and not made.usable_at(
+            datetime.max.replace(tzinfo=zone)
+        )
+
+
+HUGE = [10**400, -(10**400), 10**5000]
+BEYOND = [*HUGE, timedelta.max, timedelta.min, timedelta(days=-999999999), math.inf, -math.inf, math.nan, 1e300, 10**30]
+
+
+@pytest.mark.parametrize("length", BEYOND, ids=lambda length: str(type(length).__name__))
+def test_freshness_beyond_reason(length: Any) -> None:
+    for make in (webhooks.Verifier, webhooks.Verifier.allowing_any_key_length):
+        refuses(lambda make=make: make(SECRET, freshness=length), "^freshness is out of range")  # type: ignore[misc]
+
+
+def test_freshness_up_to_there() -> None:
+    for length in (1e11, 10**11, timedelta(days=10**6)):
+        assert webhooks.Verifier(SECRET, freshness=length).verify(BODY, sign(BODY))
+    for none in (timedelta(microseconds=-1), timedelta(days=-(10**6)), -(10**11)):
+        with pytest.raises(billcore.ConfigError, match="freshness must be more than 0"):
+            webhooks.Verifier(SECRET, freshness=none)
+
+
+@pytest.mark.parametrize(
+    "now", [*HUGE, math.inf, -math.inf, math.nan, 1e300, -1e12], ids=lambda now: type(now).__name__
+)
+def test_clocks_beyond_reason(now: Any) -> None:
+    verifier = webhooks.Verifier(SECRET, freshness=60, clock=lambda: now)
+    for call in (verifier.verify, verifier.unwrap):
+        refuses(lambda call=call: call(BODY, sign(BODY)), "^what clock gave is out of range")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("now", [timedelta(), Decimal(5), "now", None, True, b"", object()])
+def test_clocks_of_the_wrong_type(now: Any) -> None:
+    verifier = webhooks.Verifier(SECRET, freshness=60, clock=lambda: now)
+    refuses(lambda: verifier.verify(BODY, sign(BODY)), "^what clock gave must be seconds or an aware datetime, not ")
+
+
+class Odd:
+    """A number by its methods."""
+
+    def __init__(self, error: type[BaseException] | None) -> None:
+        self.error = error
+
+    def __float__(self) -> float:
+        if self.error is not None:
+            raise self.error
+        return 1.0
+
+
+def timeouts() -> list[Callable[[Any], object]]:
+    """Whatever takes a time-out of the client."""
+    client = billcore.Client(base_url=URL, api_key=API_KEY)
+    waiting = billcore.AsyncClient(base_url=URL, api_key=API_KEY)
+    return [
+        lambda timeout: billcore.Client(base_url=URL, api_key=API_KEY, timeout=timeout),
+        lambda timeout: billcore.AsyncClient(base_url=URL, api_key=API_KEY, timeout=timeout),
+        lambda timeout: client.with_options(timeout=timeout),
+        lambda timeout: waiting.with_options(timeout=timeout),
+        lambda timeout: client.subscriptions.get("s", timeout=timeout),
+        lambda timeout: client.subscriptions.charge("s", product_id=1, amount=1, timeout=timeout),
+        lambda timeout: client.subscriptions.orders("s", timeout=timeout),
+        lambda timeout: client.products.update(1, name="x", timeout=timeout),
+        lambda timeout: client.request("GET", "/x", timeout=timeout),
+        lambda timeout: waiting.orders.get("o", timeout=timeout),
+        lambda timeout: waiting.subscriptions.list(timeout=timeout),
+    ]
+
+
+@pytest.mark.parametrize("length", HUGE, ids=["huge", "negative", "digits"])
+def test_timeouts_beyond_reason(length: int) -> None:
+    for call in timeouts():
+        refuses(lambda call=call: call(length), "^timeout is out of range")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("wrong", [timedelta(seconds=5), timedelta.max, "5", True, 1j, Odd(TypeError), Odd(ValueError)])
+def test_timeouts_of_the_wrong_type(wrong: Any) -> None:
+    for call in timeouts():
+        refuses(lambda call=call: call(wrong), "^timeout must be a number")  # type: ignore[misc]
+
+
+def test_what_a_number_raises_is_not_hidden() -> None:
+    for call in timeouts():
+        with pytest.raises(ZeroDivisionError):
+            call(Odd(ZeroDivisionError))
+
+
+@pytest.mark.parametrize("length", [math.inf, 1e300, 10**300, Fraction(1, 3), Decimal(30), Odd(None)])
+def test_timeouts_that_are_long_or_numbers_of_another_kind(length: Any) -> None:
+    with billcore.Client(base_url=URL, api_key=API_KEY, timeout=length) as client:
+        client.with_options(timeout=length)
+        assert client.subscriptions.orders("s", timeout=length).total is None
+
+
+def received(timeout: Any) -> webhooks.Event:
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": BODY}
+
+    scope = {"type": "http", "headers": [(b"service-signature", sign(BODY).encode())]}
+    return asyncio.run(webhooks.from_asgi(scope, receive, webhooks.Verifier(SECRET), timeout=timeout))
+
+
+def test_the_timeout_of_a_request_body() -> None:
+    for length in HUGE:
+        refuses(lambda length=length: received(length), "^timeout is out of range")  # type: ignore[misc]
+    for wrong in (0, -1, math.nan, -math.inf, "5", True, timedelta(seconds=5)):
+        refuses(lambda wrong=wrong: received(wrong), "^timeout must be a positive number")  # type: ignore[misc]
+    for length in (None, math.inf, 1e300, 10**300, 1):
+        assert received(length).id == 9
+
+
+def test_the_timeouts_of_the_sandbox() -> None:
+    for length in HUGE:
+        refuses(
+            lambda length=length: testing.Control("http://127.0.0.1:9/_sandbox", length), "^timeout is out of range"
+        )  # type: ignore[misc]
+        refuses(lambda length=length: testing.Sandbox(start_timeout=length), "^start_timeout is out of range")  # type: ignore[misc]
+    control = testing.Control("http://127.0.0.1:9/_sandbox", math.inf)
+    refuses(lambda: control.wait_for_deliveries(10**400), "^timeout is out of range")
+    for wrong in (math.nan, -1, "5", timedelta(seconds=1)):
+        refuses(lambda wrong=wrong: control.wait_for_deliveries(wrong), "^timeout must be a number")  # type: ignore[misc]
