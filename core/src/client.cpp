@@ -36,6 +36,16 @@ Pager<T> pager(detail::SessionPtr session, ListOperation list, const Query& quer
   return Pager<T>(pages(std::move(session), std::move(list), {query.page, 1, query.strict, query.resume, 0, {}}, call));
 }
 
+std::vector<Order> found_charges(const detail::Session& session, ChargeSearch search, const CallOptions& call) {
+  ClientChanges changes;
+  changes.concurrency = 1;  // the first page nearly always holds them all
+  const auto core = pages(std::make_shared<detail::Session>(session, changes), std::move(search.orders), {}, call);
+  std::vector<Value> found;
+  while (!detail::take_charges(*core, search.since, found) && detail::advance(*core)) {
+  }
+  return {found.begin(), found.end()};
+}
+
 }  // namespace
 
 Pager<Subscription> Subscriptions::list(const SubscriptionQuery& query, const CallOptions& call) const {
@@ -60,6 +70,15 @@ Order Subscriptions::charge(const Id& id, const Charge& charge, const CallOption
 
 Pager<Order> Subscriptions::orders(const Id& id, const OrderQuery& query, const CallOptions& call) const {
   return pager<Order>(session_, operations::list_orders(id, query), query, call);
+}
+
+std::vector<Order> Subscriptions::find_charges(const Error& error, std::chrono::microseconds skew,
+                                               const CallOptions& call) const {
+  return found_charges(*session_, operations::find_charges(error, skew), call);
+}
+
+std::vector<Order> Subscriptions::find_charges(const Id& id, std::int64_t since, const CallOptions& call) const {
+  return found_charges(*session_, operations::find_charges(id, since), call);
 }
 
 Pager<Product> Products::list(const ProductQuery& query, const CallOptions& call) const {

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from types import GenericAlias, TracebackType
-from typing import Any, Generic, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final
+from typing import Any, Generic, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 from ._errors import BillcoreError
 from ._hooks import Attempt, Hooks
@@ -12,6 +13,7 @@ from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
 
 _T_co = TypeVar("_T_co", covariant=True)
 _Id: TypeAlias = str | SupportsIndex
+_Found: TypeAlias = list[Order]  # where `list` is a method
 
 # An object with one of these is enough.
 class _OnRequest(Protocol):
@@ -167,10 +169,26 @@ class Subscriptions:
 
         product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the
         service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, OutcomeUnknownError
-        when it may or may not have been made: see its find_candidates() before charging again.
+        when it may or may not have been made: see find_charges() before charging again.
         Service interface: Endpoints, Subscriptions.
         """
 
+    @overload
+    def find_charges(
+        self, charge: BillcoreError, /, *, skew: float | timedelta = ..., timeout: float | None = ...
+    ) -> _Found:
+        """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
+
+        charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a
+        crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a
+        timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent. timeout: seconds
+        for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.
+        Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    @overload
+    def find_charges(self, charge: _Id, /, *, since: datetime, timeout: float | None = ...) -> _Found: ...
     def orders(
         self,
         id: _Id,
@@ -386,10 +404,28 @@ class AsyncSubscriptions:
 
         product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the
         service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, OutcomeUnknownError
-        when it may or may not have been made: see its find_candidates() before charging again.
+        when it may or may not have been made: see find_charges() before charging again.
         Service interface: Endpoints, Subscriptions.
         """
 
+    @overload
+    def find_charges(
+        self, charge: BillcoreError, /, *, skew: float | timedelta = ..., timeout: float | None = ...
+    ) -> Coroutine[Any, Any, _Found]:
+        """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
+
+        charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a
+        crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a
+        timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent. timeout: seconds
+        for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.
+        Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.
+        Service interface: Endpoints, Subscriptions.
+        """
+
+    @overload
+    def find_charges(
+        self, charge: _Id, /, *, since: datetime, timeout: float | None = ...
+    ) -> Coroutine[Any, Any, _Found]: ...
     def orders(
         self,
         id: _Id,

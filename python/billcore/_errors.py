@@ -9,17 +9,10 @@ import builtins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing and datetime cost more than the whole of this module
-    from collections.abc import Coroutine
-    from datetime import datetime, timedelta
-    from typing import Any, overload
+    from datetime import datetime
+    from typing import Any
 
-    from ._client import AsyncClient, AsyncPager, AsyncSubscriptions, Client, Pager, Subscriptions
     from ._types import SignatureReason
-    from ._webhook import Order
-else:
-
-    def overload(function: object) -> object:
-        return function
 
 
 def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[str, object]) -> BillcoreError:
@@ -43,7 +36,7 @@ class BillcoreError(Exception):
         super().__init__(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {name: value for name, value in self.__dict__.items() if name != "_subscriptions"}
+        state = dict(self.__dict__)
         if self.__cause__ is not None:
             state["__cause__"] = self.__cause__
         return _restore, (type(self), self.args, state)
@@ -57,72 +50,16 @@ class InvalidArgumentError(BillcoreError, ValueError):
     """An argument is refused before anything is sent."""
 
 
-class _PerhapsCharged(BillcoreError):
-    """What is common to the errors of writes that may have happened."""
-
-    method: str | None
-    path: str | None
-    attempted_at: datetime | None
-    _subscriptions: Subscriptions | AsyncSubscriptions | None = None  # of the client that made the charge
-
-    @overload
-    def find_candidates(
-        self, client: AsyncClient, skew: float | timedelta = 300.0
-    ) -> Coroutine[Any, Any, list[Order]]: ...
-    @overload
-    def find_candidates(  # noqa: F811
-        self, client: Client | None = None, skew: float | timedelta = 300.0
-    ) -> list[Order]: ...
-    def find_candidates(  # noqa: F811
-        self, client: Client | AsyncClient | None = None, skew: float | timedelta = 300.0
-    ) -> list[Order] | Coroutine[Any, Any, list[Order]]:
-        """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
-
-        client: needed when the error was pickled; else the one that raised it. With an AsyncClient the result is to be
-        awaited. skew: by how much the service's clock may be behind this one (seconds or a timedelta). An empty list
-        says that the charge was not made, or not yet: the service may still be working on it. InvalidArgumentError for
-        what is not a charge of unknown outcome.
-        """
-        from datetime import timedelta
-        from urllib.parse import unquote
-
-        path = self.path or ""
-        if not (self.outcome_unknown and self.method == "POST" and path.endswith("/order") and self.attempted_at):
-            raise InvalidArgumentError("this is not about a charge of unknown outcome: there is nothing to look for")
-        subscriptions = self._subscriptions if client is None else client.subscriptions
-        if subscriptions is None:
-            raise InvalidArgumentError("this error has lost its client: pass client=, one of the same account")
-        since = self.attempted_at - (skew if isinstance(skew, timedelta) else timedelta(seconds=skew))
-        orders: Pager[Order] | AsyncPager[Order] = subscriptions.orders(
-            unquote(path.removeprefix("/subscription/").removesuffix("/order"))
-        )
-        if not hasattr(orders, "__iter__"):
-            return _awaited_since(orders, since)
-        found = []
-        for order in orders:
-            if order.created_at < since:
-                break
-            found.append(order)
-        return found
-
-
-async def _awaited_since(orders: AsyncPager[Order], since: datetime) -> list[Order]:
-    found = []
-    async for order in orders:
-        if order.created_at < since:
-            break
-        found.append(order)
-    return found
-
-
-class ApiError(_PerhapsCharged):
+class ApiError(BillcoreError):
     """The service answered with an error status.
 
     status: HTTP status. code, message: of the service's error object, None without one. request_id: value of the
     request id header, or None. body: the answer's text, scrubbed and cut. retry_after: seconds, or None. attempts: how
     often the request was sent or tried. method, path: of the request. attempted_at: when a write of unknown outcome
-    left, aware UTC, else None. Service interface: Errors.
+    left, aware UTC, else None; client.subscriptions.find_charges() goes by it. Service interface: Errors.
     """
+
+    attempted_at: datetime | None
 
     def __init__(
         self,
@@ -200,11 +137,12 @@ class TlsError(TransportError):
     """The TLS connection was not made: wrong host name, untrusted certificate."""
 
 
-class OutcomeUnknownError(_PerhapsCharged):
+class OutcomeUnknownError(BillcoreError):
     """A write was sent, and no complete answer came: it may or may not have happened.
 
     method, path: of the request, path relative to the base URL. attempted_at: when it left, aware UTC. attempts: how
-    often it was tried, the last one being the one that was sent. What went wrong on the wire is the __cause__.
+    often it was tried, the last one being the one that was sent. What went wrong on the wire is the __cause__. Of a
+    charge, client.subscriptions.find_charges() lists the orders that it may have made.
     """
 
     outcome_unknown = True

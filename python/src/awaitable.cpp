@@ -62,7 +62,7 @@ bool Awaitable::begin() {
   try {
     begun_ = job_->begin(*engine_, sender_.client, loop, job_);
   } catch (const Error& error) {
-    raise_for(*job_, error);
+    raise_for(error);
   }
   if (begun_ == nullptr) return false;
   waiter_ = begun_->future.attr("__await__")();
@@ -73,7 +73,7 @@ void Awaitable::raise(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& known) {
-    raise_for(*job_, known);
+    raise_for(known);
   }
 }
 

@@ -190,11 +190,9 @@ const Bridge& bridge() noexcept { return *the_bridge; }
 
 void set_error(const Error& error) noexcept { bridge().set_error(error); }
 
-void raise_for(const Job& job, const Error& error) {
+void raise_for(const Error& error) {
   set_error(error);
-  const py::error_already_set raised;
-  if (error.code() != ErrorCode::interrupted) job.complete(raised);
-  throw raised;
+  throw py::error_already_set();
 }
 
 py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name) {
@@ -207,7 +205,7 @@ py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name)
       });
     }
   } catch (const Error& error) {
-    raise_for(*job, error);
+    raise_for(error);
   }
   return job->result();
 }

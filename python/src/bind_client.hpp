@@ -54,8 +54,8 @@ struct Sender {
 [[nodiscard]] py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name);
 /// The same when there are loops.
 [[nodiscard]] py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name);
-/// Raises the Python error of `error`, completed by the job.
-[[noreturn]] void raise_for(const Job& job, const Error& error);
+/// Raises the Python error of `error`.
+[[noreturn]] void raise_for(const Error& error);
 
 /// The argument `timeout` of a call: left out, the client's; None, no deadline.
 [[nodiscard]] CallOptions call_options(py::handle timeout);

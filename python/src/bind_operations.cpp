@@ -2,8 +2,10 @@
 #include <vector>
 
 #include "bind_client.hpp"
+#include "bind_time.hpp"
 #include "job.hpp"
 #include "json_text.hpp"
+#include "list.hpp"
 
 namespace billcore::python {
 namespace {
@@ -117,19 +119,65 @@ py::object resource(const Sender& sender, View type, Operation operation, py::ha
   return run(sender, std::make_unique<ResourceJob>(type, std::move(operation), call_options(timeout)), name);
 }
 
-/// A charge: an error that leaves its outcome open can look for it.
-class ChargeJob final : public ResourceJob {
+/// Reads orders, latest first, until one is too old.
+class ChargesJob final : public ListJob {
  public:
-  ChargeJob(Operation operation, CallOptions options, py::object subscriptions)
-      : ResourceJob(View::order, std::move(operation), std::move(options)), subscriptions_(std::move(subscriptions)) {}
-  void complete(const py::error_already_set& error) const override {
-    if (!py::getattr(error.value(), "outcome_unknown", py::bool_(false)).cast<bool>()) return;
-    error.value().attr("_subscriptions") = subscriptions_;  // for find_candidates()
+  ChargesJob(ListPtr list, std::int64_t since) : ListJob(std::move(list)), since_(since) {}
+  [[nodiscard]] bool has_enough() override { return detail::take_charges(core(), since_, found_); }
+  [[nodiscard]] py::object result() override {
+    py::list out;
+    for (const auto& order : found_) out.append(view(View::order, order));
+    return out;
   }
 
  private:
-  py::object subscriptions_;
+  std::int64_t since_;
+  std::vector<Value> found_;
 };
+
+// What an error in Python says of its request; it need not be one that was raised by this client, nor in this process.
+Error core_error(py::handle error) {
+  const auto text = [error](const char* name) {
+    const auto value = py::getattr(error, name, py::none());
+    return PyUnicode_Check(value.ptr()) ? std::string(utf8(value, name)) : std::string();
+  };
+  ErrorDetail detail;
+  detail.method = text("method");
+  detail.path = text("path");
+  detail.outcome_unknown = py::getattr(error, "outcome_unknown", py::none()).ptr() == Py_True;
+  const auto attempted_at = py::getattr(error, "attempted_at", py::none());
+  if (!attempted_at.is_none()) detail.attempted_at = to_micros(attempted_at, "attempted_at of the error");
+  return {ErrorCode::outcome_unknown, {}, std::move(detail)};
+}
+
+std::chrono::microseconds skew_of(py::handle value) {
+  if (left_out(value)) return std::chrono::minutes(5);
+  if (const auto length = duration_of(value, "skew")) return *length;
+  refuse("skew must be seconds or a timedelta, not " + type_name(value));
+}
+
+ChargeSearch charge_search(py::handle charge, py::handle skew, py::handle since) {
+  if (PyExceptionInstance_Check(charge.ptr())) {
+    if (!left_out(since))
+      refuse("since goes with an id: an error knows when its charge was sent, pass skew to look further back");
+    return operations::find_charges(core_error(charge), skew_of(skew));
+  }
+  if (!PyUnicode_Check(charge.ptr()) && PyIndex_Check(charge.ptr()) == 0) {
+    refuse("charge must be the error of a charge or the id of a subscription, not " + type_name(charge));
+  }
+  if (!left_out(skew)) refuse("skew goes with an error: with an id, pass an earlier since");
+  if (left_out(since)) refuse("since is missing: pass an aware datetime of before the charge was sent");
+  return operations::find_charges(id_of(charge), to_micros(since, "since"));
+}
+
+py::object find_charges(const Sender& sender, ChargeSearch search, CallOptions call) {
+  ClientChanges changes;
+  changes.concurrency = 1;  // the first page nearly always holds them all
+  const Sender one{sender.client.with_options(changes), sender.hooks, sender.loops};
+  auto list =
+      std::make_shared<List>(one, View::order, std::move(search.orders), detail::PagerOptions(), std::move(call));
+  return run(one, std::make_unique<ChargesJob>(std::move(list), search.since), "Subscriptions.find_charges");
+}
 
 template <Kind kind>
 void bind_subscriptions(py::module_& module) {
@@ -177,7 +225,7 @@ void bind_subscriptions(py::module_& module) {
       "product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the\n"
       "service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, "
       "OutcomeUnknownError\n"
-      "when it may or may not have been made: see its find_candidates() before charging again.\n"
+      "when it may or may not have been made: see find_charges() before charging again.\n"
       "Service interface: Endpoints, Subscriptions.",
       [](const Group& self, const Values& values, const py::dict& /*more*/) {
         const auto id = id_of(values[0]);
@@ -187,9 +235,20 @@ void bind_subscriptions(py::module_& module) {
         charge.quantity = optional_integer(values[3], "quantity");
         charge.vat = optional_integer(values[4], "vat");
         charge.description = optional_text(values[5], "description");
-        auto job = std::make_unique<ChargeJob>(operations::charge_subscription(id, charge), call_options(values[6]),
-                                               py::cast(self));
-        return run(self, std::move(job), "Subscriptions.charge");
+        return resource(self, View::order, operations::charge_subscription(id, charge), values[6],
+                        "Subscriptions.charge");
+      });
+  define(
+      type, "find_charges(self, charge, /, *, skew=..., since=..., timeout=...)",
+      "The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.\n\n"
+      "charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a\n"
+      "crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a\n"
+      "timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent. timeout: seconds\n"
+      "for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.\n"
+      "Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.\n"
+      "Service interface: Endpoints, Subscriptions.",
+      [](const Group& self, const Values& values, const py::dict& /*more*/) {
+        return find_charges(self, charge_search(values[0], values[1], values[2]), call_options(values[3]));
       });
   define(type,
          "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, strict=False, resume=None, "

@@ -31,8 +31,6 @@ class Job {
                                                      const std::shared_ptr<Job>& self);
   /// The result, or a Python error. With the GIL.
   [[nodiscard]] virtual py::object result() = 0;
-  /// Adds to the Python error of a call that failed. With the GIL.
-  virtual void complete(const py::error_already_set& /*error*/) const {}
 
   [[nodiscard]] const CallOptions& options() const noexcept { return options_; }
   void set_hooks(std::shared_ptr<Hooks> hooks) noexcept { options_.hooks = std::move(hooks); }

@@ -80,6 +80,10 @@ def test_utcoffset_must_be_a_timedelta_of_less_than_a_day(make: Callable[[Any], 
     verifier = webhooks.Verifier(SECRET, freshness=60, clock=lambda: now)
     for call in (verifier.verify, verifier.unwrap):
         refuses(lambda call=call: call(BODY, sign(BODY)), r"^what clock gave has a time zone")  # type: ignore[misc]
+    client = billcore.Client(base_url=URL, api_key=API_KEY)
+    refuses(lambda: client.subscriptions.find_charges("s", since=now), r"^since has a time zone")
+    error = billcore.OutcomeUnknownError("POST", "/subscription/s/order", now)
+    refuses(lambda: client.subscriptions.find_charges(error), r"^attempted_at of the error has a time zone")
 
 
 def test_no_utcoffset_is_no_time_zone() -> None:
@@ -167,6 +171,7 @@ def timeouts() -> list[Callable[[Any], object]]:
     """Whatever takes a time-out of the client."""
     client = billcore.Client(base_url=URL, api_key=API_KEY)
     waiting = billcore.AsyncClient(base_url=URL, api_key=API_KEY)
+    since = {"since": NOON}
     return [
         lambda timeout: billcore.Client(base_url=URL, api_key=API_KEY, timeout=timeout),
         lambda timeout: billcore.AsyncClient(base_url=URL, api_key=API_KEY, timeout=timeout),
@@ -175,10 +180,12 @@ def timeouts() -> list[Callable[[Any], object]]:
         lambda timeout: client.subscriptions.get("s", timeout=timeout),
         lambda timeout: client.subscriptions.charge("s", product_id=1, amount=1, timeout=timeout),
         lambda timeout: client.subscriptions.orders("s", timeout=timeout),
+        lambda timeout: client.subscriptions.find_charges("s", timeout=timeout, **since),
         lambda timeout: client.products.update(1, name="x", timeout=timeout),
         lambda timeout: client.request("GET", "/x", timeout=timeout),
         lambda timeout: waiting.orders.get("o", timeout=timeout),
         lambda timeout: waiting.subscriptions.list(timeout=timeout),
+        lambda timeout: waiting.subscriptions.find_charges("s", timeout=timeout, **since),
     ]
 
 

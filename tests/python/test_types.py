@@ -50,6 +50,8 @@ def run(client: billcore.Client, event: webhooks.Event) -> None:
         client.subscriptions.charge(7, product_id=1, amount=2, timeout=None)
     except billcore.OutcomeUnknownError as error:
         assert_type(error.attempted_at, datetime.datetime)
+        assert_type(client.subscriptions.find_charges(error, skew=60), list[billcore.Order])
+        assert_type(client.subscriptions.find_charges(7, since=error.attempted_at), list[billcore.Order])
     except billcore.PaymentError as error:
         assert_type(error.code, str | None)
     except webhooks.SignatureError as error:
@@ -77,7 +79,7 @@ async def run_awaited() -> None:
         try:
             await client.subscriptions.charge(7, product_id=1, amount=2)
         except billcore.OutcomeUnknownError as error:
-            assert_type(await error.find_candidates(client), list[billcore.Order])
+            assert_type(await client.subscriptions.find_charges(error), list[billcore.Order])
 """
 
 WRONG = {
@@ -88,6 +90,8 @@ WRONG = {
     "client.subscriptions.list(resume=b'p1.')": "arg-type",
     "billcore.Client(concurrency='8')": "arg-type",
     "client.products.list().to_arrow(5)": "arg-type",
+    "client.subscriptions.find_charges(7)": "call-overload",
+    "client.subscriptions.find_charges(7, since='now')": "call-overload",
     "client.nothing": "attr-defined",
     "billcore.AsyncNothing": "attr-defined",
     "billcore.AsyncClient().subscriptions.get('s').price": "attr-defined",

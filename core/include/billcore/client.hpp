@@ -6,6 +6,7 @@
 // (outcome_unknown). Service interface: Endpoints; Authentication; Errors.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,6 +29,10 @@ namespace detail {
 class Exchange;
 class Session;
 using SessionPtr = std::shared_ptr<Session>;
+
+/// Takes from a list of orders, latest first, those at hand that were not made before `since` (UTC microseconds). True
+/// when an older one was reached: the rest of the list is not wanted.
+[[nodiscard]] bool take_charges(PagerCore& core, std::int64_t since, std::vector<Value>& out);
 }  // namespace detail
 
 /// An answer as it came, where the interface does not say what it holds.
@@ -73,10 +78,20 @@ class Subscriptions {
   /// Swaps the product. Sent at most once.
   Subscription change_product(const Id& id, std::int64_t product_id, const CallOptions& call = {}) const;
   /// Bills a one-off amount through the subscription's billing method. Sent at most once; Error(payment) when it is
-  /// refused, Error(outcome_unknown) when it may or may not have been made.
+  /// refused, Error(outcome_unknown) when it may or may not have been made: see find_charges() before charging again.
   Order charge(const Id& id, const Charge& charge, const CallOptions& call = {}) const;
   /// The subscription's orders, latest first.
   [[nodiscard]] Pager<Order> orders(const Id& id, const OrderQuery& query = {}, const CallOptions& call = {}) const;
+  /// The orders that a charge of unknown outcome may have made: the subscription's since the charge was sent, latest
+  /// first. error: of the charge. skew: by how much the service's clock may be behind this machine's. Empty: the charge
+  /// was not made, or not yet: the service may still work on it. Error(invalid_argument) for the error of anything else,
+  /// and for one whose outcome is known. `call` holds for each page.
+  [[nodiscard]] std::vector<Order> find_charges(const Error& error,
+                                                std::chrono::microseconds skew = std::chrono::minutes(5),
+                                                const CallOptions& call = {}) const;
+  /// The same without an error, such as after a crash: the subscription's orders that were not made before `since` (UTC
+  /// microseconds by the service's clock).
+  [[nodiscard]] std::vector<Order> find_charges(const Id& id, std::int64_t since, const CallOptions& call = {}) const;
 
  private:
   detail::SessionPtr session_;

@@ -2,6 +2,7 @@
 // them at once, AsyncClient begins them. Service interface: Endpoints.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "billcore/error.hpp"
 #include "billcore/json.hpp"
 #include "billcore/values.hpp"
 
@@ -75,6 +77,12 @@ struct ListOperation {
   [[nodiscard]] Operation page(std::int64_t number) const;
 };
 
+/// Where the effect of a charge is to be found: among these orders, which are listed latest first, back to `since`.
+struct ChargeSearch {
+  ListOperation orders;
+  std::int64_t since = 0;  // UTC microseconds; orders made before it are not the charge's
+};
+
 /// What each operation sends. Error(invalid_argument) for what the service's Limits forbid, and for what is no id.
 namespace operations {
 
@@ -84,6 +92,11 @@ namespace operations {
 [[nodiscard]] Operation change_subscription_product(const Id& id, std::int64_t product_id);
 [[nodiscard]] Operation charge_subscription(const Id& id, const Charge& charge);
 [[nodiscard]] ListOperation list_orders(const Id& subscription, const OrderQuery& query);
+/// error: of a charge whose outcome is unknown, else Error(invalid_argument). skew: by how much the service's clock may
+/// be behind this machine's.
+[[nodiscard]] ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew);
+/// since: UTC microseconds by the service's clock.
+[[nodiscard]] ChargeSearch find_charges(const Id& subscription, std::int64_t since);
 [[nodiscard]] Operation get_order(const Id& id);
 [[nodiscard]] ListOperation list_products();
 [[nodiscard]] Operation get_product(std::int64_t id);

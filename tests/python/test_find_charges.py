@@ -1,0 +1,296 @@
+"""After a charge of unknown outcome, or a crash: which orders may be its effect."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+import billcore
+from billcore.testing import FaultKind, Sandbox
+from conformance.server import Reply, Script, ScriptedServer
+
+from .conftest import Serve
+from .support import ACCOUNT, API_KEY, ORDER, page, run_python
+
+Find = Callable[..., list[billcore.Order]]
+RESET = Reply(send_only=0, ending="reset")
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as running:
+        yield running
+
+
+def order(age: float, name: str | None = None, now: datetime | None = None) -> dict[str, Any]:
+    """An order made `age` seconds ago."""
+    made = (now or datetime.now(UTC)) - timedelta(seconds=age)
+    return {**ORDER, "id": name or f"o{age:g}", "created_at": made.isoformat()}
+
+
+def ids(orders: list[billcore.Order]) -> list[str | int]:
+    assert all(type(one) is billcore.Order for one in orders)
+    return [one.id for one in orders]
+
+
+def targets(server: ScriptedServer, first: int = 0) -> list[str]:
+    return [request.target.partition(ACCOUNT)[2] for request in server.requests[first:]]
+
+
+def unknown_charge(client: billcore.Client, id: str = "s") -> billcore.OutcomeUnknownError:
+    with pytest.raises(billcore.OutcomeUnknownError) as caught:
+        client.subscriptions.charge(id, product_id=1, amount=1)
+    return caught.value
+
+
+def awaiting(server: ScriptedServer) -> Find:
+    """find_charges() of an AsyncClient, awaited in a loop of its own."""
+
+    def find(*args: Any, **more: Any) -> list[billcore.Order]:
+        async def main() -> list[billcore.Order]:
+            async with billcore.AsyncClient(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0) as client:
+                found: list[billcore.Order] = await client.subscriptions.find_charges(*args, **more)
+                return found
+
+        return asyncio.run(main())
+
+    return find
+
+
+def both(server: ScriptedServer, client: billcore.Client) -> list[Find]:
+    return [client.subscriptions.find_charges, awaiting(server)]
+
+
+def served(serve: Serve, script: Script) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
+    """A charge on a connection that is reset, and the error of it; after that the script."""
+    pages: Any = iter(script) if isinstance(script, list) else None
+
+    def answer(request: Any) -> Reply:
+        if request.method == "POST":
+            return RESET
+        return next(pages) if pages is not None else script(request)  # type: ignore[operator]
+
+    server, client = serve(answer)
+    return server, client, unknown_charge(client)
+
+
+@pytest.mark.parametrize("kind", ["reset_after", "half_body", "status"])
+def test_the_charge_is_found(sandbox: Sandbox, kind: FaultKind) -> None:
+    with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as client:
+        (subscription,) = client.subscriptions.list(reference_id="demo-active")
+        product = next(product for product in client.products.list() if "one" in product.type)
+        now = client.subscriptions.charge(subscription.id, product_id=product.id, amount=100).created_at
+        before = {order.id for order in client.subscriptions.orders(subscription.id)}
+        sandbox.control.fault(kind, method="POST", path="/subscription/*/order", times=1, status=504)
+        with pytest.raises(billcore.BillcoreError) as caught:
+            client.subscriptions.charge(subscription.id, product_id=product.id, amount=777)
+        error = caught.value
+        assert isinstance(error, (billcore.OutcomeUnknownError, billcore.ServerError)) and error.outcome_unknown
+        made = [order for order in client.subscriptions.orders(subscription.id) if order.id not in before]
+        assert kind == "status" or [order.total for order in made] == [777]
+        assert error.attempted_at is not None
+        skew = max(timedelta(0), error.attempted_at - now) + timedelta(seconds=5)  # the sandbox has a clock of its own
+
+        def new(found: list[billcore.Order]) -> list[billcore.Order]:
+            return [order for order in found if order.id not in before]
+
+        assert new(client.subscriptions.find_charges(error, skew=skew)) == made
+        # After a crash: what was written down before the charge is all there is.
+        assert new(client.subscriptions.find_charges(subscription.id, since=now)) == made
+        # Another process, another client.
+        with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as other:
+            again = pickle.loads(pickle.dumps(error))
+            assert new(other.subscriptions.find_charges(again, skew=skew)) == made
+
+        async def awaited() -> None:
+            async with billcore.AsyncClient(base_url=sandbox.base_url, api_key=sandbox.api_key) as waiting:
+                assert new(await waiting.subscriptions.find_charges(error, skew=skew)) == made
+                assert new(await waiting.subscriptions.find_charges(subscription.id, since=now)) == made
+
+        asyncio.run(awaited())
+
+
+def test_from_another_process(sandbox: Sandbox) -> None:
+    code = """
+import pickle, sys, billcore
+error = pickle.loads(bytes.fromhex(sys.argv[1]))
+with billcore.Client(base_url=sys.argv[2], api_key=sys.argv[3]) as client:
+    print(*(order.total for order in client.subscriptions.find_charges(error, skew=2e9)))
+"""
+    with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as client:
+        (subscription,) = client.subscriptions.list(reference_id="demo-active")
+        product = next(product for product in client.products.list() if "one" in product.type)
+        sandbox.control.fault("reset_after", method="POST", path="/subscription/*/order", times=1)
+        with pytest.raises(billcore.OutcomeUnknownError) as caught:
+            client.subscriptions.charge(subscription.id, product_id=product.id, amount=4321)
+    printed = run_python(code, pickle.dumps(caught.value).hex(), sandbox.base_url, sandbox.api_key)
+    assert printed.split()[0] == "4321"
+
+
+def test_older_orders_are_none(serve: Serve) -> None:
+    ages = [-60, 30, 200, 400, 100]  # seconds; the last one stands behind an older one
+    now = datetime.now(UTC)
+    server, client, error = served(serve, lambda _: page([order(age, now=now) for age in ages], 1, 1))
+    for find in both(server, client):
+        assert ids(find(error)) == ["o-60", "o30", "o200"]
+        assert ids(find(error, skew=60)) == ids(find(error, skew=timedelta(minutes=1))) == ["o-60", "o30"]
+        assert ids(find(error, skew=0)) == ids(find(error, skew=timedelta())) == ["o-60"]
+        assert ids(find(error, skew=1e9)) == ["o-60", "o30", "o200", "o400", "o100"]
+        assert ids(find("s", since=now - timedelta(seconds=200))) == ["o-60", "o30", "o200"], (
+            "the instant belongs to it"
+        )
+        elsewhere = (now - timedelta(seconds=199)).astimezone(timezone(timedelta(hours=-7)))
+        assert ids(find("s", since=elsewhere)) == ["o-60", "o30"]
+    assert set(targets(server, 1)) == {"/subscription/s/orders?page=1"}
+
+
+def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
+    now = datetime.now(UTC)
+
+    def answer(request: Any) -> Reply:
+        number = int(request.target.rpartition("page=")[2])
+        return page([order(100 * number + i, f"{number}.{i}", now) for i in range(3)], number, 50, total=150)
+
+    server, client, error = served(serve, answer)
+    with billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, concurrency=8) as eager:
+        for find in [*both(server, client), eager.subscriptions.find_charges]:
+            before = len(server.requests)
+            found = ids(find(error, skew=301.5))
+            assert found == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
+            asked = [target.rpartition("?")[2] for target in targets(server, before)]
+            assert asked == ["page=1", "page=2", "page=3"], "one after the other, and none that is not needed"
+
+
+@pytest.mark.parametrize("id", ["a/b c", "æ%41", "100%", "x?y=1#z", "%2e%2e", "."])
+def test_ids_of_any_kind(serve: Serve, id: str) -> None:
+    def answer(request: Any) -> Reply:
+        return RESET if request.method == "POST" else page([], 1, 1)
+
+    server, client = serve(answer)
+    if id == ".":
+        with pytest.raises(billcore.InvalidArgumentError):
+            client.subscriptions.find_charges(billcore.OutcomeUnknownError("POST", "/subscription/./order", NOW))
+        return
+    error = unknown_charge(client, id)
+    for find in both(server, client):
+        assert find(error) == [] and find(id, since=error.attempted_at) == []
+    charge, *lists = targets(server)
+    assert lists == [charge + "s?page=1"] * 4
+
+
+def test_requests_of_your_own_are_charges_too(serve: Serve) -> None:
+    server, client = serve([RESET, page([order(-5)], 1, 1)])
+    with pytest.raises(billcore.OutcomeUnknownError) as caught:
+        client.request("POST", "/subscription/s/order", json={"product_id": 1, "amount": 1})
+    assert ids(client.subscriptions.find_charges(caught.value)) == ["o-5"]
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_only_charges_of_unknown_outcome(serve: Serve, awaited: bool) -> None:
+    server, client = serve([RESET, Reply(status=402), Reply(status=503)])
+    with pytest.raises(billcore.OutcomeUnknownError) as cancelled:
+        client.subscriptions.cancel("s")
+    with pytest.raises(billcore.PaymentError) as refused:
+        client.subscriptions.charge("s", product_id=1, amount=1)
+    with pytest.raises(billcore.ServerError) as read:
+        client.subscriptions.orders("s").first()
+    no_time = billcore.ServerError(503, outcome_unknown=True, method="POST", path="/subscription/s/order")
+    wrong: list[tuple[BaseException, str]] = [
+        (cancelled.value, "not about a charge"),
+        (read.value, "not about a charge"),
+        (refused.value, "outcome of this charge is known"),
+        (no_time, "does not say when"),
+        (billcore.DecodeError("text", 200), "not about a charge"),
+        (KeyboardInterrupt(), "not about a charge"),
+        (billcore.OutcomeUnknownError("GET", "/subscription/s/order", NOW), "not about a charge"),
+        (billcore.OutcomeUnknownError("POST", "/subscription//order", NOW), "not about a charge"),
+        (billcore.OutcomeUnknownError("POST", "/subscription/order", NOW), "not about a charge"),
+        (billcore.OutcomeUnknownError("POST", "/subscription/a/b/order", NOW), "not about a charge"),
+        (billcore.OutcomeUnknownError("POST", "/subscription/a%2/order", NOW), "not about a charge"),
+        (billcore.OutcomeUnknownError("POST", "/subscription/%2e%2e/order", NOW), "the id"),
+        (billcore.OutcomeUnknownError("POST", "/subscription/a%0d%0a/order", NOW), "the id"),
+        (billcore.OutcomeUnknownError("POST", "/subscription/s/order", NOW.replace(tzinfo=None)), "time zone"),
+        (billcore.OutcomeUnknownError("POST", "/subscription/s/order", "now"), "must be a datetime"),  # type: ignore[arg-type]
+        (billcore.OutcomeUnknownError(5, None, NOW), "not about a charge"),  # type: ignore[arg-type]
+    ]
+    find = both(server, client)[awaited]
+    asked = len(server.requests)
+    for error, words in wrong:
+        with pytest.raises(billcore.InvalidArgumentError, match=words) as caught:
+            find(error)
+        assert "\n" not in str(caught.value)
+    assert len(server.requests) == asked, "nothing was sent"
+
+
+NOW = datetime(2025, 4, 25, 10, tzinfo=UTC)
+CHARGE = billcore.OutcomeUnknownError("POST", "/subscription/s/order", NOW)
+WRONG: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
+    (("s",), {}, "since is missing"),
+    (("s",), {"since": None}, "since must be a datetime"),
+    (("s",), {"since": "2025-04-25"}, "since must be a datetime"),
+    (("s",), {"since": 1745566200}, "since must be a datetime"),
+    (("s",), {"since": datetime(2025, 4, 25)}, "since has no time zone"),
+    (("s",), {"since": NOW, "skew": 5}, "skew goes with an error"),
+    ((CHARGE,), {"since": NOW}, "since goes with an id"),
+    ((CHARGE,), {"skew": -1}, "skew must not be negative"),
+    ((CHARGE,), {"skew": timedelta(microseconds=-1)}, "skew must not be negative"),
+    ((CHARGE,), {"skew": None}, "skew must be seconds or a timedelta, not None"),
+    ((CHARGE,), {"skew": "5"}, "skew must be seconds or a timedelta, not str"),
+    ((CHARGE,), {"skew": True}, "skew must be seconds or a timedelta, not bool"),
+    ((CHARGE,), {"skew": float("nan")}, "skew is out of range"),
+    ((CHARGE,), {"skew": float("inf")}, "skew is out of range"),
+    ((CHARGE,), {"skew": 10**400}, "skew is out of range"),
+    ((CHARGE,), {"skew": timedelta.max}, "skew is out of range"),
+    ((CHARGE,), {"skew": timedelta.min}, "skew is out of range"),
+    ((CHARGE,), {"timeout": 0}, "timeout"),
+    ((None,), {"since": NOW}, "must be the error of a charge or the id"),
+    ((1.5,), {"since": NOW}, "must be the error of a charge or the id"),
+    ((billcore.OutcomeUnknownError,), {}, "must be the error of a charge or the id"),
+    (("..",), {"since": NOW}, "the id"),
+    (("",), {"since": NOW}, "the id"),
+]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+@pytest.mark.parametrize(("args", "more", "words"), WRONG)
+def test_wrong_arguments(serve: Serve, awaited: bool, args: tuple[Any, ...], more: dict[str, Any], words: str) -> None:
+    server, client = serve([])
+    with pytest.raises(billcore.InvalidArgumentError, match=words) as caught:
+        both(server, client)[awaited](*args, **more)
+    assert "\n" not in str(caught.value) and server.requests == []
+
+
+def test_wrong_calls(serve: Serve) -> None:
+    _, client = serve([])
+    find: Any = client.subscriptions.find_charges
+    for args, more in (((), {}), ((CHARGE, 5), {}), ((CHARGE,), {"client": client})):
+        with pytest.raises(TypeError, match="find_charges"):
+            find(*args, **more)
+    client.close()
+    with pytest.raises(billcore.ConfigError, match="closed"):
+        find(CHARGE)
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_an_answer_that_cannot_be_read_is_no_empty_list(serve: Serve, awaited: bool) -> None:
+    whole = order(-5)
+    without = {"id": "x", "total": 1}
+    replies = [page([whole, without], 1, 1), page([whole, {**without, "created_at": None}], 1, 1)]
+    replies += [Reply(status=503), RESET]
+    server, client, error = served(serve, replies)
+    find = both(server, client)[awaited]
+    for kind in (billcore.MissingFieldError, billcore.DecodeError, billcore.ServerError, billcore.ConnectionError):
+        with pytest.raises(kind):
+            find(error)
+
+
+def test_errors_hold_no_client(serve: Serve) -> None:
+    _, _, error = served(serve, [])
+    assert not any("client" in name or "subscription" in name for name in error.__dict__)
+    assert not hasattr(error, "find_candidates") and not hasattr(billcore.ApiError, "find_candidates")
