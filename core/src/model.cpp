@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
@@ -35,7 +36,12 @@ bool Subscription::usable_at(std::int64_t unix_micros) const {
                               "is not a status this version knows, so usable_at cannot tell: update billcore");
   }
   // Only null says that there is no end; a reduced payload leaves the field out.
-  if (!contains("ends_at")) throw detail::missing_field(value().path(), "ends_at");
+  if (!contains("ends_at")) {
+    auto path = value().path();
+    path += path.empty() ? "ends_at" : ".ends_at";
+    throw detail::value_error(ErrorCode::missing_field, std::move(path),
+                              "is absent, so usable_at cannot tell: get the subscription by its id");
+  }
   const auto ends = ends_at();
   return ends ? unix_micros < ends->unix_micros : now != subscription_status::cancelled;
 }

@@ -143,7 +143,7 @@ int main() {
     billcore_order_free(order);
     return status;
   });
-  starve("an absent field", BILLCORE_DECODE, [&](billcore_error** err) {
+  starve("an absent field", BILLCORE_ERROR_MISSING_FIELD, [&](billcore_error** err) {
     billcore_str text{};
     return billcore_event_created_at(event, &text, nullptr, err);
   });

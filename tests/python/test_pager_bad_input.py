@@ -279,6 +279,28 @@ def test_counts_that_cannot_be(kind: Kind, pages: int) -> None:
 
 
 @both
+def test_numbers_that_only_the_caller_reads(kind: Kind) -> None:
+    least = {"current_page": 1, "total_pages": 1}
+    with reading(kind, lambda _: json_reply({"data": [], "pagination": least})) as (_, own):
+        pager = own.orders()
+        only: Any = own.done(anext(aiter(pager.pages())) if kind == "awaited" else next(iter(pager.pages())))
+        assert (only.current_page, only.total_pages, pager.total) == (1, 1, None)
+        for name in ("total", "count", "per_page", "links"):
+            assert not hasattr(only, name) and getattr(only, name, "none") == "none"
+            with pytest.raises(billcore.MissingFieldError) as caught:
+                getattr(only, name)
+            assert (caught.value.path, caught.value.name) == (f"pagination.{name}", name)
+    wrong = least | {"total": None, "count": "1", "per_page": 1.5, "links": []}
+    with reading(kind, lambda _: json_reply({"data": [], "pagination": wrong})) as (_, own):
+        pager = own.orders()
+        only = own.done(anext(aiter(pager.pages())) if kind == "awaited" else next(iter(pager.pages())))
+        for name in ("total", "count", "per_page", "links"):
+            with pytest.raises(billcore.DecodeError) as raised:
+                getattr(only, name)
+            assert type(raised.value) is billcore.DecodeError and raised.value.path == f"pagination.{name}"
+
+
+@both
 @one_or_many
 def test_links_are_not_followed(kind: Kind, concurrency: int) -> None:
     with ScriptedServer() as elsewhere:

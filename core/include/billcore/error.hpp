@@ -41,7 +41,7 @@ enum class ErrorCode : std::int32_t {
   outcome_unknown = 20,
   pagination = 21,
   interrupted = 22,
-  missing_field = 23,
+  missing_field = 23,  // a required field that was read is absent; null or a wrong type is decode
 };
 
 /// One row of the table that all languages share.
