@@ -12,11 +12,12 @@ import pytest
 
 import billcore
 from billcore.testing import FaultKind, Sandbox
-from conformance.server import Reply, Script, ScriptedServer
+from conformance.server import Reply, Request, ScriptedServer
 
 from .conftest import Serve
 from .support import ACCOUNT, API_KEY, ORDER, page, run_python
 
+Answer = Callable[[Request], Reply]
 Find = Callable[..., list[billcore.Order]]
 RESET = Reply(send_only=0, ending="reset")
 
@@ -66,16 +67,9 @@ def both(server: ScriptedServer, client: billcore.Client) -> list[Find]:
     return [client.subscriptions.find_charges, awaiting(server)]
 
 
-def served(serve: Serve, script: Script) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
-    """A charge on a connection that is reset, and the error of it; after that the script."""
-    pages: Any = iter(script) if isinstance(script, list) else None
-
-    def answer(request: Any) -> Reply:
-        if request.method == "POST":
-            return RESET
-        return next(pages) if pages is not None else script(request)  # type: ignore[operator]
-
-    server, client = serve(answer)
+def served(serve: Serve, reads: Answer) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
+    """A charge on a connection that is reset, and the error of it. `reads` answers what is read after that."""
+    server, client = serve(lambda request: RESET if request.method == "POST" else reads(request))
     return server, client, unknown_charge(client)
 
 
@@ -152,13 +146,14 @@ def test_older_orders_are_none(serve: Serve) -> None:
 def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
     now = datetime.now(UTC)
 
-    def answer(request: Any) -> Reply:
+    def answer(request: Request) -> Reply:
         number = int(request.target.rpartition("page=")[2])
         return page([order(100 * number + i, f"{number}.{i}", now) for i in range(3)], number, 50, total=150)
 
     server, client, error = served(serve, answer)
     with billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, concurrency=8) as eager:
-        for find in [*both(server, client), eager.subscriptions.find_charges]:
+        finds: list[Find] = [*both(server, client), eager.subscriptions.find_charges]
+        for find in finds:
             before = len(server.requests)
             found = ids(find(error, skew=301.5))
             assert found == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
@@ -168,7 +163,7 @@ def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
 
 @pytest.mark.parametrize("id", ["a/b c", "æ%41", "100%", "x?y=1#z", "%2e%2e", "."])
 def test_ids_of_any_kind(serve: Serve, id: str) -> None:
-    def answer(request: Any) -> Reply:
+    def answer(request: Request) -> Reply:
         return RESET if request.method == "POST" else page([], 1, 1)
 
     server, client = serve(answer)
@@ -283,7 +278,8 @@ def test_an_answer_that_cannot_be_read_is_no_empty_list(serve: Serve, awaited: b
     without = {"id": "x", "total": 1}
     replies = [page([whole, without], 1, 1), page([whole, {**without, "created_at": None}], 1, 1)]
     replies += [Reply(status=503), RESET]
-    server, client, error = served(serve, replies)
+    answers = iter(replies)
+    server, client, error = served(serve, lambda _: next(answers))
     find = both(server, client)[awaited]
     for kind in (billcore.MissingFieldError, billcore.DecodeError, billcore.ServerError, billcore.ConnectionError):
         with pytest.raises(kind):
@@ -291,6 +287,6 @@ def test_an_answer_that_cannot_be_read_is_no_empty_list(serve: Serve, awaited: b
 
 
 def test_errors_hold_no_client(serve: Serve) -> None:
-    _, _, error = served(serve, [])
+    _, _, error = served(serve, lambda _: RESET)
     assert not any("client" in name or "subscription" in name for name in error.__dict__)
     assert not hasattr(error, "find_candidates") and not hasattr(billcore.ApiError, "find_candidates")

@@ -391,7 +391,8 @@ def test_usable_until_ends_at(status: str) -> None:
     with pytest.raises(billcore.MissingFieldError, match=r"^data\.ends_at is absent") as caught:
         at()
     assert caught.value.path == "data.ends_at"
-    for wrong in ("tomorrow", 5, True, [], {}):
+    no_times: list[Any] = ["tomorrow", 5, True, [], {}]
+    for wrong in no_times:
         with pytest.raises(billcore.DecodeError, match=r"^data\.ends_at is ") as other:
             at(ends_at=wrong)
         assert type(other.value) is billcore.DecodeError

@@ -290,7 +290,7 @@ def test_numbers_that_only_the_caller_reads(kind: Kind) -> None:
             with pytest.raises(billcore.MissingFieldError) as caught:
                 getattr(only, name)
             assert (caught.value.path, caught.value.name) == (f"pagination.{name}", name)
-    wrong = least | {"total": None, "count": "1", "per_page": 1.5, "links": []}
+    wrong: dict[str, Any] = least | {"total": None, "count": "1", "per_page": 1.5, "links": []}
     with reading(kind, lambda _: json_reply({"data": [], "pagination": wrong})) as (_, own):
         pager = own.orders()
         only = own.done(anext(aiter(pager.pages())) if kind == "awaited" else next(iter(pager.pages())))
