@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "billcore/detail/outcome.hpp"
 #include "head.hpp"
 #include "redact.hpp"
 #include "retry.hpp"
@@ -221,7 +222,7 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   detail.http_status = status;
   detail.request_id = answer.info->request_id();
   detail.body = kept_text(scrub(answer.body, request.terms.api_key, kept_body + 4), kept_body);
-  detail.outcome_unknown = request.is_write() && (status < 400 || status == 408 || status >= 500);
+  detail.outcome_unknown = request.is_write() && outcome_of_status(status) == Outcome::unknown;
   if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
   if (const auto wait = retry_after(answer.info->head(), unix_seconds())) {
     detail.retry_after = static_cast<double>(wait->count()) / 1000;

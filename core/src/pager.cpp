@@ -333,6 +333,13 @@ std::optional<Value> PagerCore::take_item() {
   return Value(page_->document, page_->items[position_++]);
 }
 
+void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexcept {
+  if (!(mark() == after) || before.fetched != fetched_) return;
+  taken_ = before.taken;
+  position_ = before.position;
+  stopped_ = before.stopped;
+}
+
 std::optional<PageData> PagerCore::rest_of_page() const {
   if (!page_) return std::nullopt;
   PageData page{page_->document, {}, page_->pagination};
@@ -392,6 +399,12 @@ void accept_page(PagerCore& core, const std::shared_ptr<const Document>& documen
 std::optional<Value> take_item(PagerCore& core) { return core.take_item(); }
 std::optional<PageData> take_page(PagerCore& core) { return core.take_page(); }
 std::int64_t taken_items(const PagerCore& core) noexcept { return core.taken(); }
+PagerMark mark(const PagerCore& core) noexcept { return core.mark(); }
+void take_back(PagerCore& core, const PagerMark& before, const PagerMark& after) noexcept {
+  core.take_back(before, after);
+}
+std::shared_ptr<const PagerCore> snapshot(const PagerCore& core) { return std::make_shared<PagerCore>(core); }
+void restore(PagerCore& core, const PagerCore& snapshot) { core = snapshot; }
 const std::optional<Value>& known_first(const PagerCore& core) noexcept { return core.known_first(); }
 std::optional<Value> next_item(PagerCore& core) { return core.next_item(); }
 std::optional<PageData> next_page(PagerCore& core) { return core.next_page(); }

@@ -36,6 +36,22 @@ class PageSource {
   virtual void stop() noexcept = 0;
 };
 
+/// Where a pager's pages come from; it stays with the pager when the rest is copied.
+class OwnSource {
+ public:
+  explicit OwnSource(std::unique_ptr<PageSource> source) noexcept : source_(std::move(source)) {}
+  ~OwnSource() = default;
+  OwnSource(const OwnSource& /*other*/) noexcept {}
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment, cert-oop54-cpp)
+  OwnSource& operator=(const OwnSource& /*other*/) noexcept { return *this; }
+  [[nodiscard]] PageSource* operator->() const noexcept { return source_.get(); }
+  [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return source_ == nullptr; }
+
+ private:
+  std::unique_ptr<PageSource> source_;
+};
+
+/// A copy has no source.
 class PagerCore {
  public:
   /// Error(invalid_argument) for a page below 1 and for a wrong state. Without a source, in steps only.
@@ -54,6 +70,8 @@ class PagerCore {
   void accept(const std::shared_ptr<const Document>& document);
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page();
+  [[nodiscard]] PagerMark mark() const noexcept { return {fetched_, taken_, position_, stopped_}; }
+  void take_back(const PagerMark& before, const PagerMark& after) noexcept;
   /// take_page() in two steps, for what can fail in between.
   [[nodiscard]] std::optional<PageData> rest_of_page() const;
   void skip_page() noexcept;
@@ -89,7 +107,7 @@ class PagerCore {
   [[nodiscard]] Error about_page(std::int64_t number, const Document& document, const Error& error) const;
   void announce() noexcept;
 
-  std::unique_ptr<PageSource> source_;
+  OwnSource source_;
   std::int64_t first_page_;
   std::int64_t concurrency_;
   bool strict_;

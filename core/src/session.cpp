@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "billcore/detail/outcome.hpp"
 #include "options.hpp"
 #include "text.hpp"
 
@@ -34,6 +35,23 @@ Error interrupted(const RequestInfo& request, const Exchange::Left& left) {
   auto detail = detail_of_cut_off(request, left);
   const char* after = detail.outcome_unknown ? " after it was sent; it may or may not have happened" : "";
   return {ErrorCode::interrupted, subject(request) + "interrupted" + after, std::move(detail)};
+}
+
+Error interrupt(Exchange& exchange) {
+  const auto request = exchange.request();
+  if (!exchange.done() || !request.is_write()) return interrupted(request, exchange.cancel());
+  try {
+    const auto answer = exchange.answer();
+    const int status = answer.info->status();
+    auto detail = detail_of(request);
+    detail.http_status = status;
+    detail.request_id = answer.info->request_id();
+    detail.outcome_unknown = outcome_of_status(status) == Outcome::unknown;
+    if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
+    return {ErrorCode::interrupted, interrupted_after_answer(subject(request), status), std::move(detail)};
+  } catch (const Error& error) {  // no complete answer
+    return {ErrorCode::interrupted, interrupted_after_error(error), error.detail()};
+  }
 }
 
 Session::Session(ClientOptions options, RetrySources sources) : owner_(true) {
@@ -88,7 +106,7 @@ void Session::send(const Operation& operation, const CallOptions& options,
     if (left.sent && operation.is_write()) throw_broken_off(exchange.request(), left);
     throw;
   }
-  if (!whole) throw interrupted(exchange.request(), exchange.cancel());
+  if (!whole) throw interrupt(exchange);
   Completed completed(exchange);
   read(completed);
 }

@@ -41,7 +41,9 @@ class Session {
   std::atomic<bool> closed_{false};
 };
 
-/// The error of a call that ended because it was told to.
+/// The error of a call that ended because it was told to, before an answer came.
 [[nodiscard]] Error interrupted(const RequestInfo& request, const Exchange::Left& left);
+/// Ends a call that was told to, whatever has come of it by then: the error says what became of a write.
+[[nodiscard]] Error interrupt(Exchange& exchange);
 
 }  // namespace billcore::detail

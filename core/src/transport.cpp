@@ -632,7 +632,12 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
     impl_->run_timers();
     if (until()) return true;
     if (interrupt && SteadyClock::now() - asked >= interrupt_interval) {
-      if (interrupt()) return false;
+      if (interrupt()) {
+        // An answer that has arrived meanwhile is read, so that the caller can say what became of a write.
+        static_cast<void>(curl_multi_perform(impl_->multi.get(), &running));
+        impl_->collect();
+        return false;
+      }
       asked = SteadyClock::now();
     }
     auto wait = interrupt_interval;

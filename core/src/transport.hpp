@@ -113,8 +113,8 @@ class Engine {
   /// Begins a request; `done` is called from within drive(), once, unless the operation is cancelled. The pointer is
   /// valid until then.
   Operation* start(Request request, Completion done);
-  /// Runs until `until` holds. `interrupt` is called at least every 50 ms; when it says true, drive returns false at
-  /// once.
+  /// Runs until `until` holds. `interrupt` is called at least every 50 ms; when it returns true, drive reads what has
+  /// arrived and returns false, also when `until` holds by then.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt);
   /// Gives an operation up without calling its completion. If it is in HTTP/2 and nothing has arrived on its connection since
   /// it left, that connection gets no further request. True when its request had begun to leave (`sent_at` then says

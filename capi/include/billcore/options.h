@@ -88,7 +88,9 @@ BILLCORE_API billcore_status billcore_client_options_set_max_response(billcore_c
                                                                       billcore_error** err);
 
 /** Asked at least every 50 ms while a call waits, on the thread of the call; true ends the call with
- * BILLCORE_INTERRUPTED. */
+ * BILLCORE_INTERRUPTED. A call whose answer comes first returns as usual. Of a write the error says what is known:
+ * billcore_error_http_status is that of an answer that came while it was asked (0: none), billcore_error_message what it
+ * means, billcore_error_outcome_unknown whether the write may have happened. */
 typedef bool (*billcore_interrupt)(void* context);
 
 /** `context` is handed to the callback; both must live as long as the client. A NULL callback takes it back.

@@ -46,7 +46,9 @@ struct ClientOptions {
   /// Larger answers are refused (bytes).
   std::size_t max_response = std::size_t{64} << 20U;
   /// Asked at least every 50 ms while a call waits, on the calling thread; true ends the call with Error(interrupted).
-  /// It may throw, which ends the call, too.
+  /// A call whose answer comes first returns as usual. Of a write the error says what is known: detail().http_status is
+  /// that of an answer that came while it was asked (0: none), message() what it means, outcome_unknown whether the write
+  /// may have happened. It may throw, which ends the call, too.
   std::function<bool()> interrupt = {};
   /// Told of every attempt; see hooks.hpp.
   std::shared_ptr<Hooks> hooks = {};

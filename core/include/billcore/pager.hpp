@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "billcore/error.hpp"
 #include "billcore/json.hpp"
 #include "billcore/resource.hpp"
 
@@ -91,6 +92,21 @@ void accept_page(PagerCore& core, const std::shared_ptr<const Document>& documen
 [[nodiscard]] std::optional<Value> take_item(PagerCore& core);
 [[nodiscard]] std::optional<PageData> take_page(PagerCore& core);
 [[nodiscard]] std::int64_t taken_items(const PagerCore& core) noexcept;
+
+/// How far a page has been taken. Of use until another page comes.
+struct PagerMark {
+  std::int64_t fetched = 0;
+  std::int64_t taken = 0;
+  std::size_t position = 0;
+  bool stopped = false;
+  friend bool operator==(const PagerMark&, const PagerMark&) = default;
+};
+[[nodiscard]] PagerMark mark(const PagerCore& core) noexcept;
+/// Undoes taking, for what never reached its reader: back to `before`, unless the pager has moved since `after`.
+void take_back(PagerCore& core, const PagerMark& before, const PagerMark& after) noexcept;
+/// All of a pager but its source, to go back over several pages: those are fetched again.
+[[nodiscard]] std::shared_ptr<const PagerCore> snapshot(const PagerCore& core);
+void restore(PagerCore& core, const PagerCore& snapshot);
 [[nodiscard]] const std::optional<Value>& known_first(const PagerCore& core) noexcept;
 
 [[nodiscard]] std::optional<Value> next_item(PagerCore& core);
@@ -188,16 +204,22 @@ class Pager {
     if (!value) return std::nullopt;
     return T(*std::move(value));
   }
-  /// All (remaining) items, at most `limit`.
+  /// All (remaining) items, at most `limit`. Interrupted, it takes none: the pager stands where it stood before.
   [[nodiscard]] std::vector<T> collect(std::size_t limit = std::numeric_limits<std::size_t>::max()) {
-    std::vector<T> out;
-    while (out.size() < limit) {
-      auto item = next();
-      if (!item) return out;
-      out.push_back(*std::move(item));
+    const auto before = detail::snapshot(*core_);
+    try {
+      std::vector<T> out;
+      while (out.size() < limit) {
+        auto item = next();
+        if (!item) return out;
+        out.push_back(*std::move(item));
+      }
+      stop();
+      return out;
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::interrupted) detail::restore(*core_, *before);
+      throw;
     }
-    stop();
-    return out;
   }
   /// Is the next item at hand? Then next() sends no request and does not wait.
   [[nodiscard]] bool buffered() const noexcept { return detail::buffered(*core_); }

@@ -1,0 +1,41 @@
+#include "billcore/detail/outcome.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr const char* unknown = "it may or may not have happened: look before you send it again";
+
+const char* meaning(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::done:
+      return "it was done";
+    case Outcome::refused:
+      return "it was refused";
+    case Outcome::unknown:
+      return unknown;
+  }
+  return unknown;
+}
+
+}  // namespace
+
+Outcome outcome_of_status(int status) noexcept {
+  if (status >= 200 && status < 300) return Outcome::done;
+  return status >= 400 && status < 500 && status != 408 ? Outcome::refused : Outcome::unknown;
+}
+
+std::string interrupted_after_answer(std::string_view subject, int status) {
+  return std::string(subject) + "interrupted after the answer came: status " + std::to_string(status) + ", " +
+         meaning(outcome_of_status(status));
+}
+
+std::string interrupted_after_error(const Error& error) {
+  const auto& detail = error.detail();
+  const auto subject = detail.method + ' ' + detail.path + ": ";
+  // A truncated answer has a status, too: `outcome_unknown` of the error says whether it was complete.
+  if (error.code() == ErrorCode::outcome_unknown) return subject + "interrupted after it was sent; " + unknown;
+  if (detail.http_status == 0) return subject + "interrupted, and nothing was sent";
+  return interrupted_after_answer(subject, detail.http_status);
+}
+
+}  // namespace billcore::detail

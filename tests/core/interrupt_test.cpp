@@ -1,0 +1,129 @@
+// ClientOptions::interrupt: what is known of a call that it ends, and of the list that the call read.
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "billcore/client.hpp"
+#include "support/server.hpp"
+
+namespace billcore {
+namespace {
+
+using namespace std::chrono_literals;
+using test::ScriptedServer;
+
+// Can an answer be read on a connection of this process to the port?
+bool has_arrived(int port) {
+  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sin_family != AF_INET) continue;
+    int bytes = 0;
+    if (ntohs(peer.sin_port) == port && ioctl(descriptor, FIONREAD, &bytes) == 0 && bytes > 0) return true;
+  }
+  return false;
+}
+
+// The error of a write whose answer arrives while the hook is asked, which then ends the call.
+Error interrupted_with(const std::string& answer) {
+  std::atomic<bool> asked{false};
+  const ScriptedServer server([&](const std::string& /*head*/) {
+    while (!asked) std::this_thread::sleep_for(1ms);
+    return answer;
+  });
+  ClientOptions options;
+  options.base_url = server.url();
+  options.api_key = "key";
+  options.interrupt = [&] {
+    asked = true;
+    while (!has_arrived(server.port())) std::this_thread::sleep_for(1ms);
+    return true;
+  };
+  const Client client(options);
+  try {
+    client.subscriptions().charge("s", {.product_id = 1, .amount = 1});
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {ErrorCode::ok, ""};
+}
+
+TEST(Interrupt, TheErrorSaysWhatTheAnswerMeans) {
+  const std::string subject = "POST /subscription/s/order: interrupted after ";
+  const auto done = interrupted_with(ScriptedServer::json(R"({"data":{"id":"o"}})"));
+  EXPECT_EQ(done.code(), ErrorCode::interrupted);
+  EXPECT_EQ(done.message(), subject + "the answer came: status 200, it was done");
+  EXPECT_EQ(done.detail().http_status, 200);
+  EXPECT_FALSE(done.detail().outcome_unknown);
+
+  const auto refused = interrupted_with(ScriptedServer::json("{}", 402));
+  EXPECT_EQ(refused.message(), subject + "the answer came: status 402, it was refused");
+  EXPECT_FALSE(refused.detail().outcome_unknown);
+
+  for (const int status : {307, 408, 500, 504}) {
+    const auto open = interrupted_with(ScriptedServer::json("{}", status));
+    EXPECT_EQ(open.message(), subject + "the answer came: status " + std::to_string(status) +
+                                  ", it may or may not have happened: look before you send it again");
+    EXPECT_EQ(open.detail().http_status, status);
+    EXPECT_TRUE(open.detail().outcome_unknown);
+    EXPECT_GT(open.detail().attempted_at, 0);
+  }
+
+  const auto broken = interrupted_with("HTTP/1.1 200 X\r\nContent-Length: 50\r\n\r\n{");
+  EXPECT_EQ(broken.code(), ErrorCode::interrupted);
+  EXPECT_EQ(broken.message(), subject + "it was sent; it may or may not have happened: look before you send it again");
+  EXPECT_TRUE(broken.detail().outcome_unknown);
+}
+
+TEST(Interrupt, AnAnswerThatComesFirstIsReturned) {
+  const ScriptedServer server(
+      [](const std::string& /*head*/) { return ScriptedServer::json(R"({"data":{"id":"o"}})"); });
+  std::atomic<bool> wanted{false};
+  ClientOptions options;
+  options.base_url = server.url();
+  options.api_key = "key";
+  options.timeout.reset();
+  options.interrupt = [&wanted] { return wanted.load(); };
+  const Client client(options);
+  EXPECT_EQ(client.orders().get("o").id().text(), "o");
+}
+
+TEST(Interrupt, AnInterruptedCollectTakesNothing) {
+  std::atomic<bool> waiting{false};
+  std::atomic<bool> released{false};
+  const ScriptedServer server([&](const std::string& head) {
+    const auto number = head.substr(head.find("page=") + 5, 1);
+    if (number == "3") waiting = true;
+    while (number == "3" && !released) std::this_thread::sleep_for(1ms);
+    return ScriptedServer::json(R"({"data":[{"id":")" + number + R"(a"},{"id":")" + number +
+                                R"(b"}],"pagination":{"total":6,"count":2,"per_page":2,"current_page":)" + number +
+                                R"(,"total_pages":3,"links":{"next":null,"previous":null}}})");
+  });
+  ClientOptions options;
+  options.base_url = server.url();
+  options.api_key = "key";
+  options.max_retries = 0;
+  options.concurrency = 1;
+  options.interrupt = [&] { return waiting && !released.exchange(true); };
+  const Client client(options);
+  auto pager = client.subscriptions().orders("s");
+  EXPECT_EQ(pager.next()->id().text(), "1a");
+  const auto before = pager.state();
+  EXPECT_THROW((void)pager.collect(), Error);
+  EXPECT_EQ(pager.state(), before);
+  std::string ids;
+  for (const auto& order : pager.collect()) ids.append(order.id().text()).append(" ");
+  EXPECT_EQ(ids, "1b 2a 2b 3a 3b ");
+  ASSERT_TRUE(pager.verdict());
+  EXPECT_TRUE(pager.verdict()->complete);
+}
+
+}  // namespace
+}  // namespace billcore
