@@ -35,6 +35,15 @@ class BillcoreError(Exception):
     def __init__(self, text: str = "") -> None:
         super().__init__(text)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> None:
+            """Of what is not there: a field, when __init__ never ran."""
+            kind = type(self)
+            if any(name in getattr(owner, "__annotations__", ()) for owner in kind.__mro__):
+                raise ConfigError(f"this {kind.__name__} was never initialised: its __init__ failed or did not run")
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         state = dict(self.__dict__)
         if self.__cause__ is not None:
@@ -59,6 +68,13 @@ class ApiError(BillcoreError):
     left, aware UTC, else None; client.subscriptions.find_charges() goes by it. Service interface: Errors.
     """
 
+    status: int
+    code: str | None
+    message: str | None
+    request_id: str | None
+    body: str
+    retry_after: float | None
+    attempts: int
     attempted_at: datetime | None
 
     def __init__(
@@ -165,6 +181,9 @@ class DecodeError(BillcoreError):
     data.price, else None.
     """
 
+    status: int | None
+    path: str | None
+
     def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
         super().__init__(text)
         self.status = status
@@ -201,6 +220,9 @@ class SignatureError(BillcoreError):
     reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks. http_status: what to
     answer the sender; left out, the one that goes with the reason.
     """
+
+    reason: SignatureReason
+    http_status: int
 
     def __init__(self, reason: SignatureReason, http_status: int | None = None, *, text: str | None = None) -> None:
         super().__init__(reason if text is None else text)

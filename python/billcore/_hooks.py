@@ -41,7 +41,21 @@ class Attempt:
         self.request_id: Final = request_id
         self.wait: Final = wait
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> None:
+            """Of what is not there: a member, when __init__ never ran."""
+            if name not in Attempt.__slots__:
+                raise AttributeError(f"'Attempt' object has no attribute {name!r}", name=name, obj=self)
+            from ._errors import ConfigError
+
+            raise ConfigError("this Attempt was never initialised: its __init__ failed or did not run")
+
     def __repr__(self) -> str:
+        try:
+            object.__getattribute__(self, "wait")
+        except AttributeError:
+            return "<billcore.Attempt, never initialised>"
         end = f" {self.error or self.status}" if self.error or self.status else ""
         return f"<billcore.Attempt {self.method} {self.route} attempt={self.attempt}{end}>"
 
@@ -97,8 +111,25 @@ def tell(
         return
     try:
         function(Attempt(method, route, number, status, error, duration, request_id, wait))
-    except Exception:
+    except Exception as error:
+        if is_of_signal(error):
+            raise
         logger.exception("the hook %s of %s failed", hook, type(hooks).__qualname__)
+
+
+def is_of_signal(error: BaseException) -> bool:
+    """Was it raised by the handler of a signal? One that arrives while a hook runs is not the hook's failure."""
+    import signal
+
+    handlers = [one for number in signal.valid_signals() if callable(one := signal.getsignal(number))]
+    codes = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers}
+    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # of an object with __call__
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code in codes:
+            return True
+        trace = trace.tb_next
+    return False
 
 
 for _value in (Attempt, Hooks):

@@ -2,9 +2,11 @@
 #include <Python.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "billcore/detail/outcome.hpp"
 #include "billcore/error.hpp"
 #include "bind_client.hpp"
 #include "bind_error.hpp"
@@ -18,7 +20,8 @@ enum class Phase { fresh, waiting, over };
 
 class Awaitable {
  public:
-  Awaitable(Sender sender, std::shared_ptr<Job> job, const char* name) noexcept
+  /// sender: null for a job that sends nothing.
+  Awaitable(std::optional<Sender> sender, std::shared_ptr<Job> job, const char* name) noexcept
       : sender_(std::move(sender)), job_(std::move(job)), name_(name) {}
 
   /// Goes on: with the job's result, or with a future to wait for.
@@ -41,10 +44,12 @@ class Awaitable {
   // True when there is something to wait for, false when the job is done.
   bool begin();
   [[noreturn]] void raise(const std::exception_ptr& error);
+  // About a write that had ended when it was interrupted.
+  [[nodiscard]] std::string note_of_ended(const Begun& begun) const;
   // Tasks keep what they ran: so the job goes at once, and with it the right to read a list.
   void end() noexcept;
 
-  Sender sender_;
+  std::optional<Sender> sender_;
   std::shared_ptr<Job> job_;
   const char* name_;
   Phase phase_ = Phase::fresh;
@@ -54,13 +59,14 @@ class Awaitable {
 };
 
 bool Awaitable::begin() {
+  if (!sender_) return false;
   const auto loop = running_loop();
   if (engine_ == nullptr || !engine_->is_of(loop)) {
-    job_->set_hooks(sender_.hooks.for_call(true));
-    engine_ = sender_.loops->of(loop, sender_.client);
+    job_->set_hooks(sender_->hooks.for_call(true));
+    engine_ = sender_->loops->of(loop, sender_->client);
   }
   try {
-    begun_ = job_->begin(*engine_, sender_.client, loop, job_);
+    begun_ = job_->begin(*engine_, sender_->client, loop, job_);
   } catch (const Error& error) {
     raise_for(error);
   }
@@ -100,6 +106,17 @@ PySendResult Awaitable::send(PyObject** out) {
   }
 }
 
+std::string Awaitable::note_of_ended(const Begun& begun) const {
+  if (!begun.error) return job_->outcome();
+  try {
+    std::rethrow_exception(begun.error);
+  } catch (const Error& error) {
+    return detail::interrupted_after_error(error);
+  } catch (const std::exception&) {
+    return "the call had ended already, and its result is lost: look before you send it again";
+  }
+}
+
 void Awaitable::end() noexcept {
   phase_ = Phase::over;
   waiter_ = py::object();
@@ -110,11 +127,10 @@ void Awaitable::end() noexcept {
 void Awaitable::broken() noexcept {
   py::error_already_set raised;
   if (const auto begun = std::exchange(begun_, nullptr)) {
+    job_->take_back();
     try {
       auto note = engine_->cancel(*begun);
-      if (begun->ended && begun->write) {
-        note = "the call had ended already, and its result is lost: look before you send it again";
-      }
+      if (begun->ended && begun->write) note = note_of_ended(*begun);
       if (!note.empty()) raised.value().attr("add_note")(note);
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the error itself matters more
     }
@@ -132,7 +148,10 @@ void Awaitable::drop() noexcept {
 }
 
 void Awaitable::close() noexcept {
-  if (const auto begun = std::exchange(begun_, nullptr)) engine_->abandon(*begun);
+  if (const auto begun = std::exchange(begun_, nullptr)) {
+    job_->take_back();
+    engine_->abandon(*begun);
+  }
   end();
 }
 
@@ -259,13 +278,24 @@ void bind_awaitable(py::module_& module) {
       .attr("register")(py::handle(reinterpret_cast<PyObject*>(awaitable_type)));
 }
 
-py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name) {
-  auto own = std::make_unique<Awaitable>(sender, std::move(job), name);
+namespace {
+
+py::object make_object(std::unique_ptr<Awaitable> own) {
   auto* const object = PyObject_GC_New(AwaitableObject, awaitable_type);
   if (object == nullptr) throw py::error_already_set();
   object->own = own.release();
   PyObject_GC_Track(object);
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+}
+
+}  // namespace
+
+py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name) {
+  return make_object(std::make_unique<Awaitable>(sender, std::move(job), name));
+}
+
+py::object make_awaitable(std::shared_ptr<Job> job, const char* name) {
+  return make_object(std::make_unique<Awaitable>(std::nullopt, std::move(job), name));
 }
 
 }  // namespace billcore::python

@@ -1,5 +1,8 @@
 // Lists as Arrow columns, through the PyCapsule interface: ArrowStream, ArrowBatch.
 // https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <mutex>
 #include <new>
@@ -8,6 +11,7 @@
 
 #include "billcore/arrow.hpp"
 #include "bind_error.hpp"
+#include "interruption.hpp"
 #include "list.hpp"
 
 namespace billcore::python {
@@ -160,7 +164,15 @@ class ListBatches final : public detail::BatchSource {
     while (!detail::buffered(*list->core)) {
       if (!detail::advance(*list->core)) return std::nullopt;
     }
-    return detail::take_batch(*list->core, reading_->columns);
+    const auto before = detail::mark(*list->core);
+    auto batch = detail::take_batch(*list->core, reading_->columns);
+    // A signal that Python hears only after the reader has returned would cost this batch. Other threads than that of the
+    // signals must not wait for the GIL: its holder may wait for the reader.
+    if (syscall(SYS_gettid) != getpid() && !hook_interrupt::is_kept()) return batch;
+    const py::gil_scoped_acquire gil;
+    if (!interruption_raised()) return batch;
+    detail::take_back(*list->core, before, detail::mark(*list->core));
+    throw Error(ErrorCode::interrupted, "GET " + list->operation.path + ": interrupted");
   }
 
   ReadingPtr reading_;
@@ -196,7 +208,7 @@ class NextBatch final : public ListJob {
   NextBatch(ListPtr list, ColumnsPtr columns, py::object reader = {})
       : ListJob(std::move(list), std::move(reader)), columns_(std::move(columns)) {}
   [[nodiscard]] bool has_enough() override { return detail::buffered(core()); }
-  [[nodiscard]] py::object result() override {
+  [[nodiscard]] py::object give() override {
     auto batch = without_gil([this] { return detail::take_batch(core(), columns_); });
     if (!batch) raise_stop();
     return py::cast(*std::move(batch));

@@ -34,10 +34,12 @@ py::object done(const Sender& sender, py::object result, std::function<void()> a
   return run(sender, std::make_unique<DoneJob>(std::move(result), std::move(act)), name);
 }
 
-py::object close(const AwaitedClient& self) {
+py::object close(const py::object& self) {
+  const auto* const own = held_or_null<AwaitedClient>(self.ptr());
+  if (own == nullptr) return make_awaitable(std::make_shared<DoneJob>(py::none(), nullptr), "AsyncClient.close");
   return done(
-      self, py::none(),
-      [sender = Sender(self)]() mutable {
+      *own, py::none(),
+      [sender = Sender(*own)]() mutable {
         if (sender.client.close()) sender.loops->close();
       },
       "AsyncClient.close");
@@ -47,22 +49,20 @@ py::object close(const AwaitedClient& self) {
 
 void bind_async_client(py::module_& module) {
   static const Signature create("AsyncClient(" BILLCORE_CLIENT_PARAMETERS);
-  static const Signature init("__init__(self, " BILLCORE_CLIENT_PARAMETERS);
-  auto type = py::class_<AwaitedClient>(module, "AsyncClient", create.doc(async_client_doc).c_str());
+  auto type = py::class_<AwaitedClient>(module, "AsyncClient", create.doc(async_client_doc).c_str(),
+                                        py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = async_client_doc;
   type.attr("__module__") = "billcore";
-  type.def(py::init([](const py::args& args, const py::kwargs& kwargs) {
-             return AwaitedClient{make_sender(create.bind(args, kwargs), std::make_shared<Loops>())};
-           }),
-           init.doc("Connects to nothing yet.").c_str());
+  constexpr auto new_loops = [] { return std::make_shared<Loops>(); };
+  def_method(type, init_signature(), fast_call<init_client<AwaitedClient, new_loops>>, "Connects to nothing yet.");
   bind_common(type);
   static const Signature end("close(self)");
   type.def("close", &close,
            end.doc("Close idle connections; calls under way finish, later ones raise ConfigError.").c_str());
   type.def("__aenter__", [](const py::object& self) {
-    return done(self.cast<const AwaitedClient&>(), self, nullptr, "AsyncClient.__aenter__");
+    return done(held<AwaitedClient>(self.ptr()), self, nullptr, "AsyncClient.__aenter__");
   });
-  type.def("__aexit__", [](const AwaitedClient& self, const py::args& /*args*/) { return close(self); });
+  type.def("__aexit__", [](const py::object& self, const py::args& /*args*/) { return close(self); });
 }
 
 }  // namespace billcore::python

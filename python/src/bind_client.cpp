@@ -9,9 +9,11 @@
 #include <limits>
 #include <vector>
 
+#include "billcore/detail/outcome.hpp"
 #include "billcore/error.hpp"
 #include "bind_common.hpp"
 #include "bind_error.hpp"
+#include "interruption.hpp"
 #include "job.hpp"
 #include "json_text.hpp"
 
@@ -70,7 +72,7 @@ std::string path_text(py::handle value, const char* name) {
 // Called without the GIL, at least every 50 ms while a call waits. What a signal handler raises stays set for set_error().
 bool interrupted() {
   const py::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
+  return interruption_raised();
 }
 
 int count(py::handle value, const char* name) {
@@ -167,21 +169,24 @@ Service interface: Endpoints; Authentication; Errors.)";
 
 void bind_client(py::module_& module) {
   static const Signature create("Client(" BILLCORE_CLIENT_PARAMETERS);
-  static const Signature init("__init__(self, " BILLCORE_CLIENT_PARAMETERS);
-  auto type = py::class_<SyncClient>(module, "Client", create.doc(client_doc).c_str());
+  auto type =
+      py::class_<SyncClient>(module, "Client", create.doc(client_doc).c_str(), py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = client_doc;
   type.attr("__module__") = "billcore";
-  type.def(py::init([](const py::args& args, const py::kwargs& kwargs) {
-             return SyncClient{make_sender(create.bind(args, kwargs), nullptr)};
-           }),
-           init.doc("Connects to nothing yet.").c_str());
+  constexpr auto no_loops = [] { return std::shared_ptr<Loops>(); };
+  def_method(type, init_signature(), fast_call<init_client<SyncClient, no_loops>>, "Connects to nothing yet.");
   bind_common(type);
   static const Signature close("close(self)");
-  const auto end = [](SyncClient& self) { without_gil([&] { self.client.close(); }); };
+  const auto end = [](const py::object& self) {
+    if (auto* const own = held_or_null<SyncClient>(self.ptr())) without_gil([&] { own->client.close(); });
+  };
   type.def("close", end,
            close.doc("Close idle connections; calls under way finish, later ones raise ConfigError.").c_str());
-  type.def("__enter__", [](py::object self) { return self; });
-  type.def("__exit__", [end](SyncClient& self, const py::args& /*args*/) { end(self); });
+  type.def("__enter__", [](const py::object& self) {
+    static_cast<void>(held<SyncClient>(self.ptr()));
+    return self;
+  });
+  type.def("__exit__", [end](const py::object& self, const py::args& /*args*/) { end(self); });
 }
 
 }  // namespace
@@ -195,19 +200,66 @@ void raise_for(const Error& error) {
   throw py::error_already_set();
 }
 
+namespace {
+
+// Sends what the job wants sent, and waits.
+void send(const Sender& sender, Job& job) {
+  while (const auto operation = job.next()) {
+    job.set_hooks(sender.hooks.for_call(false));
+    without_gil(
+        [&] { sender.client.send(*operation, job.options(), [&job](Completed& completed) { job.take(completed); }); });
+  }
+}
+
+// A signal that arrived after the last look of the engine would make Python throw the result away in silence. So the last
+// look is here, while the call still holds it.
+py::object finish(Job& job, py::object result) {
+  job.release();
+  if (!interruption_raised()) return result;
+  annotate_error(job.outcome());
+  job.take_back();
+  throw py::error_already_set();
+}
+
+// The same for a call that failed: what it raised becomes the context. The look comes first, since the error is made by
+// Python code, in which a handler would run and raise.
+[[noreturn]] void fail(Job& job, const Error& error) {
+  job.release();
+  if (error.code() == ErrorCode::interrupted) {
+    job.take_back();
+    raise_for(error);
+  }
+  std::optional<py::error_already_set> interruption;
+  if (interruption_raised()) interruption.emplace();
+  const auto note = job.is_write() ? detail::interrupted_after_error(error) : std::string();
+  try {
+    raise_for(error);
+  } catch (py::error_already_set& raised) {
+    if (interruption) {
+      interruption->restore();
+      annotate_error(note, raised.value());
+    } else {
+      const bool is_own = py::hasattr(raised.value(), "outcome_unknown");
+      raised.restore();
+      if (!is_own) annotate_error(note);  // a handler has raised after all
+    }
+  }
+  throw py::error_already_set();
+}
+
+}  // namespace
+
 py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name) {
   if (sender.loops != nullptr) return make_awaitable(sender, std::move(job), name);
   try {
-    while (const auto operation = job->next()) {
-      job->set_hooks(sender.hooks.for_call(false));
-      without_gil([&] {
-        sender.client.send(*operation, job->options(), [&job](Completed& completed) { job->take(completed); });
-      });
-    }
+    send(sender, *job);
+    return finish(*job, job->result());
   } catch (const Error& error) {
-    raise_for(error);
+    fail(*job, error);
+  } catch (const py::error_already_set&) {  // the end of a list, or an interruption between two pages
+    job->take_back();
+    throw;
   }
-  return job->result();
 }
 
 Sender make_sender(const std::vector<py::handle>& values, std::shared_ptr<Loops> loops) {
@@ -276,4 +328,5 @@ PYBIND11_MODULE(_client, module) {
   bind_awaitable(module);
   bind_client(module);
   bind_async_client(module);
+  guard_types(module, 16);
 }

@@ -54,6 +54,8 @@ struct Sender {
 [[nodiscard]] py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name);
 /// The same when there are loops.
 [[nodiscard]] py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name);
+/// The same without a client, for a job that sends nothing.
+[[nodiscard]] py::object make_awaitable(std::shared_ptr<Job> job, const char* name);
 /// Raises the Python error of `error`.
 [[noreturn]] void raise_for(const Error& error);
 

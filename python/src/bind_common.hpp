@@ -2,11 +2,27 @@
 #pragma once
 
 #include "bind_client.hpp"
+#include "fast_call.hpp"
 
 namespace billcore::python {
 
 struct SyncClient : Sender {};
 struct AwaitedClient : Sender {};
+
+inline const Signature& init_signature() {
+  static const Signature signature("__init__(self, " BILLCORE_CLIENT_PARAMETERS);
+  return signature;
+}
+
+/// __init__ of both.
+template <typename Type, auto make_loops>
+py::object init_client(PyObject* self, const Call& call) {
+  initialise<Type>(self, [&] {
+    const auto values = init_signature().bind<14>(call);
+    return Type{make_sender({values.begin(), values.end()}, make_loops())};
+  });
+  return py::none();
+}
 
 template <typename Type>
 void bind_common(py::class_<Type>& type) {
@@ -44,7 +60,9 @@ query: mapping or pairs. json: the body; None is null. raise_on_error: False giv
                "headers: instead of all that were given. Closing it leaves the connections to the first one.")
           .c_str());
   const std::string name = py::str(type.attr("__name__"));
-  type.def("__repr__", [name](const Type& /*self*/) { return "<billcore." + name + '>'; });
+  type.def("__repr__", [name](const py::object& self) {
+    return "<billcore." + name + (held_or_null<Type>(self.ptr()) == nullptr ? ", never initialised>" : ">");
+  });
   refuse_copies(type, "it holds an API key; make one where it is needed");
 }
 

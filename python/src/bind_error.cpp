@@ -49,7 +49,11 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
 void set_interrupted(const Error& error) {
   if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
   py::error_already_set raised;
-  if (error.detail().outcome_unknown) raised.value().attr("add_note")(foreign_text(error.message()));
+  const auto& detail = error.detail();
+  const bool is_write = !detail.method.empty() && detail.method != "GET";
+  // Of a write that never left there is nothing to say.
+  if (is_write && (detail.outcome_unknown || detail.http_status != 0))
+    raised.value().attr("add_note")(foreign_text(error.message()));
   raised.restore();
 }
 

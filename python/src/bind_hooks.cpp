@@ -4,6 +4,7 @@
 
 #include "arguments.hpp"
 #include "bind_error.hpp"
+#include "interruption.hpp"
 #include "objects.hpp"
 
 namespace billcore::python {
@@ -28,6 +29,15 @@ const char* class_of(ErrorCode code) noexcept {
     if (row.code == code) return row.python_class;
   }
   return "BillcoreError";
+}
+
+bool ends_call(const py::error_already_set& error) {
+  if (!error.matches(PyExc_Exception)) return true;
+  try {
+    return py::module_::import("billcore._hooks").attr("is_of_signal")(error.value()).cast<bool>();
+  } catch (const py::error_already_set&) {
+    return false;
+  }
 }
 
 /// Passes everything on to billcore._hooks.tell(), which knows the user's hooks and logging.
@@ -69,8 +79,10 @@ class PythonHooks final : public Hooks {
         context_.attr("run")(function, *arguments);
       }
     } catch (py::error_already_set& error) {
-      // tell() lets through only what is no Exception: a Ctrl-C, which is to end the call and not only the hook.
-      if (error.matches(PyExc_KeyboardInterrupt)) {
+      // What is not an Exception, and what the handler of a signal raised, is to end the call and not only the hook.
+      if (context_.is_none() && ends_call(error)) {
+        hook_interrupt::keep(error.value());
+      } else if (error.matches(PyExc_KeyboardInterrupt)) {
         PyErr_SetInterrupt();
       } else {
         error.discard_as_unraisable("a hook of billcore");

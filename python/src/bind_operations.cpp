@@ -124,7 +124,7 @@ class ChargesJob final : public ListJob {
  public:
   ChargesJob(ListPtr list, std::int64_t since) : ListJob(std::move(list)), since_(since) {}
   [[nodiscard]] bool has_enough() override { return detail::take_charges(core(), since_, found_); }
-  [[nodiscard]] py::object result() override {
+  [[nodiscard]] py::object give() override {
     py::list out;
     for (const auto& order : found_) out.append(view(View::order, order));
     return out;

@@ -1,6 +1,7 @@
 // Lists: Pager, its iterators, Page, Verdict.
 #include <pybind11/stl.h>
 
+#include "interruption.hpp"
 #include "list.hpp"
 
 namespace billcore::python {
@@ -17,7 +18,7 @@ class NextItem final : public ListJob {
  public:
   using ListJob::ListJob;
   [[nodiscard]] bool has_enough() override { return detail::buffered(core()); }
-  [[nodiscard]] py::object result() override {
+  [[nodiscard]] py::object give() override {
     const auto value = list().take_item();
     if (!value) raise_stop();
     return view(list().type, *value);
@@ -28,7 +29,7 @@ class NextPage final : public ListJob {
  public:
   using ListJob::ListJob;
   [[nodiscard]] bool has_enough() override { return found_ = found_ || detail::buffered(core()) || taken() > 0; }
-  [[nodiscard]] py::object result() override {
+  [[nodiscard]] py::object give() override {
     auto page = found_ ? detail::take_page(core()) : std::nullopt;
     if (!page) raise_stop();
     AnyPage out{list().type, {}, page->pagination};
@@ -44,7 +45,7 @@ class FirstItem final : public ListJob {
  public:
   using ListJob::ListJob;
   [[nodiscard]] bool has_enough() override { return detail::known_first(core()).has_value(); }
-  [[nodiscard]] py::object result() override {
+  [[nodiscard]] py::object give() override {
     const auto& value = detail::known_first(core());
     return value ? view(list().type, *value) : py::object(py::none());
   }
@@ -54,6 +55,7 @@ class AllItems final : public ListJob {
  public:
   AllItems(ListPtr list, std::size_t most) : ListJob(std::move(list)), most_(most) {}
   [[nodiscard]] bool has_enough() override {
+    if (before_ == nullptr) before_ = detail::snapshot(core());
     while (out_.size() < most_) {
       const auto value = list().take_item();
       if (!value) return false;
@@ -61,12 +63,21 @@ class AllItems final : public ListJob {
     }
     return true;
   }
-  [[nodiscard]] py::object result() override {
+  [[nodiscard]] py::object give() override {
     if (out_.size() >= most_) detail::stop(core());
     return std::move(out_);
   }
+  // Interrupted, it takes none.
+  void take_back() noexcept override {
+    if (before_ == nullptr) return;
+    try {
+      detail::restore(core(), *std::exchange(before_, nullptr));
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory for it
+    }
+  }
 
  private:
+  std::shared_ptr<const detail::PagerCore> before_;
   std::size_t most_;
   py::list out_;
 };
@@ -94,8 +105,17 @@ struct AsyncPages : Iteration {
 py::object next_item(const Items& self) {
   {
     // Most items are at hand: they need no job.
-    const Use list(self.list);
-    if (const auto value = self.list->take_item()) return view(list->type, *value);
+    std::optional<Use> list(self.list);
+    const auto before = detail::mark(*self.list->core);
+    if (const auto value = self.list->take_item()) {
+      auto out = view(self.list->type, *value);
+      const auto after = detail::mark(*self.list->core);
+      list.reset();  // for signal handlers
+      if (!interruption_raised()) return out;
+      const py::error_already_set raised;
+      if (!self.list->busy) detail::take_back(*self.list->core, before, after);
+      throw raised;
+    }
   }
   return read<NextItem>(self.list, "Pager.__next__");
 }
@@ -220,7 +240,7 @@ void bind_reading(py::class_<Type>& type) {
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         return collect(self, collect_signature.bind(args, kwargs)[0]);
       },
-      collect_signature.doc("All (remaining) items, at most `limit`.").c_str());
+      collect_signature.doc("All (remaining) items, at most `limit`; interrupted, it takes none of them.").c_str());
   type.def_property_readonly(
       "total", [](const Type& self) { return detail::list_total(*Use(self.list)->core); },
       "The service's count of the whole list; None before the first page.");

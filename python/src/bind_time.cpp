@@ -14,7 +14,9 @@ namespace {
 
 // On first use: importing datetime costs, and most receivers read no time.
 void need_datetime() {
-  if (PyDateTimeAPI == nullptr) PyDateTime_IMPORT;
+  if (PyDateTimeAPI != nullptr) return;
+  py::module_::import("datetime");  // PyDateTime_IMPORT would turn an interrupted import into an ImportError
+  PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
 }
 

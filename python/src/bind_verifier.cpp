@@ -122,19 +122,35 @@ const Signature& request_signature() {
   return signature;
 }
 
+const Signature& init_signature() {
+  static const Signature signature(
+      "__init__(self, secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  return signature;
+}
+
+py::object verifier_init(PyObject* self, const Call& call) {
+  initialise<Verifier>(self, [&] {
+    const auto values = init_signature().bind<5>(call);
+    return make_verifier({values.begin(), values.end()}, false);
+  });
+  return py::none();
+}
+
 py::object verifier_verify(PyObject* self, const Call& call) {
+  const auto& verifier = held<Verifier>(self);
   const auto [body, signature] = verify_signature().bind<2>(call);
-  return verify(held<Verifier>(self), body, signature);
+  return verify(verifier, body, signature);
 }
 
 py::object verifier_unwrap(PyObject* self, const Call& call) {
+  const auto& verifier = held<Verifier>(self);
   const auto [body, signature] = unwrap_signature().bind<2>(call);
-  return unwrap(held<Verifier>(self), body, signature_of(signature));
+  return unwrap(verifier, body, signature_of(signature));
 }
 
 py::object verifier_unwrap_request(PyObject* self, const Call& call) {
-  const auto [body, headers] = request_signature().bind<2>(call);
   const auto& verifier = held<Verifier>(self);
+  const auto [body, headers] = request_signature().bind<2>(call);
   const auto found = find_signature(verifier, headers);
   return unwrap(verifier, body, found ? std::optional<std::string_view>(*found) : std::nullopt);
 }
@@ -174,16 +190,12 @@ void bind_verifier(py::module_& module) {
   bind_verified(module);
   static const Signature create(
       "Verifier(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
-  auto type = py::class_<Verifier>(module, "Verifier", create.doc(verifier_doc).c_str());
+  auto type =
+      py::class_<Verifier>(module, "Verifier", create.doc(verifier_doc).c_str(), py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = verifier_doc;
   type.attr("__module__") = "billcore.webhooks";
 
-  static const Signature init(
-      "__init__(self, secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
-  type.def(py::init([](const py::args& args, const py::kwargs& kwargs) {
-             return make_verifier(create.bind(args, kwargs), false);
-           }),
-           init.doc("Prepares the keys.").c_str());
+  def_method(type, init_signature(), fast_call<verifier_init>, "Prepares the keys.");
 
   static const Signature any(
       "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
@@ -225,9 +237,11 @@ malformed.)");
       "header", [](const Verifier& self) { return self.options().header; }, "Name of the signature header.");
   type.def_property_readonly(
       "max_body", [](const Verifier& self) { return self.options().max_body; }, "Larger bodies are refused; bytes.");
-  type.def("__repr__", [](const Verifier& self) {
+  type.def("__repr__", [](const py::object& self) {
+    const auto* const verifier = held_or_null<Verifier>(self.ptr());
+    if (verifier == nullptr) return py::str("<billcore.webhooks.Verifier, never initialised>");
     return py::str("<billcore.webhooks.Verifier header={!r} secrets={}>")
-        .format(self.options().header, self.secret_count());
+        .format(verifier->options().header, verifier->secret_count());
   });
   refuse_copies(type, "it holds signing secrets; make one where it is needed");
 

@@ -18,6 +18,7 @@
 #include "bind_verifier.hpp"
 #include "bridge.hpp"
 #include "fast_call.hpp"
+#include "uninitialised.hpp"
 #include "webhook_arguments.hpp"
 
 namespace billcore::python {
@@ -176,6 +177,7 @@ PYBIND11_MODULE(_webhook, module) {
   bind_response_info(module);
   bind_verifier(module);
   bind_functions(module);
+  guard_types(module, 0);
 
   py::dict codes;
   for (const auto& row : billcore::error_code_table) {

@@ -6,6 +6,7 @@
 
 #include "arguments.hpp"
 #include "bind_error.hpp"
+#include "uninitialised.hpp"
 
 namespace billcore::python {
 
@@ -25,16 +26,5 @@ using FastCall = PyObject* (*)(PyObject*, PyObject* const*, py::ssize_t, PyObjec
 void def_method(py::handle type, const Signature& signature, FastCall function, const char* doc);
 void def_function(py::module_& module, const Signature& signature, FastCall function, const char* doc,
                   const char* module_name);
-
-/// What a pybind11 object holds, given that its type is right (which a method of the type may take for granted).
-/// TypeError when its __init__ was never called.
-template <typename T>
-T& held(PyObject* self) {
-  static const auto* const type = py::detail::get_type_info(typeid(T), true);
-  auto* instance = reinterpret_cast<py::detail::instance*>(self);
-  auto* value = static_cast<T*>(instance->get_value_and_holder(type).value_ptr());
-  if (value == nullptr) type_error(std::string(Py_TYPE(self)->tp_name) + ".__init__() was not called");
-  return *value;
-}
 
 }  // namespace billcore::python

@@ -5,9 +5,12 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "billcore/client.hpp"
+#include "billcore/detail/document.hpp"
+#include "billcore/detail/outcome.hpp"
 #include "bind_client.hpp"
 
 namespace billcore::python {
@@ -31,6 +34,14 @@ class Job {
                                                      const std::shared_ptr<Job>& self);
   /// The result, or a Python error. With the GIL.
   [[nodiscard]] virtual py::object result() = 0;
+  /// The caller's own code may run from now on, before the result has reached it.
+  virtual void release() noexcept {}
+  /// The result never reached the caller.
+  virtual void take_back() noexcept {}
+  /// Is it about a write?
+  [[nodiscard]] virtual bool is_write() const noexcept { return false; }
+  /// One line about a write that has a result, for a caller that does not get it; else empty.
+  [[nodiscard]] virtual std::string outcome() const { return {}; }
 
   [[nodiscard]] const CallOptions& options() const noexcept { return options_; }
   void set_hooks(std::shared_ptr<Hooks> hooks) noexcept { options_.hooks = std::move(hooks); }
@@ -42,19 +53,42 @@ class Job {
 /// One operation and its result.
 class SingleJob : public Job {
  public:
-  SingleJob(Operation operation, CallOptions options) : Job(std::move(options)), operation_(std::move(operation)) {}
+  SingleJob(Operation operation, CallOptions options) : Job(std::move(options)), operation_(std::move(operation)) {
+    if (operation_->is_write()) subject_ = operation_->method + ' ' + operation_->path + ": ";
+  }
   [[nodiscard]] std::optional<Operation> next() override { return std::exchange(operation_, std::nullopt); }
+  [[nodiscard]] bool is_write() const noexcept override { return !subject_.empty(); }
+  [[nodiscard]] std::string outcome() const override {
+    return is_write() && status_ != 0 ? detail::interrupted_after_answer(subject_, status_) : std::string();
+  }
+
+ protected:
+  void set_status(int status) noexcept { status_ = status; }
 
  private:
   std::optional<Operation> operation_;
+  std::string subject_;  // of a write: how lines about it begin
+  int status_ = 0;       // of the answer
 };
 
 class ResourceJob : public SingleJob {
  public:
   ResourceJob(View type, Operation operation, CallOptions options)
       : SingleJob(std::move(operation), std::move(options)), type_(type) {}
-  void take(Completed& completed) override { value_ = completed.resource(); }
+  void take(Completed& completed) override {
+    value_ = completed.resource();
+    set_status(value_->document()->info()->status());
+  }
   [[nodiscard]] py::object result() override { return view(type_, *value_); }
+  [[nodiscard]] std::string outcome() const override {
+    auto text = SingleJob::outcome();
+    const auto id = text.empty() ? std::nullopt : value_->find("id");
+    if (!id) return text;
+    constexpr std::size_t longest = 80;
+    const bool is_text = id->kind() == Value::Kind::string;
+    const auto shown = is_text ? std::string(id->text()) : std::string(id->raw());
+    return shown.size() > longest ? text : text + " (id " + shown + ')';
+  }
 
  private:
   View type_;
@@ -65,7 +99,10 @@ class ResponseJob : public SingleJob {
  public:
   ResponseJob(Operation operation, bool raise_on_error, CallOptions options)
       : SingleJob(std::move(operation), std::move(options)), raise_on_error_(raise_on_error) {}
-  void take(Completed& completed) override { response_ = completed.response(raise_on_error_); }
+  void take(Completed& completed) override {
+    response_ = completed.response(raise_on_error_);
+    set_status(response_->status());
+  }
   [[nodiscard]] py::object result() override { return make_response(*std::move(response_)); }
 
  private:

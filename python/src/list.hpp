@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bind_client.hpp"
+#include "interruption.hpp"
 #include "job.hpp"
 #include "loops.hpp"
 
@@ -101,10 +102,29 @@ class ListJob : public Job {
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
     begin_use();
-    while (!has_enough() && without_gil([this] { return detail::advance(core()); })) ++taken_;
+    while (!has_enough() && without_gil([this] { return detail::advance(core()); })) {
+      ++taken_;
+      // The engine looks for signals while it waits for one page; of many quick ones none makes it wait for long.
+      release();  // for signal handlers
+      if (interruption_raised()) throw py::error_already_set();
+      begin_use();
+    }
     return std::nullopt;
   }
   void take(Completed& /*completed*/) override {}
+  void release() noexcept override { use_.reset(); }
+  [[nodiscard]] py::object result() final {
+    before_ = detail::mark(core());
+    auto out = give();
+    after_ = detail::mark(core());
+    return out;
+  }
+  void take_back() noexcept override {
+    if (!list_->busy.exchange(true)) {  // else a signal handler's thread reads on
+      detail::take_back(core(), before_, after_);
+      list_->busy = false;
+    }
+  }
   [[nodiscard]] std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& /*client*/, py::handle loop,
                                              const std::shared_ptr<Job>& self) override {
     begin_use();
@@ -122,6 +142,8 @@ class ListJob : public Job {
 
  protected:
   [[nodiscard]] virtual bool has_enough() = 0;
+  /// The result, taken from the list; or a Python error.
+  [[nodiscard]] virtual py::object give() = 0;
   [[nodiscard]] List& list() const noexcept { return *list_; }
   [[nodiscard]] detail::PagerCore& core() const noexcept { return *list_->core; }
   [[nodiscard]] int taken() const noexcept { return taken_; }
@@ -143,6 +165,8 @@ class ListJob : public Job {
   py::object reader_;
   std::optional<Use> use_;  // goes first
   int taken_ = 0;
+  detail::PagerMark before_;
+  detail::PagerMark after_;
 };
 
 /// What iterating a pager gives; dropped before the end, the reading counts as stopped.

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "uninitialised.hpp"
+
 namespace billcore::python {
 
 namespace py = pybind11;
@@ -40,8 +42,8 @@ template <typename Object>
 [[nodiscard]] PyTypeObject* make_type(py::module_& module, const char* name, const char* doc,
                                       std::vector<PyType_Slot> slots, unsigned flags = 0,
                                       PyTypeObject* base = nullptr) {
-  slots.insert(slots.end(), {{Py_tp_doc, const_cast<char*>(doc)}, {0, nullptr}});
-  flags |= Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE;
+  slots.insert(slots.end(), {{Py_tp_doc, const_cast<char*>(doc)}, {Py_tp_new, slot(&refuse_new)}, {0, nullptr}});
+  flags |= Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE;
   PyType_Spec spec{name, static_cast<int>(sizeof(Object)), 0, flags, slots.data()};
   auto type = checked(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(base)));
   const std::string_view path(name);

@@ -351,7 +351,7 @@ def test_a_forged_pickle_is_an_error() -> None:
 
 def test_types_cannot_be_made() -> None:
     for kind in (billcore.Subscription, billcore.Resource, webhooks.Event, billcore.Pager, billcore.ResponseInfo):
-        with pytest.raises(TypeError):
+        with pytest.raises(billcore.ConfigError, match="cannot be made by hand"):
             kind()
         with pytest.raises(TypeError):
             object.__new__(kind)

@@ -297,7 +297,7 @@ def test_options_can_be_read() -> None:
 
 def test_a_verifier_without_init_says_so() -> None:
     empty = webhooks.Verifier.__new__(webhooks.Verifier)
-    with pytest.raises(TypeError, match="__init__"):
+    with pytest.raises(billcore.ConfigError, match="this Verifier was never initialised: its __init__"):
         empty.verify(BODY, sign(BODY))
 
 

@@ -1,0 +1,427 @@
+"""A signal that arrives while a call is in flight, and whose handler has not run when the answer comes.
+
+Python runs signal handlers between two bytecodes. Without a look at them inside the call its result is thrown away when
+one of them raises: the charge is made, and its caller never learns of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import billcore
+from conformance.server import Reply, Request, ScriptedServer
+
+from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, child_environment, data, page
+
+# Makes the calls in turn; each is interrupted once. What the caller knows of each is one line.
+CALLER = """
+import json, signal, sys, time, billcore
+from billcore import *
+
+class Alarm(Exception):
+    pass
+
+def ring(number, frame):
+    raise Alarm(number)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGALRM, ring)
+options = dict(base_url=sys.argv[1], api_key=sys.argv[2], timeout=60, max_retries=0, concurrency=1)
+client = billcore.Client(**options)
+
+def told(error):
+    names, notes = [], []
+    while error is not None:
+        names.append(type(error).__name__)
+        notes += getattr(error, "__notes__", [])
+        error = error.__context__
+    return {"names": names, "notes": notes}
+
+def say(**known):
+    print(json.dumps(known), flush=True)
+
+def each(*calls):
+    for call in calls:
+        bound = None
+        try:
+            bound = call()
+            time.sleep(60)
+        except (KeyboardInterrupt, Alarm) as error:
+            say(bound=getattr(bound, "id", None) or repr(bound), **told(error))
+
+exec(compile(sys.argv[3], "calls", "exec"))
+"""
+CHARGE = 'client.subscriptions.charge("s", product_id=1, amount=1)'
+
+
+class Interrupter:
+    """Runs CALLER against a server; its script may send the program signals."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+        self._started = threading.Event()
+        self._process: subprocess.Popen[str] | None = None
+
+    def signal(self, *numbers: int) -> None:
+        assert self._started.wait(60) and self._process is not None
+        for number in numbers:
+            self._process.send_signal(number)
+
+    def run(self, script: Callable[[Request], Reply]) -> list[dict[str, Any]]:
+        with ScriptedServer(script) as server:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", CALLER, server.url + ACCOUNT, API_KEY, self._code],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=child_environment(),
+            )
+            self._started.set()
+            try:
+                output, errors = self._process.communicate(timeout=120)
+            finally:
+                self._process.kill()
+                self._process.wait()
+        assert self._process.returncode == 0, errors
+        return [json.loads(line) for line in output.splitlines()]
+
+
+def interrupt(code: str, replies: list[Reply], *signals: int, lead: float = 0.002) -> list[dict[str, Any]]:
+    """Answers each request so, `lead` seconds after it has signalled the program that sent it."""
+    caller = Interrupter(code)
+    left = iter(replies)
+
+    def script(_: Request) -> Reply:
+        caller.signal(*(signals or (signal.SIGINT,)))
+        time.sleep(lead)
+        return next(left)
+
+    return caller.run(script)
+
+
+# Milliseconds from the request's arrival: of the signal, and of the answer. A signal right after the answer may find
+# the result on its way from the call to the caller's variable, where only Python could look: none of these is one.
+OFFSETS = [(at, 30) for at in (1, 5, 10, 15, 20, 25, 28, 29, 30, 130, 200)] + [(0, 0), (0, 1), (10, 200), (199, 200)]
+
+
+def test_no_charge_is_lost_in_silence() -> None:
+    caller = Interrupter(f"each(*[lambda: {CHARGE}] * {len(OFFSETS)})")
+    made: list[str] = []
+
+    def script(_: Request) -> Reply:
+        at, answered = OFFSETS[len(made)]
+        made.append(f"ord_{len(made)}")
+        reply = data({**ORDER, "id": made[-1]})
+        if at > answered:
+            threading.Timer(at / 1000, caller.signal, [signal.SIGINT]).start()
+            time.sleep(answered / 1000)
+        else:
+            time.sleep(at / 1000)
+            caller.signal(signal.SIGINT)
+            time.sleep((answered - at) / 1000)
+        return reply
+
+    known = caller.run(script)
+    assert len(known) == len(OFFSETS)
+    for order, (at, answered), line in zip(made, OFFSETS, known, strict=True):
+        assert line["names"][0] == "KeyboardInterrupt"
+        noted = any("may or may not have happened" in note or f"id {order}" in note for note in line["notes"])
+        assert line["bound"] == order or noted, (order, at, answered, line)
+
+
+SENT = "POST /subscription/s/order: interrupted after "
+LOOK = "it may or may not have happened: look before you send it again"
+OUTCOMES: list[tuple[str, Reply, str, str | None]] = [
+    (
+        CHARGE,
+        data(ORDER),
+        "POST /subscription/s/order: interrupted after the answer came: status 200, it was done (id ord_1)",
+        None,
+    ),
+    (CHARGE, data(ORDER, 201), "status 201, it was done", None),
+    (CHARGE, Reply(status=402), "status 402, it was refused", "PaymentError"),
+    (CHARGE, Reply(status=404), "status 404, it was refused", "NotFoundError"),
+    (CHARGE, Reply(status=408), "status 408, " + LOOK, "ApiError"),
+    (CHARGE, Reply(status=500), "status 500, " + LOOK, "ServerError"),
+    (CHARGE, Reply(status=504, body=b"late"), "status 504, " + LOOK, "ServerError"),
+    (CHARGE, Reply(status=307), "status 307, " + LOOK, "ApiError"),
+    (CHARGE, Reply(status=200, body=b"<html>"), "status 200, it was done", "DecodeError"),
+    (CHARGE, Reply(raw=b"", ending="close"), LOOK, "OutcomeUnknownError"),
+    (CHARGE, Reply(status=200, body=b"{}", send_only=30, ending="close"), LOOK, "OutcomeUnknownError"),
+    ('client.subscriptions.cancel("s")', data(SUBSCRIPTION), "status 200, it was done (id sub_1)", None),
+    (
+        "client.products.delete(1)",
+        Reply(status=204),
+        "DELETE /product/1: interrupted after the answer came: status 204, it was done",
+        None,
+    ),
+    ('client.webhook_endpoints.create(url="https://a.example/")', Reply(body=b"ok"), "status 200, it was done", None),
+    ('client.request("PUT", "/x", raise_on_error=False)', Reply(status=409), "status 409, it was refused", None),
+    ('client.request("PUT", "/x", raise_on_error=False)', Reply(status=503), "status 503, " + LOOK, None),
+    (
+        'client.with_options(timeout=9).products.update(1, name="x")',
+        Reply(status=422),
+        "status 422, it was refused",
+        "ValidationError",
+    ),
+]
+
+
+def test_the_note_says_what_the_answer_means() -> None:
+    calls = ", ".join(f"lambda: {code}" for code, *_ in OUTCOMES)
+    known = interrupt(f"each({calls})", [reply for _, reply, *_ in OUTCOMES])
+    assert len(known) == len(OUTCOMES)
+    for (code, _, text, error), line in zip(OUTCOMES, known, strict=True):
+        assert line["bound"] == "None" and line["names"][0] == "KeyboardInterrupt", (code, line)
+        assert len(line["notes"]) == 1 and text in line["notes"][0], (code, line)
+        assert line["names"][1:2] == ([error] if error else []), (code, line)
+
+
+def test_a_read_needs_no_note() -> None:
+    calls = ['client.subscriptions.get("s")', "client.products.get(1)", 'client.request("GET", "/x")']
+    replies = [data(SUBSCRIPTION), Reply(status=404), Reply(body=b"{}")]
+    known = interrupt(f"each({', '.join('lambda: ' + call for call in calls)})", replies)
+    assert [line["notes"] for line in known] == [[]] * 3
+    assert all(line["names"][0] == "KeyboardInterrupt" for line in known)
+
+
+def test_what_other_handlers_raise_has_the_note_too() -> None:
+    (line,) = interrupt(f"each(lambda: {CHARGE})", [data(ORDER)], signal.SIGALRM)
+    assert line["names"] == ["Alarm"] and "status 200, it was done (id ord_1)" in line["notes"][0]
+    # Of several the last one is raised; the others are its context, and the note is not lost.
+    (line,) = interrupt(f"each(lambda: {CHARGE})", [data(ORDER)], signal.SIGALRM, signal.SIGINT)
+    assert sorted(line["names"]) == ["Alarm", "KeyboardInterrupt"]
+    assert "status 200, it was done (id ord_1)" in line["notes"][0]
+
+
+def test_handlers_that_return_change_nothing() -> None:
+    code = f"""
+heard = []
+signal.signal(signal.SIGINT, lambda number, frame: heard.append(client.products))
+say(id={CHARGE}.id, heard=len(heard))
+try:
+    {CHARGE}
+except PaymentError as error:
+    say(status=error.status, context=repr(error.__context__), notes=getattr(error, "__notes__", []), heard=len(heard))
+pager = client.subscriptions.orders("s")
+states = []
+signal.signal(signal.SIGINT, lambda number, frame: heard.append(pager.fetched_pages))
+say(ids=[order.id for order in pager], heard=len(heard))
+"""
+    replies = [data(ORDER), Reply(status=402), page([ORDER], 1, 1)]
+    charged, refused, listed = interrupt(code, replies)
+    assert charged == {"id": "ord_1", "heard": 1}
+    assert refused == {"status": 402, "context": "None", "notes": [], "heard": 2}
+    assert listed == {"ids": ["ord_1"], "heard": 3}
+
+
+LISTS = {
+    "items": "one = iter(pager)\nlook = lambda: [next(one)]",
+    "pages": "one = iter(pager.pages())\nlook = lambda: next(one).items",
+    "batches": """
+import pyarrow
+one = pager.to_batches()
+look = lambda: pyarrow.record_batch(next(one)).to_pylist()
+""",
+    "first": """
+found = []
+def look():
+    if found:
+        return [next(one)]
+    found.append(pager.first())
+    return []
+one = iter(pager)
+""",
+    "collect": "look = lambda: pager.collect() or next(iter(()))",
+    "collect some": "look = lambda: pager.collect(limit=4) or next(iter(()))",
+    "loop": """
+def look():
+    for each in pager:
+        return [each]
+    raise StopIteration
+""",
+}
+READ = """
+pager = client.subscriptions.orders("s")
+%s
+got, interrupts = [], 0
+while True:
+    try:
+        new = look()
+    except KeyboardInterrupt as error:
+        interrupts += 1
+        assert told(error)["notes"] == [], told(error)
+    except StopIteration:
+        break
+    else:
+        got += [one["id"] for one in new]
+say(got=got, interrupts=interrupts, verdict=str(pager.verdict))
+"""
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_no_item_is_lost(kind: str) -> None:
+    """Each page is interrupted when it is asked for first."""
+    caller = Interrupter(READ % LISTS[kind])
+    asked: set[int] = set()
+
+    def script(request: Request) -> Reply:
+        number = int(request.target.split("page=")[1])
+        if number not in asked:
+            asked.add(number)
+            caller.signal(signal.SIGINT)
+            time.sleep(0.002)
+        return page([{**ORDER, "id": f"{number}{letter}"} for letter in "ab"], number, 3)
+
+    (line,) = caller.run(script)
+    assert line["got"] == ["1a", "1b", "2a", "2b", "3a", "3b"]
+    # Signals that arrive before the first is handled count once.
+    assert 1 <= line["interrupts"] <= 3 and line["verdict"] == "complete"
+
+
+def test_no_batch_of_a_stream_is_lost() -> None:
+    code = """
+import pyarrow
+pager = client.subscriptions.orders("s")
+got, interrupts = [], 0
+while True:
+    try:
+        reader = pyarrow.RecordBatchReader.from_stream(pager.to_arrow(fields=["id"]))
+        while True:
+            got += reader.read_next_batch().to_pylist()
+    except (KeyboardInterrupt, OSError, pyarrow.ArrowException) as error:
+        try:
+            time.sleep(0)
+        except KeyboardInterrupt:
+            pass
+        interrupts += 1
+    except StopIteration:
+        break
+say(got=[one["id"] for one in got], interrupts=interrupts)
+"""
+    caller = Interrupter(code)
+    asked: set[int] = set()
+
+    def script(request: Request) -> Reply:
+        number = int(request.target.split("page=")[1])
+        if number not in asked:
+            asked.add(number)
+            caller.signal(signal.SIGINT)
+            time.sleep(0.002)
+        return page([{**ORDER, "id": f"{number}{letter}"} for letter in "ab"], number, 3)
+
+    (line,) = caller.run(script)
+    assert line["got"] == ["1a", "1b", "2a", "2b", "3a", "3b"] and line["interrupts"] >= 1
+
+
+def test_a_cancelled_collect_takes_nothing() -> None:
+    asked, release = threading.Event(), threading.Event()
+
+    def script(request: Request) -> Reply:
+        number = int(request.target.split("page=")[1])
+        if number == 3:
+            asked.set()
+            assert release.wait(60)
+        return page([{**ORDER, "id": f"{number}{letter}"} for letter in "ab"], number, 4)
+
+    async def main(url: str) -> None:
+        async with billcore.AsyncClient(base_url=url, api_key=API_KEY, max_retries=0, concurrency=1) as client:
+            pager = client.subscriptions.orders("s")
+            assert (await pager.__aiter__().__anext__()).id == "1a"
+            before = pager.state
+            task = asyncio.create_task(pager.collect())
+            while not asked.is_set():
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert pager.state == before
+            release.set()
+            assert [one.id for one in await pager.collect()] == ["1b", "2a", "2b", "3a", "3b", "4a", "4b"]
+            assert str(pager.verdict) == "complete"
+
+    with ScriptedServer(script) as server:
+        asyncio.run(main(server.url + ACCOUNT))
+
+
+HOOKS = """
+class Loud:
+    def on_{hook}(self, attempt):
+        {act}
+loud = billcore.Client(hooks=Loud(), **options)
+{before}
+each(lambda: loud.subscriptions.charge("s", product_id=1, amount=1))
+"""
+
+
+@pytest.mark.parametrize("hook", ["request", "response"])
+@pytest.mark.parametrize(
+    ("act", "name"),
+    [
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("signal.raise_signal(signal.SIGINT); time.sleep(60)", "KeyboardInterrupt"),
+        ("signal.raise_signal(signal.SIGALRM); time.sleep(60)", "Alarm"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "signal.signal(signal.SIGINT, signal.SIG_IGN)"])
+def test_what_a_hook_is_interrupted_by(hook: str, act: str, name: str, before: str) -> None:
+    if before and "SIGINT" in act:
+        pytest.skip("nothing is raised")
+    caller = Interrupter(HOOKS.format(hook=hook, act=act, before=before))
+    (line,) = caller.run(lambda _: data(ORDER))
+    assert line["names"] == [name] and len(line["notes"]) <= 1
+    # Interrupted in on_request it may end before the request leaves, and then nothing has happened.
+    if hook == "response":
+        assert "status 200, it was done (id ord_1)" in line["notes"][0]
+
+
+def test_a_hook_interrupts_the_thread_that_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Loud:
+        def on_response(self, _: billcore.Attempt) -> None:
+            raise SystemExit(3)
+
+    ends: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            client.orders.get("o")
+        except BaseException as error:
+            ends.append(error)
+
+    with ScriptedServer(lambda _: data(ORDER)) as server:
+        client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, hooks=Loud())
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        client.close()
+    assert [type(end) for end in ends] == [SystemExit]
+
+
+def test_an_interrupted_awaited_charge_is_known() -> None:
+    code = """
+import asyncio
+async def main():
+    async with billcore.AsyncClient(**options) as client:
+        await client.subscriptions.charge("s", product_id=1, amount=1)
+        await asyncio.sleep(60)
+for _ in range(6):
+    try:
+        asyncio.run(main())
+    except KeyboardInterrupt as error:
+        say(**told(error))
+"""
+    known = interrupt(code, [data(ORDER)] * 5 + [Reply(status=402)])
+    assert len(known) == 6
+    for line in known[:5]:
+        # Bound (then it was the sleep that was interrupted), or noted.
+        assert "may or may not" in str(line) or "it was done" in str(line) or line["notes"] == [], line
