@@ -6,6 +6,30 @@ from billcore import webhooks                            # signatures and events
 Everything loads on first use.
 """
 
+
+def _in_main_interpreter() -> bool:
+    """Is this the main interpreter? True when it cannot be told cheaply: the modules in C++ look again."""
+    import _thread
+
+    known = getattr(_thread, "_is_main_interpreter", None)
+    if known is not None:
+        return bool(known())
+    # The interpreters of Python 3.11 share `type`, so it has an ABCMeta of each. Loading a module takes far longer.
+    if sum(kind.__name__ == "ABCMeta" for kind in type.__subclasses__(type)) < 2:
+        return True
+    try:
+        interpreters = __import__("_xxsubinterpreters")
+    except ImportError:
+        return True
+    return bool(interpreters.get_current() == interpreters.get_main())
+
+
+if not _in_main_interpreter():
+    raise ImportError(
+        "billcore cannot be imported in a subinterpreter: import it in the main interpreter (with mod_wsgi, set "
+        "WSGIApplicationGroup to %{GLOBAL})"
+    )
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import EllipsisType

@@ -65,6 +65,7 @@ class Hooks:
 
     Called on the thread of the call (of the loop, for AsyncClient, in the context of the call), so by several at once
     when a client is shared. What a hook raises is logged and ignored: it must not change what becomes of a charge.
+    Not called once the interpreter finalizes.
     """
 
     def on_request(self, attempt: Attempt, /) -> None:

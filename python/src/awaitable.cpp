@@ -37,7 +37,9 @@ class Awaitable {
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(waiter_.ptr());
     if (begun_ != nullptr) Py_VISIT(begun_->future.ptr());
-    return 0;
+    if (const int stop = sender_.traverse(visit, arg); stop != 0) return stop;
+    const int own = begun_ != nullptr && begun_.use_count() == 1 && begun_->job == job_ ? 2 : 1;
+    return job_ != nullptr && job_.use_count() == own ? job_->traverse(visit, arg) : 0;
   }
 
  private:
@@ -140,9 +142,9 @@ void Awaitable::broken() noexcept {
 }
 
 void Awaitable::drop() noexcept {
-  if (phase_ == Phase::fresh &&
-      PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "coroutine '%s' was never awaited", name_) != 0) {
-    PyErr_WriteUnraisable(nullptr);
+  if (phase_ == Phase::fresh) {
+    const std::string text = std::string("coroutine '") + name_ + "' was never awaited";
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) PyErr_WriteUnraisable(nullptr);
   }
   close();
 }

@@ -68,16 +68,6 @@ py::object capsule(detail::ArrowPtr<Struct> owned) {
 
 // ---- A stream -------------------------------------------------------------------------------------------------------------
 
-bool interpreter_is_gone() noexcept {
-  if (Py_IsInitialized() == 0) return true;
-  if (PyGILState_Check() != 0) return false;
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
-}
-
 int raise_kept(void* exception) noexcept {
   const auto kept = py::reinterpret_steal<py::object>(static_cast<PyObject*>(exception));
   PyErr_SetObject(py::type::handle_of(kept).ptr(), kept.ptr());
@@ -86,7 +76,7 @@ int raise_kept(void* exception) noexcept {
 
 // A signal handler has raised while a reader that is not Python waited: the exception goes on as soon as Python runs again.
 void raise_soon() {
-  const py::gil_scoped_acquire gil;
+  const Gil gil;
   if (PyErr_Occurred() == nullptr) return PyErr_SetInterrupt();
   const py::error_already_set raised;
   auto* const exception = py::object(raised.value()).release().ptr();
@@ -123,23 +113,25 @@ class ListBatches final : public detail::BatchSource {
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
   // Whoever releases the stream may hold a lock that a thread with the GIL waits for: the GIL is not waited for here.
   ~ListBatches() override {
-    const bool gone = interpreter_is_gone();
+    const bool held = has_gil();
+    const bool gone = !held && is_finalizing();
     if (begun_ && !gone) reading_->list->stop();
-    if (!gone && PyGILState_Check() != 0) return;
+    if (held) return;
     std::unique_ptr<ReadingPtr> kept(new (std::nothrow) ReadingPtr(std::move(reading_)));  // Python objects hang on it
     if (gone || kept == nullptr || Py_AddPendingCall(&let_go, kept.get()) == 0) {
       static_cast<void>(kept.release());
       return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): let_go() has it, or nobody on purpose
     }
-    const py::gil_scoped_acquire gil;
+    const Gil gil;
     kept.reset();
   }
   ListBatches(const ListBatches&) = delete;
   ListBatches& operator=(const ListBatches&) = delete;
 
   [[nodiscard]] std::optional<detail::Batch> next() override {
-    std::optional<py::gil_scoped_release> released;
-    if (PyGILState_Check() != 0) released.emplace();
+    std::optional<NoGil> released;
+    if (has_gil()) released.emplace();
+    const Outside outside;
     try {
       reading_->keep(std::nullopt);
       return read();
@@ -168,8 +160,8 @@ class ListBatches final : public detail::BatchSource {
     auto batch = detail::take_batch(*list->core, reading_->columns);
     // A signal that Python hears only after the reader has returned would cost this batch. Other threads than that of the
     // signals must not wait for the GIL: its holder may wait for the reader.
-    if (syscall(SYS_gettid) != getpid() && !hook_interrupt::is_kept()) return batch;
-    const py::gil_scoped_acquire gil;
+    if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
+    const Gil gil;
     if (!interruption_raised()) return batch;
     detail::take_back(*list->core, before, detail::mark(*list->core));
     throw Error(ErrorCode::interrupted, "GET " + list->operation.path + ": interrupted");
@@ -181,6 +173,9 @@ class ListBatches final : public detail::BatchSource {
 
 struct ArrowStream {
   ReadingPtr reading;
+  int traverse(visitproc visit, void* arg) const {
+    return reading.use_count() == 1 ? reading->list.traverse(visit, arg) : 0;
+  }
 };
 
 py::object open_stream(const ArrowStream& self) {
@@ -237,7 +232,7 @@ constexpr const char* schema_method = "__arrow_c_schema__(self)";
 
 void bind_stream(py::module_& module) {
   auto type = py::class_<ArrowStream>(
-      module, "ArrowStream", py::is_final(),
+      module, "ArrowStream", py::is_final(), collected<ArrowStream>(),
       "What is left of a list as Arrow columns, for whatever reads the Arrow PyCapsule interface.\n\n"
       "One record batch a page, fetched when its turn comes; read once. Integers (money in cents) are int64, times\n"
       "timestamp[us, UTC], vat_rate decimal128(38, 18), whatever is nested its JSON text, the others utf8 or bool.\n"

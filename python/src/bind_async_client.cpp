@@ -15,42 +15,47 @@ is made; each event loop gets connections of its own, at most 100 at once, furth
 their timeout). Threads: one event loop each. Service interface: Endpoints; Authentication; Errors.)";
 
 /// Something that needs no request.
-class DoneJob final : public Job {
+class DoneJob : public Job {
  public:
-  DoneJob(py::object result, std::function<void()> act) : Job({}), result_(std::move(result)), act_(std::move(act)) {}
+  explicit DoneJob(py::object result) : Job({}), result_(std::move(result)) {}
   [[nodiscard]] std::optional<Operation> next() override { return std::nullopt; }
   void take(Completed& /*completed*/) override {}
-  [[nodiscard]] py::object result() override {
-    if (act_) act_();
-    return std::move(result_);
+  [[nodiscard]] py::object result() override { return std::move(result_); }
+  int traverse(visitproc visit, void* arg) const override {
+    Py_VISIT(result_.ptr());
+    return Job::traverse(visit, arg);
   }
 
  private:
   py::object result_;
-  std::function<void()> act_;
 };
 
-py::object done(const Sender& sender, py::object result, std::function<void()> act, const char* name) {
-  return run(sender, std::make_unique<DoneJob>(std::move(result), std::move(act)), name);
-}
+class CloseJob final : public DoneJob {
+ public:
+  CloseJob(Client client, std::shared_ptr<Loops> loops)
+      : DoneJob(py::none()), client_(std::move(client)), loops_(std::move(loops)) {}
+  [[nodiscard]] py::object result() override {
+    if (client_.close()) loops_->close();
+    return DoneJob::result();
+  }
+
+ private:
+  Client client_;
+  std::shared_ptr<Loops> loops_;
+};
 
 py::object close(const py::object& self) {
   const auto* const own = held_or_null<AwaitedClient>(self.ptr());
-  if (own == nullptr) return make_awaitable(std::make_shared<DoneJob>(py::none(), nullptr), "AsyncClient.close");
-  return done(
-      *own, py::none(),
-      [sender = Sender(*own)]() mutable {
-        if (sender.client.close()) sender.loops->close();
-      },
-      "AsyncClient.close");
+  if (own == nullptr) return make_awaitable(std::make_shared<DoneJob>(py::none()), "AsyncClient.close");
+  return run(*own, std::make_unique<CloseJob>(own->client, own->loops), "AsyncClient.close");
 }
 
 }  // namespace
 
 void bind_async_client(py::module_& module) {
   static const Signature create("AsyncClient(" BILLCORE_CLIENT_PARAMETERS);
-  auto type = py::class_<AwaitedClient>(module, "AsyncClient", create.doc(async_client_doc).c_str(),
-                                        py::metaclass(guarding_metaclass()));
+  auto type = py::class_<AwaitedClient>(module, "AsyncClient", collected<AwaitedClient>(),
+                                        create.doc(async_client_doc).c_str(), py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = async_client_doc;
   type.attr("__module__") = "billcore";
   constexpr auto new_loops = [] { return std::make_shared<Loops>(); };
@@ -60,7 +65,7 @@ void bind_async_client(py::module_& module) {
   type.def("close", &close,
            end.doc("Close idle connections; calls under way finish, later ones raise ConfigError.").c_str());
   type.def("__aenter__", [](const py::object& self) {
-    return done(held<AwaitedClient>(self.ptr()), self, nullptr, "AsyncClient.__aenter__");
+    return run(held<AwaitedClient>(self.ptr()), std::make_unique<DoneJob>(self), "AsyncClient.__aenter__");
   });
   type.def("__aexit__", [](const py::object& self, const py::args& /*args*/) { return close(self); });
 }

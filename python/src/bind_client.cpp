@@ -70,8 +70,13 @@ std::string path_text(py::handle value, const char* name) {
 }
 
 // Called without the GIL, at least every 50 ms while a call waits. What a signal handler raises stays set for set_error().
+// Handlers run on the main thread only, so no other thread needs to take the GIL.
 bool interrupted() {
-  const py::gil_scoped_acquire gil;
+  if (!on_main_thread() && !hook_interrupt::is_kept()) {
+    park_if_finalizing();
+    return false;
+  }
+  const Gil gil;
   return interruption_raised();
 }
 
@@ -169,8 +174,8 @@ Service interface: Endpoints; Authentication; Errors.)";
 
 void bind_client(py::module_& module) {
   static const Signature create("Client(" BILLCORE_CLIENT_PARAMETERS);
-  auto type =
-      py::class_<SyncClient>(module, "Client", create.doc(client_doc).c_str(), py::metaclass(guarding_metaclass()));
+  auto type = py::class_<SyncClient>(module, "Client", collected<SyncClient>(), create.doc(client_doc).c_str(),
+                                     py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = client_doc;
   type.attr("__module__") = "billcore";
   constexpr auto no_loops = [] { return std::shared_ptr<Loops>(); };
@@ -309,7 +314,8 @@ py::object make_response(Response response) { return py::cast(PyResponse{std::mo
 
 }  // namespace billcore::python
 
-PYBIND11_MODULE(_client, module) {
+// pybind11's own start of a module waits for ever in a subinterpreter, so it is reached through the function below.
+PYBIND11_MODULE(client_in_main_interpreter, module) {
   using namespace billcore::python;
   py::options options;
   options.disable_function_signatures();
@@ -329,4 +335,8 @@ PYBIND11_MODULE(_client, module) {
   bind_client(module);
   bind_async_client(module);
   guard_types(module, 16);
+}
+
+extern "C" PYBIND11_EXPORT PyObject* PyInit__client() {
+  return billcore::python::enter_interpreter() ? PyInit_client_in_main_interpreter() : nullptr;
 }

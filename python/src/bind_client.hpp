@@ -13,6 +13,8 @@
 #include "billcore/client.hpp"
 #include "bind_hooks.hpp"
 #include "bridge.hpp"
+#include "collect.hpp"
+#include "interpreter.hpp"
 
 namespace billcore::python {
 
@@ -36,18 +38,15 @@ class Loops;
   return py::reinterpret_steal<py::object>(out);
 }
 
-/// Runs `f` while other Python threads run.
-template <typename F>
-auto without_gil(F&& f) {
-  const py::gil_scoped_release release;
-  return std::forward<F>(f)();
-}
-
 /// A client as its parts see it: calls wait, or (with loops) are awaited.
 struct Sender {
   Client client;
   HooksOption hooks;
   std::shared_ptr<Loops> loops;
+
+  /// For the garbage collector.
+  int traverse(visitproc visit, void* arg) const { return hooks.traverse(visit, arg); }
+  void clear() noexcept { hooks = HooksOption(); }
 };
 
 /// Does the job: gives its result, or something to await that does. `name` must be static.

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "bind_time.hpp"
+#include "interpreter.hpp"
 #include "objects.hpp"
 
 namespace billcore::python {
@@ -57,7 +58,14 @@ void set_interrupted(const Error& error) {
   raised.restore();
 }
 
+py::handle from_core() {
+  static constinit Found found;
+  return found.get([] { return py::object(py::module_::import("billcore._errors").attr("from_core")); });
+}
+
 }  // namespace
+
+void find_errors() { static_cast<void>(from_core()); }
 
 void set_error(const Error& error) noexcept {
   guarded(0, [&] {
@@ -66,9 +74,8 @@ void set_error(const Error& error) noexcept {
       set_interrupted(error);
       return 0;
     }
-    static const py::handle from_core = py::object(py::module_::import("billcore._errors").attr("from_core")).release();
     const auto made =
-        from_core(class_of(error.code()), foreign_text(error.message()), details(error.code(), error.detail()));
+        from_core()(class_of(error.code()), foreign_text(error.message()), details(error.code(), error.detail()));
     PyErr_SetObject(py::type::handle_of(made).ptr(), made.ptr());
     return 0;
   });

@@ -10,6 +10,8 @@
 
 namespace billcore::python {
 
+/// For the start of `_webhook`: a finalizing interpreter refuses imports, so the exceptions are found before one is raised.
+void find_errors();
 /// Sets the Python error for an error of the core. `_client` reaches it through the bridge.
 void set_error(const Error& error) noexcept;
 

@@ -4,6 +4,7 @@
 
 #include "arguments.hpp"
 #include "bind_error.hpp"
+#include "interpreter.hpp"
 #include "interruption.hpp"
 #include "objects.hpp"
 
@@ -12,16 +13,12 @@ namespace {
 
 // Does anybody read the logger `billcore`? Without the module `logging` nobody does, and it is not loaded for that.
 bool is_logged() {
-  static const py::handle name = string("logging").release();
-  static const py::handle modules = py::object(py::module_::import("sys").attr("modules")).release();
-  static py::handle is_enabled;
-  if (!is_enabled) {
-    if (PyDict_GetItemWithError(modules.ptr(), name.ptr()) == nullptr) return false;
-    const auto logger = py::module_::import("logging").attr("getLogger")("billcore");
-    is_enabled = py::object(logger.attr("isEnabledFor")).release();
-  }
-  static const py::handle level = py::int_(20).release();  // INFO
-  return is_enabled(level).is(py::handle(Py_True));
+  static constinit Found is_enabled;
+  if (!is_enabled.is_known() && PyDict_GetItemString(PyImport_GetModuleDict(), "logging") == nullptr) return false;
+  const auto function = is_enabled.get(
+      [] { return py::object(py::module_::import("logging").attr("getLogger")("billcore").attr("isEnabledFor")); });
+  constexpr int info = 20;
+  return function(info).is(py::handle(Py_True));
 }
 
 const char* class_of(ErrorCode code) noexcept {
@@ -40,18 +37,26 @@ bool ends_call(const py::error_already_set& error) {
   }
 }
 
+// Looked up before a call needs it: a finalizing interpreter refuses imports.
+py::handle tell_function() {
+  static constinit Found found;
+  return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("tell")); });
+}
+
 /// Passes everything on to billcore._hooks.tell(), which knows the user's hooks and logging.
 class PythonHooks final : public Hooks {
  public:
   PythonHooks(py::object target, py::object context) : target_(std::move(target)), context_(std::move(context)) {}
   // May be the last to go of a call that ends without the GIL.
-  ~PythonHooks() override {
-    const py::gil_scoped_acquire gil;
-    target_ = py::object();
-    context_ = py::object();
-  }
+  ~PythonHooks() override { drop(target_, context_); }
   PythonHooks(const PythonHooks&) = delete;
   PythonHooks& operator=(const PythonHooks&) = delete;
+
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(target_.ptr());
+    Py_VISIT(context_.ptr());
+    return 0;
+  }
 
   void on_request(const Attempt& attempt) override { tell("on_request", attempt); }
   void on_response(const Attempt& attempt) override { tell("on_response", attempt); }
@@ -59,11 +64,12 @@ class PythonHooks final : public Hooks {
 
  private:
   void tell(const char* hook, const Attempt& attempt) {
-    const py::gil_scoped_acquire gil;
+    if (is_finalizing()) return;  // the modules that the hooks need may be cleared already
+    const Gil gil;
     // A signal's exception may be on its way already: that one counts.
     const py::error_scope kept;
     try {
-      static const py::handle function = py::object(py::module_::import("billcore._hooks").attr("tell")).release();
+      const auto function = tell_function();
       const auto seconds = [](auto length) { return std::chrono::duration<double>(length).count(); };
       const py::object status = attempt.status == 0 ? py::object(py::none()) : py::int_(attempt.status);
       const py::object error =
@@ -99,9 +105,21 @@ class PythonHooks final : public Hooks {
 HooksOption::HooksOption(py::object target) : target_(std::move(target)) {
   if (target_.is_none()) return;
   for (const char* name : {"on_request", "on_response", "on_retry"}) {
-    if (PyObject_HasAttrString(target_.ptr(), name) != 0) return;
+    if (PyObject_HasAttrString(target_.ptr(), name) != 0) {
+      static_cast<void>(tell_function());
+      return;
+    }
   }
   refuse("hooks must have at least one of on_request, on_response and on_retry; " + type_name(target_) + " has none");
+}
+
+int HooksOption::traverse(visitproc visit, void* arg) const {
+  Py_VISIT(target_.ptr());
+  return 0;
+}
+
+int traverse_hooks(const std::shared_ptr<Hooks>& hooks, visitproc visit, void* arg) {
+  return hooks == nullptr ? 0 : static_cast<const PythonHooks&>(*hooks).traverse(visit, arg);
 }
 
 std::shared_ptr<Hooks> HooksOption::for_call(bool in_context) const {

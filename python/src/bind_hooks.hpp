@@ -20,9 +20,14 @@ class HooksOption {
   /// For one call: null when nobody wants to be told. `in_context`: hooks run in a copy of the present context, since the
   /// call goes on elsewhere.
   [[nodiscard]] std::shared_ptr<Hooks> for_call(bool in_context) const;
+  /// For the garbage collector.
+  int traverse(visitproc visit, void* arg) const;
 
  private:
   py::object target_ = py::none();
 };
+
+/// For the garbage collector: what for_call() gave, to be visited by its only owner.
+[[nodiscard]] int traverse_hooks(const std::shared_ptr<Hooks>& hooks, visitproc visit, void* arg);
 
 }  // namespace billcore::python

@@ -103,7 +103,8 @@ struct WebhookEndpoints : Sender {};
 
 template <typename Group>
 py::class_<Group> group(py::module_& module, Kind kind, const std::string& name, const char* doc) {
-  auto type = py::class_<Group>(module, ((kind == Kind::awaited ? "Async" : "") + name).c_str(), py::is_final(), doc);
+  auto type = py::class_<Group>(module, ((kind == Kind::awaited ? "Async" : "") + name).c_str(), py::is_final(),
+                                collected<Group>(), doc);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "it belongs to a client, which holds an API key");
   return type;
@@ -174,8 +175,8 @@ py::object find_charges(const Sender& sender, ChargeSearch search, CallOptions c
   ClientChanges changes;
   changes.concurrency = 1;  // the first page nearly always holds them all
   const Sender one{sender.client.with_options(changes), sender.hooks, sender.loops};
-  auto list =
-      std::make_shared<List>(one, View::order, std::move(search.orders), detail::PagerOptions(), std::move(call));
+  const ListPtr list(
+      std::make_unique<List>(one, View::order, std::move(search.orders), detail::PagerOptions(), std::move(call)));
   return run(one, std::make_unique<ChargesJob>(std::move(list), search.since), "Subscriptions.find_charges");
 }
 

@@ -3,6 +3,7 @@
 
 #include "interruption.hpp"
 #include "list.hpp"
+#include "objects.hpp"
 
 namespace billcore::python {
 namespace {
@@ -85,6 +86,7 @@ class AllItems final : public ListJob {
 /// Pager and AsyncPager, and what iterating them gives.
 struct PagerObject {
   ListPtr list;
+  int traverse(visitproc visit, void* arg) const { return list.traverse(visit, arg); }
 };
 struct SyncPager : PagerObject {};
 struct AsyncPager : PagerObject {};
@@ -145,6 +147,32 @@ void bind_verdict(py::module_& module) {
   type.def("__repr__", [](const Verdict& self) {
     return "<billcore.Verdict " + verdict_text(self) + (self.complete ? "" : ": " + std::string(self.reason)) + '>';
   });
+}
+
+// ---- ListPtr ----------------------------------------------------------------------------------------------------------------
+
+struct ListObject {
+  PyObject base;
+  List* own;
+};
+
+PyTypeObject* list_type = nullptr;
+
+int traverse_list(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return reinterpret_cast<ListObject*>(self)->own->traverse(visit, arg);
+}
+
+void dealloc_list(PyObject* self) noexcept {
+  PyObject_GC_UnTrack(self);
+  delete reinterpret_cast<ListObject*>(self)->own;
+  free_object(self);
+}
+
+void bind_list(py::module_& module) {
+  list_type = make_type<ListObject>(module, "billcore._client._List", "What a pager and its iterators share.",
+                                    {{Py_tp_traverse, slot(&traverse_list)}, {Py_tp_dealloc, slot(&dealloc_list)}},
+                                    Py_TPFLAGS_HAVE_GC);
 }
 
 // Pager[Order] and Page[Order] may stand in annotations.
@@ -260,15 +288,26 @@ void bind_reading(py::class_<Type>& type) {
 
 }  // namespace
 
+ListPtr::ListPtr(std::unique_ptr<List> list) {
+  auto* const object = PyObject_GC_New(ListObject, list_type);
+  if (object == nullptr) throw py::error_already_set();
+  object->own = list.release();
+  PyObject_GC_Track(object);
+  object_ = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+}
+
+List* ListPtr::get() const noexcept { return object_ ? reinterpret_cast<ListObject*>(object_.ptr())->own : nullptr; }
+
 py::object make_pager(const Sender& sender, View type, ListOperation list, const detail::PagerOptions& pager,
                       CallOptions options) {
   sender.client.require_open();
-  auto made = std::make_shared<List>(sender, type, std::move(list), pager, std::move(options));
+  ListPtr made(std::make_unique<List>(sender, type, std::move(list), pager, std::move(options)));
   if (sender.loops != nullptr) return py::cast(AsyncPager{{std::move(made)}});
   return py::cast(SyncPager{{std::move(made)}});
 }
 
 void bind_pager(py::module_& module) {
+  bind_list(module);
   bind_verdict(module);
   bind_page(module);
   bind_iterations(module);
@@ -278,7 +317,7 @@ void bind_pager(py::module_& module) {
   "a page is asked for when its first item is. An id already seen within the last pages is not\n" \
   "yielded again. Items keep their page alive. After an error the next step asks for the same page again.\n"
   auto type =
-      py::class_<SyncPager>(module, "Pager", py::is_final(),
+      py::class_<SyncPager>(module, "Pager", py::is_final(), collected<SyncPager>(),
                             "A list of the service: lazy, in order, read once.\n\n"
                             "Iterate for items; " BILLCORE_PAGER_RULES
                             "Threads: one at a time. Service interface: Resources and their fields, Pagination.");
@@ -296,7 +335,7 @@ void bind_pager(py::module_& module) {
           .c_str());
 
   auto awaited =
-      py::class_<AsyncPager>(module, "AsyncPager", py::is_final(),
+      py::class_<AsyncPager>(module, "AsyncPager", py::is_final(), collected<AsyncPager>(),
                              "A list of the service for asyncio: lazy, in order, read once.\n\n"
                              "Iterate (async for) for items; " BILLCORE_PAGER_RULES
                              "Tasks: one at a time. Service interface: Resources and their fields, Pagination.");

@@ -8,6 +8,7 @@
 #include "arguments.hpp"
 #include "bind_error.hpp"
 #include "bind_event.hpp"
+#include "collect.hpp"
 #include "fast_call.hpp"
 #include "objects.hpp"
 #include "webhook_arguments.hpp"
@@ -102,11 +103,35 @@ protection against replays. test.hook is never stale. clock: what tells the time
 aware datetime.
 Threads: may be shared by any number. Service interface: Events, Request headers.)";
 
-Verifier make_verifier(const std::vector<py::handle>& values, bool any_length) {
+/// A Verifier as its Python object holds it.
+class BoundVerifier : public Verifier {
+ public:
+  BoundVerifier(Verifier verifier, ClockFunction clock) : Verifier(std::move(verifier)), clock_(std::move(clock)) {}
+  ~BoundVerifier() { clear(); }
+  BoundVerifier(BoundVerifier&&) = default;
+  BoundVerifier& operator=(BoundVerifier&&) = delete;
+  BoundVerifier(const BoundVerifier&) = delete;
+  BoundVerifier& operator=(const BoundVerifier&) = delete;
+
+  int traverse(visitproc visit, void* arg) const {
+    if (clock_ != nullptr) Py_VISIT(clock_->ptr());
+    return 0;
+  }
+  void clear() noexcept {
+    if (clock_ != nullptr) *clock_ = py::object();
+  }
+
+ private:
+  ClockFunction clock_;
+};
+
+BoundVerifier make_verifier(const std::vector<py::handle>& values, bool any_length) {
   const Secrets secrets(values[0]);
-  auto options = verifier_options(values[1], values[2], values[3], values[4]);
-  return any_length ? Verifier::allowing_any_key_length(secrets.texts(), std::move(options))
-                    : Verifier(secrets.texts(), std::move(options));
+  auto clock = clock_function(values[4]);
+  auto options = verifier_options(values[1], values[2], values[3], clock);
+  return {any_length ? Verifier::allowing_any_key_length(secrets.texts(), std::move(options))
+                     : Verifier(secrets.texts(), std::move(options)),
+          std::move(clock)};
 }
 
 const Signature& verify_signature() {
@@ -129,7 +154,7 @@ const Signature& init_signature() {
 }
 
 py::object verifier_init(PyObject* self, const Call& call) {
-  initialise<Verifier>(self, [&] {
+  initialise<BoundVerifier>(self, [&] {
     const auto values = init_signature().bind<5>(call);
     return make_verifier({values.begin(), values.end()}, false);
   });
@@ -137,19 +162,19 @@ py::object verifier_init(PyObject* self, const Call& call) {
 }
 
 py::object verifier_verify(PyObject* self, const Call& call) {
-  const auto& verifier = held<Verifier>(self);
+  const auto& verifier = held<BoundVerifier>(self);
   const auto [body, signature] = verify_signature().bind<2>(call);
   return verify(verifier, body, signature);
 }
 
 py::object verifier_unwrap(PyObject* self, const Call& call) {
-  const auto& verifier = held<Verifier>(self);
+  const auto& verifier = held<BoundVerifier>(self);
   const auto [body, signature] = unwrap_signature().bind<2>(call);
   return unwrap(verifier, body, signature_of(signature));
 }
 
 py::object verifier_unwrap_request(PyObject* self, const Call& call) {
-  const auto& verifier = held<Verifier>(self);
+  const auto& verifier = held<BoundVerifier>(self);
   const auto [body, headers] = request_signature().bind<2>(call);
   const auto found = find_signature(verifier, headers);
   return unwrap(verifier, body, found ? std::optional<std::string_view>(*found) : std::nullopt);
@@ -191,7 +216,8 @@ void bind_verifier(py::module_& module) {
   static const Signature create(
       "Verifier(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
   auto type =
-      py::class_<Verifier>(module, "Verifier", create.doc(verifier_doc).c_str(), py::metaclass(guarding_metaclass()));
+      py::class_<BoundVerifier>(module, "Verifier", collected<BoundVerifier>(), create.doc(verifier_doc).c_str(),
+                                py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = verifier_doc;
   type.attr("__module__") = "billcore.webhooks";
 
@@ -218,7 +244,7 @@ malformed.)");
 
   static const Signature stream("stream(self)");
   type.def(
-      "stream", [](const Verifier& self) { return Stream(self.stream()); },
+      "stream", [](const BoundVerifier& self) { return Stream(self.stream()); },
       stream
           .doc("A VerifyStream: a check of a body in pieces, for one that is too large to hold.\n\n"
                "ConfigError with freshness, which needs the whole body.")
@@ -226,7 +252,7 @@ malformed.)");
 
   type.def_property_readonly(
       "matches",
-      [](const Verifier& self) {
+      [](const BoundVerifier& self) {
         const auto counts = self.matches();
         py::tuple out(counts.size());
         for (std::size_t i = 0; i < counts.size(); ++i) out[i] = py::int_(counts[i]);
@@ -234,11 +260,12 @@ malformed.)");
       },
       "How often each secret was the one that matched, a tuple: one that stays at 0 can be retired.");
   type.def_property_readonly(
-      "header", [](const Verifier& self) { return self.options().header; }, "Name of the signature header.");
+      "header", [](const BoundVerifier& self) { return self.options().header; }, "Name of the signature header.");
   type.def_property_readonly(
-      "max_body", [](const Verifier& self) { return self.options().max_body; }, "Larger bodies are refused; bytes.");
+      "max_body", [](const BoundVerifier& self) { return self.options().max_body; },
+      "Larger bodies are refused; bytes.");
   type.def("__repr__", [](const py::object& self) {
-    const auto* const verifier = held_or_null<Verifier>(self.ptr());
+    const auto* const verifier = held_or_null<BoundVerifier>(self.ptr());
     if (verifier == nullptr) return py::str("<billcore.webhooks.Verifier, never initialised>");
     return py::str("<billcore.webhooks.Verifier header={!r} secrets={}>")
         .format(verifier->options().header, verifier->secret_count());

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include "billcore/webhook.hpp"
+#include "interpreter.hpp"
 
 namespace billcore::python {
 
@@ -20,8 +21,8 @@ inline constexpr std::size_t large_body = std::size_t{64} << 10U;
 
 template <typename F>
 auto without_gil_if(bool large, F&& f) {
-  std::optional<pybind11::gil_scoped_release> release;
-  if (large) release.emplace();
+  std::optional<NoGil> released;
+  if (large) released.emplace();
   return f();
 }
 

@@ -18,6 +18,7 @@
 #include "bind_verifier.hpp"
 #include "bridge.hpp"
 #include "fast_call.hpp"
+#include "interpreter.hpp"
 #include "uninitialised.hpp"
 #include "webhook_arguments.hpp"
 
@@ -158,12 +159,14 @@ PyObject* make_plain(const Value& value) noexcept {
 }  // namespace
 }  // namespace billcore::python
 
-PYBIND11_MODULE(_webhook, module) {
+// pybind11's own start of a module waits for ever in a subinterpreter, so it is reached through the function below.
+PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   using namespace billcore::python;
   py::options options;
   options.disable_function_signatures();
   module.doc() = "Signatures, events and typed resources. Import billcore and billcore.webhooks instead.";
   module.attr("__version__") = BILLCORE_VERSION;
+  find_errors();
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       std::rethrow_exception(std::move(thrown));
@@ -187,4 +190,8 @@ PYBIND11_MODULE(_webhook, module) {
 
   static const Bridge bridge{BILLCORE_BUILD_ID, make_view, make_plain, make_response_info, set_error};
   module.attr("_bridge") = py::capsule(&bridge, bridge_name);
+}
+
+extern "C" PYBIND11_EXPORT PyObject* PyInit__webhook() {
+  return billcore::python::enter_interpreter() ? PyInit_webhook_in_main_interpreter() : nullptr;
 }

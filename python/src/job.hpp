@@ -42,6 +42,10 @@ class Job {
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
   /// One line about a write that has a result, for a caller that does not get it; else empty.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
+  /// For the garbage collector; called by the only owner.
+  virtual int traverse(visitproc visit, void* arg) const {
+    return options_.hooks.use_count() == 1 ? traverse_hooks(options_.hooks, visit, arg) : 0;
+  }
 
   [[nodiscard]] const CallOptions& options() const noexcept { return options_; }
   void set_hooks(std::shared_ptr<Hooks> hooks) noexcept { options_.hooks = std::move(hooks); }

@@ -25,7 +25,8 @@ class List {
       core = detail::make_pager_core(sender.client.complete(operation, pager));
     } else {
       auto hooked = options;
-      hooked.hooks = sender.hooks.for_call(false);
+      hooks_ = sender.hooks.for_call(false);
+      hooked.hooks = hooks_;
       core = sender.client.pages(operation, pager, hooked);
     }
   }
@@ -43,18 +44,28 @@ class List {
   }
 
   [[nodiscard]] std::optional<Value> take_item() {
-    if (pages_ != nullptr && detail::taken_items(*core) == 1) pages_->announce();
+    if (sender.loops != nullptr && detail::taken_items(*core) == 1) {
+      if (const auto pages = pages_.lock()) pages->announce();
+    }
     return detail::take_item(*core);
   }
 
   /// Its pages in an event loop; from one loop to the next they begin anew.
-  [[nodiscard]] const std::shared_ptr<AsyncPages>& pages(LoopEngine& engine, const CallOptions& call) {
-    if (engine_.get() != &engine) {
+  [[nodiscard]] std::shared_ptr<AsyncPages> pages(LoopEngine& engine, const CallOptions& call) {
+    auto pages = engine_.lock().get() == &engine ? pages_.lock() : nullptr;
+    if (pages == nullptr) {
       drop();
-      engine_ = engine.shared_from_this();
+      pages = engine.pages(sender.client, core, operation, call);
+      engine_ = engine.weak_from_this();
+      pages_ = pages;
     }
-    if (pages_ == nullptr) pages_ = engine.pages(sender.client, core, operation, call);
-    return pages_;
+    return pages;
+  }
+
+  /// For the garbage collector.
+  int traverse(visitproc visit, void* arg) const {
+    const int stop = sender.traverse(visit, arg);
+    return stop != 0 ? stop : traverse_hooks(hooks_, visit, arg);
   }
 
   const Sender sender;
@@ -66,20 +77,40 @@ class List {
 
  private:
   void drop() noexcept {
-    if (pages_ != nullptr) engine_->bury(pages_);
+    const auto engine = engine_.lock();
+    if (auto pages = pages_.lock(); engine != nullptr && pages != nullptr) engine->bury(std::move(pages));
     pages_.reset();
   }
 
-  std::shared_ptr<LoopEngine> engine_;
-  std::shared_ptr<AsyncPages> pages_;
+  std::shared_ptr<Hooks> hooks_;  // of a blocking list; `core` has a copy
+  // The loop owns both: when it is closed they go, however long the list is kept.
+  std::weak_ptr<LoopEngine> engine_;
+  std::weak_ptr<AsyncPages> pages_;
 };
 
-using ListPtr = std::shared_ptr<List>;
+/// A List inside an object of Python, which each holder has a reference of its own to: so the garbage collector can tell
+/// who holds it. Copied and dropped with the GIL.
+class ListPtr {
+ public:
+  ListPtr() = default;
+  explicit ListPtr(std::unique_ptr<List> list);
+  [[nodiscard]] List* get() const noexcept;
+  [[nodiscard]] List& operator*() const noexcept { return *get(); }
+  [[nodiscard]] List* operator->() const noexcept { return get(); }
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(object_); }
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(object_.ptr());
+    return 0;
+  }
 
-/// The right to read a list.
+ private:
+  py::object object_;
+};
+
+/// The right to read a list, which must outlive it. With the GIL or without.
 class Use {
  public:
-  explicit Use(ListPtr list) : list_(std::move(list)) {
+  explicit Use(const ListPtr& list) : list_(list.get()) {
     if (list_->busy.exchange(true)) {
       refuse("the pager is in use by another thread or task: one at a time, or a pager for each");
     }
@@ -88,10 +119,10 @@ class Use {
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
   [[nodiscard]] const List& operator*() const noexcept { return *list_; }
-  [[nodiscard]] const List* operator->() const noexcept { return list_.get(); }
+  [[nodiscard]] const List* operator->() const noexcept { return list_; }
 
  private:
-  ListPtr list_;
+  List* list_;
 };
 
 /// Reading a list: asks for pages until has_enough().
@@ -128,7 +159,7 @@ class ListJob : public Job {
   [[nodiscard]] std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& /*client*/, py::handle loop,
                                              const std::shared_ptr<Job>& self) override {
     begin_use();
-    const auto& pages = list_->pages(engine, options());
+    const auto pages = list_->pages(engine, options());
     while (!has_enough()) {
       if (pages->advance()) {
         ++taken_;
@@ -138,6 +169,11 @@ class ListJob : public Job {
       }
     }
     return nullptr;
+  }
+  int traverse(visitproc visit, void* arg) const override {
+    Py_VISIT(reader_.ptr());
+    const int stop = list_.traverse(visit, arg);
+    return stop != 0 ? stop : Job::traverse(visit, arg);
   }
 
  protected:
@@ -177,8 +213,9 @@ struct Iteration {
   Iteration(const Iteration&) = delete;
   Iteration& operator=(const Iteration&) = delete;
   ~Iteration() {
-    if (list != nullptr) list->stop();
+    if (list) list->stop();
   }
+  int traverse(visitproc visit, void* arg) const { return list.traverse(visit, arg); }
   ListPtr list;
 };
 
@@ -189,7 +226,7 @@ py::object read(const ListPtr& list, const char* name, More... more) {
 
 template <typename Each>
 py::class_<Each> iteration(py::module_& module, const char* name, const char* doc) {
-  auto type = py::class_<Each>(module, name, py::is_final(), doc);
+  auto type = py::class_<Each>(module, name, py::is_final(), collected<Each>(), doc);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "it belongs to a client, which holds an API key");
   return type;

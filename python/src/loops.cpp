@@ -16,32 +16,27 @@ namespace {
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
-// Of asyncio; looked up before anything has to be given up: when the interpreter ends, there are no imports any more.
-struct Asyncio {
-  py::handle get_running_loop;
-  py::handle running_loop_or_none;
-};
-
-const Asyncio& asyncio() {
-  static const Asyncio found = [] {
-    const auto module = py::module_::import("asyncio");
-    return Asyncio{py::object(module.attr("get_running_loop")).release(),
-                   py::object(module.attr("_get_running_loop")).release()};
-  }();
-  return found;
+// The function of asyncio that gives the running loop, or None. An engine's constructor looks it up, since a finalizing
+// interpreter may refuse an import.
+py::handle running_loop_or_none() {
+  static constinit Found found;
+  return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
 }
 
 // Not in the way of a loop that runs in another thread.
-bool may_touch(py::handle loop) {
-  return asyncio().running_loop_or_none().is(loop) || !loop.attr("is_running")().cast<bool>();
-}
+bool may_touch(py::handle loop) { return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>(); }
 
 }  // namespace
 
-py::object running_loop() { return asyncio().get_running_loop(); }
+py::object running_loop() {
+  static constinit Found found;
+  return found.get([] { return py::object(py::module_::import("asyncio").attr("get_running_loop")); })();
+}
 
 LoopEngine::LoopEngine(const Client& client, const py::object& loop)
-    : pid_(getpid()), client_(client), loop_(py::weakref(loop)) {}
+    : pid_(getpid()), client_(client), loop_(py::weakref(loop)) {
+  static_cast<void>(running_loop_or_none());
+}
 
 template <typename F>
 void LoopEngine::quietly(F f) noexcept {
@@ -59,12 +54,7 @@ py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
-bool LoopEngine::is_over() const {
-  const auto loop = this->loop();
-  return loop.is_none() || is_closed(loop);
-}
-
-// The loop's reader keeps the engine alive, and the futures; in a context of its own, or it would keep the present one.
+// The loop's reader owns the engine, and the futures; in a context of its own, or it would keep the present one.
 void LoopEngine::watch(py::handle loop) {
   const py::set waiting;
   const auto process = py::cpp_function([self = shared_from_this()](const py::object&) { self->process(); });
@@ -112,7 +102,7 @@ std::shared_ptr<Begun> LoopEngine::begin(const Client& client, py::handle loop, 
 
 std::shared_ptr<AsyncPages> LoopEngine::pages(const Client& client, std::shared_ptr<detail::PagerCore> pager,
                                               ListOperation list, const CallOptions& options) {
-  return AsyncClient(client, client_).pages(std::move(pager), std::move(list), options);
+  return pages_.emplace_back(AsyncClient(client, client_).pages(std::move(pager), std::move(list), options));
 }
 
 std::shared_ptr<Begun> LoopEngine::wait(std::shared_ptr<AsyncPages> pages, py::handle loop,
@@ -189,6 +179,7 @@ void LoopEngine::abandon(const Begun& begun) noexcept {
 }
 
 void LoopEngine::bury(std::shared_ptr<AsyncPages> pages) noexcept {
+  std::erase(pages_, pages);
   quietly([&] {
     const auto loop = this->loop();
     if (processing_ || !(loop.is_none() || may_touch(loop))) buried_.push_back(pages);
@@ -215,19 +206,19 @@ void LoopEngine::close() noexcept {
 }
 
 std::shared_ptr<LoopEngine> Loops::of(py::handle loop, const Client& client) {
-  for (const auto& engine : engines_) {
-    if (engine->is_of(loop)) return engine;
+  for (const auto& each : engines_) {
+    if (auto engine = each.lock(); engine != nullptr && engine->is_of(loop)) return engine;
   }
-  // To ask a loop lets other threads in, which may come here, too.
-  const auto known = engines_;
-  for (const auto& engine : known) {
-    if (engine->is_over()) std::erase(engines_, engine);
-  }
-  return engines_.emplace_back(std::make_shared<LoopEngine>(client, py::reinterpret_borrow<py::object>(loop)));
+  std::erase_if(engines_, [](const auto& each) { return each.expired(); });
+  auto engine = std::make_shared<LoopEngine>(client, py::reinterpret_borrow<py::object>(loop));
+  engines_.push_back(engine);
+  return engine;
 }
 
 void Loops::close() noexcept {
-  for (const auto& engine : std::exchange(engines_, {})) engine->close();
+  for (const auto& each : std::exchange(engines_, {})) {
+    if (const auto engine = each.lock()) engine->close();
+  }
 }
 
 }  // namespace billcore::python

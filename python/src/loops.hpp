@@ -25,6 +25,9 @@ struct Begun {
 };
 
 /// The connections of one event loop. Everything here needs the GIL, and (but for abandon()) the loop's thread.
+///
+/// The loop owns it, by the reader that watch() adds: a loop that is closed, or collected, drops its readers, and thereby
+/// closes the connections. Nothing else keeps an engine but calls that have not ended.
 class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
  public:
   LoopEngine(const Client& client, const py::object& loop);
@@ -33,8 +36,6 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   LoopEngine& operator=(const LoopEngine&) = delete;
 
   [[nodiscard]] bool is_of(py::handle loop) const;
-  /// Its loop is gone or closed.
-  [[nodiscard]] bool is_over() const;
   [[nodiscard]] std::shared_ptr<Begun> begin(const Client& client, py::handle loop, Operation operation,
                                              const std::shared_ptr<Job>& job);
   /// Waits for the page that a list wants next.
@@ -42,7 +43,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
                                             const std::shared_ptr<Job>& job);
   [[nodiscard]] std::shared_ptr<AsyncPages> pages(const Client& client, std::shared_ptr<detail::PagerCore> pager,
                                                   ListOperation list, const CallOptions& options);
-  /// Lets go of the pages of a list, from any thread.
+  /// Drops the pages of a list, from any thread.
   void bury(std::shared_ptr<AsyncPages> pages) noexcept;
   /// Ends an operation. What is to be told of it, if it was a write that had left; else empty.
   std::string cancel(Begun& begun);
@@ -74,7 +75,8 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool processing_ = false;
   py::object waiting_;  // weak: the set of futures that the loop holds, so that nobody else needs to keep their tasks
   std::vector<std::shared_ptr<Begun>> ended_;
-  std::vector<Begun> abandoned_;  // without their jobs
+  std::vector<Begun> abandoned_;                    // without their jobs
+  std::vector<std::shared_ptr<AsyncPages>> pages_;  // of lists that are read
   std::vector<std::shared_ptr<AsyncPages>> buried_;
 };
 
@@ -91,7 +93,7 @@ class Loops {
   void close() noexcept;
 
  private:
-  std::vector<std::shared_ptr<LoopEngine>> engines_;
+  std::vector<std::weak_ptr<LoopEngine>> engines_;
 };
 
 /// The running event loop; RuntimeError without one.

@@ -6,6 +6,7 @@
 
 #include "arguments.hpp"
 #include "bind_time.hpp"
+#include "interpreter.hpp"
 
 namespace billcore::python {
 namespace {
@@ -39,24 +40,28 @@ std::chrono::microseconds instant_of(py::handle now) {
   return std::chrono::microseconds(to_micros(now, "what clock gave"));
 }
 
-Clock clock_of(py::handle function) {
-  if (PyCallable_Check(function.ptr()) == 0) {
-    refuse("clock must be a function that gives the time, such as time.time, not " + type_name(function));
-  }
-  // Verifying a large body gives the GIL away.
-  const std::shared_ptr<PyObject> shared(function.inc_ref().ptr(), [](PyObject* object) {
-    const py::gil_scoped_acquire gil;
-    Py_DECREF(object);
-  });
-  return [shared] {
-    const py::gil_scoped_acquire gil;
-    const py::object now = py::handle(shared.get())();
+// Verifying a large body gives the GIL away.
+Clock clock_of(const ClockFunction& function) {
+  return [function] {
+    const Gil gil;
+    const py::object kept = *function;
+    if (!kept)
+      throw Error(ErrorCode::config, "the Verifier of this check has ended: keep it until its checks are done");
+    const py::object now = kept();
     const auto since_1970 = seconds_of(now, "what clock gave");
     return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
   };
 }
 
 }  // namespace
+
+ClockFunction clock_function(py::handle clock) {
+  if (!given(clock)) return nullptr;
+  if (PyCallable_Check(clock.ptr()) == 0) {
+    refuse("clock must be a function that gives the time, such as time.time, not " + type_name(clock));
+  }
+  return std::make_shared<py::object>(py::reinterpret_borrow<py::object>(clock));
+}
 
 Buffer::Buffer(py::handle body) {
   auto* object = body.ptr();
@@ -89,12 +94,13 @@ Secrets::Secrets(py::handle secrets) {
   for (const auto item : items_) texts_.push_back(secret_of(item));
 }
 
-VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness, py::handle clock) {
+VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness,
+                                 const ClockFunction& clock) {
   VerifierOptions options;
   if (!left_out(header)) options.header = utf8(header, "header");
   if (!left_out(max_body)) options.max_body = size(max_body, "max_body");
   if (given(freshness)) options.freshness = freshness_of(freshness);
-  if (given(clock)) options.clock = clock_of(clock);
+  if (clock != nullptr) options.clock = clock_of(clock);
   return options;
 }
 

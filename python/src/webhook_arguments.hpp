@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,9 +50,15 @@ class Secrets {
   std::vector<std::string_view> texts_;
 };
 
+/// A function of Python that a Verifier calls for the time. Shared with the options of the core, which the garbage collector
+/// cannot see; the Verifier's Python object owns the reference, and visits it.
+using ClockFunction = std::shared_ptr<py::object>;
+/// Null when there is none.
+[[nodiscard]] ClockFunction clock_function(py::handle clock);
+
 /// The options of a Verifier from its arguments, any of which may be left out.
 [[nodiscard]] VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness,
-                                               py::handle clock);
+                                               const ClockFunction& clock);
 
 /// The signature among a request's headers: a mapping (values may be lists) or pairs; names and values str or bytes.
 [[nodiscard]] std::optional<std::string> find_signature(const Verifier& verifier, py::handle headers);

@@ -1,0 +1,50 @@
+// What the garbage collector needs to know of objects that hold Python objects.
+//
+// Each type here visits exactly the references that it owns itself. Those of an object of C++ that is shared are visited
+// only by its single owner: visiting one reference twice would make the collector clear what is still in use.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace billcore::python {
+
+namespace py = pybind11;
+
+/// What an object of a pybind11 type holds, null before __init__ has run. Runs no Python code and raises nothing.
+template <typename T>
+[[nodiscard]] T* value_in(PyObject* self) noexcept {
+  auto* const instance = reinterpret_cast<py::detail::instance*>(self);
+  if (instance->simple_layout) return static_cast<T*>(instance->simple_value_holder[0]);
+  if (instance->nonsimple.values_and_holders == nullptr) return nullptr;  // the collector runs while it is being made
+  const auto* const type = py::detail::get_type_info(typeid(T));
+  if (type == nullptr) return nullptr;
+  const auto place = instance->get_value_and_holder(type, false);
+  return place.inst == nullptr ? nullptr : static_cast<T*>(place.value_ptr());
+}
+
+template <typename T>
+int traverse_object(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  const T* const value = value_in<T>(self);
+  return value == nullptr ? 0 : value->traverse(visit, arg);
+}
+
+template <typename T>
+int clear_object(PyObject* self) noexcept {
+  if (T* const value = value_in<T>(self)) value->clear();
+  return 0;
+}
+
+/// For py::class_: the collector knows its objects. T has traverse(visit, arg), and clear() where it can be part of a
+/// cycle in which no other object can be cleared: such as a subclass whose instance is its own hook.
+template <typename T>
+[[nodiscard]] py::custom_type_setup collected() {
+  return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
+    auto& type = heap_type->ht_type;
+    type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+    type.tp_traverse = &traverse_object<T>;
+    if constexpr (requires(T value) { value.clear(); }) type.tp_clear = &clear_object<T>;
+  });
+}
+
+}  // namespace billcore::python

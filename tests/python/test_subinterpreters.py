@@ -1,0 +1,70 @@
+"""An import in a subinterpreter is refused, in one sentence, and leaves the main interpreter as it was."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from .support import run_python
+
+CODE = """
+import sys
+{first}
+def inside():
+    return '''
+import sys
+{hide}
+try:
+    {statement}
+except ImportError as error:
+    text = str(error)
+else:
+    text = "imported"
+assert len(text.splitlines()) == 1 and "in a subinterpreter: import it in the main interpreter" in text, text
+print("refused", flush=True)
+'''
+{run}
+import billcore
+from billcore import webhooks
+billcore.Client(base_url="http://127.0.0.1:9/x", api_key="k").close()
+webhooks.verify(b"", webhooks.sign(b"", "k" * 32), "k" * 32)
+print("works")
+"""
+
+STATEMENTS = [
+    "import billcore",
+    "from billcore import webhooks",
+    "import billcore._webhook",
+    "import billcore._client",
+    "from billcore import Client",
+]
+# The package's own look at the interpreter is hidden, so that the modules in C++ have to look for themselves.
+HIDE = "sys.modules['_xxsubinterpreters'] = None; import _thread; _thread._is_main_interpreter = lambda: True"
+WAYS = {
+    "_testcapi": "import _testcapi; assert _testcapi.run_in_subinterp(inside()) == 0",
+    "_xxsubinterpreters": """
+import _xxsubinterpreters as interpreters
+one = interpreters.create(isolated=False)
+interpreters.run_string(one, inside())
+interpreters.destroy(one)
+""",
+    "_xxsubinterpreters, isolated": """
+import _xxsubinterpreters as interpreters
+one = interpreters.create(isolated=True)
+interpreters.run_string(one, inside())
+interpreters.destroy(one)
+""",
+}
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the ways to make a subinterpreter have other names there")
+@pytest.mark.parametrize("first", ["", "import billcore._client"], ids=["before", "after"])
+@pytest.mark.parametrize("hide", ["", HIDE], ids=["package", "modules"])
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("way", WAYS)
+def test_an_import_in_a_subinterpreter_is_refused(way: str, statement: str, hide: str, first: str) -> None:
+    if hide and statement == "import billcore":
+        pytest.skip("the package alone loads no module in C++")
+    code = CODE.format(first=first, statement=statement, hide=hide, run=WAYS[way])
+    assert run_python(code) == "refused\nworks\n"
