@@ -24,9 +24,14 @@ Outcome outcome_of_status(int status) noexcept {
   return status >= 400 && status < 500 && status != 408 ? Outcome::refused : Outcome::unknown;
 }
 
-std::string interrupted_after_answer(std::string_view subject, int status) {
-  return std::string(subject) + "interrupted after the answer came: status " + std::to_string(status) + ", " +
-         meaning(outcome_of_status(status));
+std::string interrupted_after_answer(std::string_view subject, int status, const std::optional<Value>& data) {
+  constexpr std::size_t longest = 80;
+  auto text = std::string(subject) + "interrupted after the answer came: status " + std::to_string(status) + ", " +
+              meaning(outcome_of_status(status));
+  const auto id = data ? data->find("id") : std::nullopt;
+  if (!id) return text;
+  const auto shown = id->kind() == Value::Kind::string ? std::string(id->text()) : std::string(id->raw());
+  return shown.size() > longest ? text : text + " (id " + shown + ')';
 }
 
 std::string interrupted_after_error(const Error& error) {

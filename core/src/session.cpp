@@ -37,18 +37,32 @@ Error interrupted(const RequestInfo& request, const Exchange::Left& left) {
   return {ErrorCode::interrupted, subject(request) + "interrupted" + after, std::move(detail)};
 }
 
+namespace {
+
+// What a successful answer holds, if it is as promised.
+std::optional<Value> data_of(const RequestInfo& request, Answer&& answer) {
+  try {
+    return read_resource(request, std::move(answer));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 Error interrupt(Exchange& exchange) {
   const auto request = exchange.request();
   if (!exchange.done() || !request.is_write()) return interrupted(request, exchange.cancel());
   try {
-    const auto answer = exchange.answer();
+    auto answer = exchange.answer();
     const int status = answer.info->status();
     auto detail = detail_of(request);
     detail.http_status = status;
     detail.request_id = answer.info->request_id();
     detail.outcome_unknown = outcome_of_status(status) == Outcome::unknown;
     if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
-    return {ErrorCode::interrupted, interrupted_after_answer(subject(request), status), std::move(detail)};
+    const auto data = data_of(request, std::move(answer));
+    return {ErrorCode::interrupted, interrupted_after_answer(subject(request), status, data), std::move(detail)};
   } catch (const Error& error) {  // no complete answer
     return {ErrorCode::interrupted, interrupted_after_error(error), error.detail()};
   }

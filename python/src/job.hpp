@@ -62,11 +62,12 @@ class SingleJob : public Job {
   }
   [[nodiscard]] std::optional<Operation> next() override { return std::exchange(operation_, std::nullopt); }
   [[nodiscard]] bool is_write() const noexcept override { return !subject_.empty(); }
-  [[nodiscard]] std::string outcome() const override {
-    return is_write() && status_ != 0 ? detail::interrupted_after_answer(subject_, status_) : std::string();
-  }
+  [[nodiscard]] std::string outcome() const override { return outcome_with(std::nullopt); }
 
  protected:
+  [[nodiscard]] std::string outcome_with(const std::optional<Value>& data) const {
+    return is_write() && status_ != 0 ? detail::interrupted_after_answer(subject_, status_, data) : std::string();
+  }
   void set_status(int status) noexcept { status_ = status; }
 
  private:
@@ -84,15 +85,7 @@ class ResourceJob : public SingleJob {
     set_status(value_->document()->info()->status());
   }
   [[nodiscard]] py::object result() override { return view(type_, *value_); }
-  [[nodiscard]] std::string outcome() const override {
-    auto text = SingleJob::outcome();
-    const auto id = text.empty() ? std::nullopt : value_->find("id");
-    if (!id) return text;
-    constexpr std::size_t longest = 80;
-    const bool is_text = id->kind() == Value::Kind::string;
-    const auto shown = is_text ? std::string(id->text()) : std::string(id->raw());
-    return shown.size() > longest ? text : text + " (id " + shown + ')';
-  }
+  [[nodiscard]] std::string outcome() const override { return SingleJob::outcome_with(value_); }
 
  private:
   View type_;

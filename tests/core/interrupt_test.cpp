@@ -59,9 +59,12 @@ TEST(Interrupt, TheErrorSaysWhatTheAnswerMeans) {
   const std::string subject = "POST /subscription/s/order: interrupted after ";
   const auto done = interrupted_with(ScriptedServer::json(R"({"data":{"id":"o"}})"));
   EXPECT_EQ(done.code(), ErrorCode::interrupted);
-  EXPECT_EQ(done.message(), subject + "the answer came: status 200, it was done");
+  EXPECT_EQ(done.message(), subject + "the answer came: status 200, it was done (id o)");
   EXPECT_EQ(done.detail().http_status, 200);
   EXPECT_FALSE(done.detail().outcome_unknown);
+
+  const auto junk = interrupted_with(ScriptedServer::json("<html>"));
+  EXPECT_EQ(junk.message(), subject + "the answer came: status 200, it was done");
 
   const auto refused = interrupted_with(ScriptedServer::json("{}", 402));
   EXPECT_EQ(refused.message(), subject + "the answer came: status 402, it was refused");
