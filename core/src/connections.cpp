@@ -1,10 +1,12 @@
 #include "connections.hpp"
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace billcore::detail {
 namespace {
@@ -28,6 +30,14 @@ bool poll_now(int descriptor, short events) noexcept {
 bool Connection::is_dead() const noexcept { return poll_now(descriptor, POLLRDHUP); }
 
 bool Connection::is_readable() const noexcept { return poll_now(descriptor, POLLIN | POLLRDHUP); }
+
+bool Connection::has_unparsed() const noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return true;
+  constexpr auto needed = offsetof(tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received;
+  return size < needed || info.tcpi_bytes_received > parsed;
+}
 
 void Connections::add(int descriptor) {
   auto made = std::make_shared<Connection>();

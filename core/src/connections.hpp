@@ -13,16 +13,19 @@ struct Connection {
   static constexpr int closed = -1;
 
   int descriptor = closed;
-  int port = 0;            // local; 0: not looked up yet
-  bool http2 = false;      // it has answered in HTTP/2
-  bool retired = false;    // carries no further request
-  int in_flight = 0;       // requests that have left over it
-  std::uint64_t news = 0;  // how often a part of an answer has arrived
+  int port = 0;              // local; 0: not looked up yet
+  bool http2 = false;        // it has answered in HTTP/2
+  bool retired = false;      // carries no further request
+  std::uint64_t parsed = 0;  // bytes of answers
+  int in_flight = 0;         // requests that have left over it
+  std::uint64_t news = 0;    // how often a part of an answer has arrived
 
   /// Has the other side ended the connection? libcurl itself looks for an orderly end only, not for a reset.
   [[nodiscard]] bool is_dead() const noexcept;
   /// Is there anything to read? On an idle HTTP/1 connection that is nobody's answer.
   [[nodiscard]] bool is_readable() const noexcept;
+  /// Has more arrived than was parsed? For plain HTTP/1; over TLS always true, for the records add bytes of their own.
+  [[nodiscard]] bool has_unparsed() const noexcept;
   /// HTTP/2 tells the answers of its streams apart. Before the first answer only HTTP/2 carries two requests at once.
   [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || in_flight > 0; }
 };

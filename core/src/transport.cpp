@@ -166,8 +166,10 @@ class Engine::Operation : public Course {
       : Course{}, guarded(options.send_guard), max_response(options.max_response), engine(of) {}
 
   /// A part of the answer has arrived.
-  void note_news() const noexcept {
-    if (connection != nullptr) ++connection->news;
+  void note_news(std::size_t bytes) const noexcept {
+    if (connection == nullptr) return;
+    ++connection->news;
+    connection->parsed += bytes;
   }
   /// The connection ends with this answer: whatever else arrives on it is nobody's.
   void forbid_reuse() const noexcept { curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L); }
@@ -302,7 +304,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
 std::size_t on_header(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
   auto& operation = *static_cast<Engine::Operation*>(context);
   const std::string_view line(data, size * count);
-  operation.note_news();
+  operation.note_news(line.size());
   operation.header_bytes += line.size();
   if (operation.header_bytes > max_header_bytes) {
     operation.headers_over_limit = true;
@@ -315,7 +317,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   if (head.is_contradictory()) return 0;
   if (head.is_http2()) {
     if (operation.connection != nullptr) operation.connection->http2 = true;
-  } else if (head.is_bodyless()) {
+  } else if (head.is_bodyless() && (operation.connection == nullptr || operation.connection->has_unparsed())) {
     operation.forbid_reuse();  // libcurl drops what follows in the same read without a word
   }
   return line.size();
@@ -326,7 +328,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
 std::size_t on_body(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
   auto& operation = *static_cast<Engine::Operation*>(context);
   const std::string_view piece(data, size * count);
-  operation.note_news();
+  operation.note_news(piece.size());
   auto& body = operation.transfer.body;
   const std::size_t most = operation.max_response;
   if (operation.head.is_chunked()) {

@@ -37,7 +37,7 @@ class Awaitable {
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(waiter_.ptr());
     if (begun_ != nullptr) Py_VISIT(begun_->future.ptr());
-    if (const int stop = sender_.traverse(visit, arg); stop != 0) return stop;
+    if (const int stop = sender_ ? sender_->traverse(visit, arg) : 0; stop != 0) return stop;
     const int own = begun_ != nullptr && begun_.use_count() == 1 && begun_->job == job_ ? 2 : 1;
     return job_ != nullptr && job_.use_count() == own ? job_->traverse(visit, arg) : 0;
   }

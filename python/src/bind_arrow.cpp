@@ -1,7 +1,5 @@
 // Lists as Arrow columns, through the PyCapsule interface: ArrowStream, ArrowBatch.
 // https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <mutex>

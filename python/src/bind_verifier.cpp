@@ -215,9 +215,8 @@ void bind_verifier(py::module_& module) {
   bind_verified(module);
   static const Signature create(
       "Verifier(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
-  auto type =
-      py::class_<BoundVerifier>(module, "Verifier", collected<BoundVerifier>(), create.doc(verifier_doc).c_str(),
-                                py::metaclass(guarding_metaclass()));
+  auto type = py::class_<BoundVerifier>(module, "Verifier", collected<BoundVerifier>(),
+                                        create.doc(verifier_doc).c_str(), py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = verifier_doc;
   type.attr("__module__") = "billcore.webhooks";
 

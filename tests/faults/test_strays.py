@@ -205,6 +205,19 @@ def test_an_honest_connection_is_kept(
         assert scene.proxy.accepted == 1
 
 
+def test_an_honest_connection_is_kept_after_empty_answers(world: World, language: str) -> None:
+    def empty(exchange: Exchange) -> None:
+        exchange.forward()
+        exchange.send(answer("204 No Content", b""))
+
+    with Scene(world, language) as scene:
+        for _ in range(5):
+            scene.proxy.add(empty)
+            assert scene.call("products.delete", max_retries=0).name == OK
+            assert scene.call("orders.get", max_retries=0).name == OK
+        assert scene.proxy.accepted == 1
+
+
 def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> None:
     """Such as a refusal of a body that is still being sent."""
 
