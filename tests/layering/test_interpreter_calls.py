@@ -19,7 +19,8 @@ HARMLESS = set(
         PyBytes_FromString PyBytes_FromStringAndSize PyBytes_Size PyCallable_Check PyCapsule_GetContext
         PyCapsule_GetName PyCapsule_GetPointer PyCapsule_New PyCapsule_SetContext PyCapsule_SetDestructor
         PyDict_Next PyErr_ExceptionMatches PyErr_FormatV PyErr_GivenExceptionMatches PyErr_NoMemory
-        PyErr_Occurred PyErr_SetInterrupt PyEval_GetBuiltins PyEval_SaveThread PyFloat_FromDouble PyFrame_GetCode
+        PyErr_Occurred PyErr_SetInterrupt PyEval_GetBuiltins PyEval_SaveThread
+        PyException_GetContext PyFloat_FromDouble PyFrame_GetCode
         PyFrame_GetLineNumber PyGILState_Check PyGILState_GetThisThreadState PyImport_GetModuleDict PyIndex_Check
         PyInterpreterState_Get PyInterpreterState_GetDict PyInterpreterState_Main PyInterpreterState_ThreadHead
         PyList_GetItem PyList_Size PyLong_FromLong PyLong_FromLongLong PyLong_FromSize_t PyLong_FromSsize_t
@@ -37,7 +38,7 @@ HARMLESS = set(
     )
 )
 # Only while a module is imported.
-STARTING = {"PyModuleDef_Init", "PyObject_CallFunctionObjArgs"}
+STARTING = {"PyDict_SetItemString", "PyModuleDef_Init", "PyObject_CallFunctionObjArgs", "PyType_Modified"}
 
 
 def gated() -> set[str]:
