@@ -238,21 +238,6 @@ def test_each_holder_of_a_list_keeps_its_hooks() -> None:
         assert told == ["/subscription/{id}/orders"] * 2
 
 
-def test_a_subclass_of_two_types_is_collected() -> None:
-    class Both(billcore.Client, webhooks.Verifier):
-        def __init__(self) -> None:
-            billcore.Client.__init__(self, base_url="https://127.0.0.1:9/x", api_key="k", hooks=self)
-            webhooks.Verifier.__init__(self, SECRET)
-
-        def on_request(self, attempt: billcore.Attempt) -> None:
-            pass
-
-    made = [weakref.ref(Both()) for _ in range(COUNT)]
-    gc.collect()
-    alive = [ref for ref in made if ref() is not None]
-    assert alive == []
-
-
 @pytest.mark.parametrize("kind", [billcore.Client, billcore.AsyncClient, webhooks.Verifier])
 def test_objects_that_were_never_initialised_can_be_collected(kind: type[Any]) -> None:
     class Own(kind):  # type: ignore[misc]
