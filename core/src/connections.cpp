@@ -39,7 +39,9 @@ bool Connection::has_unparsed() const noexcept {
   return size < needed || info.tcpi_bytes_received > parsed;
 }
 
+// libcurl closes a socket that never came to be connected without a word, so an entry with this descriptor is out of date.
 void Connections::add(int descriptor) {
+  remove(descriptor);
   auto made = std::make_shared<Connection>();
   made->descriptor = descriptor;
   open_.push_back(std::move(made));

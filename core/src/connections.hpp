@@ -32,7 +32,7 @@ struct Connection {
 
 class Connections {
  public:
-  /// Throws std::bad_alloc.
+  /// A socket that was just opened. Throws std::bad_alloc.
   void add(int descriptor);
   /// Its descriptor is about to be closed.
   void remove(int descriptor) noexcept;

@@ -31,6 +31,7 @@ Descriptors::Node* Descriptors::claim() noexcept {
 void Descriptors::add(int descriptor) noexcept {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return;
+  remove(descriptor);  // libcurl closes a socket that never came to be connected without a word
   Node* node = claim();
   if (node == nullptr) return;
   node->device = status.st_dev;
