@@ -337,6 +337,7 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
   guard_types(module, 16);
 }
 
+// The name that Python looks for. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" PYBIND11_EXPORT PyObject* PyInit__client() {
   return billcore::python::enter_interpreter() ? PyInit_client_in_main_interpreter() : nullptr;
 }

@@ -106,7 +106,7 @@ Threads: may be shared by any number. Service interface: Events, Request headers
 /// A Verifier as its Python object holds it.
 class BoundVerifier : public Verifier {
  public:
-  BoundVerifier(Verifier verifier, ClockFunction clock) : Verifier(std::move(verifier)), clock_(std::move(clock)) {}
+  BoundVerifier(const Verifier& verifier, ClockFunction clock) : Verifier(verifier), clock_(std::move(clock)) {}
   ~BoundVerifier() { clear(); }
   BoundVerifier(BoundVerifier&&) = default;
   BoundVerifier& operator=(BoundVerifier&&) = delete;

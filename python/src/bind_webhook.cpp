@@ -192,6 +192,7 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   module.attr("_bridge") = py::capsule(&bridge, bridge_name);
 }
 
+// The name that Python looks for. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" PYBIND11_EXPORT PyObject* PyInit__webhook() {
   return billcore::python::enter_interpreter() ? PyInit_webhook_in_main_interpreter() : nullptr;
 }
