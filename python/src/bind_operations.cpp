@@ -175,7 +175,7 @@ py::object find_charges(const Sender& sender, ChargeSearch search, CallOptions c
   ClientChanges changes;
   changes.concurrency = 1;  // the first page nearly always holds them all
   const Sender one{sender.client.with_options(changes), sender.hooks, sender.loops};
-  const ListPtr list(
+  ListPtr list(
       std::make_unique<List>(one, View::order, std::move(search.orders), detail::PagerOptions(), std::move(call)));
   return run(one, std::make_unique<ChargesJob>(std::move(list), search.since), "Subscriptions.find_charges");
 }
