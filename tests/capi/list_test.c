@@ -15,7 +15,7 @@ static atomic_int silent; /* the page that never comes; 0: none */
 static atomic_bool stop_waiting;
 
 static const char* answer(const char* request) {
-  static char out[1024]; /* sent before the next request is read */
+  static _Thread_local char out[1024]; /* a server sends it before it reads the next request, on its one thread */
   char body[512];
   const char* page = strstr(request, "page=");
   const int number = page != NULL ? atoi(page + 5) : 0;
