@@ -4,14 +4,6 @@
 #include "billcore/error.hpp"
 
 namespace billcore {
-namespace {
-
-[[noreturn]] void wrong_kind(const Value& value, const char* expected) {
-  throw detail::value_error(ErrorCode::decode, value.path(),
-                            std::string("is ") + detail::kind_name(value.kind()) + ", not " + expected);
-}
-
-}  // namespace
 
 const std::shared_ptr<const ResponseInfo>& Resource::response_info() const noexcept {
   return value_.document()->info();
@@ -69,7 +61,7 @@ std::optional<Time> Resource::nullable_time(std::string_view field) const {
 }
 
 Value Resource::require_object(Value value) {
-  if (!value.is_object()) wrong_kind(value, "an object");
+  if (!value.is_object()) detail::wrong_kind(value, "an object");
   return value;
 }
 
@@ -83,7 +75,7 @@ std::optional<Value> Resource::nullable_object(std::string_view field) const {
 
 Value Resource::array(std::string_view field) const {
   auto found = required(field);
-  if (!found.is_array()) wrong_kind(found, "an array");
+  if (!found.is_array()) detail::wrong_kind(found, "an array");
   return found;
 }
 
@@ -96,7 +88,7 @@ Value Resource::detached() const {
 Id read_id(const Value& value) {
   if (value.kind() == Value::Kind::string) return {value.text()};
   if (value.kind() == Value::Kind::integer) return Id::from_digits(detail::integer_text(value.node()));
-  wrong_kind(value, "an id (a string or an integer)");
+  detail::wrong_kind(value, "an id (a string or an integer)");
 }
 
 Time read_time(const Value& value) {
@@ -106,7 +98,7 @@ Time read_time(const Value& value) {
 }
 
 std::string_view read_number_text(const Value& value) {
-  if (value.kind() != Value::Kind::integer && value.kind() != Value::Kind::real) wrong_kind(value, "a number");
+  if (value.kind() != Value::Kind::integer && value.kind() != Value::Kind::real) detail::wrong_kind(value, "a number");
   return value.raw();
 }
 

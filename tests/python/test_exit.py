@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ssl
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from conformance.server import Reply, Request, ScriptedServer
 
-from .support import ACCOUNT, API_KEY, ORDER, SECRET, SUBSCRIPTION, child_environment, data, page, sign
+from .support import ACCOUNT, API_KEY, ORDER, SECRET, SUBSCRIPTION, data, page, run_together, sign
 
-GENEROUS = 120.0  # seconds
 PROCESSES = 6  # of one kind: each ends at another moment
 THREADS = 8
 
@@ -163,25 +160,8 @@ def server(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> I
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_process_ends_while_daemon_threads_are_in_calls(kind: str, server: tuple[str, str]) -> None:
     url, certificate = server
-    signature = sign(b"x" * 200_000)
-    command = [sys.executable, "-c", PREAMBLE + KINDS[kind], url, API_KEY, certificate, SECRET, signature, str(THREADS)]
-    processes = [
-        subprocess.Popen(
-            [*command, str(0.05 + 0.037 * number)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=child_environment(),
-        )
-        for number in range(PROCESSES)
-    ]
-    ended = []
-    for process in processes:
-        try:
-            out, noise = process.communicate(timeout=GENEROUS)
-        finally:
-            process.kill()
-        ended.append((process.returncode, noise))
-        if "finalizes" in kind:
-            assert out == "called sub_1\n", noise
-    assert ended == [(0, "")] * PROCESSES
+    fixed = (url, API_KEY, certificate, SECRET, sign(b"x" * 200_000), str(THREADS))
+    pauses = [str(0.05 + 0.037 * number) for number in range(PROCESSES)]
+    ended = run_together(PREAMBLE + KINDS[kind], [(*fixed, pause) for pause in pauses])
+    said = "called sub_1\n" if "finalizes" in kind else ""
+    assert ended == [(0, said, "")] * PROCESSES

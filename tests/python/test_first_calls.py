@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from conformance.server import Reply, Request, ScriptedServer
 
-from .support import ACCOUNT, API_KEY, SUBSCRIPTION, child_environment, data
+from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, run_together
 
-GENEROUS = 120.0  # seconds
 PROCESSES = 6
 THREADS = 8
 
@@ -95,22 +92,5 @@ def url() -> Iterator[str]:
 
 @pytest.mark.parametrize("first", FIRST)
 def test_threads_that_make_the_first_calls_at_once_all_end(first: str, url: str) -> None:
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", PREAMBLE + FIRST[first], url, API_KEY, str(THREADS)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=child_environment(),
-        )
-        for _ in range(PROCESSES)
-    ]
-    ended = []
-    try:
-        for process in processes:
-            out, noise = process.communicate(timeout=GENEROUS)
-            ended.append((process.returncode, out, noise))
-    finally:
-        for process in processes:
-            process.kill()
+    ended = run_together(PREAMBLE + FIRST[first], [(url, API_KEY, str(THREADS))] * PROCESSES)
     assert ended == [(0, f"{THREADS}\n", "")] * PROCESSES
