@@ -54,6 +54,20 @@ def work():
         pass
 daemons(work)
 """,
+    "errors that take long to make": """
+client = billcore.Client(**options)
+make = billcore.NotFoundError.__init__
+def slowly(self, *arguments, **more):
+    time.sleep(0.02)
+    make(self, *arguments, **more)
+billcore.NotFoundError.__init__ = slowly
+def work():
+    try:
+        client.subscriptions.get("none")
+    except billcore.NotFoundError:
+        pass
+daemons(work)
+""",
     "hooks": """
 class Hooks:
     def on_request(self, attempt):
