@@ -25,7 +25,7 @@ std::optional<std::int64_t> optional_number(const Node* pagination, std::string_
 
 // What an item is recognised by: 7 and "7" differ. 0 for an item without an id, which is always yielded.
 std::uint64_t id_hash(const Node* item) {
-  const Node* id = first_member(item, "id");
+  const Node* id = member(item, "id");
   if (id == nullptr) return 0;
   std::uint64_t hash = 0;
   if (std::int64_t number = 0; int64(id, number)) {
@@ -58,6 +58,7 @@ PagerCore::PagerCore(std::unique_ptr<PageSource> source, const PagerOptions& opt
       list_(options.list),
       path_(options.path),
       next_number_(options.first_page),
+      counted_(options.first_page == 1 ? std::optional<std::int64_t>(0) : std::nullopt),
       ahead_(concurrency_),
       known_(options.strict ? 0 : std::max(least_window, static_cast<std::size_t>(concurrency_) * 2 + 2)) {
   if (first_page_ < 1) {
@@ -79,6 +80,7 @@ void PagerCore::resume(std::string_view text, std::uint64_t list) {
   next_number_ = state->page;
   fetched_ = state->fetched;
   total_ = state->total;
+  counted_ = state->counted;
   noticed_ = state->noticed;
   for (const auto id : state->ids) known_.add(id);
   yielded_ = state->ids;
@@ -102,8 +104,10 @@ std::string PagerCore::state() const {
   }
   out.page = second_ ? first_reading_ : due();
   out.noticed = second_ ? first_noticed_ : noticed_;
+  out.counted = second_ ? first_counted_ : counted_;
   out.ids = yielded_;
   if (page_) {
+    if (out.counted) *out.counted -= static_cast<std::int64_t>(page_->items.size() - position_);
     const auto taken = page_ids_.begin() + static_cast<std::ptrdiff_t>(position_);
     out.ids.insert(out.ids.end(), page_ids_.begin(), taken);
     if (taken != page_ids_.end()) out.page = page_number_;
@@ -177,16 +181,24 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
     if (all_have_ids) check_repetition(ids, std::any_of(ids.begin(), ids.end(), is_new));
     previous_ = all_have_ids ? ids : Ids();
   }
-  // Only a page that is taken is remembered: after an error the same page is asked for again.
-  known_.next_page();
+  // Only a page that is taken is remembered: after an error the same page is asked for again. What is read again does not
+  // move the window on, or a list could repeat itself outside it.
+  known_.begin_reading(second_ || page_number_ > highest_);
+  highest_ = std::max(highest_, page_number_);
   page_size_ = std::max(page_size_, ids.size());
   known_here_ = 0;
   page_ids_.clear();
   const Node* item = first(data);
   for (const auto id : ids) {
     const Node* here = std::exchange(item, next(item));
+    if (kind(here) != Value::Kind::object) notice("undecodable_item");
     // What has no id cannot be told from what was read before: it is yielded by the first reading of its page.
-    if (id == 0 ? rereading || second_ : !known_.add(id)) {
+    const auto unknown = rereading || second_ ? RecentIds::Seen::before : RecentIds::Seen::never;
+    const auto seen = id == 0 ? unknown : known_.add(id);
+    if (seen == RecentIds::Seen::in_this_reading) notice("overlap");
+    const bool counts = second_ ? seen != RecentIds::Seen::in_this_reading : seen == RecentIds::Seen::never;
+    if (counted_ && counts) ++*counted_;
+    if (seen != RecentIds::Seen::never) {
       known_here_ += id == 0 ? 0 : 1;
       continue;
     }
@@ -248,6 +260,7 @@ void PagerCore::go_on(std::int64_t last) {
     ++next_number_;
     return;
   }
+  if (counted_ && total_ && *counted_ != *total_) notice("total_differs");
   if (!strict_ || second_) {
     ended_ = true;
     return;
@@ -256,10 +269,12 @@ void PagerCore::go_on(std::int64_t last) {
   first_reading_ = next_number_;
   first_fetched_ = fetched_;
   first_noticed_ = noticed_;
+  first_counted_ = counted_;
   first_ids_ = yielded_;
   first_ids_.insert(first_ids_.end(), page_ids_.begin(), page_ids_.end());
   next_number_ = first_page_;
   noticed_ = {};  // the second reading decides
+  if (counted_) counted_ = 0;
   total_.reset();
   previous_.clear();
   same_pages_ = 1;
@@ -330,7 +345,13 @@ std::optional<Value> PagerCore::take_item() {
   if (!buffered()) return std::nullopt;
   stopped_ = false;
   ++taken_;
-  return Value(page_->document, page_->items[position_++]);
+  return checked(Value(page_->document, page_->items[position_++]), page_number_);
+}
+
+// An item that is no object was found when its page came, and is an error when its turn comes.
+Value PagerCore::checked(Value item, std::int64_t number) const {
+  if (item.is_object()) return item;
+  throw about_page(number, *item.document(), wrong_kind(item, "an object"));
 }
 
 void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexcept {
@@ -340,8 +361,16 @@ void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexc
   stopped_ = before.stopped;
 }
 
-std::optional<PageData> PagerCore::rest_of_page() const {
+std::optional<PageData> PagerCore::rest_of_page() {
   if (!page_) return std::nullopt;
+  for (auto at = position_; at < page_->items.size(); ++at) {
+    const Value item(page_->document, page_->items[at]);
+    if (item.is_object()) continue;
+    // Told of once; then the page is given without it.
+    page_->items.erase(page_->items.begin() + static_cast<std::ptrdiff_t>(at));
+    page_ids_.erase(page_ids_.begin() + static_cast<std::ptrdiff_t>(at));
+    static_cast<void>(checked(item, page_number_));
+  }
   PageData page{page_->document, {}, page_->pagination};
   page.items.assign(page_->items.begin() + static_cast<std::ptrdiff_t>(position_), page_->items.end());
   return page;
@@ -375,7 +404,12 @@ std::optional<PageData> PagerCore::next_page() {
 
 std::optional<Value> PagerCore::first_item() {
   while (fetched_ == 0 || (!first_ && !ended_)) advance();
-  return first_;
+  return known_first();
+}
+
+std::optional<Value> PagerCore::known_first() const {
+  if (!first_) return std::nullopt;
+  return checked(*first_, first_page_);
 }
 
 std::optional<Verdict> PagerCore::verdict() const noexcept {
@@ -405,7 +439,8 @@ void take_back(PagerCore& core, const PagerMark& before, const PagerMark& after)
 }
 std::shared_ptr<const PagerCore> snapshot(const PagerCore& core) { return std::make_shared<PagerCore>(core); }
 void restore(PagerCore& core, const PagerCore& snapshot) { core = snapshot; }
-const std::optional<Value>& known_first(const PagerCore& core) noexcept { return core.known_first(); }
+std::optional<Value> known_first(const PagerCore& core) { return core.known_first(); }
+bool knows_first(const PagerCore& core) noexcept { return core.knows_first(); }
 std::optional<Value> next_item(PagerCore& core) { return core.next_item(); }
 std::optional<PageData> next_page(PagerCore& core) { return core.next_page(); }
 std::optional<Value> first_item(PagerCore& core) { return core.first_item(); }

@@ -72,8 +72,8 @@ class PagerCore {
   [[nodiscard]] std::optional<PageData> take_page();
   [[nodiscard]] PagerMark mark() const noexcept { return {fetched_, taken_, position_, stopped_}; }
   void take_back(const PagerMark& before, const PagerMark& after) noexcept;
-  /// take_page() in two steps, for what can fail in between.
-  [[nodiscard]] std::optional<PageData> rest_of_page() const;
+  /// take_page() in two steps, for what can fail in between. Error(decode) for an item that is no object; it is left out then.
+  [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
 
   /// Fetches the next page; false at the end of the list.
@@ -81,7 +81,8 @@ class PagerCore {
   [[nodiscard]] std::optional<Value> next_item();
   [[nodiscard]] std::optional<PageData> next_page();
   [[nodiscard]] std::optional<Value> first_item();
-  [[nodiscard]] const std::optional<Value>& known_first() const noexcept { return first_; }
+  [[nodiscard]] std::optional<Value> known_first() const;
+  [[nodiscard]] bool knows_first() const noexcept { return first_.has_value(); }
   [[nodiscard]] bool buffered() const noexcept { return page_ && position_ < page_->items.size(); }
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return total_; }
   [[nodiscard]] std::int64_t fetched_pages() const noexcept { return fetched_; }
@@ -100,6 +101,7 @@ class PagerCore {
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk) noexcept;
   [[nodiscard]] bool must_read_again(Move move, std::int64_t number) noexcept;
   void keep_new_items(const Node* data, const Ids& ids);
+  [[nodiscard]] Value checked(Value item, std::int64_t number) const;
   void check_repetition(const Ids& ids, bool any_new);
   void go_on(std::int64_t last);
   void notice(std::string_view reason) noexcept;
@@ -115,11 +117,13 @@ class PagerCore {
   std::string path_;
 
   std::int64_t next_number_;
-  std::int64_t last_number_ = 0;  // total_pages of the page read last
-  std::int64_t border_ = 0;       // page that the list moved before, and the one before it is read again; 0: none
-  std::int64_t mended_ = 0;       // a page whose border has been read again
-  std::int64_t ahead_;            // how many pages are asked for at once: fewer while the list moves
-  std::int64_t announced_ = 0;    // the last page that was asked for ahead of its time
+  std::int64_t last_number_ = 0;         // total_pages of the page read last
+  std::int64_t highest_ = 0;             // page taken so far
+  std::optional<std::int64_t> counted_;  // records of this reading; nothing where it did not begin at page 1
+  std::int64_t border_ = 0;     // page that the list moved before, and the one before it is read again; 0: none
+  std::int64_t mended_ = 0;     // a page whose border has been read again
+  std::int64_t ahead_;          // how many pages are asked for at once: fewer while the list moves
+  std::int64_t announced_ = 0;  // the last page that was asked for ahead of its time
   bool anew_ = false;
   std::optional<std::int64_t>
       resumed_;                     // of the page read next, so many items were yielded in another life; -1: unknown
@@ -127,6 +131,7 @@ class PagerCore {
   std::int64_t first_reading_ = 0;  // pages of the first
   std::int64_t first_fetched_ = 0;  // and where it stood in the end, for the state
   std::string_view first_noticed_;
+  std::optional<std::int64_t> first_counted_;
   Ids first_ids_;
   bool ended_ = false;  // the last page has been read
   bool stopped_ = false;
@@ -157,6 +162,7 @@ struct PagerState {
   std::int64_t seen = 0;  // of its items, those that were yielded; -1: not known
   std::int64_t fetched = 0;
   std::optional<std::int64_t> total;
+  std::optional<std::int64_t> counted;  // records that were yielded, if it began at page 1
   std::string_view noticed;
   std::vector<std::uint64_t> ids;  // yielded lately
 };

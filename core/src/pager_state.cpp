@@ -8,12 +8,12 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::string_view version = "p1.";
-constexpr std::size_t fields = 7;
+constexpr std::string_view version = "p2.";
+constexpr std::string_view version_without_count = "p1.";
 
 // In the order of their numbers in a state; append-only.
-constexpr std::array<std::string_view, 6> reasons{"",       "total_changed", "overlap", "repeated_page", "list_shrank",
-                                                  "stopped"};
+constexpr std::array<std::string_view, 8> reasons{
+    "", "total_changed", "overlap", "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item"};
 
 void put(std::string& out, std::uint64_t number) {
   for (unsigned shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(number >> shift & 0xFFU));
@@ -38,8 +38,9 @@ std::string write_state(const PagerState& state) {
   put(bytes, static_cast<std::uint64_t>(state.total.value_or(-1)));
   const auto* const reason = std::find(reasons.begin(), reasons.end(), state.noticed);
   put(bytes, static_cast<std::uint64_t>(reason - reasons.begin()) % reasons.size());
+  put(bytes, static_cast<std::uint64_t>(state.counted.value_or(-1)));
   for (const auto id : state.ids) put(bytes, id);
-  put(bytes, text_hash(bytes));
+  put(bytes, text_hash(std::string(version) + bytes));
   std::string out(version);
   encode_base64(bytes, base64url_digits, out);
   return out;
@@ -47,13 +48,16 @@ std::string write_state(const PagerState& state) {
 
 std::optional<PagerState> read_state(std::string_view text) {
   std::string bytes;
-  if (!text.starts_with(version) || !decode_base64(text.substr(version.size()), bytes)) return std::nullopt;
-  if (bytes.size() % 8 != 0 || bytes.size() < fields * 8) return std::nullopt;
+  const bool has_count = text.starts_with(version);
+  const auto its_version = has_count ? version : version_without_count;
+  if (!text.starts_with(its_version) || !decode_base64(text.substr(its_version.size()), bytes)) return std::nullopt;
+  const std::size_t fields = has_count ? 7 : 6;  // before the ids
+  if (bytes.size() % 8 != 0 || bytes.size() < (fields + 1) * 8) return std::nullopt;
   const auto count = bytes.size() / 8;
-  if (number_at(bytes, count - 1) != text_hash(std::string_view(bytes).substr(0, bytes.size() - 8)))
-    return std::nullopt;
+  const auto hashed = (has_count ? std::string(version) : std::string()).append(bytes, 0, bytes.size() - 8);
+  if (number_at(bytes, count - 1) != text_hash(hashed)) return std::nullopt;
   // Base64 may say the same in several ways; a state has one text.
-  std::string same(version);
+  std::string same(its_version);
   encode_base64(bytes, base64url_digits, same);
   if (same != text) return std::nullopt;
   PagerState state;
@@ -64,9 +68,12 @@ std::optional<PagerState> read_state(std::string_view text) {
   const auto total = static_cast<std::int64_t>(number_at(bytes, 4));
   if (total >= 0) state.total = total;
   const auto reason = number_at(bytes, 5);
-  if (state.page < 1 || state.seen < -1 || state.fetched < 0 || reason >= reasons.size()) return std::nullopt;
+  const auto counted = has_count ? static_cast<std::int64_t>(number_at(bytes, 6)) : -1;
+  if (counted >= 0) state.counted = counted;
+  if (state.page < 1 || state.seen < -1 || state.fetched < 0 || counted < -1 || reason >= reasons.size())
+    return std::nullopt;
   state.noticed = reasons.at(static_cast<std::size_t>(reason));
-  for (std::size_t i = fields - 1; i + 1 < count; ++i) state.ids.push_back(number_at(bytes, i));
+  for (std::size_t i = fields; i + 1 < count; ++i) state.ids.push_back(number_at(bytes, i));
   return state;
 }
 

@@ -41,13 +41,14 @@ std::size_t RecentIds::place(std::uint64_t hash) const noexcept {
 
 bool RecentIds::contains(std::uint64_t hash) const noexcept { return is_recent(table_[place(hash)]); }
 
-bool RecentIds::add(std::uint64_t hash) {
+RecentIds::Seen RecentIds::add(std::uint64_t hash) {
   if (used_ * 4 >= table_.size() * 3) renew();
   auto& entry = table_[place(hash)];
-  const bool is_new = !is_recent(entry);
+  const auto earlier = entry.reading == reading_ ? Seen::in_this_reading : Seen::before;
+  const auto seen = is_recent(entry) ? earlier : Seen::never;
   used_ += entry.page == 0 ? 1 : 0;
-  entry = {hash, page_};
-  return is_new;
+  entry = {hash, page_, reading_};
+  return seen;
 }
 
 void RecentIds::renew() {

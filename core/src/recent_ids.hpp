@@ -20,16 +20,22 @@ class RecentIds {
   /// pages: how many of the last pages count; 0: all.
   explicit RecentIds(std::size_t pages) : window_(pages) {}
 
-  /// What is added from now on belongs to another page.
-  void next_page() noexcept { ++page_; }
-  /// Is it new? It is remembered either way.
-  bool add(std::uint64_t hash);
+  enum class Seen : std::uint8_t { never, before, in_this_reading };
+
+  /// What is added from now on comes from one reading of a page, which is a new one or was read before.
+  void begin_reading(bool of_new_page) noexcept {
+    ++reading_;
+    if (of_new_page) ++page_;
+  }
+  /// Was it added before, within the window? It is remembered either way.
+  Seen add(std::uint64_t hash);
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept;
 
  private:
   struct Entry {
     std::uint64_t hash = 0;
     std::uint64_t page = 0;  // 0: free
+    std::uint64_t reading = 0;
   };
   [[nodiscard]] bool is_recent(const Entry& entry) const noexcept {
     return entry.page != 0 && (window_ == 0 || entry.page + window_ > page_);
@@ -39,6 +45,7 @@ class RecentIds {
 
   std::size_t window_;
   std::uint64_t page_ = 1;
+  std::uint64_t reading_ = 0;
   std::size_t used_ = 0;
   std::vector<Entry> table_ = std::vector<Entry>(1024);  // its size is a power of two
 };

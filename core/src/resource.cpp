@@ -61,7 +61,7 @@ std::optional<Time> Resource::nullable_time(std::string_view field) const {
 }
 
 Value Resource::require_object(Value value) {
-  if (!value.is_object()) detail::wrong_kind(value, "an object");
+  if (!value.is_object()) throw detail::wrong_kind(value, "an object");
   return value;
 }
 
@@ -75,7 +75,7 @@ std::optional<Value> Resource::nullable_object(std::string_view field) const {
 
 Value Resource::array(std::string_view field) const {
   auto found = required(field);
-  if (!found.is_array()) detail::wrong_kind(found, "an array");
+  if (!found.is_array()) throw detail::wrong_kind(found, "an array");
   return found;
 }
 
@@ -88,7 +88,7 @@ Value Resource::detached() const {
 Id read_id(const Value& value) {
   if (value.kind() == Value::Kind::string) return {value.text()};
   if (value.kind() == Value::Kind::integer) return Id::from_digits(detail::integer_text(value.node()));
-  detail::wrong_kind(value, "an id (a string or an integer)");
+  throw detail::wrong_kind(value, "an id (a string or an integer)");
 }
 
 Time read_time(const Value& value) {
@@ -98,7 +98,8 @@ Time read_time(const Value& value) {
 }
 
 std::string_view read_number_text(const Value& value) {
-  if (value.kind() != Value::Kind::integer && value.kind() != Value::Kind::real) detail::wrong_kind(value, "a number");
+  if (value.kind() != Value::Kind::integer && value.kind() != Value::Kind::real)
+    throw detail::wrong_kind(value, "a number");
   return value.raw();
 }
 

@@ -16,9 +16,9 @@ Error detail::value_error(ErrorCode code, std::string path, std::string_view pro
   return {code, std::move(message), std::move(detail)};
 }
 
-void detail::wrong_kind(const Value& value, const char* expected) {
-  throw value_error(ErrorCode::decode, value.path(),
-                    std::string("is ") + kind_name(value.kind()) + ", not " + expected);
+Error detail::wrong_kind(const Value& value, const char* expected) {
+  return value_error(ErrorCode::decode, value.path(),
+                     std::string("is ") + kind_name(value.kind()) + ", not " + expected);
 }
 
 Error detail::missing_field(std::string owner, std::string_view field) {
@@ -35,24 +35,24 @@ SharedText SharedText::own(std::string text) {
 Value::Kind Value::kind() const noexcept { return detail::kind(node_); }
 
 bool Value::boolean() const {
-  if (kind() != Kind::boolean) detail::wrong_kind(*this, "a boolean");
+  if (kind() != Kind::boolean) throw detail::wrong_kind(*this, "a boolean");
   return detail::boolean(node_);
 }
 
 std::int64_t Value::integer() const {
   std::int64_t out = 0;
   if (detail::int64(node_, out)) return out;
-  if (kind() != Kind::integer) detail::wrong_kind(*this, "an integer");
+  if (kind() != Kind::integer) throw detail::wrong_kind(*this, "an integer");
   throw detail::value_error(ErrorCode::out_of_range, path(), "does not fit in 64 bits; its digits are in raw()");
 }
 
 double Value::real() const {
-  if (kind() != Kind::real && kind() != Kind::integer) detail::wrong_kind(*this, "a number");
+  if (kind() != Kind::real && kind() != Kind::integer) throw detail::wrong_kind(*this, "a number");
   return detail::real(node_);
 }
 
 std::string_view Value::text() const {
-  if (kind() != Kind::string) detail::wrong_kind(*this, "a string");
+  if (kind() != Kind::string) throw detail::wrong_kind(*this, "a string");
   return detail::text(node_);
 }
 
@@ -67,7 +67,7 @@ std::optional<Value> Value::find(std::string_view name) const {
 }
 
 Value Value::at(std::size_t index) const {
-  if (kind() != Kind::array) detail::wrong_kind(*this, "an array");
+  if (kind() != Kind::array) throw detail::wrong_kind(*this, "an array");
   if (index >= size()) {
     throw Error(ErrorCode::invalid_argument,
                 path() + " has " + std::to_string(size()) + " items, there is no item " + std::to_string(index));

@@ -523,7 +523,7 @@ class AsyncPager(Generic[_T_co]):
         """The list's first item, or None, without moving on: one request at most."""
 
     def collect(self, limit: SupportsIndex | None = None) -> Coroutine[Any, Any, list[_T_co]]:
-        """All (remaining) items, at most `limit`; interrupted, it takes none of them."""
+        """All (remaining) items, at most `limit`; when it raises it takes none of them."""
 
     def to_batches(self, fields: Iterable[str] | None = None) -> AsyncIterator[ArrowBatch]:
         """Iterate for ArrowBatch, the records of a page as columns.
@@ -593,7 +593,7 @@ class Pager(Generic[_T_co]):
         """The list's first item, or None, without moving on: one request at most."""
 
     def collect(self, limit: SupportsIndex | None = None) -> list[_T_co]:
-        """All (remaining) items, at most `limit`; interrupted, it takes none of them."""
+        """All (remaining) items, at most `limit`; when it raises it takes none of them."""
 
     def to_arrow(self, fields: Iterable[str] | None = None) -> ArrowStream:
         """The rest of the list as columns: an ArrowStream, which polars, duckdb, pyarrow and pandas read.

@@ -22,5 +22,7 @@ OrderState: TypeAlias = Literal[
 SignatureReason: TypeAlias = Literal["body_too_large", "missing", "malformed", "mismatch", "stale"]
 """Why a signature check failed, in the order in which the checks are made."""
 
-VerdictReason: TypeAlias = Literal["total_changed", "overlap", "repeated_page", "list_shrank", "stopped"]
+VerdictReason: TypeAlias = Literal[
+    "total_changed", "overlap", "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item"
+]
 """Why a record may have been missed."""

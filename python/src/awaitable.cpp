@@ -128,8 +128,8 @@ void Awaitable::end() noexcept {
 
 void Awaitable::broken() noexcept {
   py::error_already_set raised;
+  if (job_ != nullptr) job_->take_back();
   if (const auto begun = std::exchange(begun_, nullptr)) {
-    job_->take_back();
     try {
       auto note = engine_->cancel(*begun);
       if (begun->ended && begun->write) note = note_of_ended(*begun);

@@ -230,10 +230,8 @@ py::object finish(Job& job, py::object result) {
 // Python code, in which a handler would run and raise.
 [[noreturn]] void fail(Job& job, const Error& error) {
   job.release();
-  if (error.code() == ErrorCode::interrupted) {
-    job.take_back();
-    raise_for(error);
-  }
+  job.take_back();
+  if (error.code() == ErrorCode::interrupted) raise_for(error);
   std::optional<py::error_already_set> interruption;
   if (interruption_raised()) interruption.emplace();
   const auto note = job.is_write() ? detail::interrupted_after_error(error) : std::string();

@@ -45,9 +45,9 @@ class NextPage final : public ListJob {
 class FirstItem final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return detail::known_first(core()).has_value(); }
+  [[nodiscard]] bool has_enough() override { return detail::knows_first(core()); }
   [[nodiscard]] py::object give() override {
-    const auto& value = detail::known_first(core());
+    const auto value = detail::known_first(core());
     return value ? view(list().type, *value) : py::object(py::none());
   }
 };
@@ -68,7 +68,7 @@ class AllItems final : public ListJob {
     if (out_.size() >= most_) detail::stop(core());
     return std::move(out_);
   }
-  // Interrupted, it takes none.
+  // Interrupted or failed, it takes none.
   void take_back() noexcept override {
     if (before_ == nullptr) return;
     try {
@@ -141,7 +141,8 @@ void bind_verdict(py::module_& module) {
   type.def_property_readonly(
       "reason",
       [](const Verdict& self) { return self.complete ? py::object(py::none()) : py::str(std::string(self.reason)); },
-      "Why a record may have been missed: 'total_changed', 'overlap', 'repeated_page', 'list_shrank' or 'stopped'; "
+      "Why a record may have been missed: 'total_changed', 'overlap', 'repeated_page', 'list_shrank', 'stopped', "
+      "'total_differs' or 'undecodable_item'; "
       "else None.");
   type.def("__str__", verdict_text);
   type.def("__repr__", [](const Verdict& self) {
@@ -268,7 +269,7 @@ void bind_reading(py::class_<Type>& type) {
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         return collect(self, collect_signature.bind(args, kwargs)[0]);
       },
-      collect_signature.doc("All (remaining) items, at most `limit`; interrupted, it takes none of them.").c_str());
+      collect_signature.doc("All (remaining) items, at most `limit`; when it raises it takes none of them.").c_str());
   type.def_property_readonly(
       "total", [](const Type& self) { return detail::list_total(*Use(self.list)->core); },
       "The service's count of the whole list; None before the first page.");

@@ -19,7 +19,7 @@ namespace {
 using Texts = std::vector<std::string>;
 
 std::shared_ptr<const detail::Document> page(const Texts& items, int number, int last) {
-  return test::parse("{\"data\":" + test::array_of(items) + ",\"pagination\":{\"total\":0,\"current_page\":" +
+  return test::parse("{\"data\":" + test::array_of(items) + ",\"pagination\":{\"current_page\":" +
                      std::to_string(number) + ",\"total_pages\":" + std::to_string(last) + "}}")
       .document();
 }
@@ -269,7 +269,21 @@ TEST(Arrow, WrongTypesAreSaidWithTheirPath) {
             std::string::npos);
   EXPECT_NE(problem_of<Product>(R"({"vat_rate":1e30})", "vat_rate").find("data[1].vat_rate has more digits"),
             std::string::npos);
-  EXPECT_EQ(problem_of<Product>("[]", "id"), "data[1] is an array, not an object");
+}
+
+TEST(Arrow, AnItemThatIsNoObjectIsToldOfOnce) {
+  auto pager = pager_of<Order>({{R"({"id":1})", "[]", "7"}, {R"({"id":2})"}});
+  Reader reader;
+  export_arrow(pager, reader.stream(), Texts{"id"});
+  for (const auto* const says : {"data[1] is an array, not an object", "data[2] is an integer, not an object"}) {
+    EXPECT_TRUE(reader.next().empty());
+    EXPECT_EQ(reader.status, EINVAL);
+    EXPECT_NE(reader.problem.find(says), std::string::npos) << reader.problem;
+  }
+  EXPECT_EQ(reader.next(), Texts{"1"});
+  EXPECT_EQ(reader.next(), Texts{"2"});
+  EXPECT_TRUE(reader.next().empty());
+  EXPECT_EQ(pager.verdict()->reason, "undecodable_item");
 }
 
 TEST(Arrow, WhatCannotBeAColumnLeavesThePagerBeforeItsPage) {

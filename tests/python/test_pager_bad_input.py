@@ -30,7 +30,7 @@ def number_of(request: Request) -> int:
 
 
 def good(number: int, pages: int) -> Reply:
-    return page([{**ORDER, "id": (number - 1) * 3 + which} for which in range(3)], number, pages, 9999)
+    return page([{**ORDER, "id": (number - 1) * 3 + which} for which in range(3)], number, pages)
 
 
 class Reading:
@@ -345,7 +345,18 @@ def test_states_that_are_none(kind: Kind) -> None:
         pager = own.orders()
         assert len(own.done(pager.collect(8))) == 8
         state = pager.state
-        wrong = ["", "x", "p1.", "p2." + state[3:], state + "=", state + "\n", " " + state, state.lower(), state * 2]
+        wrong = [
+            "",
+            "x",
+            "p1.",
+            "p1." + state[3:],
+            "p3." + state[3:],
+            state + "=",
+            state + "\n",
+            " " + state,
+            state.lower(),
+            state * 2,
+        ]
         wrong += [state[:end] for end in range(len(state))]
         wrong += [state[:at] + ("B" if state[at] == "A" else "A") + state[at + 1 :] for at in range(len(state))]
         for text in wrong:

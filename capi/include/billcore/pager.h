@@ -195,7 +195,7 @@ BILLCORE_API billcore_status billcore_subscription_list_fetched_pages(const bill
 
 /** Was everything read that was there from start to end? Not present until the last page was read or the list was
  * stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap", "repeated_page",
- * "list_shrank", "stopped"); lives for ever.  @since 0.1 */
+ * "list_shrank", "stopped", "total_differs", "undecodable_item"); lives for ever.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_list_verdict(const billcore_subscription_list* list, bool* complete,
                                                                 billcore_str* reason, bool* present,
                                                                 billcore_error** err);
@@ -260,7 +260,7 @@ BILLCORE_API billcore_status billcore_order_list_fetched_pages(const billcore_or
 
 /** Was everything read that was there from start to end? Not present until the last page was read or the list was
  * stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap", "repeated_page",
- * "list_shrank", "stopped"); lives for ever.  @since 0.1 */
+ * "list_shrank", "stopped", "total_differs", "undecodable_item"); lives for ever.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_list_verdict(const billcore_order_list* list, bool* complete,
                                                          billcore_str* reason, bool* present, billcore_error** err);
 
@@ -324,7 +324,7 @@ BILLCORE_API billcore_status billcore_product_list_fetched_pages(const billcore_
 
 /** Was everything read that was there from start to end? Not present until the last page was read or the list was
  * stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap", "repeated_page",
- * "list_shrank", "stopped"); lives for ever.  @since 0.1 */
+ * "list_shrank", "stopped", "total_differs", "undecodable_item"); lives for ever.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_list_verdict(const billcore_product_list* list, bool* complete,
                                                            billcore_str* reason, bool* present, billcore_error** err);
 

@@ -30,8 +30,9 @@ namespace billcore {
 /// Was everything read that was there from start to end?
 struct Verdict {
   bool complete = false;
-  /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank" or "stopped"; empty
-  /// when complete.
+  /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
+  /// "total_differs" (not as many records came as `total` counts) or "undecodable_item" (an item that is no object);
+  /// empty when complete.
   std::string_view reason;
 };
 
@@ -107,7 +108,8 @@ void take_back(PagerCore& core, const PagerMark& before, const PagerMark& after)
 /// All of a pager but its source, to go back over several pages: those are fetched again.
 [[nodiscard]] std::shared_ptr<const PagerCore> snapshot(const PagerCore& core);
 void restore(PagerCore& core, const PagerCore& snapshot);
-[[nodiscard]] const std::optional<Value>& known_first(const PagerCore& core) noexcept;
+[[nodiscard]] std::optional<Value> known_first(const PagerCore& core);
+[[nodiscard]] bool knows_first(const PagerCore& core) noexcept;
 
 [[nodiscard]] std::optional<Value> next_item(PagerCore& core);
 [[nodiscard]] std::optional<PageData> next_page(PagerCore& core);
@@ -186,13 +188,15 @@ class Pager {
 
   explicit Pager(std::shared_ptr<detail::PagerCore> core) : core_(std::move(core)) {}
 
-  /// The next item, or nothing behind the last one. After an error the next call asks for the same page again.
+  /// The next item, or nothing behind the last one. After an error the next call asks for the same page again; after that
+  /// of an item that is no object, Error(decode), it goes on behind that item.
   [[nodiscard]] std::optional<T> next() {
     auto value = detail::next_item(*core_);
     if (!value) return std::nullopt;
     return T(*std::move(value));
   }
-  /// The next page (first what is left of a page already begun), or nothing behind the last one.
+  /// The next page (first what is left of a page already begun), or nothing behind the last one. An item that is no
+  /// object is an Error(decode) once, then the page comes without it.
   [[nodiscard]] std::optional<Page<T>> next_page() {
     auto page = detail::next_page(*core_);
     if (!page) return std::nullopt;
@@ -204,7 +208,7 @@ class Pager {
     if (!value) return std::nullopt;
     return T(*std::move(value));
   }
-  /// All (remaining) items, at most `limit`. Interrupted, it takes none: the pager stands where it stood before.
+  /// All (remaining) items, at most `limit`. When it throws it takes none: the pager stands where it stood before.
   [[nodiscard]] std::vector<T> collect(std::size_t limit = std::numeric_limits<std::size_t>::max()) {
     const auto before = detail::snapshot(*core_);
     try {
@@ -216,8 +220,8 @@ class Pager {
       }
       stop();
       return out;
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::interrupted) detail::restore(*core_, *before);
+    } catch (...) {
+      detail::restore(*core_, *before);
       throw;
     }
   }

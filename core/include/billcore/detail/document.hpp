@@ -88,7 +88,7 @@ class Document {
 /// An error about the value at `path`: "data.price is null", with the path as its field_path.
 [[nodiscard]] Error value_error(ErrorCode code, std::string path, std::string_view problem);
 /// Error(decode): "data.price is null, not an integer". expected: such as "an integer".
-[[noreturn]] void wrong_kind(const Value& value, const char* expected);
+[[nodiscard]] Error wrong_kind(const Value& value, const char* expected);
 /// Error(missing_field) for a member that the object at `owner` does not have.
 [[nodiscard]] Error missing_field(std::string owner, std::string_view field);
 

@@ -1,0 +1,191 @@
+// Lists whose records are not what they should be: ids twice, items that are no object, counts that do not fit.
+#include <gtest/gtest.h>
+
+#include "billcore/error.hpp"
+#include "encoding.hpp"
+#include "pager_core.hpp"
+#include "support/pages.hpp"
+
+namespace billcore {
+namespace {
+
+using test::ids;
+using test::Item;
+using test::made_pager;
+using test::Numbers;
+using test::Script;
+using test::Texts;
+
+// What is left: ids, and errors in their place.
+Texts told(Pager<Item>& pager) {
+  Texts out;
+  while (true) {
+    try {
+      const auto item = pager.next();
+      if (!item) return out;
+      out.push_back(item->id().text());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::decode);
+      EXPECT_EQ(error.detail().path, "/list");
+      out.push_back(error.message());
+    }
+  }
+}
+
+TEST(PagerRecords, TheLastOfTwoIdsCounts) {
+  Script list{{{{R"(1,"id":2)", R"(1,"id":3)"}, 1, 2, 3}, {{R"(2,"id":4)"}, 2, 2, 3}}};
+  auto pager = list.pager();
+  EXPECT_EQ(ids(pager), (Texts{"2", "3", "4"}));
+  EXPECT_TRUE(pager.verdict()->complete);
+  const test::Made first{{R"(1,"id":2)", "5"}, 1, 2, 4};
+  const test::Made second{{R"(3,"id":2)", "6"}, 2, 2, 4};
+  Script same{{first, second, first, second}};
+  auto again = same.pager();
+  EXPECT_EQ(ids(again), (Texts{"2", "5", "6"}));
+  EXPECT_EQ(again.verdict()->reason, "overlap");
+}
+
+TEST(PagerRecords, OfEqualIdsOnOnePageTheFirstIsGiven) {
+  for (const bool strict : {false, true}) {
+    Script list{{{{R"(1,"n":1)", R"(1,"n":2)", "2"}, 1, 1, 2}, {{"1", "1", "2"}, 1, 1, 2}}};
+    auto pager = list.pager({.strict = strict});
+    EXPECT_EQ(pager.next()->find("n")->integer(), 1);
+    EXPECT_EQ(ids(pager), Texts{"2"});
+    EXPECT_EQ(pager.verdict()->reason, "overlap");
+  }
+}
+
+TEST(PagerRecords, AnItemThatIsNoObjectIsAnErrorInItsPlace) {
+  Script list{{{{"1"}, 1, 2, 5, {"[]"}}, {{"2"}, 2, 2, 5, {"7", "null"}}}};
+  const Texts all{"1", "GET /list?page=1: data[1] is an array, not an object", "2",
+                  "GET /list?page=2: data[1] is an integer, not an object",
+                  "GET /list?page=2: data[2] is null, not an object"};
+  auto pager = list.pager();
+  EXPECT_EQ(told(pager), all);
+  EXPECT_EQ(pager.verdict()->reason, "undecodable_item");
+  EXPECT_EQ(list.asked, (Numbers{1, 2}));
+  // By pages: told of once, then the page comes without it.
+  Script same = list;
+  same.asked.clear();
+  auto pages = same.pager();
+  EXPECT_THROW((void)pages.next_page(), Error);
+  EXPECT_EQ(pages.next_page()->items().size(), 1U);
+  EXPECT_THROW((void)pages.next_page(), Error);
+  EXPECT_THROW((void)pages.next_page(), Error);
+  EXPECT_EQ(pages.next_page()->items().front().id(), Id(2));
+  EXPECT_FALSE(pages.next_page());
+  EXPECT_EQ(pages.verdict()->reason, "undecodable_item");
+}
+
+TEST(PagerRecords, TheFirstItemIsNoObject) {
+  Script list{{{{}, 1, 1, 1, {"true"}}}};
+  auto pager = list.pager();
+  for (int i = 0; i < 2; ++i) EXPECT_THROW((void)pager.first(), Error);
+  EXPECT_EQ(told(pager), Texts{"GET /list?page=1: data[0] is a boolean, not an object"});
+}
+
+TEST(PagerRecords, WhatFailsTakesNothing) {
+  Script list{{{{"1"}, 1, 2, 3}, {{"2"}, 2, 2, 3, {"0"}}, {{"1"}, 1, 2, 3}, {{"2"}, 2, 2, 3, {"0"}}}};
+  auto pager = list.pager();
+  EXPECT_THROW((void)pager.collect(), Error);
+  EXPECT_FALSE(pager.verdict());
+  EXPECT_EQ(told(pager), (Texts{"1", "2", "GET /list?page=2: data[1] is an integer, not an object"}));
+}
+
+TEST(PagerRecords, AsManyMustComeAsTheTotalCounts) {
+  struct Case {
+    std::vector<test::Made> pages;
+    std::int64_t first;
+    const char* reason;
+  };
+  for (const auto& each : std::vector<Case>{
+           {{{{"1", "2"}, 1, 2, 3}, {{"3"}, 2, 2, 3}}, 1, ""},
+           {{{{"1", "2"}, 1, 2, 3}, {{}, 2, 2, 3}}, 1, "total_differs"},
+           {{{{"1", "2"}, 1, 1, 3}}, 1, "total_differs"},
+           {{{{"1", "2"}, 1, 1, 1}}, 1, "total_differs"},
+           {{{{"1", "null"}, 1, 1, 2}}, 1, ""},
+           {{{{"1", "2"}, 1, 1, -1}}, 1, ""},
+           {{{{}, 1, 0, 0}}, 1, ""},
+           {{{{}, 1, 0, 4}}, 1, "total_differs"},
+           {{{{"3"}, 2, 2, 30}}, 2, ""},
+       }) {
+    Script list{each.pages};
+    auto pager = list.pager({.first_page = each.first});
+    while (pager.next()) {
+    }
+    EXPECT_EQ(pager.verdict()->reason, each.reason) << each.pages.front().total;
+    if (each.first > 1) continue;
+    // The second reading of a strict one decides.
+    Script twice{each.pages};
+    twice.pages.insert(twice.pages.end(), each.pages.begin(), each.pages.end());
+    auto strict = twice.pager({.strict = true});
+    while (strict.next()) {
+    }
+    EXPECT_EQ(strict.verdict()->reason, each.reason) << each.pages.front().total;
+  }
+}
+
+std::string without_count(const std::string& state) {
+  std::string bytes;
+  EXPECT_TRUE(state.starts_with("p2.") && detail::decode_base64(state.substr(3), bytes));
+  bytes.erase(bytes.size() - 8);  // its hash
+  bytes.erase(6 * 8, 8);
+  const auto hash = detail::text_hash(bytes);
+  for (unsigned shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(hash >> shift & 0xFFU));
+  std::string out = "p1.";
+  detail::encode_base64(bytes, detail::base64url_digits, out);
+  return out;
+}
+
+TEST(PagerRecords, AStateCarriesTheCount) {
+  const std::vector<test::Made> whole{{{"1", "2"}, 1, 3, 6}, {{"3", "4"}, 2, 3, 6}, {{"5", "6"}, 3, 3, 6}};
+  const std::vector<test::Made> half{{{"1", "2"}, 1, 3, 6}, {{"3", "4"}, 2, 3, 6}, {{"5"}, 3, 3, 6}};
+  for (std::size_t taken = 0; taken <= 6; ++taken) {
+    for (const auto& pages : {whole, half}) {
+      const bool is_whole = pages.back().ids.size() == 2;
+      Script list{pages};
+      auto pager = list.pager();
+      for (std::size_t i = 0; i < taken; ++i) (void)pager.next();
+      const auto state = pager.state();
+      const auto asked = static_cast<std::ptrdiff_t>(list.asked.size());
+      const auto read = taken % 2 == 0 && asked < 3 ? asked : std::max<std::ptrdiff_t>(asked - 1, 0);
+      Script later{{pages.begin() + read, pages.end()}};
+      auto rest = later.resumed(state);
+      (void)ids(rest);
+      EXPECT_EQ(rest.verdict()->reason, is_whole ? "" : "total_differs") << taken;
+      Script old{{pages.begin() + read, pages.end()}};
+      auto uncounted = old.resumed(without_count(state));
+      (void)ids(uncounted);
+      // What was noticed before stays noticed.
+      EXPECT_EQ(uncounted.verdict()->reason, is_whole || asked < 3 ? "" : "total_differs") << taken;
+    }
+  }
+}
+
+TEST(PagerRecords, AListThatRepeatsItselfIsFoundOut) {
+  for (const std::int64_t concurrency : {1, 2, 8}) {
+    for (std::int64_t period = 1; period <= 17; ++period) {
+      std::int64_t asked = 0;
+      auto pager = made_pager(
+          [&](std::int64_t number) {
+            ++asked;
+            const auto text = std::to_string((number - 1) % period);
+            return document(test::Made{{text, "\"" + text + "\""}, number, 1'000'000'000, 99});
+          },
+          {.concurrency = concurrency});
+      Texts seen;
+      try {
+        while (asked < 1000) {
+          if (const auto item = pager.next()) seen.push_back(item->id().text());
+        }
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::pagination);
+      }
+      EXPECT_EQ(seen.size(), 2U * static_cast<std::size_t>(period)) << concurrency;
+      EXPECT_LT(asked, 120) << concurrency << ' ' << period;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace billcore

@@ -1,0 +1,88 @@
+// Lists made of pages that a test writes down: no network.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "json_text.hpp"
+#include "pager_core.hpp"
+
+namespace billcore::test {
+
+class Item : public Resource {
+ public:
+  using Resource::Resource;
+  [[nodiscard]] Id id() const { return id_field("id"); }
+};
+
+struct Made {
+  std::vector<std::string> ids;  // JSON texts
+  std::int64_t current;
+  std::int64_t pages;
+  std::int64_t total = -1;               // absent
+  std::vector<std::string> others = {};  // items behind those, as JSON texts
+};
+
+inline std::shared_ptr<const detail::Document> document(const Made& page) {
+  std::vector<std::string> items;
+  for (const auto& id : page.ids) items.push_back("{\"id\":" + id + '}');
+  items.insert(items.end(), page.others.begin(), page.others.end());
+  const auto total = page.total < 0 ? std::string() : "\"total\":" + std::to_string(page.total) + ',';
+  const auto text = "{\"data\":" + array_of(items) + ",\"pagination\":{" + total +
+                    "\"current_page\":" + std::to_string(page.current) +
+                    ",\"total_pages\":" + std::to_string(page.pages) +
+                    ",\"links\":{\"next\":\"https://elsewhere.example/\",\"previous\":null}}}";
+  return parse(text).document();
+}
+
+using Fetch = std::function<std::shared_ptr<const detail::Document>(std::int64_t)>;
+
+class FunctionSource final : public detail::PageSource {
+ public:
+  explicit FunctionSource(Fetch fetch) : fetch_(std::move(fetch)) {}
+  std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override { return fetch_(wanted.page); }
+  void ahead(const detail::Wanted& /*wanted*/) override {}
+  void tend() noexcept override {}
+  void stop() noexcept override {}
+
+ private:
+  Fetch fetch_;
+};
+
+inline Pager<Item> made_pager(Fetch fetch, detail::PagerOptions options = {}) {
+  options.path = "/list";
+  return Pager<Item>(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>(std::move(fetch)), options));
+}
+
+/// A list that gives these pages one after the other, whatever is asked for, and writes down what was.
+struct Script {
+  std::vector<Made> pages;
+  std::vector<std::int64_t> asked = {};
+
+  Fetch fetch() {
+    return [this](std::int64_t number) {
+      asked.push_back(number);
+      if (asked.size() > pages.size()) throw std::runtime_error("more pages were asked for than there are");
+      return document(pages[asked.size() - 1]);
+    };
+  }
+  Pager<Item> pager(const detail::PagerOptions& options = {}) { return made_pager(fetch(), options); }
+  Pager<Item> pager(std::int64_t first) { return pager({.first_page = first}); }
+  Pager<Item> resumed(const std::string& state) { return pager({.resume = state}); }
+};
+
+inline std::vector<std::string> ids(Pager<Item>& pager) {
+  std::vector<std::string> out;
+  for (const auto& item : pager) out.push_back(item.id().text());
+  return out;
+}
+
+using Texts = std::vector<std::string>;
+using Numbers = std::vector<std::int64_t>;
+
+}  // namespace billcore::test

@@ -1,0 +1,123 @@
+"""Lists whose records are not what they should be: items that are no object, ids twice, counts that do not fit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import billcore
+from conformance.server import Reply, Request, ScriptedServer
+
+from .support import ACCOUNT, API_KEY, ORDER, page
+
+both = pytest.mark.parametrize("kind", ["blocking", "awaited"])
+
+
+def read(kind: str, pages: list[Reply], look: Callable[[Any, Callable[[Any], Any]], Any], **options: Any) -> Any:
+    """Gives what `look` sees of the list of orders with these pages; it is told how to wait for a result."""
+
+    def script(request: Request) -> Reply:
+        return pages[int(request.target.split("page=")[1]) - 1]
+
+    with ScriptedServer(script) as server:
+        settings = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0}
+        if kind == "blocking":
+            with billcore.Client(**settings) as client:
+                return look(client.subscriptions.orders("s", **options), lambda result: result)
+        with asyncio.Runner() as runner:
+
+            async def wait(result: Any) -> Any:
+                return await result
+
+            own = billcore.AsyncClient(**settings)
+            try:
+                return look(own.subscriptions.orders("s", **options), lambda result: runner.run(wait(result)))
+            finally:
+                runner.run(own.close())
+
+
+def steps(iterator: Any, done: Callable[[Any], Any], show: Callable[[Any], Any]) -> list[Any]:
+    step = iterator.__next__ if hasattr(iterator, "__next__") else iterator.__anext__
+    out: list[Any] = []
+    while True:
+        try:
+            out.append(show(done(step())))
+        except billcore.DecodeError as error:
+            out.append(str(error))
+        except (StopIteration, StopAsyncIteration):
+            return out
+
+
+def start(pager: Any) -> Any:
+    return iter(pager) if hasattr(pager, "__iter__") else aiter(pager)
+
+
+ODD = [page([ORDER, 7], 1, 2, 4), page([{**ORDER, "id": "b"}, None], 2, 2, 4)]
+PATH = "GET /subscription/s/orders?page="
+SEVEN = PATH + "1: data[1] is an integer, not an object"
+NULL = PATH + "2: data[1] is null, not an object"
+
+
+@both
+def test_an_item_that_is_no_object_is_an_error_in_its_place(kind: str) -> None:
+    def look(pager: Any, done: Callable[[Any], Any]) -> list[Any]:
+        return [steps(start(pager), done, lambda order: order.id), pager.verdict.reason]
+
+    assert read(kind, ODD, look) == [[ORDER["id"], SEVEN, "b", NULL], "undecodable_item"]
+
+
+@both
+def test_a_page_comes_without_it(kind: str) -> None:
+    def look(pager: Any, done: Callable[[Any], Any]) -> list[Any]:
+        return [steps(pager.pages(), done, lambda each: [order.id for order in each.items]), pager.verdict.reason]
+
+    assert read(kind, ODD, look) == [[SEVEN, [ORDER["id"]], NULL, ["b"]], "undecodable_item"]
+
+
+@both
+def test_columns_come_without_it(kind: str) -> None:
+    def look(pager: Any, done: Callable[[Any], Any]) -> list[Any]:
+        return [steps(pager.to_batches(), done, lambda batch: batch.num_rows), pager.verdict.reason]
+
+    assert read(kind, ODD, look) == [[SEVEN, 1, NULL, 1], "undecodable_item"]
+
+
+@both
+def test_what_fails_takes_nothing(kind: str) -> None:
+    def look(pager: Any, done: Callable[[Any], Any]) -> list[Any]:
+        for _ in range(2):
+            with pytest.raises(billcore.DecodeError, match="not an object"):
+                done(pager.collect())
+        return steps(start(pager), done, lambda order: order.id)
+
+    assert read(kind, ODD, look) == [ORDER["id"], SEVEN, "b", NULL]
+
+
+@both
+def test_the_first_item_is_no_object(kind: str) -> None:
+    def look(pager: Any, done: Callable[[Any], Any]) -> Any:
+        for _ in range(2):
+            with pytest.raises(billcore.DecodeError, match=r"data\[0\] is a boolean, not an object"):
+                done(pager.first())
+        return True
+
+    assert read(kind, [page([True], 1, 1, 1)], look)
+
+
+@both
+@pytest.mark.parametrize(
+    ("pages", "reason"),
+    [
+        ([page([ORDER], 1, 2, 3), page([], 2, 2, 3)], "total_differs"),
+        ([page([ORDER, ORDER], 1, 1, 2)], "overlap"),
+        ([page([ORDER], 1, 1, 1)], None),
+    ],
+)
+def test_the_verdict(kind: str, pages: list[Reply], reason: str | None) -> None:
+    def look(pager: Any, done: Callable[[Any], Any]) -> Any:
+        return [steps(start(pager), done, lambda order: order.id), pager.verdict.reason]
+
+    assert read(kind, pages, look) == [[ORDER["id"]], reason]
