@@ -53,7 +53,12 @@ ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew) {
   return find_charges(Id(*subscription), earlier(request.attempted_at, skew));
 }
 
-ChargeSearch find_charges(const Id& subscription, std::int64_t since) { return {list_orders(subscription, {}), since}; }
+// The service's times may be whole seconds: a charge of the same second must not look older.
+ChargeSearch find_charges(const Id& subscription, std::int64_t since) {
+  constexpr std::int64_t second = 1'000'000;
+  const auto beyond = (since % second + second) % second;
+  return {list_orders(subscription, {}), earlier(since, std::chrono::microseconds(beyond))};
+}
 
 }  // namespace operations
 

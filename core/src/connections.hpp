@@ -14,7 +14,9 @@ struct Connection {
 
   int descriptor = closed;
   int port = 0;              // local; 0: not looked up yet
-  bool http2 = false;        // it has answered in HTTP/2
+  bool known = false;        // whether it speaks HTTP/2 was agreed upon in the TLS handshake, or it is plain
+  bool http2 = false;        // agreed upon, or it has answered so
+  bool opaque = false;       // bytes may wait in a TLS layer that cannot be looked into
   bool retired = false;      // carries no further request
   std::uint64_t parsed = 0;  // bytes of answers
   int in_flight = 0;         // requests that have left over it
@@ -26,8 +28,9 @@ struct Connection {
   [[nodiscard]] bool is_readable() const noexcept;
   /// Has more arrived than was parsed? For plain HTTP/1; over TLS always true, for the records add bytes of their own.
   [[nodiscard]] bool has_unparsed() const noexcept;
-  /// HTTP/2 tells the answers of its streams apart. Before the first answer only HTTP/2 carries two requests at once.
-  [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || in_flight > 0; }
+  /// HTTP/2 tells the answers of its streams apart. Where that was not seen in the handshake, a second request at once says
+  /// so: HTTP/1 carries one.
+  [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || (!known && in_flight > 0); }
 };
 
 class Connections {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <new>
@@ -19,10 +20,12 @@
 #include "readiness.hpp"
 #include "text.hpp"
 
-// Of the TLS library that libcurl uses; libcurl brings it along, or not: then this is a null pointer. Only this function of it
-// is needed, so no header of OpenSSL is included, and nothing more is linked.
+// Of the TLS library that libcurl uses; libcurl brings it along, or not: then these are null pointers. Only these functions of
+// it are needed, so no header of OpenSSL is included, and nothing more is linked.
 struct ssl_st;
 extern "C" __attribute__((weak)) int SSL_has_pending(const ssl_st* ssl);
+extern "C" __attribute__((weak)) void SSL_get0_alpn_selected(const ssl_st* ssl, const unsigned char** name,
+                                                             unsigned int* size);
 
 namespace billcore::detail {
 namespace {
@@ -260,14 +263,52 @@ int close_socket(void* context, curl_socket_t closed) noexcept {
   return close(closed);
 }
 
+struct TlsLayer {
+  bool readable = false;        // its state can be asked for
+  const ssl_st* ssl = nullptr;  // nullptr: plain
+};
+
+// Of two layers, through an https proxy, libcurl shows the inner one.
+TlsLayer tls_of(CURL* easy) noexcept {
+  curl_tlssessioninfo* tls = nullptr;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || tls == nullptr) return {};
+  if (tls->internals == nullptr) return {true, nullptr};
+  if (tls->backend != CURLSSLBACKEND_OPENSSL || &SSL_has_pending == nullptr || &SSL_get0_alpn_selected == nullptr)
+    return {};
+  return {true, static_cast<const ssl_st*>(tls->internals)};
+}
+
+// Is there a TLS layer of a proxy around that of the service?
+bool is_in_tls_tunnel(const Engine::Operation& operation) noexcept {
+  long answer = 0;
+  if (curl_easy_getinfo(operation.easy.get(), CURLINFO_HTTP_CONNECTCODE, &answer) != CURLE_OK) return true;
+  if (operation.opened && answer == 0) return false;
+  const auto is_https = [](std::string_view url) { return equal_ignoring_case(url.substr(0, 6), "https:"); };
+  if (const auto& proxy = operation.engine.options.proxy) return is_https(*proxy);
+  constexpr std::array names{"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+  return std::any_of(names.begin(), names.end(), [&](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && is_https(value);
+  });
+}
+
+// What the handshake says of a connection, on its first request.
+void learn(const Engine::Operation& operation, Connection& connection) noexcept {
+  const auto tls = tls_of(operation.easy.get());
+  connection.opaque = !tls.readable || (tls.ssl != nullptr && is_in_tls_tunnel(operation));
+  if (!tls.readable) return;
+  connection.known = true;
+  if (tls.ssl == nullptr) return;
+  const unsigned char* name = nullptr;
+  unsigned int size = 0;
+  SSL_get0_alpn_selected(tls.ssl, &name, &size);
+  connection.http2 = std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
+}
+
 // Has the TLS library read bytes of an HTTP/1 connection that libcurl has not taken from it? poll() cannot see those.
 bool holds_bytes(CURL* easy) noexcept {
-  curl_tlssessioninfo* tls = nullptr;
-  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || tls == nullptr) return true;
-  if (tls->internals == nullptr) return false;  // plain
-  // Another TLS library cannot be asked: such a connection carries one request.
-  if (tls->backend != CURLSSLBACKEND_OPENSSL || &SSL_has_pending == nullptr) return true;
-  return SSL_has_pending(static_cast<const ssl_st*>(tls->internals)) != 0;
+  const auto tls = tls_of(easy);
+  return !tls.readable || (tls.ssl != nullptr && SSL_has_pending(tls.ssl) != 0);
 }
 
 // May another request leave over this kept connection? What arrives between this look and the request is taken for its
@@ -275,7 +316,7 @@ bool holds_bytes(CURL* easy) noexcept {
 bool is_usable(const Engine::Operation& operation, const Connection& connection) noexcept {
   if (connection.retired) return false;
   if (connection.is_multiplexed()) return !connection.is_dead();
-  return !connection.is_readable() && !holds_bytes(operation.easy.get());
+  return !connection.opaque && !connection.is_readable() && !holds_bytes(operation.easy.get());
 }
 
 // Called by libcurl when a connection is ready and the request is about to leave.
@@ -294,6 +335,8 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   operation.transfer.sent = true;
   operation.transfer.sent_at = utc_micros();
   if (connection != nullptr) {
+    if (connection->in_flight == 0 && !connection->known) learn(operation, *connection);
+    if (connection->opaque && !connection->http2) operation.forbid_reuse();
     ++connection->in_flight;
     operation.news_before = connection->news;
     operation.connection = std::move(connection);

@@ -181,8 +181,8 @@ class Subscriptions:
 
         charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a
         crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a
-        timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent. timeout: seconds
-        for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.
+        timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent; from the
+        beginning of its second. timeout: seconds for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.
         Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.
         Service interface: Endpoints, Subscriptions.
         """
@@ -416,8 +416,8 @@ class AsyncSubscriptions:
 
         charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a
         crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a
-        timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent. timeout: seconds
-        for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.
+        timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent; from the
+        beginning of its second. timeout: seconds for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.
         Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.
         Service interface: Endpoints, Subscriptions.
         """

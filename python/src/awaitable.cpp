@@ -18,6 +18,17 @@ namespace {
 
 enum class Phase { fresh, waiting, over };
 
+class Running {
+ public:
+  explicit Running(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~Running() { flag_ = false; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  bool& flag_;
+};
+
 class Awaitable {
  public:
   /// sender: null for a job that sends nothing.
@@ -34,6 +45,9 @@ class Awaitable {
   void close() noexcept;
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
+  /// Does send() run at this moment? A hook may hold the coroutine whose request it is told of.
+  [[nodiscard]] bool running() const noexcept { return running_; }
+
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(waiter_.ptr());
     if (begun_ != nullptr) Py_VISIT(begun_->future.ptr());
@@ -55,7 +69,8 @@ class Awaitable {
   std::shared_ptr<Job> job_;
   const char* name_;
   Phase phase_ = Phase::fresh;
-  std::shared_ptr<LoopEngine> engine_;
+  bool running_ = false;
+  std::weak_ptr<LoopEngine> engine_;  // the loop owns it
   std::shared_ptr<Begun> begun_;
   py::object waiter_;  // of the future
 };
@@ -63,12 +78,14 @@ class Awaitable {
 bool Awaitable::begin() {
   if (!sender_) return false;
   const auto loop = running_loop();
-  if (engine_ == nullptr || !engine_->is_of(loop)) {
+  auto engine = engine_.lock();
+  if (engine == nullptr || !engine->is_of(loop)) {
     job_->set_hooks(sender_->hooks.for_call(true));
-    engine_ = sender_->loops->of(loop, sender_->client);
+    engine = sender_->loops->of(loop, sender_->client);
+    engine_ = engine;
   }
   try {
-    begun_ = job_->begin(*engine_, sender_->client, loop, job_);
+    begun_ = job_->begin(*engine, sender_->client, loop, job_);
   } catch (const Error& error) {
     raise_for(error);
   }
@@ -90,6 +107,7 @@ PySendResult Awaitable::send(PyObject** out) {
     PyErr_SetString(PyExc_RuntimeError, "cannot reuse already awaited coroutine");
     throw py::error_already_set();
   }
+  const Running running(running_);
   while (true) {
     if (phase_ == Phase::waiting) {
       const auto sent = PyIter_Send(waiter_.ptr(), Py_None, out);
@@ -123,15 +141,24 @@ void Awaitable::end() noexcept {
   phase_ = Phase::over;
   waiter_ = py::object();
   job_ = nullptr;
-  engine_ = nullptr;
+  engine_.reset();
+}
+
+// Its connections were closed with the event loop.
+std::string lost_with_its_loop(const Begun& begun) {
+  return begun.write ? "given up with its event loop; it may or may not have happened" : "";
 }
 
 void Awaitable::broken() noexcept {
   py::error_already_set raised;
-  if (job_ != nullptr) job_->take_back();
+  if (job_ != nullptr) {
+    job_->release();
+    job_->take_back();
+  }
   if (const auto begun = std::exchange(begun_, nullptr)) {
     try {
-      auto note = engine_->cancel(*begun);
+      const auto engine = engine_.lock();
+      auto note = engine != nullptr ? engine->cancel(*begun) : lost_with_its_loop(*begun);
       if (begun->ended && begun->write) note = note_of_ended(*begun);
       if (!note.empty()) raised.value().attr("add_note")(note);
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the error itself matters more
@@ -151,8 +178,9 @@ void Awaitable::drop() noexcept {
 
 void Awaitable::close() noexcept {
   if (const auto begun = std::exchange(begun_, nullptr)) {
+    job_->release();
     job_->take_back();
-    engine_->abandon(*begun);
+    if (const auto engine = engine_.lock()) engine->abandon(*begun);
   }
   end();
 }
@@ -168,8 +196,16 @@ Awaitable& own(PyObject* self) noexcept { return *reinterpret_cast<AwaitableObje
 
 PyTypeObject* awaitable_type = nullptr;
 
+// Says so, as coroutines of Python do.
+bool refuse_while_running(PyObject* self) noexcept {
+  if (!own(self).running()) return false;
+  PyErr_SetString(PyExc_ValueError, "coroutine already executing");
+  return true;
+}
+
 PySendResult send(PyObject* self, PyObject* /*value*/, PyObject** out) noexcept {
   *out = nullptr;
+  if (refuse_while_running(self)) return PYGEN_ERROR;
   const auto sent = guarded(PYGEN_ERROR, [&] { return own(self).send(out); });
   if (sent == PYGEN_ERROR) own(self).broken();
   return sent;
@@ -200,6 +236,7 @@ PyObject* throw_method(PyObject* self, PyObject* const* arguments, Py_ssize_t co
     PyErr_SetString(PyExc_TypeError, "throw() takes one to three arguments");
     return nullptr;
   }
+  if (refuse_while_running(self)) return nullptr;
   PyObject* kind = arguments[0];
   PyObject* value = count > 1 && arguments[1] != Py_None ? arguments[1] : nullptr;
   if (PyExceptionInstance_Check(kind)) {
@@ -214,6 +251,7 @@ PyObject* throw_method(PyObject* self, PyObject* const* arguments, Py_ssize_t co
 }
 
 PyObject* close_method(PyObject* self, PyObject* /*nothing*/) noexcept {
+  if (refuse_while_running(self)) return nullptr;
   own(self).close();
   Py_RETURN_NONE;
 }

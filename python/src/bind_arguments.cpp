@@ -21,10 +21,14 @@ void type_error(const std::string& text) {
 
 void refuse_copies(py::handle type, const char* why) {
   static const Signature reduce("__reduce_ex__(self, protocol, /)");
+  static const Signature reduce_plainly("__reduce__(self, /)");
   const std::string text = "a " + std::string(py::str(type.attr("__name__"))) + " cannot be pickled or copied: " + why;
   const auto refusing = [text](const py::object& /*self*/, const py::object& /*protocol*/) { type_error(text); };
   type.attr("__reduce_ex__") = py::cpp_function(refusing, py::name("__reduce_ex__"), py::is_method(type),
                                                 reduce.doc("Refused: TypeError.").c_str());
+  type.attr("__reduce__") =
+      py::cpp_function([text](const py::object& /*self*/) { type_error(text); }, py::name("__reduce__"),
+                       py::is_method(type), reduce_plainly.doc("Refused: TypeError.").c_str());
 }
 
 void refuse(const std::string& problem) { throw Error(ErrorCode::invalid_argument, problem); }

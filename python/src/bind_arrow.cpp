@@ -314,7 +314,7 @@ void bind_arrow(py::module_& module) {
                           "Batches of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
       .def("__anext__", [](const py::object& self) {
-        const auto& each = self.cast<const AsyncBatches&>();
+        const auto& each = held<AsyncBatches>(self.ptr());
         return read<NextBatch>(each.list, "AsyncPager.to_batches", each.columns, self);
       });
 }

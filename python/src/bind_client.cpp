@@ -13,6 +13,7 @@
 #include "billcore/error.hpp"
 #include "bind_common.hpp"
 #include "bind_error.hpp"
+#include "bind_time.hpp"
 #include "interruption.hpp"
 #include "job.hpp"
 #include "json_text.hpp"
@@ -255,6 +256,8 @@ py::object finish(Job& job, py::object result) {
 py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name) {
   if (sender.loops != nullptr) return make_awaitable(sender, std::move(job), name);
   try {
+    // For the error of a write: a signal handler that runs during an import must not meet half a module.
+    if (job->is_write()) need_datetime();
     send(sender, *job);
     return finish(*job, job->result());
   } catch (const Error& error) {

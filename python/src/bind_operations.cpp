@@ -239,18 +239,18 @@ void bind_subscriptions(py::module_& module) {
         return resource(self, View::order, operations::charge_subscription(id, charge), values[6],
                         "Subscriptions.charge");
       });
-  define(
-      type, "find_charges(self, charge, /, *, skew=..., since=..., timeout=...)",
-      "The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.\n\n"
-      "charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a\n"
-      "crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a\n"
-      "timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent. timeout: seconds\n"
-      "for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.\n"
-      "Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.\n"
-      "Service interface: Endpoints, Subscriptions.",
-      [](const Group& self, const Values& values, const py::dict& /*more*/) {
-        return find_charges(self, charge_search(values[0], values[1], values[2]), call_options(values[3]));
-      });
+  define(type, "find_charges(self, charge, /, *, skew=..., since=..., timeout=...)",
+         "The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.\n\n"
+         "charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a\n"
+         "crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a\n"
+         "timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent; from the\n"
+         "beginning of its second. timeout: seconds for each page. An empty list says that the charge was not made, or "
+         "not yet: the service may still work on it.\n"
+         "Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.\n"
+         "Service interface: Endpoints, Subscriptions.",
+         [](const Group& self, const Values& values, const py::dict& /*more*/) {
+           return find_charges(self, charge_search(values[0], values[1], values[2]), call_options(values[3]));
+         });
   define(type,
          "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, strict=False, resume=None, "
          "timeout=...)",

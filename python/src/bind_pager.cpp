@@ -70,11 +70,13 @@ class AllItems final : public ListJob {
   }
   // Interrupted or failed, it takes none.
   void take_back() noexcept override {
-    if (before_ == nullptr) return;
+    if (before_ == nullptr || list().busy.exchange(true))
+      return;  // somebody reads on, such as a signal handler's thread
     try {
       detail::restore(core(), *std::exchange(before_, nullptr));
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory for it
     }
+    list().busy = false;
   }
 
  private:
@@ -229,13 +231,13 @@ void bind_iterations(py::module_& module) {
                         "Items of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
       .def("__anext__", [](const py::object& self) {
-        return read<NextItem>(self.cast<const AsyncItems&>().list, "AsyncPager.__anext__", self);
+        return read<NextItem>(held<AsyncItems>(self.ptr()).list, "AsyncPager.__anext__", self);
       });
   iteration<AsyncPages>(module, "AsyncPageIterator",
                         "Pages of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
       .def("__anext__", [](const py::object& self) {
-        return read<NextPage>(self.cast<const AsyncPages&>().list, "AsyncPager.__anext__", self);
+        return read<NextPage>(held<AsyncPages>(self.ptr()).list, "AsyncPager.__anext__", self);
       });
 }
 

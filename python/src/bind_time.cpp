@@ -10,7 +10,6 @@
 #include "objects.hpp"
 
 namespace billcore::python {
-namespace {
 
 // On first use: importing datetime costs, and most receivers read no time.
 void need_datetime() {
@@ -19,6 +18,8 @@ void need_datetime() {
   PyDateTime_IMPORT;
   if (PyDateTimeAPI == nullptr) throw py::error_already_set();
 }
+
+namespace {
 
 constexpr std::int64_t longest_seconds = 1'000'000'000'000;  // 30,000 years
 

@@ -9,6 +9,8 @@
 
 namespace billcore::python {
 
+/// Imports datetime; the others do so when they first need it.
+void need_datetime();
 /// An aware datetime, at this offset; throws error_already_set (ValueError or OverflowError) outside the years 1 to 9999.
 [[nodiscard]] pybind11::object to_datetime(std::int64_t unix_micros, int offset_minutes);
 

@@ -166,6 +166,7 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   options.disable_function_signatures();
   module.doc() = "Signatures, events and typed resources. Import billcore and billcore.webhooks instead.";
   module.attr("__version__") = BILLCORE_VERSION;
+  guard_base();
   find_errors();
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {

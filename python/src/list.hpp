@@ -12,6 +12,7 @@
 #include "interruption.hpp"
 #include "job.hpp"
 #include "loops.hpp"
+#include "uninitialised.hpp"
 
 namespace billcore::python {
 

@@ -27,7 +27,7 @@ struct Begun {
 /// The connections of one event loop. Everything here needs the GIL, and (but for abandon()) the loop's thread.
 ///
 /// The loop owns it, by the reader that watch() adds: a loop that is closed, or collected, drops its readers, and thereby
-/// closes the connections. Nothing else keeps an engine but calls that have not ended.
+/// closes the connections. Calls that have not ended then are given up.
 class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
  public:
   LoopEngine(const Client& client, const py::object& loop);

@@ -31,6 +31,14 @@ constexpr auto refusals(std::index_sequence<index...> /*all*/) {
 }
 constexpr auto refuse_memory_of = refusals(std::make_index_sequence<most_types>());
 
+// What pybind11 makes objects with, but for a type that holds nothing: its own base, from which it would throw.
+PyObject* new_object(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    return py::detail::all_type_info(type).empty() ? refuse_new(type, args, kwargs)
+                                                   : py::detail::pybind11_object_new(type, args, kwargs);
+  });
+}
+
 PyObject* call_new(PyObject* type, PyObject* /*args*/, PyObject* /*kwargs*/) noexcept {
   return refuse_new(reinterpret_cast<PyTypeObject*>(type), nullptr, nullptr);
 }
@@ -70,6 +78,8 @@ PyObject* refuse_new(PyTypeObject* type, PyObject* /*args*/, PyObject* /*kwargs*
   });
 }
 
+void guard_base() { reinterpret_cast<PyTypeObject*>(py::detail::get_internals().instance_base)->tp_new = &new_object; }
+
 void guard_types(py::module_& module, std::size_t first) {
   std::size_t count = 0;
   for (const auto& entry : py::dict(module.attr("__dict__"))) {
@@ -100,6 +110,10 @@ py::handle guarding_metaclass() {
 namespace detail_ {
 
 py::detail::value_and_holder place_of(PyObject* self, const py::detail::type_info* type) {
+  if (PyObject_TypeCheck(self, type->type) == 0) {
+    throw py::type_error("this method needs an object of " + name_of(type->type) + ", not of " +
+                         name_of(Py_TYPE(self)));
+  }
   return reinterpret_cast<py::detail::instance*>(self)->get_value_and_holder(type);
 }
 

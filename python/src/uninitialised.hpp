@@ -18,6 +18,8 @@ namespace py = pybind11;
 [[noreturn]] void refuse_uninitialised(PyTypeObject* type);
 /// tp_new of the types whose objects only the library makes: ConfigError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
+/// To be called once, before the first class is bound: their base cannot be made.
+void guard_base();
 /// To be called when all classes of a module are bound. Their methods then refuse uninitialised objects, those without an
 /// __init__ of their own cannot be made from Python, and no object changes its class. first: how many classes other
 /// modules have; each class gets a size of its own, by which Python tells their objects apart.
@@ -30,7 +32,7 @@ namespace detail_ {
 [[noreturn]] void refuse_second_init(PyTypeObject* type);
 }  // namespace detail_
 
-/// What an object of a bound class holds, given that its type is right; null when it is uninitialised.
+/// What an object of a bound class holds, null when it is uninitialised. TypeError for an object of another class.
 template <typename T>
 [[nodiscard]] T* held_or_null(PyObject* self) {
   static const auto* const type = py::detail::get_type_info(typeid(T), true);

@@ -7,8 +7,12 @@ request. The next call goes out over a new one, and is answered by what the sand
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import select
+import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -233,3 +237,98 @@ def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> No
             "products.update", 10.0, lambda args: client.products.update(args["id"], args["fields"] | long)
         )
         assert outcome.name == "ValidationError", outcome
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("name", ["order", "402", "one-byte"])
+def test_a_call_that_waits_for_a_connection(
+    world: World, certificates: Certificates, name: str, transport: str
+) -> None:
+    """A loop has 100 connections. The call that waits gets one the moment its answer is whole, with the stray in it."""
+    full, charged = threading.Event(), threading.Event()
+    arrived: list[None] = []
+
+    def held(exchange: Exchange) -> None:
+        found = exchange.forward()
+        first = not arrived
+        arrived.append(None)
+        if len(arrived) == 100:
+            full.set()
+        if not first:
+            assert charged.wait(GENEROUS)
+            return exchange.send(found.raw)
+        assert full.wait(GENEROUS)
+        exchange.stopped.wait(0.1)  # for the charge, to be in the queue
+        in_two(found.head, found.body + STRAYS[name])(exchange)
+
+    async def main(scene: Scene) -> None:
+        given = scene.options(max_retries=0, timeout=GENEROUS, http2=False, **options(certificates, transport))
+        async with billcore.AsyncClient(**given) as client:
+            gets = [asyncio.create_task(call(scene, client, "orders.get")) for _ in range(100)]
+            await asyncio.to_thread(full.wait, GENEROUS)
+            outcome = await call(scene, client, "subscriptions.charge")
+            charged.set()
+            assert outcome.name == OK, outcome
+            assert [each.name for each in await asyncio.gather(*gets)] == [OK] * 100
+            assert scene.proxy.accepted == 101
+
+    with Scene(world, tls=TRANSPORTS[transport](certificates), script=[held] * 100) as scene:
+        asyncio.run(main(scene))
+
+
+class TlsProxy:
+    """An https proxy. What the service behind it sends in one go travels in one record of the proxy's own TLS."""
+
+    def __init__(self, outer: ssl.SSLContext, port: int) -> None:
+        self._outer = outer
+        self._upstream = port
+        self._listener = socket.create_server(("localhost", 0))
+        self.url = f"https://localhost:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self) -> TlsProxy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                sock = self._listener.accept()[0]
+                threading.Thread(target=self._serve, args=(sock,), daemon=True).start()
+
+    def _serve(self, sock: socket.socket) -> None:
+        with contextlib.suppress(OSError), self._outer.wrap_socket(sock, server_side=True) as client:
+            asked = b""
+            while b"\r\n\r\n" not in asked:
+                asked += client.recv(65536)
+            with socket.create_connection(("localhost", self._upstream)) as service:
+                client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                while ready := select.select([client, service], [], [])[0]:
+                    if service in ready:
+                        time.sleep(0.01)  # for both records
+                    for one, other in ((client, service), (service, client)):
+                        if one in ready or (one is client and client.pending()):
+                            data = one.recv(65536)
+                            if not data:
+                                return
+                            other.sendall(data)
+
+
+@pytest.mark.parametrize("outer", ["tls12", "tls13"])
+@pytest.mark.parametrize("inner", ["tls12", "tls13"])
+@pytest.mark.parametrize("name", ["order", "402"])
+def test_within_the_tls_of_a_proxy(world: World, certificates: Certificates, name: str, inner: str, outer: str) -> None:
+    """Its bytes wait decrypted in a layer that nobody can look into: such a connection carries one request."""
+    with (
+        scene_of(world, certificates, inner) as scene,
+        TlsProxy(getattr(certificates, outer), scene.proxy.port) as proxy,
+    ):
+        given = {**options(certificates, inner), "proxy": proxy.url, "max_retries": 0}
+        for operation in ("subscriptions.charge", "orders.get"):
+            scene.proxy.add(behind("length", STRAYS[name]))
+            assert scene.call("orders.get", **given).name == OK
+            outcome = scene.call(operation, **given)
+            assert outcome.name == OK, outcome
+        assert scene.proxy.accepted == 4

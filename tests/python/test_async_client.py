@@ -212,6 +212,45 @@ def test_a_call_is_awaited_once(run: Run) -> None:
         assert len(server.requests) == 1
 
 
+@each_loop
+@pytest.mark.parametrize("write", [False, True])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda call: call.close(),
+        lambda call: call.send(None),
+        lambda call: call.throw(KeyError("x")),
+        lambda call: call.__await__().__next__(),
+    ],
+    ids=["close", "send", "throw", "next"],
+)
+def test_a_call_is_not_entered_twice(run: Run, use: Callable[[Any], object], write: bool) -> None:
+    """A hook may hold the coroutine of the request that it is told of."""
+    told: list[str] = []
+
+    class Hooks:
+        call: Any = None
+
+        def on_request(self, _: billcore.Attempt) -> None:
+            with pytest.raises(ValueError, match="coroutine already executing"):
+                use(self.call)
+            told.append("refused")
+
+    hooks = Hooks()
+    with serving(lambda _: data(ORDER), hooks=hooks) as (server, client):
+
+        async def main() -> None:
+            async with client:
+                if write:
+                    hooks.call = client.subscriptions.charge("s", product_id=1, amount=1)
+                else:
+                    hooks.call = client.orders.get("o")
+                assert (await hooks.call).id == ORDER["id"]
+
+        run(main())
+        assert told == ["refused"] and len(server.requests) == 1
+
+
 def test_outside_of_a_loop() -> None:
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
         call = client.subscriptions.get("s")

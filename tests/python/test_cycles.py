@@ -238,6 +238,59 @@ def test_each_holder_of_a_list_keeps_its_hooks() -> None:
         assert told == ["/subscription/{id}/orders"] * 2
 
 
+def test_a_call_of_a_closed_loop_is_collected() -> None:
+    """Its task never ended, and the hooks know it."""
+    gc.collect()
+    before = descriptors()
+    with ScriptedServer(lambda _: Reply(raw=b"", ending="hang")) as server:
+        options = {"base_url": server.url + ACCOUNT, "api_key": API_KEY}
+
+        def begun(how: str) -> weakref.ref[Hooks]:
+            hooks = Hooks()
+            loop = asyncio.new_event_loop()
+
+            async def main() -> None:
+                own = billcore.AsyncClient(**options, hooks=hooks)
+                call = own.subscriptions.charge("s", product_id=1, amount=1)
+                if how == "task":
+                    hooks.held = [asyncio.ensure_future(call)]
+                    await asyncio.sleep(0)
+                else:
+                    hooks.held = [call]
+                    call.send(None)
+
+            loop.run_until_complete(main())
+            loop.set_exception_handler(lambda *_: None)  # says that a pending task was destroyed
+            loop.close()
+            return weakref.ref(hooks)
+
+        made = [begun(how) for how in ("task", "coroutine") for _ in range(COUNT)]
+        for _ in range(3):
+            gc.collect()
+        assert [ref for ref in made if ref() is not None] == []
+    assert descriptors() <= before
+
+
+def test_a_call_that_outlives_its_loop_says_so() -> None:
+    with ScriptedServer(lambda _: Reply(raw=b"", ending="hang")) as server:
+        own = billcore.AsyncClient(base_url=server.url + ACCOUNT, api_key=API_KEY)
+        calls = [own.subscriptions.charge("s", product_id=1, amount=1), own.subscriptions.get("s")]
+        loop = asyncio.new_event_loop()
+
+        async def main() -> None:
+            for call in calls:
+                call.send(None)
+
+        loop.run_until_complete(main())
+        loop.close()
+        gc.collect()
+        for call, noted in zip(calls, (True, False), strict=True):
+            with pytest.raises(KeyError) as raised:
+                call.throw(KeyError("x"))
+            notes = getattr(raised.value, "__notes__", [])
+            assert bool(notes) == noted and all("may or may not have happened" in note for note in notes)
+
+
 @pytest.mark.parametrize("kind", [billcore.Client, billcore.AsyncClient, webhooks.Verifier])
 def test_objects_that_were_never_initialised_can_be_collected(kind: type[Any]) -> None:
     class Own(kind):  # type: ignore[misc]

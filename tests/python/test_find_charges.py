@@ -143,19 +143,28 @@ def test_older_orders_are_none(serve: Serve) -> None:
     assert set(targets(server, 1)) == {"/subscription/s/orders?page=1"}
 
 
+def test_the_service_counts_in_seconds(serve: Serve) -> None:
+    """An order of the second in which the charge was sent looks older than the charge."""
+    since = datetime(2026, 3, 1, 12, 0, 5, 999_999, tzinfo=UTC)
+    made = [{**ORDER, "created_at": f"2026-03-01T12:00:0{second}Z", "id": second} for second in (6, 5, 4)]
+    server, client, _ = served(serve, lambda _: page(made, 1, 1))
+    for find in both(server, client):
+        assert ids(find("s", since=since)) == [6, 5]
+
+
 def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
     now = datetime.now(UTC)
 
     def answer(request: Request) -> Reply:
         number = int(request.target.rpartition("page=")[2])
-        return page([order(100 * number + i, f"{number}.{i}", now) for i in range(3)], number, 50, total=150)
+        return page([order(100 * number + 10 * i, f"{number}.{i}", now) for i in range(3)], number, 50, total=150)
 
     server, client, error = served(serve, answer)
     with billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, concurrency=8) as eager:
         finds: list[Find] = [*both(server, client), eager.subscriptions.find_charges]
         for find in finds:
             before = len(server.requests)
-            found = ids(find(error, skew=301.5))
+            found = ids(find(error, skew=315))
             assert found == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
             asked = [target.rpartition("?")[2] for target in targets(server, before)]
             assert asked == ["page=1", "page=2", "page=3"], "one after the other, and none that is not needed"

@@ -317,6 +317,51 @@ say(got=[one["id"] for one in got], interrupts=interrupts)
     assert read_three_pages(code)["interrupts"] >= 1
 
 
+def test_an_interrupted_collect_leaves_the_list_to_who_reads_on() -> None:
+    """The handler lets another thread read the list: its place must not change under that thread."""
+    code = """
+import threading
+pager = client.subscriptions.orders("s")
+begun, got = threading.Event(), []
+def other():
+    while True:
+        try:
+            for one in pager:
+                begun.set()
+                got.append(one.id)
+            return
+        except InvalidArgumentError:
+            pass
+def handler(number, frame):
+    global thread
+    thread = threading.Thread(target=other)
+    thread.start()
+    begun.wait(60)
+    raise Alarm
+signal.signal(signal.SIGINT, handler)
+try:
+    taken = [one.id for one in pager.collect()]
+except Alarm:
+    taken = []
+thread.join()
+say(got=got, taken=taken)
+"""
+    caller = Interrupter(code)
+    asked: list[int] = []
+
+    def script(request: Request) -> Reply:
+        number = int(request.target.split("page=")[1])
+        if number == 3 and number not in asked:
+            caller.signal(signal.SIGINT)
+            time.sleep(0.05)
+        asked.append(number)
+        return page([{**ORDER, "id": f"{number}{letter}"} for letter in "ab"], number, 30)
+
+    (line,) = caller.run(script)
+    whole = [f"{number}{letter}" for number in range(1, 31) for letter in "ab"]
+    assert line["got"] == whole[-len(line["got"]) :] and len(line["got"]) >= 54
+
+
 def test_a_cancelled_collect_takes_nothing() -> None:
     asked, release = threading.Event(), threading.Event()
 

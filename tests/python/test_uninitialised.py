@@ -130,6 +130,39 @@ for kind in KINDS:
 """)
 
 
+def test_a_method_with_an_object_of_another_class() -> None:
+    output = run("""
+made = [kind(**ARGUMENTS[kind]) for kind in MADE_BY_USERS]
+tried = 0
+for kind in KINDS:
+    if issubclass(kind, BaseException):
+        continue
+    others = [None, 5, "x", object(), kind, *(one for one in made if not isinstance(one, kind))]
+    for name in attributes(kind):
+        static = inspect.getattr_static(kind, name)
+        if isinstance(static, (staticmethod, classmethod)) or not callable(static) or name in ("__iter__", "__aiter__"):
+            continue
+        for other in others:
+            for more in ((), (1,), (None, None, None)):
+                end = outcome(static, other, *more)
+                assert isinstance(end, TypeError), (kind, name, other, more, end)
+                tried += 1
+for one in [*made, made[0].orders, made[0].products.list()]:
+    base = type(one).__mro__[1]
+    for act in (base, lambda: base.__new__(base), lambda: type("Own", (base,), {})()):
+        end = outcome(act)
+        assert isinstance(end, (billcore.ConfigError, TypeError)), (one, end)
+    for act in (lambda: one.__reduce__(), lambda: object.__reduce_ex__(one, 0), lambda: copyreg._reduce_ex(one, 1)):
+        assert isinstance(outcome(act), (billcore.ConfigError, TypeError)), one
+class Own(billcore.Client):
+    def __new__(cls, *args, **more):
+        return super().__new__(cls)
+assert Own(**ARGUMENTS[billcore.Client]).orders
+print(tried)
+""")
+    assert int(output) > 1000
+
+
 SUBCLASSES = """
 raised = []
 import sys

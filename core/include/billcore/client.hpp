@@ -90,7 +90,8 @@ class Subscriptions {
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 const CallOptions& call = {}) const;
   /// The same without an error, such as after a crash: the subscription's orders that were not made before `since` (UTC
-  /// microseconds by the service's clock).
+  /// microseconds by the service's clock; it counts from the beginning of its second, for the service's times may be whole
+  /// seconds).
   [[nodiscard]] std::vector<Order> find_charges(const Id& id, std::int64_t since, const CallOptions& call = {}) const;
 
  private:

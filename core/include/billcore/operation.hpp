@@ -95,7 +95,7 @@ namespace operations {
 /// error: of a charge whose outcome is unknown, else Error(invalid_argument). skew: by how much the service's clock may
 /// be behind this machine's.
 [[nodiscard]] ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew);
-/// since: UTC microseconds by the service's clock.
+/// since: UTC microseconds by the service's clock; from the beginning of its second.
 [[nodiscard]] ChargeSearch find_charges(const Id& subscription, std::int64_t since);
 [[nodiscard]] Operation get_order(const Id& id);
 [[nodiscard]] ListOperation list_products();
