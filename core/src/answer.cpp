@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are kept
 constexpr std::size_t shown_body = 200;
+constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes of an error's body that is parsed
 
 std::string ending(int attempts) { return attempts > 1 ? " (attempt " + std::to_string(attempts) + "): " : ": "; }
 
@@ -110,6 +111,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
     return kept_text(scrub(text, request.terms.api_key, kept_body + 4), kept_body);
   };
+  if (body.size() > longest_error) return;  // no error of the interface is that long
   try {
     const auto document = Document::parse({body, nullptr});
     const auto error = Value(document, document->root()).find("error");

@@ -1,14 +1,19 @@
 #include "json_scan.hpp"
 
+#include <algorithm>
+
 namespace billcore::detail {
 namespace {
 
 // Both give the place behind the end; one that has no end goes beyond the text.
 std::size_t skip_string(std::string_view text, std::size_t at) noexcept {
-  for (++at; at < text.size() && text[at] != '"'; ++at) {
-    if (text[at] == '\\') ++at;
+  const auto begin = at + 1;
+  for (at = text.find('"', begin); at < text.size(); at = text.find('"', at + 1)) {
+    auto before = at;
+    while (before > begin && text[before - 1] == '\\') --before;
+    if ((at - before) % 2 == 0) return at + 1;
   }
-  return at + 1;
+  return text.size() + 1;
 }
 
 std::size_t skip_container(std::string_view text, std::size_t at) noexcept {
@@ -59,6 +64,35 @@ std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace 
     at = container ? at + 1 : c == '"' ? skip_string(text, at) : skip_scalar(text, at);
   }
   return {};
+}
+
+Extent extent(std::string_view text, Extent limit) noexcept {
+  Extent found{0, 1};
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    switch (text[at]) {
+      case '"':
+        at = skip_string(text, at) - 1;
+        break;
+      case '{':
+      case '[':
+        found.depth = std::max(found.depth, ++depth);
+        if (found.depth > limit.depth) return found;
+        ++found.values;
+        break;
+      case '}':
+      case ']':
+        if (depth > 0) --depth;
+        break;
+      case ',':
+      case ':':
+        if (++found.values > limit.values) return found;
+        break;
+      default:
+        break;
+    }
+  }
+  return found;
 }
 
 bool ends_within_json(std::string_view text) noexcept {

@@ -16,6 +16,16 @@ struct TokenPlace {
 /// place known already, not behind it.
 [[nodiscard]] std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace from = {}) noexcept;
 
+/// What a parser would have to hold. values: at the most, members' names included.
+struct Extent {
+  std::size_t depth = 0;
+  std::size_t values = 0;
+};
+
+/// Of a JSON text, judged by its brackets, commas and colons; faster than parsing it, and without memory. Ends early, with
+/// what was found so far, when one of both is over its limit.
+[[nodiscard]] Extent extent(std::string_view text, Extent limit) noexcept;
+
 /// Is this the beginning of a JSON text that needs more to be whole? True for one that is empty. Only brackets and strings are
 /// looked at, so false does not say that it is valid.
 [[nodiscard]] bool ends_within_json(std::string_view text) noexcept;

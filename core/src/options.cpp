@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "billcore/error.hpp"
+#include "releases.hpp"
 #include "text.hpp"
 #include "trust.hpp"
 #include "url.hpp"
@@ -153,7 +154,7 @@ TransportOptions transport_options(const ClientOptions& options,
   if (url.starts_with("https:") || (transport.proxy && transport.proxy->empty())) {
     transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
   }
-  transport.http2 = options.http2;
+  transport.http2 = options.http2.value_or(is_flood_proof(libcurl_version()));
   transport.max_response = options.max_response;
   return transport;
 }

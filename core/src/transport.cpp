@@ -774,6 +774,8 @@ void Engine::drop(Operation* operation) noexcept {
   if (auto taken = impl_->take(operation, false)) impl_->give_back(std::move(taken));
 }
 
+unsigned libcurl_version() noexcept { return curl_version_info(CURLVERSION_NOW)->version_num; }
+
 std::vector<std::string> own_trust() {
   std::vector<std::string> out;
   const auto* const info = curl_version_info(CURLVERSION_NOW);

@@ -32,7 +32,7 @@ struct TransportOptions {
   std::optional<std::string> ca_folder;
   std::optional<std::string> proxy;               // empty: none; not given: the environment's
   std::optional<std::string> client_certificate;  // file of PEM: certificate, those above it, and the key
-  bool http2 = true;
+  bool http2 = false;
   /// A connection that was idle for longer is not used again: load balancers drop them without a word after 60 s.
   std::chrono::seconds max_idle{50};
   /// At once, of one engine; further requests wait for one of them. 0: any number.
@@ -140,6 +140,8 @@ class Engine {
 
 /// The file of certificates that libcurl was built to trust, when it says so.
 [[nodiscard]] std::vector<std::string> own_trust();
+/// The release of the libcurl in use: 0xXXYYZZ for XX.YY.ZZ.
+[[nodiscard]] unsigned libcurl_version() noexcept;
 
 /// Seconds since 1970 of an HTTP date; nothing when it is none.
 [[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);

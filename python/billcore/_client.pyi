@@ -38,8 +38,8 @@ class Client:
     proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), '' for none; left out, HTTPS_PROXY, ALL_PROXY and
     NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust; left out, SSL_CERT_FILE,
     SSL_CERT_DIR or the system's. client_certificate: file of PEM with a certificate and its key, for a service that
-    asks for one. headers: sent with every request. http2: offer it. allow_insecure_http: allow http to hosts that are
-    not loopback. request_id_header: header whose value errors show as request_id. max_response: larger answers are
+    asks for one. headers: sent with every request. http2: True offers it, False does not; None offers it where the
+    libcurl in use withstands floods of small frames. allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as request_id. max_response: larger answers are
     refused (bytes). hooks: told of every attempt, see Hooks. Raises ConfigError when an option cannot work.
     Threads: may be shared by any number; works in the child of a fork.
     Service interface: Endpoints; Authentication; Errors.
@@ -57,7 +57,7 @@ class Client:
         ca_bundle: str | os.PathLike[str] | None = None,
         client_certificate: str | os.PathLike[str] | None = None,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
-        http2: bool = True,
+        http2: bool | None = None,
         allow_insecure_http: bool = False,
         request_id_header: str = "X-Request-Id",
         max_response: int = 67108864,
@@ -290,7 +290,7 @@ class AsyncClient:
         ca_bundle: str | os.PathLike[str] | None = None,
         client_certificate: str | os.PathLike[str] | None = None,
         headers: Mapping[str, str] | Iterable[tuple[str, str]] | None = None,
-        http2: bool = True,
+        http2: bool | None = None,
         allow_insecure_http: bool = False,
         request_id_header: str = "X-Request-Id",
         max_response: int = 67108864,

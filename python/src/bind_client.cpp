@@ -101,7 +101,7 @@ ClientOptions client_options(const std::vector<py::handle>& values) {
   if (given(values[6])) options.ca_bundle = path_text(values[6], "ca_bundle");
   if (given(values[7])) options.client_certificate = path_text(values[7], "client_certificate");
   if (given(values[8])) options.headers = pairs_of(values[8], "headers", only_text);
-  if (!left_out(values[9])) options.http2 = boolean(values[9], "http2");
+  if (given(values[9])) options.http2 = boolean(values[9], "http2");
   if (!left_out(values[10])) options.allow_insecure_http = boolean(values[10], "allow_insecure_http");
   if (!left_out(values[11])) options.request_id_header = utf8(values[11], "request_id_header");
   if (!left_out(values[12])) options.max_response = size(values[12], "max_response");
@@ -167,10 +167,11 @@ its status is 408, 429 or 5xx; of a write only when nothing of it was sent; 0 me
 concurrency: pages of a list on their way at once. proxy: its URL (http, https, socks4, socks4a, socks5, socks5h), ''
 for none; left out, HTTPS_PROXY, ALL_PROXY and NO_PROXY count, but never for loopback. ca_bundle: file of PEM
 certificates to trust; left out, SSL_CERT_FILE, SSL_CERT_DIR or the system's. client_certificate: file of PEM with a
-certificate and its key, for a service that asks for one. headers: sent with every request. http2: offer it.
-allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as
-request_id. max_response: larger answers are refused (bytes). hooks: told of every attempt, see Hooks. Raises
-ConfigError when an option cannot work. Threads: may be shared by any number; works in the child of a fork.
+certificate and its key, for a service that asks for one. headers: sent with every request. http2: True offers it,
+False does not; None offers it where the libcurl in use withstands floods of small frames. allow_insecure_http: allow
+http to hosts that are not loopback. request_id_header: header whose value errors show as request_id. max_response:
+larger answers are refused (bytes). hooks: told of every attempt, see Hooks. Raises ConfigError when an option cannot
+work. Threads: may be shared by any number; works in the child of a fork.
 Service interface: Endpoints; Authentication; Errors.)";
 
 void bind_client(py::module_& module) {

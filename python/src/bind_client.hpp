@@ -65,7 +65,7 @@ struct Sender {
 
 #define BILLCORE_CLIENT_PARAMETERS                                                                                   \
   "*, base_url=None, api_key=None, timeout=30.0, max_retries=2, concurrency=8, proxy=None, ca_bundle=None, "         \
-  "client_certificate=None, headers=None, http2=True, allow_insecure_http=False, request_id_header='X-Request-Id', " \
+  "client_certificate=None, headers=None, http2=None, allow_insecure_http=False, request_id_header='X-Request-Id', " \
   "max_response=67108864, hooks=None)"
 #define BILLCORE_CHANGE_PARAMETERS "*, timeout=..., max_retries=..., concurrency=..., headers=...)"
 #define BILLCORE_REQUEST_PARAMETERS "method, path, *, query=None, json=..., raise_on_error=True, timeout=...)"

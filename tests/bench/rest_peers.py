@@ -32,7 +32,7 @@ def _fields(answer: Any) -> Answer:
 
 
 def _options(server: Server) -> dict[str, Any]:
-    return {"base_url": server.base_url, "api_key": API_KEY, "ca_bundle": server.ca_file}
+    return {"base_url": server.base_url, "api_key": API_KEY, "ca_bundle": server.ca_file, "http2": True}
 
 
 def billcore(server: Server) -> Get:

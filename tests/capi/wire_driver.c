@@ -45,6 +45,7 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
     const billcore_str header_value = {yyjson_get_str(value), yyjson_get_len(value)};
     if (!ok(billcore_client_options_add_header(to, header_name, header_value, err))) return false;
   }
+  if (arg_flag(from, "http2", false) && !ok(billcore_client_options_enable_http2(to, err))) return false;
   if (!arg_flag(from, "http2", true) && !ok(billcore_client_options_disable_http2(to, err))) return false;
   if (arg_flag(from, "allow_insecure_http", false) && !ok(billcore_client_options_allow_insecure_http(to, err)))
     return false;

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "billcore/error.hpp"
+#include "releases.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -38,6 +39,20 @@ TEST(TransportOptions, CertificatesAreLookedForWhereTheyAreNeeded) {
     EXPECT_THROW((void)transport_options(options, nothing), Error);
     EXPECT_TRUE(transport_options(options, [](const std::string&) { return true; }).ca_file);
   }
+}
+
+TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstood) {
+  EXPECT_FALSE(is_flood_proof(0x075801));  // 7.88.1
+  EXPECT_FALSE(is_flood_proof(0x080500));
+  EXPECT_TRUE(is_flood_proof(0x081100));
+  EXPECT_TRUE(is_flood_proof(0x090000));
+  const auto made = [](std::optional<bool> given) {
+    ClientOptions options{.base_url = "http://127.0.0.1/acct", .api_key = "k", .http2 = given};
+    return transport_options(options, nothing).http2;
+  };
+  EXPECT_EQ(made(std::nullopt), is_flood_proof(libcurl_version()));
+  EXPECT_TRUE(made(true));
+  EXPECT_FALSE(made(false));
 }
 
 TEST(TransportOptions, NoProxyOfTheEnvironmentOnLoopback) {

@@ -67,7 +67,7 @@ ClientOptions client_options(const Value& from) {
   options.ca_bundle = text(from, "ca_bundle");
   options.client_certificate = text(from, "client_certificate");
   options.headers = text_pairs(from, "headers");
-  options.http2 = flag(from, "http2", options.http2);
+  if (from.find("http2")) options.http2 = flag(from, "http2", false);
   options.allow_insecure_http = flag(from, "allow_insecure_http", options.allow_insecure_http);
   options.request_id_header = text(from, "request_id_header").value_or(options.request_id_header);
   if (const auto limit = number(from, "max_response")) options.max_response = static_cast<std::size_t>(*limit);

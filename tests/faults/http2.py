@@ -72,6 +72,8 @@ class Stream:
 class Http2Connection(Connection):
     """The server's side of a connection; one stream is dealt with after the other."""
 
+    http2 = True
+
     def __init__(self, proxy: Proxy, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)
         self.wire = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))

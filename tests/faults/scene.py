@@ -214,6 +214,7 @@ class Scene:
         world.scenes += 1
         self._before = len(world.sandbox.control.ledger())
         self.tls = proxy.get("tls") is not None
+        self._given = {"http2": True} if getattr(proxy.get("kind"), "http2", False) else {}
         self.proxy = Proxy(world.address, script, **proxy)
         self.base_url = f"{'https' if self.tls else 'http'}://localhost:{self.proxy.port}{world.root}"
         if not self.tls:
@@ -233,7 +234,13 @@ class Scene:
 
     def options(self, *, timeout: float | None = 10.0, **more: Any) -> dict[str, Any]:
         """Of a client for this scene: the same options are the same client, with its connections."""
-        return {"base_url": self.base_url, "api_key": self.world.sandbox.api_key, "timeout": timeout, **more}
+        return {
+            "base_url": self.base_url,
+            "api_key": self.world.sandbox.api_key,
+            "timeout": timeout,
+            **self._given,
+            **more,
+        }
 
     def call(self, operation: str, *, timeout: float | None = 10.0, **client: Any) -> Outcome:
         rest, mark = self.world.arguments(operation)

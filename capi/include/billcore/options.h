@@ -67,7 +67,8 @@ BILLCORE_API billcore_status billcore_client_options_set_client_certificate(bill
 BILLCORE_API billcore_status billcore_client_options_add_header(billcore_client_options* options, billcore_str name,
                                                                 billcore_str value, billcore_error** err);
 
-/** Offer HTTP/2: the default.  @since 0.1 */
+/** Offer HTTP/2, whatever the libcurl in use. Default: offered where that libcurl ends a call in time although the other
+ * side floods it with small frames; that of Debian 12 does not.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_options_enable_http2(billcore_client_options* options,
                                                                   billcore_error** err);
 

@@ -37,8 +37,9 @@ struct ClientOptions {
   std::optional<std::string> client_certificate = {};
   /// Sent with every request besides the client's own; a User-Agent is put behind the client's.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// Offer HTTP/2.
-  bool http2 = true;
+  /// Offer HTTP/2. Not given: where the libcurl in use ends a call in time although the other side floods it with small
+  /// frames; that of Debian 12 does not. true: always; false: never.
+  std::optional<bool> http2 = {};
   /// Allow http to hosts that are not loopback: the API key travels in the clear.
   bool allow_insecure_http = false;
   /// Header of an answer whose value errors and response_info() show as the request id.

@@ -1,0 +1,11 @@
+// What releases of libcurl can and cannot do, where that matters. Internal.
+#pragma once
+
+namespace billcore::detail {
+
+/// Does this release (0xXXYYZZ) come back while the other side of an HTTP/2 connection floods it with small frames (empty
+/// DATA, PING, PRIORITY, WINDOW_UPDATE, …)? An older one reads as long as anything arrives: a call then ends long after its
+/// deadline, and an event loop stands still. 8.17.0 reads a bounded amount in a turn.
+[[nodiscard]] constexpr bool is_flood_proof(unsigned release) noexcept { return release >= 0x081100; }
+
+}  // namespace billcore::detail

@@ -1,0 +1,182 @@
+"""HTTP/2 connections on which the other side sends small frames without end: calls end in time, and event loops go on.
+
+What the frames look like is RFC 9113. They are sent as fast as the client takes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import re
+import socket
+import ssl
+import struct
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import billcore
+
+from .certificates import Certificates
+
+TIMEOUT = 1.0  # seconds
+FIRST = 8, 17, 0  # release of libcurl that withstands them
+LATE = 5.0  # what only a client that reads on and on needs; it took 5 to 60 seconds
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+FLOODS = {
+    "empty-data": frame(0, 0, 1),
+    "padded-data": frame(0, 8, 1, b"\0"),
+    "priority": frame(2, 0, 1, struct.pack(">IB", 0, 1)),
+    "settings": frame(4, 0, 0),
+    "ping": frame(6, 0, 0, bytes(8)),
+    "ping-answer": frame(6, 1, 0, bytes(8)),
+    "window-update": frame(8, 0, 0, struct.pack(">I", 1)),
+    "altsvc": frame(10, 0, 0, struct.pack(">H", 9) + b"a.example" + b'h2=":443"'),
+    "unknown": frame(77, 0, 0),
+}
+HEAD = frame(1, 4, 1, b"\x88")  # :status 200
+
+
+class Flood:
+    """A server of https that floods whoever has sent a request over HTTP/2, and answers nothing."""
+
+    def __init__(self, context: ssl.SSLContext, name: str) -> None:
+        self._context = context
+        self._head = HEAD if "data" in name else b""
+        self._data = FLOODS[name] * (200_000 // len(FLOODS[name]))
+        self._listener = socket.create_server(("localhost", 0))
+        self.url = f"https://localhost:{self._listener.getsockname()[1]}/acct"
+        self.protocols: list[str | None] = []
+        self.sent = 0
+        self._open: list[ssl.SSLSocket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self) -> Flood:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+        for each in self._open:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                plain = self._listener.accept()[0]
+                threading.Thread(target=self._serve, args=(plain,), daemon=True).start()
+
+    def _serve(self, plain: socket.socket) -> None:
+        with contextlib.suppress(OSError), self._context.wrap_socket(plain, server_side=True) as client:
+            self._open.append(client)
+            self.protocols.append(client.selected_alpn_protocol())
+            if client.selected_alpn_protocol() != "h2":
+                while client.recv(65536):
+                    pass
+                return
+            client.sendall(frame(4, 0, 0))
+            asked = b""
+            while b"\x01\x05\0\0\0\x01" not in asked and b"\x01\x25\0\0\0\x01" not in asked:  # HEADERS of stream 1
+                more = client.recv(65536)
+                if not more:
+                    return
+                asked += more
+            threading.Thread(target=self._drain, args=(client,), daemon=True).start()
+            client.sendall(self._head)
+            while True:
+                client.sendall(self._data)
+                self.sent += len(self._data)
+
+    @staticmethod
+    def _drain(client: ssl.SSLSocket) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while client.recv(65536):
+                pass
+
+
+def release() -> tuple[int, ...]:
+    """Of the libcurl that billcore uses; empty when it is linked in."""
+    with billcore.Client(base_url="http://127.0.0.1:1/acct", api_key="key"):
+        maps = Path("/proc/self/maps").read_text()
+    found = re.search(r"/\S*libcurl\.so\S*", maps)
+    if found is None:
+        return ()
+    version = ctypes.CDLL(found[0]).curl_version
+    version.restype = ctypes.c_char_p
+    said = re.match(rb"libcurl/(\d+)\.(\d+)\.(\d+)", version())
+    assert said is not None
+    return tuple(map(int, said.groups()))
+
+
+@pytest.fixture
+def offering(certificates: Certificates) -> ssl.SSLContext:
+    context = certificates.http2
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    return context
+
+
+@pytest.fixture(autouse=True)
+def as_before(certificates: Certificates) -> Any:
+    yield
+    certificates.http2.set_alpn_protocols(["h2"])
+
+
+@pytest.mark.parametrize("name", FLOODS)
+@pytest.mark.parametrize("kind", ["blocking", "awaited"])
+def test_a_call_ends_and_a_loop_goes_on(
+    offering: ssl.SSLContext, certificates: Certificates, kind: str, name: str
+) -> None:
+    longest = 0.0
+
+    async def watch() -> None:
+        nonlocal longest
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.monotonic() - before)
+
+    async def awaited() -> None:
+        watching = asyncio.create_task(watch())
+        await asyncio.sleep(0)
+        async with billcore.AsyncClient(**options) as client:
+            await client.orders.get("o")
+        watching.cancel()
+
+    with Flood(offering, name) as server:
+        bundle = str(certificates.bundle)
+        options: dict[str, Any] = {"base_url": server.url, "api_key": "key", "ca_bundle": bundle, "max_retries": 0}
+        options["timeout"] = TIMEOUT
+        begun = time.monotonic()
+        with pytest.raises((billcore.TimeoutError, billcore.ConnectionError)):
+            if kind == "awaited":
+                asyncio.run(awaited())
+            else:
+                with billcore.Client(**options) as client:
+                    client.orders.get("o")
+        assert time.monotonic() - begun < LATE and longest < LATE
+        floods = server.protocols == ["h2"]
+        if known := release():
+            assert floods == (known >= FIRST), f"libcurl {known} speaks {server.protocols}"
+        assert not floods or server.sent > 0
+
+
+@pytest.mark.parametrize(("http2", "protocol"), [(True, "h2"), (False, "http/1.1")])
+def test_the_option_decides(offering: ssl.SSLContext, certificates: Certificates, http2: bool, protocol: str) -> None:
+    with Flood(offering, "settings") as server:  # which every release ends by itself
+        given = {"ca_bundle": str(certificates.bundle), "max_retries": 0, "timeout": TIMEOUT, "http2": http2}
+        with (
+            billcore.Client(base_url=server.url, api_key="key", **given) as client,
+            pytest.raises((billcore.TimeoutError, billcore.ConnectionError)),
+        ):
+            client.orders.get("o")
+        # Without an answer in HTTP/1.1 nothing is agreed upon.
+        assert server.protocols in ([protocol], [None] if not http2 else [protocol])

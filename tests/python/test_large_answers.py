@@ -1,0 +1,72 @@
+"""Answers within max_response that would take many times their size once parsed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conformance.server import Reply, Request, ScriptedServer
+
+from .support import ACCOUNT, API_KEY, measured_environment, run_python
+
+SIZE = 32 << 20
+BODIES = {
+    "brackets": b"[" * SIZE,
+    "numbers": b"[" + b"1," * (SIZE // 2) + b"1]",
+    "objects": b'{"a":' * (SIZE // 5),
+}
+CODE = """
+import asyncio, json, sys, time
+import billcore
+url, key, kind = sys.argv[1:]
+
+def peak():
+    for line in open("/proc/self/status"):
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) << 10
+
+async def awaited():
+    longest = 0.0
+    async def watch():
+        nonlocal longest
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(0)
+            longest = max(longest, time.monotonic() - before)
+    watching = asyncio.create_task(watch())
+    async with billcore.AsyncClient(base_url=url, api_key=key, max_retries=0) as client:
+        try:
+            await client.orders.get("o")
+        finally:
+            watching.cancel()
+            said["longest"] = longest
+
+said = {}
+before = peak()
+try:
+    if kind == "awaited":
+        asyncio.run(awaited())
+    else:
+        with billcore.Client(base_url=url, api_key=key, max_retries=0) as client:
+            client.orders.get("o")
+except billcore.BillcoreError as error:
+    said |= {"error": type(error).__name__, "text": str(error)}
+print(json.dumps(said | {"peak": peak() - before}))
+"""
+
+
+@pytest.mark.parametrize("kind", ["blocking", "awaited"])
+@pytest.mark.parametrize("status", [200, 422, 500])
+@pytest.mark.parametrize("body", BODIES)
+def test_the_peak_is_at_most_three_times_the_answer(body: str, status: int, kind: str) -> None:
+    def script(request: Request) -> Reply:
+        return Reply(status=status, body=BODIES[body])
+
+    with ScriptedServer(script) as server:
+        url = server.url + ACCOUNT
+        said = json.loads(run_python(CODE, url, API_KEY, kind, environment=measured_environment()))
+    assert said["error"] == {200: "DecodeError", 422: "ValidationError", 500: "ServerError"}[status], said
+    assert len(said["text"]) < 500 and "\n" not in said["text"], said
+    assert said["peak"] < 3 * SIZE + (16 << 20), said
+    assert said.get("longest", 0.0) < 2.0, said
