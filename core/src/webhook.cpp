@@ -29,6 +29,28 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return detail::lower(x) == detail::lower(y); });
 }
 
+// Adds a header's value to what was found of it before. Servers join the values of a repeated header with a comma, so parts
+// that are equal, in one value or in several, are one value. Parts that differ stay joined, which no signature is.
+void add_value(std::optional<std::string>& found, std::string_view value) {
+  constexpr std::string_view blanks = " \t";
+  const bool joined = value.find(',') != std::string_view::npos;
+  for (bool more = true; more;) {
+    const auto comma = value.find(',');
+    more = comma != std::string_view::npos;
+    auto part = value.substr(0, comma);
+    value.remove_prefix(more ? comma + 1 : value.size());
+    if (joined) {
+      part.remove_prefix(std::min(part.find_first_not_of(blanks), part.size()));
+      part = part.substr(0, part.find_last_not_of(blanks) + 1);
+    }
+    if (!found) {
+      found.emplace(part);
+    } else if (*found != part) {
+      found->append(", ").append(part);
+    }
+  }
+}
+
 [[noreturn]] void throw_signature_error(SignatureReason reason, const std::string& text) {
   ErrorDetail detail;
   detail.reason = reason;
@@ -201,12 +223,7 @@ Event Verifier::unwrap_request(std::string_view body, HeaderFields headers) cons
 std::optional<std::string> Verifier::find_signature(HeaderFields headers) const {
   std::optional<std::string> found;
   for (const auto& [name, value] : headers) {
-    if (!same_name(name, keys_->options.header)) continue;
-    if (!found) {
-      found.emplace(value);
-    } else if (*found != value) {
-      found->append(", ").append(value);
-    }
+    if (same_name(name, keys_->options.header)) add_value(found, value);
   }
   return found;
 }

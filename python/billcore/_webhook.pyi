@@ -451,8 +451,9 @@ class Verifier:
     def unwrap_request(self, body: Buffer, headers: _Headers) -> Event:
         """Like unwrap, with the signature found among the request's headers.
 
-        headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Several different values are
-        malformed.
+        headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Equal values,
+        repeated or joined by commas, are one; different ones are malformed. verify and unwrap take the value exactly as
+        it is.
         """
 
     def stream(self) -> VerifyStream:

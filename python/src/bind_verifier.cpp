@@ -238,8 +238,8 @@ void bind_verifier(py::module_& module) {
   def_method(type, request_signature(), fast_call<verifier_unwrap_request>,
              R"(Like unwrap, with the signature found among the request's headers.
 
-headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Several different values are
-malformed.)");
+headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Equal values, repeated or joined by
+commas, are one; different ones are malformed. verify and unwrap take the value exactly as it is.)");
 
   static const Signature stream("stream(self)");
   type.def(

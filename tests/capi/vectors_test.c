@@ -117,7 +117,7 @@ static void check_verifier(const test_case* self, const billcore_verifier* verif
   billcore_event_free(event);
 
   status = billcore_verifier_unwrap_request(verifier, body, names, values, fields, &event, &err);
-  check_outcome(self, "unwrap", status, err);
+  check_outcome(self, expected(self, "unwrap_request") != NULL ? "unwrap_request" : "unwrap", status, err);
   billcore_event_free(event);
 }
 

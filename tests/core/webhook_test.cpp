@@ -145,6 +145,21 @@ TEST(Webhook, RequestHeadersAreFoundWithoutCase) {
   EXPECT_EQ(
       verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"service-signature", signature}}).id(),
       Id(1));
+  // Some servers join what was repeated. verify() stays exact.
+  for (const auto* between : {",", ", ", " ,\t ", ", ,"}) {
+    const auto joined = std::string(signature).append(between).append(signature);
+    const bool same = std::string_view(between) != ", ,";
+    EXPECT_EQ(verifier.find_signature(Pairs{{"service-signature", joined}}) == signature, same) << between;
+    EXPECT_EQ(verifier.find_signature(
+                  Pairs{{"a", "b"}, {"Service-Signature", signature}, {"SERVICE-SIGNATURE", joined}}) == signature,
+              same)
+        << between;
+    EXPECT_EQ(verifier.check(body, joined), SignatureReason::malformed) << between;
+  }
+  for (const auto& value : {' ' + signature, signature + ' ', signature + ',', ',' + signature,
+                            signature + ";" + signature, signature + ',' + signature.substr(1)}) {
+    EXPECT_NE(verifier.find_signature(Pairs{{"service-signature", value}}), signature) << value;
+  }
   const auto forged = std::string(64, '0');
   const auto several = [&] {
     (void)verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"Service-Signature", forged}});

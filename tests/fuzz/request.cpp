@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <sstream>
 
 #include "support.hpp"
 
@@ -81,6 +82,26 @@ std::string Request::expanded(std::string_view value) const {
     }
   }
   return out;
+}
+
+std::optional<std::string> Request::looked_up() const {
+  std::vector<std::string> values;
+  for (const auto& [name, value] : headers) {
+    if (lower(name) != lower(header)) continue;
+    if (value.find(',') == std::string::npos) {
+      values.push_back(value);
+      continue;
+    }
+    std::istringstream parts(value + ',');
+    for (std::string part; std::getline(parts, part, ',');) {
+      const auto begin = part.find_first_not_of(" \t");
+      values.push_back(begin == std::string::npos ? "" : part.substr(begin, part.find_last_not_of(" \t") + 1 - begin));
+    }
+  }
+  if (values.empty()) return std::nullopt;
+  const bool same =
+      std::all_of(values.begin(), values.end(), [&](const auto& value) { return value == values.front(); });
+  return same ? values.front() : "several values";
 }
 
 std::optional<std::string> Request::signature() const {

@@ -39,6 +39,8 @@ struct Request {
   /// The value of the signature header when there is exactly one; nothing when there is none; else a text that no
   /// signature can be.
   [[nodiscard]] std::optional<std::string> signature() const;
+  /// The value that a look-up must find: equal values, repeated or joined by commas, are one.
+  [[nodiscard]] std::optional<std::string> looked_up() const;
 
  private:
   [[nodiscard]] std::string expanded(std::string_view value) const;

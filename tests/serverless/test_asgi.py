@@ -75,6 +75,13 @@ def test_an_empty_message_and_absent_fields() -> None:
     assert request.event().id == 9
 
 
+def test_a_signature_that_came_twice() -> None:
+    assert Request(part(BODY), headers=[*SIGNED, *SIGNED]).event().id == 9
+    joined = (HEADER.encode(), f"{SIGNATURE}, {SIGNATURE}".encode())
+    assert Request(part(BODY), headers=[joined]).event().id == 9
+    assert Request(part(BODY), headers=[*SIGNED, joined]).event().id == 9
+
+
 def test_refused_as_by_the_verifier() -> None:
     with signature_refused("missing", HEADER):
         Request(part(BODY), headers=()).event()

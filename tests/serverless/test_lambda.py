@@ -83,6 +83,12 @@ def test_refused_as_by_the_verifier(shape: str, encoded: bool | None) -> None:
     assert webhooks.from_lambda(event(SIGNED), webhooks.Verifier(SECRET, max_body=len(BODY))).id == 9
 
 
+@SHAPE
+def test_a_signature_that_came_twice(shape: str) -> None:
+    headers = [(HEADER, SIGNATURE), ("Host", "example.com"), (HEADER, SIGNATURE)]
+    assert webhooks.from_lambda(gateway_event(shape, headers, BODY), VERIFIER).id == 9
+
+
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "alb"])  # an ALB without them keeps the last
 @pytest.mark.parametrize("pair", [(SIGNATURE, "0" * 64), ("0" * 64, SIGNATURE), (SIGNATURE, "")])
 def test_two_different_signatures_are_malformed(shape: str, pair: tuple[str, str]) -> None:

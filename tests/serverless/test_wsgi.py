@@ -78,10 +78,18 @@ def test_a_server_that_ends_the_input(length: Any) -> None:
     assert webhooks.from_wsgi(environ(Input(BODY), length, **{"wsgi.input_terminated": True}), VERIFIER).id == 9
 
 
+@pytest.mark.parametrize("between", [",", ", ", " ,\t"])
+def test_a_signature_that_came_twice_is_joined_by_the_server(between: str) -> None:
+    assert webhooks.from_wsgi(environ(signature=SIGNATURE + between + SIGNATURE), VERIFIER).id == 9
+    for pair in ((SIGNATURE, "0" * 64), ("0" * 64, SIGNATURE), (SIGNATURE, ""), ("", SIGNATURE)):
+        with signature_refused("malformed"):
+            webhooks.from_wsgi(environ(signature=between.join(pair)), VERIFIER)
+
+
 def test_refused_as_by_the_verifier() -> None:
     with signature_refused("missing", HEADER):
         webhooks.from_wsgi(environ(signature=None), VERIFIER)
-    for signature in ("", SIGNATURE.upper(), SIGNATURE + "," + SIGNATURE, "\xe9" * 64, "\ud800"):
+    for signature in ("", SIGNATURE.upper(), SIGNATURE + "," + "0" * 64, SIGNATURE + ",", "\xe9" * 64, "\ud800"):
         with signature_refused("malformed"):
             webhooks.from_wsgi(environ(signature=signature), VERIFIER)
     with signature_refused("mismatch"):

@@ -98,7 +98,8 @@ BILLCORE_API billcore_status billcore_verifier_unwrap(const billcore_verifier* v
                                                       billcore_error** err);
 
 /** The same, finding the signature among a request's header fields: names[i] with values[i], in any case, a name may
- * come several times (with different values it is malformed).  @since 0.1 */
+ * come several times. Equal values, repeated or joined by commas, are one; different ones are malformed. The other
+ * functions take the value exactly as it is.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifier, billcore_str body,
                                                               const billcore_str* names, const billcore_str* values,
                                                               size_t count, billcore_event** out, billcore_error** err);

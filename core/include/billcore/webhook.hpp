@@ -92,7 +92,8 @@ class Verifier {
   [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature) const;
   /// The same without the copy: the event holds `body.keep`.
   [[nodiscard]] Event unwrap_shared(SharedText body, std::optional<std::string_view> signature) const;
-  /// Finds the signature header in `headers`. Several different values are malformed.
+  /// Finds the signature header in `headers`. Equal values, repeated or joined by commas, are one; different ones are
+  /// malformed. verify() and unwrap() take the value exactly as it is.
   [[nodiscard]] Event unwrap_request(std::string_view body, HeaderFields headers) const;
   /// The value unwrap_request would use: nothing when missing; different values come joined, which no signature is.
   [[nodiscard]] std::optional<std::string> find_signature(HeaderFields headers) const;
