@@ -15,7 +15,7 @@
  *     succeeds. An output that is NULL is BILLCORE_INVALID_ARGUMENT where its comment does not say "may be NULL"; so
  *     is a NULL handle.
  *  4. Texts and bytes come in as billcore_str, by value; the function copies what it keeps. {NULL, 0} is empty, except
- *     where the comment says "missing".
+ *     where the comment says "missing". A length or count that no memory holds is BILLCORE_INVALID_ARGUMENT.
  *  5. Texts going out as billcore_str are borrowed: they live as long as the handle they were read from, and a NUL
  *     follows them. Only raw JSON (`_raw`) is a slice without a NUL behind it. A billcore_buf is owned: free it with
  *     billcore_buf_free.

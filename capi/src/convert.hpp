@@ -17,6 +17,10 @@
 namespace billcore::capi {
 
 inline std::string_view view(billcore_str text) {
+  // No object is larger. Such a length is a negative number or an uninitialised one, and nothing may be read by it.
+  if (text.len >= static_cast<std::size_t>(PTRDIFF_MAX)) {
+    refuse("a text has a length that no memory holds: pass its number of bytes");
+  }
   if (text.data == nullptr && text.len > 0) refuse("a text has a length but no data");
   return text.data == nullptr ? std::string_view("") : std::string_view(text.data, text.len);
 }

@@ -1,6 +1,7 @@
 // Signatures: one-shot functions, verifiers and streams.
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@ namespace {
 
 std::vector<std::string_view> views(const billcore_str* texts, size_t count) {
   if (texts == nullptr && count > 0) refuse("an array is NULL, but its count is not 0");
+  if (count >= PTRDIFF_MAX / sizeof *texts) {
+    refuse("an array has a count that no memory holds: pass its number of items");
+  }
   std::vector<std::string_view> out;
   out.reserve(count);
   for (size_t i = 0; i < count; ++i) out.push_back(view(texts[i]));

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "events.h"
 
@@ -255,6 +256,11 @@ static void test_config(void) {
   CHECK(billcore_client_new(options, &client, &err) == BILLCORE_CONFIG);
   CHECK(strstr(billcore_error_message(err).data, "key_of_a_test") == NULL);
   billcore_error_free(err);
+  CHECK_OK(billcore_client_options_set_base_url(options, BILLCORE_STR("https://billing.example/"), &err));
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "https://HOST/ACCOUNT_ID");
+  CHECK_FAILS(
+      billcore_client_options_set_base_url(options, (billcore_str){"https://billing.example/a", SIZE_MAX}, &err),
+      BILLCORE_INVALID_ARGUMENT, "no memory holds");
   billcore_client_options_free(options);
 }
 

@@ -1,4 +1,6 @@
 /* Status numbers, errors, and what every function does with nothing. */
+#include <stdint.h>
+
 #include "events.h"
 
 static void test_numbers(void) {
@@ -77,6 +79,56 @@ static void test_texts(void) {
               "length");
 }
 
+/* A negative number, or one that was never set: nothing is read. */
+static void test_lengths(void) {
+  static const size_t lengths[] = {PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1, SIZE_MAX - 1, SIZE_MAX};
+  const billcore_str body = BILLCORE_STR("{}");
+  const billcore_str signature = BILLCORE_STR("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+  const billcore_str secret = SECRET;
+  billcore_error* err = NULL;
+  billcore_verifier* verifier = NULL;
+  billcore_verifier_stream* stream = NULL;
+  billcore_verifier_options* options = NULL;
+  CHECK_OK(billcore_verifier_options_new(&options, &err));
+  CHECK_OK(billcore_verifier_new(&secret, 1, NULL, &verifier, &err));
+  CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
+    const billcore_str huge = {"{}", lengths[i]};
+    billcore_buf text = {NULL, 0};
+    billcore_event* event = NULL;
+    billcore_verifier* made = NULL;
+    size_t index = 0;
+#define CHECK_LENGTH(call) CHECK_FAILS(call, BILLCORE_INVALID_ARGUMENT, "no memory holds")
+    CHECK_LENGTH(billcore_webhook_sign(huge, SECRET, &text, &err));
+    CHECK_LENGTH(billcore_webhook_sign(body, huge, &text, &err));
+    CHECK_LENGTH(billcore_webhook_explain(huge, signature, &secret, 1, &text, &err));
+    CHECK_LENGTH(billcore_webhook_explain(body, huge, &secret, 1, &text, &err));
+    CHECK_LENGTH(billcore_webhook_explain(body, signature, &huge, 1, &text, &err));
+    CHECK_LENGTH(billcore_webhook_explain(body, signature, &secret, lengths[i], &text, &err));
+    CHECK(text.data == NULL && text.len == 0);
+    CHECK_LENGTH(billcore_webhook_verify(huge, signature, SECRET, &err));
+    CHECK_LENGTH(billcore_webhook_verify(body, huge, SECRET, &err));
+    CHECK_LENGTH(billcore_webhook_verify(body, signature, huge, &err));
+    CHECK_LENGTH(billcore_webhook_unwrap(huge, signature, SECRET, &event, &err));
+    CHECK_LENGTH(billcore_verifier_verify(verifier, huge, signature, &index, &err));
+    CHECK_LENGTH(billcore_verifier_unwrap(verifier, body, huge, &event, &err));
+    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, huge, &secret, &secret, 1, &event, &err));
+    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, body, &huge, &secret, 1, &event, &err));
+    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, body, &secret, &huge, 1, &event, &err));
+    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, body, &secret, &secret, lengths[i], &event, &err));
+    CHECK(event == NULL);
+    CHECK_LENGTH(billcore_verifier_new(&huge, 1, NULL, &made, &err));
+    CHECK_LENGTH(billcore_verifier_new(&secret, lengths[i], NULL, &made, &err));
+    CHECK(made == NULL);
+    CHECK_LENGTH(billcore_verifier_options_set_header(options, huge, &err));
+    CHECK_LENGTH(billcore_verifier_stream_update(stream, huge, &err));
+#undef CHECK_LENGTH
+  }
+  billcore_verifier_stream_free(stream);
+  billcore_verifier_free(verifier);
+  billcore_verifier_options_free(options);
+}
+
 static void test_signature_errors(void) {
   billcore_error* err = NULL;
   billcore_verifier* verifier = (billcore_verifier*)&err;
@@ -87,6 +139,7 @@ static void test_signature_errors(void) {
   billcore_verifier_options* options = NULL;
   billcore_event* event = NULL;
   billcore_buf signature;
+  char joined[160];
 
   CHECK_REFUSED(billcore_webhook_verify(body, (billcore_str){NULL, 0}, SECRET, &err), BILLCORE_REASON_MISSING, 401);
   CHECK_REFUSED(billcore_webhook_verify(body, BILLCORE_STR(""), SECRET, &err), BILLCORE_REASON_MALFORMED, 400);
@@ -109,6 +162,11 @@ static void test_signature_errors(void) {
   values[0] = values[1] = view_of(signature);
   CHECK_OK(billcore_verifier_unwrap_request(verifier, body, names, values, 2, &event, &err));
   billcore_event_free(event);
+  snprintf(joined, sizeof joined, "%s , %s", signature.data, signature.data);
+  values[1] = billcore_str_from(joined);
+  CHECK_OK(billcore_verifier_unwrap_request(verifier, body, names, values, 2, &event, &err));
+  billcore_event_free(event);
+  CHECK_REFUSED(billcore_verifier_unwrap(verifier, body, values[1], &event, &err), BILLCORE_REASON_MALFORMED, 400);
   values[1] = BILLCORE_STR("another");
   CHECK_REFUSED(billcore_verifier_unwrap_request(verifier, body, names, values, 2, &event, &err),
                 BILLCORE_REASON_MALFORMED, 400);
@@ -121,6 +179,7 @@ int main(void) {
   test_numbers();
   test_no_error();
   test_texts();
+  test_lengths();
   test_signature_errors();
   return 0;
 }

@@ -59,7 +59,7 @@ typedef struct billcore_order_query billcore_order_query;
 /** Nothing set yet: all. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_query_new(billcore_order_query** out, billcore_error** err);
 
-/** Orders in this state; several calls: in any of these.  @since 0.1 */
+/** Orders in this state, one; several calls: in any of these.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_query_add_state(billcore_order_query* query, billcore_str state,
                                                             billcore_error** err);
 
