@@ -57,9 +57,15 @@ std::string_view route_of(std::string_view path) noexcept {
 std::string joined(const std::vector<std::string>& states) {
   std::string out;
   for (const auto& state : states) {
-    if (state.empty() || state.find(',') != std::string::npos) {
+    if (state.empty()) {
       throw Error(ErrorCode::invalid_argument,
-                  "state: an order state is empty or has a comma in it: pass one state each");
+                  "state is empty: pass a state, or leave it out for orders in every state");
+    }
+    if (state.find(',') != std::string::npos) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          "state has a comma in it: pass several states one by one (an item of OrderQuery::states each, in C a call of "
+          "billcore_order_query_add_state each)");
     }
     if (!out.empty()) out += ',';
     out += state;

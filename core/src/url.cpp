@@ -55,7 +55,11 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
                   [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
     bad_base_url("has a host name with characters that are not ASCII: write it as DNS does (xn--...)");
   }
-  return parts->scheme + text.substr(scheme_end, text.find_last_not_of('/') + 1 - scheme_end);
+  const auto end = text.find_last_not_of('/') + 1;
+  if (text.find('/', scheme_end + 3) >= end) {
+    bad_base_url("has no account segment: it must end in the account's id, as in https://HOST/ACCOUNT_ID");
+  }
+  return parts->scheme + text.substr(scheme_end, end - scheme_end);
 }
 
 bool has_dot_segment(std::string_view path) noexcept {

@@ -92,7 +92,8 @@ class Client:
         """A request of your own; everything but GET is a write, sent at most once.
 
         method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
-        query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.
+        query: mapping or pairs; leave out what is not to be sent. json: the body; None is null. raise_on_error: False gives
+        back every complete answer.
         """
 
     def with_options(
@@ -204,7 +205,7 @@ class Subscriptions:
     ) -> Pager[Order]:
         """The subscription's orders, latest first, lazily, page by page.
 
-        state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.
+        state: one OrderState, or a sequence of several. per_page: 1 to 200. timeout: seconds for each page.
         strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.
         Service interface: Endpoints, Subscriptions; Limits.
         """
@@ -325,7 +326,8 @@ class AsyncClient:
         """A request of your own; everything but GET is a write, sent at most once.
 
         method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
-        query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.
+        query: mapping or pairs; leave out what is not to be sent. json: the body; None is null. raise_on_error: False gives
+        back every complete answer.
         """
 
     def with_options(
@@ -441,7 +443,7 @@ class AsyncSubscriptions:
     ) -> AsyncPager[Order]:
         """The subscription's orders, latest first, lazily, page by page.
 
-        state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.
+        state: one OrderState, or a sequence of several. per_page: 1 to 200. timeout: seconds for each page.
         strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.
         Service interface: Endpoints, Subscriptions; Limits.
         """

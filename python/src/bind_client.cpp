@@ -57,8 +57,17 @@ Pairs pairs_of(py::handle value, const char* name, Text text) {
 }
 
 std::string only_text(py::handle value, const char* name) { return std::string(utf8(value, name)); }
+// A value of a query. `None`, bool, float and lists have several spellings in URLs: the caller chooses one.
 std::string text_or_number(py::handle value, const char* name) {
-  return PyUnicode_Check(value.ptr()) ? only_text(value, name) : digits(value, name);
+  if (PyUnicode_Check(value.ptr())) return only_text(value, name);
+  if (!PyBool_Check(value.ptr()) && PyIndex_Check(value.ptr()) != 0) return digits(value, name);
+  const std::string problem = std::string("a value of ") + name + " must be a str or an int, not " + type_name(value);
+  if (value.is_none()) refuse(problem + ": leave the name out, or pass '' to send it empty");
+  if (PyBool_Check(value.ptr())) refuse(problem + ": pass the text that the service expects, such as 'true' or '1'");
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) {
+    refuse(problem + ": pass pairs, such as [('a', '1'), ('a', '2')], or one text, such as '1,2'");
+  }
+  refuse(problem + ": pass the text to send, such as str(value)");
 }
 
 std::string path_text(py::handle value, const char* name) {

@@ -46,7 +46,8 @@ void bind_common(py::class_<Type>& type) {
           .doc(R"(A request of your own; everything but GET is a write, sent at most once.
 
 method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
-query: mapping or pairs. json: the body; None is null. raise_on_error: False gives back every complete answer.)")
+query: mapping or pairs; leave out what is not to be sent. json: the body; None is null. raise_on_error: False gives
+back every complete answer.)")
           .c_str());
 
   static const Signature changed("with_options(self, " BILLCORE_CHANGE_PARAMETERS);

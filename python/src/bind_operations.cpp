@@ -37,12 +37,20 @@ detail::PagerOptions pager_options(py::handle page, py::handle strict, py::handl
   return options;
 }
 
+std::string state_of(py::handle value) {
+  const auto state = utf8(value, "state");
+  if (state.find(',') != std::string_view::npos) {
+    refuse("state has a comma in it: pass several states as a sequence, state=[\"paid\", \"confirmed\"]");
+  }
+  return std::string(state);
+}
+
 std::vector<std::string> states_of(py::handle value) {
   if (!given(value)) return {};
-  if (PyUnicode_Check(value.ptr())) return {std::string(utf8(value, "state"))};
+  if (PyUnicode_Check(value.ptr())) return {state_of(value)};
   if (PySequence_Check(value.ptr()) == 0) refuse("state must be a str or a sequence of them, not " + type_name(value));
   std::vector<std::string> out;
-  for (const auto state : value) out.emplace_back(utf8(state, "state"));
+  for (const auto state : value) out.push_back(state_of(state));
   // An empty list that was computed must not turn into "all orders".
   if (out.empty()) refuse("state is an empty sequence: leave it out for orders in every state");
   return out;
@@ -255,7 +263,7 @@ void bind_subscriptions(py::module_& module) {
          "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, strict=False, resume=None, "
          "timeout=...)",
          "The subscription's orders, latest first, lazily, page by page.\n\n"
-         "state: one OrderState or several. per_page: 1 to 200. timeout: seconds for each page.\n"
+         "state: one OrderState, or a sequence of several. per_page: 1 to 200. timeout: seconds for each page.\n"
          "strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.\n"
          "Service interface: Endpoints, Subscriptions; Limits.",
          [](const Group& self, const Values& values, const py::dict& /*more*/) {

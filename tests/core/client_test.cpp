@@ -303,6 +303,18 @@ TEST(Client, OptionsFromTheEnvironment) {
   EXPECT_TRUE(client.products().list().first());
 }
 
+TEST(Client, StatesAreGivenOneByOne) {
+  const Id id("s");
+  const auto refused = [&](std::vector<std::string> states) {
+    return error_of([&] { (void)operations::list_orders(id, {.states = std::move(states)}); });
+  };
+  for (const char* state : {"paid,confirmed", ",", "paid, confirmed"}) {
+    EXPECT_EQ(refused({"new", state}).code(), ErrorCode::invalid_argument);
+    EXPECT_NE(refused({state}).message().find("one by one"), std::string::npos);
+  }
+  EXPECT_NE(refused({""}).message().find("leave it out"), std::string::npos);
+}
+
 TEST(Client, OwnRequestsAreChecked) {
   ClientOptions options;
   options.base_url = "https://api.example/acct";

@@ -40,6 +40,21 @@ TEST(BaseUrl, RefusesWhatItCannotBe) {
   }
 }
 
+// Every call would be a 404.
+TEST(BaseUrl, EndsInTheAccount) {
+  for (const char* url : {"https://api.example", "https://api.example/", "https://api.example//",
+                          "http://127.0.0.1:80/", "https://[::1]", "https://api.example:8443"}) {
+    try {
+      (void)checked_base_url(url, false);
+      ADD_FAILURE() << url;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::config);
+      EXPECT_NE(error.message().find("account segment"), std::string::npos) << error.what();
+      EXPECT_NE(error.message().find("https://HOST/ACCOUNT_ID"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(PathSegment, EncodesAndRefuses) {
   EXPECT_EQ(path_segment("sub_1-A.~"), "sub_1-A.~");
   EXPECT_EQ(path_segment("a/b?c%d#e f"), "a%2Fb%3Fc%25d%23e%20f");

@@ -117,6 +117,13 @@ def test_states_that_are_none(serve: Serve, state: Any) -> None:
         client.subscriptions.orders("s", state=state)
 
 
+@pytest.mark.parametrize("state", ["paid,confirmed", "paid, confirmed", ["paid,confirmed"], ("new", "paid,")])
+def test_several_states_in_one_text(serve: Serve, state: Any) -> None:
+    _, client = serve([])
+    with pytest.raises(billcore.InvalidArgumentError, match=r'a sequence, state=\["paid", "confirmed"\]'):
+        client.subscriptions.orders("s", state=state)
+
+
 def test_wrong_calls_name_the_argument(serve: Serve) -> None:
     _, client = serve([])
     calls: list[tuple[Callable[..., object], tuple[Any, ...], dict[str, Any], str]] = [

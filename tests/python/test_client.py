@@ -44,6 +44,8 @@ def test_options_from_the_environment(serve: Serve, monkeypatch: pytest.MonkeyPa
         {"base_url": URL},
         {"base_url": "service.example", "api_key": "k"},
         {"base_url": URL + "?a=b", "api_key": "k"},
+        {"base_url": "https://service.example", "api_key": "k"},
+        {"base_url": "https://service.example/", "api_key": "k"},
         {"base_url": "http://service.example/x", "api_key": "k"},
         {"base_url": URL, "api_key": "k\r\nX: y"},
         {"base_url": URL, "api_key": "k", "headers": {"X": "a\r\nb"}},
@@ -58,6 +60,16 @@ def test_options_from_the_environment(serve: Serve, monkeypatch: pytest.MonkeyPa
 def test_options_that_cannot_work(options: dict[str, Any]) -> None:
     with pytest.raises(billcore.ConfigError):
         billcore.Client(**options)
+
+
+@pytest.mark.parametrize("kind", [billcore.Client, billcore.AsyncClient])
+def test_a_base_url_without_the_account(monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
+    for url in ("https://service.example", "https://service.example/", "http://127.0.0.1:8080//"):
+        with pytest.raises(billcore.ConfigError, match="account segment.*https://HOST/ACCOUNT_ID"):
+            kind(base_url=url, api_key="k")
+        monkeypatch.setenv("BILLCORE_BASE_URL", url)
+        with pytest.raises(billcore.ConfigError, match="account segment"):
+            kind(api_key="k")
 
 
 @pytest.mark.parametrize(
@@ -134,6 +146,24 @@ def test_request(serve: Serve) -> None:
         ("DELETE", ACCOUNT + "/things?a=1&a=2", b""),
         ("GET", ACCOUNT + "/x", b""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, r"not None: leave the name out, or pass '' to send it empty"),
+        (True, r"not bool: .*'true'"),
+        (1.5, r"not float: .*str\(value\)"),
+        (b"x", r"not bytes: .*str\(value\)"),
+        ([1, 2], r"not list: .*pairs"),
+        ((), r"not tuple: .*pairs"),
+    ],
+)
+def test_values_of_a_query_that_have_no_one_text(serve: Serve, value: Any, words: str) -> None:
+    _, client = serve([])
+    for query in ({"a": value}, [("b", 1), ("a", value)]):
+        with pytest.raises(billcore.InvalidArgumentError, match="^a value of query must be a str or an int, " + words):
+            client.request("GET", "/x", query=query)
 
 
 def test_request_json_null_is_sent_and_answers_need_not_be_json(serve: Serve) -> None:

@@ -60,7 +60,9 @@ def test_a_span_for_every_attempt(serve: Serve, recorder: Recorder) -> None:
 
 
 def test_an_attempt_without_an_answer(recorder: Recorder) -> None:
-    client = billcore.Client(base_url="http://127.0.0.1:1", api_key=API_KEY, hooks=recorder.hooks, max_retries=0)
+    client = billcore.Client(
+        base_url="http://127.0.0.1:1/account", api_key=API_KEY, hooks=recorder.hooks, max_retries=0
+    )
     with pytest.raises(billcore.ConnectionError):
         client.subscriptions.cancel(5)
     (span,) = recorder.spans()

@@ -25,7 +25,7 @@ struct SubscriptionQuery {
 
 struct OrderQuery {
   std::optional<std::int64_t> product_id = {};
-  std::vector<std::string> states = {};       // any of these; see order_state
+  std::vector<std::string> states = {};       // any of these, one each; see order_state
   std::optional<std::int64_t> per_page = {};  // 1 to 200; the service's default is 20
   std::int64_t page = 1;
   bool strict = false;
