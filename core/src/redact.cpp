@@ -2,157 +2,225 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <utility>
+#include <cstdint>
+#include <set>
+#include <vector>
 
 #include "billcore/detail/document.hpp"
+#include "encoding.hpp"
 #include "text.hpp"
+#include "unescape.hpp"
 
 namespace billcore::detail {
 namespace {
 
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
+constexpr int levels = 8;                        // of escapes, so that a body of nothing but escapes takes no time
+constexpr std::size_t shortest_encoded_key = 3;  // a shorter one would be found in any text
+constexpr std::size_t longest_read = std::size_t{64} << 10U;  // of a text that is cut
+constexpr std::size_t least_margin = std::size_t{4} << 10U;
 
-bool is_number(std::string_view digits, int base, char wanted) noexcept {
-  unsigned value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto read = std::from_chars(digits.data(), end, value, base);
-  return read.ec == std::errc() && read.ptr == end && value == static_cast<unsigned char>(wanted);
+// Digits of base64, standard or URL-safe, and of hex.
+int base64_value(char c) noexcept {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '+' || c == '-') return 62;
+  return c == '/' || c == '_' ? 63 : -1;
 }
 
-// How many characters of the text's begin are this one: as it is, or as JSON, a URL or HTML may write it, each also
-// within another of its kind. 0 when it is another one.
-std::size_t spelt(std::string_view text, char wanted) noexcept {
-  constexpr int levels = 8;  // with a limit, a body of nothing but escapes takes no time
-  constexpr std::array<std::pair<std::string_view, char>, 4> names{
-      {{"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}}};
-  const auto from = [text](std::size_t at) { return text.substr(std::min(at, text.size())); };
-  const char first = text.empty() ? '\0' : text.front();
-  std::size_t at = 1;
-  const auto skip = [&](std::string_view what) {
-    for (int i = 0; i < levels && from(at).starts_with(what); ++i) at += what.size();
-  };
-  if (first == '\\') {
-    skip("\\");
-    if (from(at).starts_with('u') && is_number(from(at + 1).substr(0, 4), 16, wanted)) return at + 5;
-    if (wanted == first) return at;
-    return from(at).starts_with(wanted) ? at + 1 : 0;
+struct Encoding {
+  int (*value)(char) noexcept;
+  unsigned bits;       // of a digit
+  std::size_t phases;  // digits after which a byte begins with a digit again
+};
+constexpr std::array<Encoding, 2> encodings{{{&base64_value, 6, 4}, {&hex_value, 4, 2}}};
+
+// Finds secrets in one text, whose escapes are taken off while the search goes on.
+class Search {
+ public:
+  Search(std::string_view text, std::string_view api_key) : text_(text) {
+    if (api_key.empty()) return;
+    // Of a key that looks like an escape, the text may have either form.
+    Unescaped key(api_key);
+    keys_.push_back(lower(key.text()));
+    for (int i = 0; i < levels && key.unescape();) ++i;
+    if (auto other = lower(key.text()); other != keys_.front()) keys_.push_back(std::move(other));
   }
-  if (first == '%') {
-    skip("25");
-    if (wanted == first) return at;
-    return is_number(from(at).substr(0, 2), 16, wanted) ? at + 2 : 0;
-  }
-  if (first == '&') {
-    skip("amp;");
-    if (from(at).starts_with('#')) {
-      const bool hex = from(at + 1).starts_with('x') || from(at + 1).starts_with('X');
-      const auto begin = at + (hex ? 2 : 1);
-      const auto size = from(begin).substr(0, levels).find(';');
-      if (size != std::string_view::npos && is_number(from(begin).substr(0, size), hex ? 16 : 10, wanted))
-        return begin + size + 1;
+
+  /// Where the text has them, in order, none within another.
+  std::vector<Span> run() {
+    // Members are looked for behind the first level, where a quote within a value is told from the one that ends it.
+    look_for_key();
+    int level = 0;
+    if (text_.unescape()) ++level;
+    if (level > 0) look_for_key();
+    find_members();
+    while (level > 0 && level < levels && text_.unescape()) {
+      ++level;
+      look_for_key();
+      find_members();
     }
-    for (const auto& [name, meaning] : names) {
-      if (wanted == meaning && from(at).starts_with(name)) return at + name.size();
+    find_urls();
+    std::sort(found_.begin(), found_.end(), [](Span a, Span b) { return a.begin < b.begin; });
+    std::vector<Span> out;
+    for (const auto span : found_) {
+      if (out.empty() || span.begin >= out.back().end) {
+        out.push_back(span);
+      } else {
+        out.back().end = std::max(out.back().end, span.end);
+      }
     }
-    return wanted == first ? at : 0;
+    return out;
   }
-  return !text.empty() && first == wanted ? 1 : 0;
-}
 
-// How many characters of the text's begin are these; 0 when they are not.
-std::size_t spelt_text(std::string_view text, std::string_view wanted) noexcept {
-  if (text.starts_with(wanted)) return wanted.size();
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (i > 0 && wanted[i] == '\\' && wanted[i - 1] == '\\') continue;  // a run of them was taken as one
-    const auto size = spelt(text.substr(at), wanted[i]);
-    if (size == 0) return 0;
-    at += size;
+ private:
+  void add(std::size_t begin, std::size_t end) { found_.push_back(text_.place({begin, end})); }
+
+  void look_for_key() {
+    lowered_ = lower(text_.text());
+    if (keys_.empty()) return;
+    for (const auto& key : keys_) {
+      for (auto at = lowered_.find(key); at != std::string::npos; at = lowered_.find(key, at + key.size())) {
+        add(at, at + key.size());
+      }
+    }
+    if (keys_.front().size() < shortest_encoded_key) return;
+    for (const auto& encoding : encodings) find_encoded(encoding);
   }
-  return at;
-}
 
-// Where the value of a member begins whose name ends before `at`: behind `":"`, quotes as they are or escaped; npos when
-// none does.
-std::size_t value_begin(std::string_view text, std::size_t at, std::string_view quote) noexcept {
-  if (!text.substr(at).starts_with(quote)) return std::string_view::npos;
-  at = text.find_first_not_of(" \t\r\n:", at + quote.size());
-  if (at == std::string_view::npos || !text.substr(at).starts_with(quote)) return std::string_view::npos;
-  return at + quote.size();
-}
+  // Each run of digits that is long enough; base64 may be broken into lines.
+  void find_encoded(const Encoding& encoding) {
+    const auto& text = text_.text();
+    const auto flush = [&] {
+      if (digits_.size() * encoding.bits / 8 >= keys_.front().size()) {
+        for (std::size_t phase = 0; phase < encoding.phases; ++phase) find_decoded(encoding, phase);
+      }
+      digits_.clear();
+      places_.clear();
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const int value = encoding.value(text[i]);
+      if (value >= 0) {
+        digits_.push_back(static_cast<unsigned char>(value));
+        places_.push_back(i);
+      } else if (text[i] != '\r' && text[i] != '\n') {
+        flush();
+      }
+    }
+    flush();
+  }
 
-std::size_t value_end(std::string_view text, std::size_t at, std::string_view quote) noexcept {
-  if (quote.size() > 1) return std::min(text.find(quote, at), text.size());
-  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
-  return std::min(at, text.size());
-}
+  // The key in the bytes that a run stands for, the first of which begins with the digit `phase`.
+  void find_decoded(const Encoding& encoding, std::size_t phase) {
+    decoded_.clear();
+    std::uint32_t bits = 0;
+    unsigned have = 0;
+    for (auto i = phase; i < digits_.size(); ++i) {
+      bits = bits << encoding.bits | digits_[i];
+      have += encoding.bits;
+      if (have < 8) continue;
+      have -= 8;
+      decoded_ += lower(static_cast<char>(bits >> have & 0xFFU));
+    }
+    const auto& key = keys_.front();
+    const auto& text = text_.text();
+    for (auto at = decoded_.find(key); at != std::string::npos; at = decoded_.find(key, at + key.size())) {
+      const auto first = phase + at * 8 / encoding.bits;
+      const auto last = phase + ((at + key.size()) * 8 - 1) / encoding.bits;
+      auto end = places_[last] + 1;
+      while (encoding.bits == 6 && end < text.size() && text[end] == '=') ++end;
+      add(places_[first], end);
+    }
+  }
 
-// A place to blank out: [begin, end).
-struct Span {
-  std::size_t begin;
-  std::size_t end;
+  // The values of the portal's members: `"name": "value"`, with quotes of any spelling. A value ends with a quote that is
+  // spelt as the one in front of it: another one is within the value.
+  void find_members() {
+    const auto& text = text_.text();
+    for (const auto name : portal_urls) {
+      for (auto at = lowered_.find(name); at != std::string::npos; at = lowered_.find(name, at)) {
+        const auto before = at;
+        at += name.size();
+        if (before == 0 || at >= text.size() || text[at] != text[before - 1] || !is_quote(text[at])) continue;
+        const auto open = text.find_first_not_of(" \t\r\n:", at + 1);
+        if (open == std::string::npos || open == at + 1 || !is_quote(text[open])) continue;
+        const auto value = text_.place({open + 1, open + 1}).begin;
+        if (!values_.insert(value).second) continue;  // known from the level before, where its end was plainer
+        auto end = text.find(text[open], open + 1);
+        while (end != std::string::npos && text_.spelling(end) != text_.spelling(open)) {
+          end = text.find(text[open], end + 1);
+        }
+        at = std::min(end, text.size());
+        add(open + 1, at);
+      }
+    }
+  }
+
+  // Absolute URLs: a signed one is a secret wherever it stands.
+  void find_urls() {
+    const auto& text = text_.text();
+    for (auto at = lowered_.find("http"); at != std::string::npos; at = lowered_.find("http", at)) {
+      const auto begin = at;
+      at += 4;
+      if (text.size() > at && lowered_[at] == 's') ++at;
+      if (!std::string_view(lowered_).substr(at).starts_with("://")) continue;
+      const auto before = begin > 0 && is_quote(text[begin - 1]) ? text_.spelling(begin - 1) : std::string_view();
+      while (at < text.size() && !ends_url(at, before)) ++at;
+      add(begin, at);
+    }
+  }
+
+  static bool is_quote(char c) noexcept { return c == '"' || c == '\''; }
+
+  // before: the quote in front of the URL, as it is spelt. What is escaped may be a part of the URL, but for that quote.
+  [[nodiscard]] bool ends_url(std::size_t at, std::string_view before) const noexcept {
+    const char c = text_.text()[at];
+    const auto spelling = text_.spelling(at);
+    if (is_quote(c) && spelling == before) return true;
+    if (text_.was_percent_encoded(at) || spelling.back() != c) return false;
+    return c == ' ' || is_control(c) || c == '"' || c == '<' || c == '>';
+  }
+
+  Unescaped text_;
+  std::string lowered_;
+  std::vector<std::string> keys_;  // in lower case; the key as it is is the first
+  std::vector<Span> found_;
+  std::set<std::size_t> values_;       // of members: where they begin
+  std::vector<unsigned char> digits_;  // of a run
+  std::vector<std::size_t> places_;    // of each of them in the text
+  std::string decoded_;
 };
 
-// The first value of this member at or behind `from`.
-Span find_member(std::string_view text, std::size_t from, std::string_view name) noexcept {
-  for (auto at = text.find(name, from); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    if (at == 0 || text[at - 1] != '"') continue;
-    const std::string_view quote = at > 1 && text[at - 2] == '\\' ? R"(\")" : R"(")";
-    const auto begin = value_begin(text, at + name.size(), quote);
-    if (begin != std::string_view::npos) return {begin, value_end(text, begin, quote)};
-  }
-  return {std::string_view::npos, std::string_view::npos};
-}
+}  // namespace
 
-// The first absolute URL at or behind `from`: a signed one is a secret wherever it stands.
-Span find_url(std::string_view text, std::size_t from) noexcept {
-  for (auto at = text.find("http", from); at != std::string_view::npos; at = text.find("http", at + 1)) {
-    const auto colon = text.substr(at + 4).starts_with('s') ? at + 5 : at + 4;
-    if (spelt_text(text.substr(colon), "://") == 0) continue;
-    auto end = std::min(text.find_first_of(" \t\r\n\"'<>", colon), text.size());
-    if (text[end - 1] == '\\') --end;  // of an escaped quote
-    return {at, end};
-  }
-  return {std::string_view::npos, std::string_view::npos};
-}
+namespace {
 
-Span find_key(std::string_view text, std::size_t from, std::string_view key) noexcept {
-  for (auto at = from; !key.empty() && at < text.size(); ++at) {
-    const char c = text[at];
-    if (c != key.front() && c != '\\' && c != '%' && c != '&') continue;
-    if (const auto size = spelt_text(text.substr(at), key); size > 0) return {at, at + size};
+// The first `shown` bytes, of which what is behind them is not shown. Stops when the result has reached `limit` bytes.
+std::string scrub_begin(std::string_view text, std::string_view api_key, std::size_t shown, std::size_t limit) {
+  std::string out;
+  std::size_t at = 0;
+  for (const auto span : Search(text, api_key).run()) {
+    if (span.begin >= shown || out.size() >= limit) break;
+    out.append(text.substr(at, span.begin - at)).append(redacted);
+    at = span.end;
   }
-  return {std::string_view::npos, std::string_view::npos};
+  if (at < shown) out += text.substr(at, shown - at);
+  if (out.size() > limit) out.resize(limit);
+  return out;
 }
 
 }  // namespace
 
 std::string scrub(std::string_view text, std::string_view api_key, std::size_t limit) {
-  std::array<Span, 5> next{};
-  const auto look = [&](std::size_t which, std::size_t from) {
-    next.at(which) = which < portal_urls.size()    ? find_member(text, from, portal_urls.at(which))
-                     : which == portal_urls.size() ? find_url(text, from)
-                                                   : find_key(text, from, api_key);
-  };
-  for (std::size_t i = 0; i < next.size(); ++i) look(i, 0);
-
-  std::string out;
-  std::size_t at = 0;
-  while (out.size() < limit) {
-    const Span hit = *std::min_element(next.begin(), next.end(), [](Span a, Span b) { return a.begin < b.begin; });
-    const auto upto = std::min(hit.begin, text.size());
-    out += text.substr(at, upto - at);
-    if (hit.begin == std::string_view::npos) break;
-    out += redacted;
-    at = hit.end;
-    for (std::size_t i = 0; i < next.size(); ++i) {
-      if (next.at(i).begin < at || next.at(i).begin == hit.begin) look(i, at);
-    }
+  // A secret at the end of what is read may be cut, and is then not found: of that end nothing is shown.
+  const std::size_t margin = std::max(least_margin, 16 * api_key.size());
+  for (std::size_t shown = limit; shown < text.size() && text.size() - shown > margin; shown *= 4) {
+    auto out = scrub_begin(text.substr(0, shown + margin), api_key, shown, limit);
+    if (out.size() == limit || shown >= longest_read) return out;
   }
-  if (out.size() > limit) out.resize(limit);
-  return out;
+  return scrub_begin(text, api_key, text.size(), limit);
 }
 
 std::string kept_text(std::string_view text, std::size_t limit) {

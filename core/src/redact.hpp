@@ -7,9 +7,10 @@
 
 namespace billcore::detail {
 
-/// Replaces every occurrence of the API key (also as JSON, a URL or HTML may write it, or each within its own kind), every
-/// absolute URL (a signed link into the billing portal is a secret), and the values of the portal's members in JSON text.
-/// One pass; stops when the result has reached `limit` bytes.
+/// Replaces every occurrence of the API key, every absolute URL (a signed link into the billing portal is a secret), and the
+/// values of the portal's members in JSON text. Each of them in any letter case, and as JSON, a URL or HTML may escape it,
+/// also within each other; the key also in hex and base64, by itself or within a longer text. The result has at most
+/// `limit` bytes, of which the time depends then; it is shorter when all that was read is secret.
 [[nodiscard]] std::string scrub(std::string_view text, std::string_view api_key,
                                 std::size_t limit = std::string_view::npos);
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import copy
 import html
 import json
@@ -50,6 +51,15 @@ def spellings(text: str) -> list[str]:
         html.escape(text),
         html.escape(text, quote=False).replace("'", "&#039;").replace('"', "&#34;").replace("/", "&#47;"),
         "".join(f"&#x{ord(c):x};" for c in text),
+        quote("".join(f"\\u{ord(c):04x}" for c in text), safe=""),
+        json.dumps(html.escape(text)).replace("&", "\\u0026")[1:-1],
+        text.swapcase(),
+        quote(text.swapcase(), safe=""),
+        text.encode().hex(),
+        text.encode().hex().upper(),
+        *(base64.b64encode(before + text.encode()).decode() for before in (b"", b"u:", b"me:")),
+        base64.b64encode(b"user:" + text.encode() + b"\n").decode().replace("/", "\\/"),
+        base64.urlsafe_b64encode(text.upper().encode()).decode().rstrip("="),
     ]
 
 
@@ -198,6 +208,11 @@ def show_nothing_of(key: str, texts: list[str]) -> None:
         for one in spelt:
             at = lower.find(one)
             assert at < 0, f"{one!r} stands in {text[max(at - 200, 0) : at + 200]!r}"
+        for run in re.findall(r"[\w+/-]{8,}", text):
+            for skipped in range(4):
+                rest = run[skipped:].translate(str.maketrans("-_", "+/"))
+                decoded = base64.b64decode(rest[: len(rest) // 4 * 4])
+                assert key.lower().encode() not in decoded.lower(), run
 
 
 def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: str, heard: Heard) -> int:
