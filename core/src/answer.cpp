@@ -1,5 +1,6 @@
 #include "answer.hpp"
 
+#include <new>
 #include <utility>
 
 #include "billcore/detail/outcome.hpp"
@@ -43,6 +44,8 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
       return "the answer is incomplete (" + reason + ")";
     case Failure::protocol:
       return "the answer is not HTTP as expected (" + reason + "): check base_url";
+    case Failure::memory:
+      return "memory ran out while the answer was read";
     case Failure::too_large:
       return reason + ": raise max_response if such answers are expected";
     default:
@@ -51,10 +54,12 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
 }
 
 [[noreturn]] void throw_failure(const RequestInfo& request, Transfer&& transfer) {
+  const bool unknown = request.is_write() && transfer.sent;
+  if (transfer.failure == Failure::memory && !unknown) throw std::bad_alloc();
   auto detail = detail_of(request);
   detail.http_status = transfer.status;
   auto text = explain(request, transfer);
-  if (!request.is_write() || !transfer.sent) {
+  if (!unknown) {
     throw Error(code_of(transfer.failure), subject(request) + text, std::move(detail));
   }
   detail.outcome_unknown = true;
@@ -183,6 +188,8 @@ ErrorCode code_of(Failure failure) noexcept {
     case Failure::protocol:
     case Failure::proxy:
       return ErrorCode::connection;
+    case Failure::memory:
+      return ErrorCode::out_of_memory;
     case Failure::other:
       return ErrorCode::transport;
   }

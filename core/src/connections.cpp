@@ -3,10 +3,12 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 namespace billcore::detail {
 namespace {
@@ -18,6 +20,16 @@ int port_of(int descriptor) noexcept {
   if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
   return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
                                              : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+}
+
+// By the kernel; nothing when it does not say.
+std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  constexpr auto needed = offsetof(tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received;
+  if (size < needed) return std::nullopt;
+  return info.tcpi_bytes_received;
 }
 
 bool poll_now(int descriptor, short events) noexcept {
@@ -32,11 +44,17 @@ bool Connection::is_dead() const noexcept { return poll_now(descriptor, POLLRDHU
 bool Connection::is_readable() const noexcept { return poll_now(descriptor, POLLIN | POLLRDHUP); }
 
 bool Connection::has_unparsed() const noexcept {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return true;
-  constexpr auto needed = offsetof(tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received;
-  return size < needed || info.tcpi_bytes_received > parsed;
+  const auto received = bytes_received(descriptor);
+  return !received || *received > parsed;
+}
+
+std::uint64_t Connection::read_ahead() const noexcept {
+  if (descriptor == closed) return ahead;
+  const auto received = bytes_received(descriptor);
+  int unread = 0;
+  if (!received || ioctl(descriptor, FIONREAD, &unread) != 0) return 0;
+  const auto seen = parsed + static_cast<std::uint64_t>(std::max(unread, 0));
+  return *received > seen ? *received - seen : 0;
 }
 
 // libcurl closes a socket that never came to be connected without a word, so an entry with this descriptor is out of date.
@@ -51,6 +69,8 @@ void Connections::remove(int descriptor) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [descriptor](const auto& each) { return each->descriptor == descriptor; });
   if (found == open_.end()) return;
+  // libcurl closes the connection of a broken transfer before it reports why the transfer broke.
+  if ((*found)->in_flight > 0) (*found)->ahead = (*found)->read_ahead();
   (*found)->descriptor = Connection::closed;
   open_.erase(found);
 }

@@ -21,6 +21,7 @@ struct Connection {
   std::uint64_t parsed = 0;  // bytes of answers
   int in_flight = 0;         // requests that have left over it
   std::uint64_t news = 0;    // how often a part of an answer has arrived
+  std::uint64_t ahead = 0;   // read_ahead() when it was closed
 
   /// Has the other side ended the connection? libcurl itself looks for an orderly end only, not for a reset.
   [[nodiscard]] bool is_dead() const noexcept;
@@ -28,6 +29,9 @@ struct Connection {
   [[nodiscard]] bool is_readable() const noexcept;
   /// Has more arrived than was parsed? For plain HTTP/1; over TLS always true, for the records add bytes of their own.
   [[nodiscard]] bool has_unparsed() const noexcept;
+  /// Bytes that were read from it (over TLS with the records' own) and not parsed as a part of an answer; 0 when that is not
+  /// known. Also of a closed connection on which a request was in flight.
+  [[nodiscard]] std::uint64_t read_ahead() const noexcept;
   /// HTTP/2 tells the answers of its streams apart. Where that was not seen in the handshake, a second request at once says
   /// so: HTTP/1 carries one.
   [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || (!known && in_flight > 0); }

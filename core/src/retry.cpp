@@ -52,6 +52,7 @@ bool may_repeat(bool write, const Transfer& transfer) noexcept {
     case Failure::too_large:
     case Failure::protocol:
     case Failure::proxy:
+    case Failure::memory:
     case Failure::other:
       break;
   }

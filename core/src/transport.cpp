@@ -39,6 +39,9 @@ constexpr std::size_t large_piece = std::size_t{8} << 10U;       // of a body: m
 constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever an answer promises
 constexpr std::size_t max_header_bytes = std::size_t{256}
                                          << 10U;  // below libcurl's own limit, which looks like a reset
+// libcurl's limit of one header line in HTTP/1. Beyond it libcurl reports that memory ran out, from 8.6 on CURLE_TOO_LARGE.
+constexpr std::size_t max_header_line = std::size_t{100} << 10U;
+constexpr int curle_too_large = 100;
 
 struct FreeList {
   void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
@@ -112,6 +115,8 @@ Failure classify(CURLcode code) noexcept {
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_BAD_CONTENT_ENCODING:
       return Failure::protocol;
+    case CURLE_OUT_OF_MEMORY:
+      return Failure::memory;
     default:
       return Failure::other;
   }
@@ -159,6 +164,7 @@ struct Engine::Course {
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
+  bool out_of_memory = false;  // in a callback, which can only stop the transfer
   std::optional<Timer> expiry = {};
 };
 
@@ -365,6 +371,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   }
   return line.size();
 } catch (...) {
+  static_cast<Engine::Operation*>(context)->out_of_memory = true;
   return 0;
 }
 
@@ -393,6 +400,7 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
   body.append(piece);
   return piece.size();
 } catch (...) {
+  static_cast<Engine::Operation*>(context)->out_of_memory = true;
   return 0;
 }
 
@@ -417,6 +425,18 @@ int on_timer(CURLM*, long milliseconds, void* context) noexcept {
   due.reset();
   if (milliseconds >= 0) due = SteadyClock::now() + std::chrono::milliseconds(milliseconds);
   return 0;
+}
+
+// Did libcurl give up because the headers are over a limit of its own? In HTTP/1 it says that memory ran out; that is so
+// unless it has read more than a line may have. In HTTP/2 its callback fails, which nghttp2 reports in these words.
+bool has_too_large_headers(const Engine::Operation& operation, CURLcode code) noexcept {
+  if (!operation.transfer.sent || operation.head.ended()) return false;
+  if (static_cast<int>(code) == curle_too_large) return true;
+  if (code == CURLE_OUT_OF_MEMORY) {
+    return operation.connection != nullptr && operation.connection->read_ahead() > max_header_line;
+  }
+  return code == CURLE_RECV_ERROR &&
+         std::string_view(operation.error.data()).find("callback function failed") != std::string_view::npos;
 }
 
 // What a proxy answered when it was asked for a tunnel; 0 without one.
@@ -625,6 +645,13 @@ bool Engine::Impl::collect(Deadline until) {
     } else if (operation->headers_over_limit) {
       transfer.failure = Failure::protocol;
       transfer.reason = "the headers are over " + std::to_string(max_header_bytes) + " bytes";
+    } else if (operation->out_of_memory) {
+      transfer.failure = Failure::memory;
+      transfer.reason = "memory ran out";
+    } else if (has_too_large_headers(*operation, code)) {
+      transfer.failure = Failure::protocol;
+      transfer.reason =
+          "the headers are over the limits of libcurl, " + std::to_string(max_header_line) + " bytes a line";
     } else if (const int answer = tunnel_status(message->easy_handle); code != CURLE_OK && answer >= 300) {
       transfer.failure = Failure::proxy;
       transfer.reason = "the proxy answered " + std::to_string(answer);

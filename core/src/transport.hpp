@@ -81,7 +81,8 @@ enum class Failure : std::uint8_t {
   truncated,
   too_large,
   protocol,
-  proxy,  // refused by the proxy
+  proxy,   // refused by the proxy
+  memory,  // ran out
   other
 };
 

@@ -242,7 +242,8 @@ def from_core(name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
         error = kind(detail["reason"], detail["status"], text=text)
     elif kind is OutcomeUnknownError:
         error = kind(detail["method"], detail["path"], detail["attempted_at"], text=text)
-        error.__cause__ = from_core(detail["cause_class"], detail["cause_text"], detail)
+        cause, reason = detail["cause_class"], detail["cause_text"]
+        error.__cause__ = MemoryError(reason) if cause == "MemoryError" else from_core(cause, reason, detail)
     elif issubclass(kind, DecodeError):
         error = kind(text, detail["status"] or None, path=detail.get("field_path"))
     else:

@@ -84,6 +84,18 @@ TEST(Failures, SentWriteIsOutcomeUnknown) {
   }
 }
 
+TEST(Failures, ALackOfMemoryIsBadAllocUnlessAWriteWasSent) {
+  for (const auto& request : {get, post, del}) {
+    EXPECT_THROW((void)complete_answer(request, failed(Failure::memory, false)), std::bad_alloc);
+  }
+  EXPECT_THROW((void)complete_answer(get, failed(Failure::memory, true)), std::bad_alloc);
+  for (const auto& request : {post, del}) {
+    const auto error = error_of([&] { (void)complete_answer(request, failed(Failure::memory, true)); });
+    EXPECT_EQ(error.code(), ErrorCode::outcome_unknown);
+    EXPECT_EQ(error.detail().cause, ErrorCode::out_of_memory);
+  }
+}
+
 TEST(Statuses, TypedAndWhetherTheOutcomeIsKnown) {
   struct Row {
     int status;

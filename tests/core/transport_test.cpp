@@ -82,6 +82,29 @@ TEST(WriteGuard, WithoutItLibcurlSendsTwice) {
   }
 }
 
+TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
+  for (const std::size_t size : {110'000U, 200'000U, 1'000'000U}) {
+    for (const bool first : {true, false}) {
+      const test::Listener listener;
+      std::thread server([&] {
+        const int accepted = listener.accept_one();
+        std::array<char, 4096> request{};
+        EXPECT_GT(read(accepted, request.data(), request.size()), 0);
+        auto answer = std::string("HTTP/1.1 200 OK\r\n") + (first ? "" : "Content-Length: 2\r\n") + "X: ";
+        answer.append(size, 'x').append("\r\n\r\n{}");
+        static_cast<void>(send(accepted, answer.data(), answer.size(), MSG_NOSIGNAL));
+        close(accepted);
+      });
+      Engine engine({});
+      const auto outcome = run(engine, "POST", listener.url("/"), no_headers());
+      server.join();
+      EXPECT_EQ(outcome.failure, Failure::protocol) << outcome.reason;
+      EXPECT_NE(outcome.reason.find("headers"), std::string::npos) << outcome.reason;
+      EXPECT_TRUE(outcome.sent);
+    }
+  }
+}
+
 // A server that keeps each connection until it is told to end it.
 TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
   for (const bool reset : {false, true}) {
