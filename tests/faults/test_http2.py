@@ -7,8 +7,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import billcore
 import pytest
+
+import billcore
 
 from . import http2
 from .certificates import Certificates

@@ -65,7 +65,7 @@ def test_options_that_cannot_work(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("kind", [billcore.Client, billcore.AsyncClient])
 def test_a_base_url_without_the_account(monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
     for url in ("https://service.example", "https://service.example/", "http://127.0.0.1:8080//"):
-        with pytest.raises(billcore.ConfigError, match="account segment.*https://HOST/ACCOUNT_ID"):
+        with pytest.raises(billcore.ConfigError, match=r"account segment.*https://HOST/ACCOUNT_ID"):
             kind(base_url=url, api_key="k")
         monkeypatch.setenv("BILLCORE_BASE_URL", url)
         with pytest.raises(billcore.ConfigError, match="account segment"):
