@@ -25,13 +25,45 @@ def expect(truth: bool, claim: str) -> None:
         sys.exit(f"check_samples: this should be so, and is not: {claim}")
 
 
+def run(
+    command: list[str], *arguments: str, body: bytes = b"", without: str | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """without: a variable of the environment that the program does not get."""
+    environment = {name: value for name, value in os.environ.items() if name != without}
+    return subprocess.run([*command, *arguments], input=body, capture_output=True, timeout=60, env=environment)
+
+
 def status_of(command: list[str], *arguments: str, body: bytes = b"") -> int:
-    return subprocess.run([*command, *arguments], input=body, capture_output=True, timeout=60).returncode
+    return run(command, *arguments, body=body).returncode
+
+
+def expect_one_line(
+    command: list[str], *arguments: str, says: str, body: bytes = b"", without: str | None = None
+) -> None:
+    """The program fails, and says why in one line."""
+    done = run(command, *arguments, body=body, without=without)
+    text = done.stderr.decode()
+    expect(
+        done.returncode in (1, 2) and done.stdout == b"" and text.count("\n") == 1 and says in text,
+        f"{command} {arguments} fails with one line that has {says!r}; it ended with {done.returncode}: {text!r}",
+    )
+
+
+def check_failures(command: list[str], *rest: str) -> None:
+    """What every program of the client says where nothing can be done. rest: arguments after the id."""
+    expect_one_line(command, "no-such-id", *rest, says="404")
+    check_settings(command, "1", *rest)
+
+
+def check_settings(command: list[str], *arguments: str) -> None:
+    for name in ("BILLCORE_BASE_URL", "BILLCORE_API_KEY"):
+        expect_one_line(command, *arguments, says=name, without=name)
 
 
 def check_charge(command: list[str], sandbox: Sandbox) -> None:
     with billcore.Client() as client:
         product = next(product for product in client.products.list() if product.type == "one_time")
+        recurring = next(product for product in client.products.list() if product.type != "one_time")
         active, declined = (
             client.subscriptions.list(reference_id=f"demo-{name}").first() for name in ("active", "declined")
         )
@@ -42,6 +74,18 @@ def check_charge(command: list[str], sandbox: Sandbox) -> None:
     expect(status_of(command, str(declined.id), str(product.id), "1500") == 1, f"{command} says that it was refused")
     charges = [(charge["subscription_id"], charge["amount"]) for charge in sandbox.control.ledger("charge")]
     expect(charges == [(str(active.id), 1500)], f"{command} charges once, the right amount")
+    expect_one_line(command, str(declined.id), str(product.id), "1500", says="declined")
+    expect_one_line(command, str(active.id), str(recurring.id), "1500", says="422")
+    expect_one_line(command, says="usage: charge")
+    check_failures(command, str(product.id), "1500")
+
+
+def check_find(command: list[str]) -> None:
+    done = run(command, "demo-active")
+    expect((done.returncode, done.stdout) == (0, b"480001 active\n"), f"{command} finds by reference_id")
+    expect_one_line(command, "no-such-reference", says="no subscription has this reference_id")
+    expect_one_line(command, says="usage: find")
+    check_settings(command, "demo-active")
 
 
 def check_verify(command: list[str]) -> None:
@@ -49,6 +93,23 @@ def check_verify(command: list[str]) -> None:
     expect(status_of(command, signature, body=BODY) == 0, f"{command} accepts a right signature")
     expect(status_of(command, signature, body=BODY + b"\n") == 1, f"{command} refuses another body")
     expect(status_of(command, "", body=BODY) == 1, f"{command} refuses an empty signature")
+    order = BODY.replace(b"test.hook", b"order.paid")
+    done = run(command, webhooks.sign(order, SECRET), body=order)
+    expect((done.returncode, done.stdout) == (0, b"event 7 is order.paid\n"), f"{command} reads an event")
+    # Of test.hook only the name is reliable.
+    for body in (BODY, b'{"name":"test.hook"}', b'{"id":{},"name":"test.hook","account":null,"data":[]}'):
+        done = run(command, webhooks.sign(body, SECRET), body=body)
+        expect((done.returncode, done.stdout) == (0, b"test.hook\n"), f"{command} reads only the name of {body!r}")
+    # A body is verified whole or not at all, whatever was signed.
+    whole = BODY + b" " * ((1 << 20) - len(BODY))
+    expect(status_of(command, webhooks.sign(whole, SECRET), body=whole) == 0, f"{command} takes 1 MiB")
+    for longer in (whole + b" ", whole * 3):
+        for signed in (whole, longer):
+            expect_one_line(command, webhooks.sign(signed, SECRET), body=longer, says="too_large")
+    expect_one_line(command, signature, body=BODY, says="WEBHOOK_SECRET", without="WEBHOOK_SECRET")
+    expect_one_line(command, webhooks.sign(b"[1]", SECRET), body=b"[1]", says="object")
+    expect_one_line(command, webhooks.sign(b'{"name":"order.paid"}', SECRET), body=b'{"name":"order.paid"}', says="id")
+    expect_one_line(command, says="usage: verify_webhook")
 
 
 def check_report(command: list[str]) -> None:
@@ -57,6 +118,7 @@ def check_report(command: list[str]) -> None:
         re.fullmatch(r"[1-9]\d* active, [1-9]\d* of the first 50 have orders\n", done.stdout) is not None,
         f"{command} reports",
     )
+    check_settings(command)
 
 
 def check_list(command: list[str], adds_up: str) -> None:
@@ -69,6 +131,8 @@ def check_list(command: list[str], adds_up: str) -> None:
         done.returncode == 0 and adds_up in done.stdout and done.stdout.endswith("read: complete\n"),
         f"{command} adds up",
     )
+    expect_one_line(command, says="usage: ")
+    check_failures(command)
 
 
 def main() -> int:
@@ -79,13 +143,18 @@ def main() -> int:
     with Sandbox() as sandbox:
         os.environ["BILLCORE_BASE_URL"], os.environ["BILLCORE_API_KEY"] = sandbox.base_url, sandbox.api_key
         for language in ("python", "cpp", "c"):
-            for name, check in (("charge", lambda it: check_charge(it, sandbox)), ("verify_webhook", check_verify)):
+            checks = (
+                ("find", check_find),
+                ("charge", lambda it: check_charge(it, sandbox)),
+                ("verify_webhook", check_verify),
+            )
+            for name, check in checks:
                 program = [sys.executable, str(HERE / f"python/{name}.py")]
                 check(program if language == "python" else [str(build / language / name)])
         check_report([sys.executable, str(HERE / "python/report.py")])
         check_list([sys.executable, str(HERE / "python/columns.py")], "total")
         check_list([sys.executable, str(HERE / "python/orders.py")], " cents on ")
-    print("9 passed: the samples of README.md do what they say")
+    print("12 passed: the samples of README.md do what they say")
     return 0
 
 

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2; /* charge SUBSCRIPTION PRODUCT CENTS */
+  if (argc != 4) {
+    fputs("usage: charge SUBSCRIPTION PRODUCT CENTS\n", stderr);
+    return 2;
+  }
   const billcore_str id = billcore_str_from(argv[1]);
   billcore_client* client = NULL;
   billcore_order* order = NULL;
@@ -13,7 +16,8 @@ int main(int argc, char** argv) {
   if (status == BILLCORE_OK)
     status = billcore_subscription_charge(client, id, atoll(argv[2]), atoll(argv[3]), NULL, NULL, &order, &err);
   /* BILLCORE_PAYMENT is a refusal; BILLCORE_OUTCOME_UNKNOWN: look before you charge again */
-  puts(status == BILLCORE_OK ? "charged" : billcore_error_message(err).data);
+  if (status == BILLCORE_OK) puts("charged");
+  if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
   billcore_order_free(order);
   billcore_client_free(client);
   billcore_error_free(err);

@@ -3,7 +3,10 @@
 #include <iostream>
 
 int main(int argc, char** argv) try {
-  if (argc != 4) return 2;            // charge SUBSCRIPTION PRODUCT CENTS
+  if (argc != 4) {
+    std::cerr << "usage: charge SUBSCRIPTION PRODUCT CENTS\n";
+    return 2;
+  }
   const billcore::Client client({});  // BILLCORE_BASE_URL and BILLCORE_API_KEY are set
   const billcore::Charge what{.product_id = std::atoll(argv[2]), .amount = std::atoll(argv[3])};
   const billcore::Order order = client.subscriptions().charge(argv[1], what);

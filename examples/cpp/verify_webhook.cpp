@@ -5,10 +5,18 @@
 
 int main(int argc, char** argv) try {
   const char* secret = std::getenv("WEBHOOK_SECRET");
-  if (argc != 2 || secret == nullptr) return 2;  // verify_webhook SIGNATURE < body
+  if (argc != 2 || secret == nullptr) {
+    std::cerr << "usage: verify_webhook SIGNATURE < BODY, with WEBHOOK_SECRET set\n";
+    return 2;
+  }
   const std::string body(std::istreambuf_iterator<char>(std::cin), {});
   const billcore::Event event = billcore::webhooks::unwrap(body, argv[1], secret);
-  std::cout << "event " << event.id().text() << " is " << event.name() << '\n';
+  if (event.name() == "test.hook") {  // only the name is reliable: answer 200, read nothing else
+    std::cout << "test.hook\n";
+  } else {
+    const billcore::Id id = event.id();
+    std::cout << "event " << id.text() << " is " << event.name() << '\n';
+  }
 } catch (const billcore::Error& error) {  // detail().http_status is what to answer with
   std::cerr << error.what() << '\n';
   return 1;

@@ -2,11 +2,15 @@ import sys
 
 import billcore
 
+if not 2 <= len(sys.argv) <= 3:
+    sys.exit("usage: orders.py SUBSCRIPTION [STATE]")
 subscription, *state = sys.argv[1:]
-with billcore.Client() as client:  # BILLCORE_BASE_URL and BILLCORE_API_KEY are set
-    orders = client.subscriptions.orders(subscription, resume=state[0] if state else None)
-    try:
+orders = None
+try:
+    with billcore.Client() as client:  # BILLCORE_BASE_URL and BILLCORE_API_KEY are set
+        orders = client.subscriptions.orders(subscription, resume=state[0] if state else None)
         cents = sum(order.total for order in orders)
-    except billcore.BillcoreError as error:
-        sys.exit(f"{error}\nto go on from there: {orders.state}")
-    print(f"{cents} cents on {orders.fetched_pages} pages, read: {orders.verdict}")
+        print(f"{cents} cents on {orders.fetched_pages} pages, read: {orders.verdict}")
+except billcore.BillcoreError as error:
+    read = orders is not None and orders.fetched_pages > 0
+    sys.exit(f"{error}\nto go on from there: {orders.state}" if read else str(error))

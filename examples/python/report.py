@@ -1,4 +1,5 @@
 import asyncio
+import sys
 
 import billcore
 
@@ -10,4 +11,7 @@ async def main() -> None:
         print(f"{len(active)} active, {sum(order is not None for order in firsts)} of the first 50 have orders")
 
 
-asyncio.run(main())
+try:
+    asyncio.run(main())
+except billcore.BillcoreError as error:
+    sys.exit(str(error))

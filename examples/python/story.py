@@ -241,7 +241,7 @@ def main() -> int:
     except NotAsItShouldBe as error:
         print(f"story: this should be so, and is not: {error}", file=sys.stderr)
         return 1
-    except (billcore.BillcoreError, ControlError, OSError) as error:
+    except (billcore.BillcoreError, ControlError, OSError, ValueError) as error:
         print(f"story: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
     print("The end: every step was as it should be.")

@@ -24,8 +24,10 @@ from .support import (
     HEADER,
     SECRET,
     SIGNATURE,
+    TEST_HOOKS,
     child_environment,
     deliver_events,
+    event_line,
     event_lines,
     load,
 )
@@ -93,7 +95,7 @@ def test_deliveries_are_received(gateway: Gateway, sandbox: Sandbox, capsys: pyt
     assert [[attempt["status"] for attempt in delivery["attempts"]] for delivery in deliveries] == [[200]] * 3
     assert gateway.answers == [[{"statusCode": 200, "body": ""}] * len(VARIANTS)] * 3
     output = capsys.readouterr().out
-    expected = [(delivery["event"], str(delivery["id"])) for delivery in deliveries]
+    expected = [event_line(delivery) for delivery in deliveries]
     assert sorted(event_lines(output)) == sorted(expected * len(VARIANTS))
     assert not any(delivery["body"] in output or delivery["signature"] in output for delivery in deliveries)
 
@@ -120,6 +122,31 @@ def test_answers(handler: Any, shape: str, encoded: bool | None) -> None:
     assert answer([]) == (401, "missing")
     assert answer([(HEADER, "sha256=" + SIGNATURE)]) == (400, "malformed")
     assert answer([(HEADER, SIGNATURE)], b" " * ((1 << 20) + 1)) == (413, "body_too_large")
+
+
+@pytest.mark.parametrize("body", TEST_HOOKS)
+def test_only_the_name_of_a_test_hook_is_read(handler: Any, body: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    event = gateway_event("rest-v1", [(HEADER, webhooks.sign(body, SECRET))], body)
+    assert handler(event, None) == {"statusCode": 200, "body": ""}
+    assert event_lines(capsys.readouterr().out) == [("test.hook", "")]
+
+
+@pytest.mark.parametrize("secret", [None, "", "too short", f"{SECRET},"])
+def test_a_secret_that_cannot_work_is_one_clear_line(secret: str | None) -> None:
+    environment = child_environment()
+    environment.pop("WEBHOOK_SECRET", None)
+    environment |= {} if secret is None else {"WEBHOOK_SECRET": secret}
+    done = subprocess.run(
+        [sys.executable, "-c", "import aws_lambda"],
+        capture_output=True,
+        text=True,
+        cwd=EXAMPLES,
+        env=environment,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("WEBHOOK_SECRET: the signing secret ") and done.stderr.count("\n") == 1
+    assert "too short" not in done.stderr and SECRET not in done.stderr
 
 
 LOADED = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -13,15 +15,19 @@ from .support import (
     BODY,
     EXAMPLES,
     FORMER,
+    GENEROUS,
     GUNICORN,
     HEADER,
     OTHER,
     SECRET,
     SIGNATURE,
+    TEST_HOOKS,
     UVICORN,
     Answer,
     ServerProcess,
+    child_environment,
     deliver_events,
+    event_line,
     event_lines,
     post,
     post_head,
@@ -30,6 +36,7 @@ from .support import (
 
 SIGNED = [(HEADER, SIGNATURE)]
 MIB = 1 << 20
+STATUS_WITHOUT_SECRET = {"fastapi": 1, "flask": 3, "django": 3}
 SERVERS = {
     "fastapi": [*UVICORN, "fastapi_app:app"],
     "flask": [*GUNICORN, "flask_app:app"],
@@ -47,9 +54,9 @@ def test_deliveries_are_received(server: ServerProcess, sandbox: Sandbox) -> Non
     before = len(event_lines(server.output()))
     deliveries = deliver_events(sandbox, server.url)
     assert sorted(delivery["event"] for delivery in deliveries) == ["order.confirmed", "order.paid", "test.hook"]
-    assert [[attempt["status"] for attempt in delivery["attempts"]] for delivery in deliveries] == [[204]] * 3
+    assert [[attempt["status"] for attempt in delivery["attempts"]] for delivery in deliveries] == [[200]] * 3
     seen = event_lines(server.output())[before:]
-    assert sorted(seen) == sorted((delivery["event"], str(delivery["id"])) for delivery in deliveries)
+    assert sorted(seen) == sorted(event_line(delivery) for delivery in deliveries)
     for delivery in deliveries:
         assert delivery["body"] not in server.output() and delivery["signature"] not in server.output()
 
@@ -63,9 +70,9 @@ def test_deliveries_of_a_stranger_are_refused(server: ServerProcess, stranger: S
 
 
 def test_answers(server: ServerProcess) -> None:
-    assert post(server.port, BODY, SIGNED) == Answer(204, "")
-    assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, FORMER))]) == Answer(204, "")
-    assert post(server.port, iter([BODY[:7], BODY[7:]]), SIGNED) == Answer(204, "")
+    assert post(server.port, BODY, SIGNED) == Answer(200, "")
+    assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, FORMER))]) == Answer(200, "")
+    assert post(server.port, iter([BODY[:7], BODY[7:]]), SIGNED) == Answer(200, "")
     assert post(server.port, BODY + b" ", SIGNED) == Answer(401, "mismatch")
     assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, OTHER))]) == Answer(401, "mismatch")
     assert post(server.port, b"", SIGNED) == Answer(401, "mismatch")
@@ -74,9 +81,16 @@ def test_answers(server: ServerProcess) -> None:
     assert post(server.port, BODY, [*SIGNED, (HEADER, "0" * 64)]) == Answer(400, "malformed")
 
 
+@pytest.mark.parametrize("body", TEST_HOOKS)
+def test_only_the_name_of_a_test_hook_is_read(server: ServerProcess, body: bytes) -> None:
+    before = len(event_lines(server.output()))
+    assert post(server.port, body, [(HEADER, webhooks.sign(body, SECRET))]) == Answer(200, "")
+    assert event_lines(server.output())[before:] == [("test.hook", "")]
+
+
 def test_large_bodies(server: ServerProcess) -> None:
     whole = BODY + b" " * (MIB - len(BODY))
-    assert post(server.port, whole, [(HEADER, webhooks.sign(whole, SECRET))]) == Answer(204, "")
+    assert post(server.port, whole, [(HEADER, webhooks.sign(whole, SECRET))]) == Answer(200, "")
     # The answer comes though the body does not.
     assert post_head(server.port, MIB + 1) == Answer(413, "body_too_large")
     assert post(server.port, iter([whole, b" "]), SIGNED) == Answer(413, "body_too_large")
@@ -86,3 +100,21 @@ def test_a_signed_body_that_is_no_event(server: ServerProcess) -> None:
     """No status says "never send this again", and nobody should lose it: it is an error of the application."""
     assert post(server.port, b"[1]", [(HEADER, webhooks.sign(b"[1]", SECRET))]).status == 500
     until(lambda: "DecodeError" in server.output())
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_without_a_secret_the_server_ends_with_one_clear_line(name: str) -> None:
+    environment = child_environment()
+    environment.pop("WEBHOOK_SECRET", None)
+    place = ["--port", "0"] if name == "fastapi" else ["--bind", "127.0.0.1:0", "--no-control-socket"]
+    application = SERVERS[name][-1]
+    done = subprocess.run(
+        [sys.executable, "-m", SERVERS[name][0], *place, application],
+        capture_output=True,
+        text=True,
+        cwd=EXAMPLES,
+        env=environment,
+        timeout=GENEROUS,
+    )
+    assert done.returncode == STATUS_WITHOUT_SECRET[name], done.stderr
+    assert "Traceback" not in done.stderr and done.stderr.count("WEBHOOK_SECRET: the signing secret is empty") == 1
