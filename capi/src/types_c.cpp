@@ -1,4 +1,5 @@
 // Texts, buffers, the version.
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -7,6 +8,12 @@ static_assert(std::string_view(BILLCORE_VERSION) == BILLCORE_PROJECT_VERSION, "b
 
 billcore_str billcore_str_from(const char* text) {
   return text == nullptr ? billcore_str{} : billcore_str{text, std::strlen(text)};
+}
+
+bool billcore_same_id(billcore_str a, billcore_str b) {
+  if (a.data == nullptr || b.data == nullptr || a.len != b.len) return false;
+  if (a.len > PTRDIFF_MAX) return false;  // no object is that long
+  return std::memcmp(a.data, b.data, a.len) == 0;
 }
 
 void billcore_buf_free(billcore_buf* buf) {

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from types import EllipsisType
     from typing import Final
 
+    from . import otel as otel
+    from . import testing as testing
     from . import webhooks
     from ._client import (
         ArrowBatch,
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
         ValidationError,
     )
     from ._hooks import Attempt, Hooks
+    from ._ids import same_id
     from ._types import OrderState, SignatureReason, SubscriptionStatus, VerdictReason
     from ._webhook import (
         CustomFieldValue,
@@ -149,6 +152,7 @@ __all__ = [
     "VerdictReason",
     "WebhookEndpoints",
     "__version__",
+    "same_id",
     "webhooks",
 ]
 
@@ -176,19 +180,23 @@ if not TYPE_CHECKING:
         "WebhookEndpoints",
     ]
     _HOOKS = ["Attempt", "Hooks"]
+    # Not in __all__: `from billcore import *` must not need what only tests and tracing need.
+    _MODULES = ["otel", "testing", "webhooks"]
     _TYPES = ["OrderState", "SignatureReason", "SubscriptionStatus", "VerdictReason"]
 
     def __getattr__(name):
+        if name in _MODULES:
+            return __import__(f"billcore.{name}", fromlist=["*"])
         if name not in __all__:
             raise AttributeError(f"module 'billcore' has no attribute {name!r}")
-        if name == "webhooks":
-            return __import__("billcore.webhooks", fromlist=["*"])
         if name in _CLIENT:
             home = "_client"
         elif name in _HOOKS:
             home = "_hooks"
         elif name in _TYPES:
             home = "_types"
+        elif name == "same_id":
+            home = "_ids"
         else:
             home = "_errors" if name.endswith("Error") else "_webhook"
         value = getattr(__import__(f"billcore.{home}", fromlist=["*"]), name)
@@ -196,4 +204,5 @@ if not TYPE_CHECKING:
         return value
 
     def __dir__():
-        return sorted({*globals(), *__all__})
+        # Not "otel": whoever reads every name (help(), a debugger) need not have OpenTelemetry.
+        return sorted({*globals(), *__all__, "testing"})

@@ -52,7 +52,10 @@ def _run_sandbox(parser: argparse.ArgumentParser, namespace: argparse.Namespace)
         parser.error(str(error))
     # Looked for here, not caught around the import: an ImportError inside these packages is a different problem.
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "h11")):
-        print("pip install 'billcore[sandbox]'", file=sys.stderr)
+        print(
+            "billcore sandbox needs Starlette and uvicorn: pip install 'starlette>=0.37' 'uvicorn>=0.29'",
+            file=sys.stderr,
+        )
         return EXIT_USAGE
     from billcore.sandbox.server import run
 

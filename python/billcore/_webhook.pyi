@@ -52,7 +52,7 @@ class Subscription(Resource):
 
     @property
     def id(self) -> str | int:
-        """Opaque id, str or int as received."""
+        """Opaque id, str or int as received; compare with billcore.same_id()."""
 
     @property
     def price(self) -> int:
@@ -129,7 +129,7 @@ class Order(Resource):
 
     @property
     def id(self) -> str | int:
-        """Opaque id, str or int as received."""
+        """Opaque id, str or int as received; compare with billcore.same_id()."""
 
     @property
     def created_at(self) -> datetime:

@@ -1,4 +1,4 @@
-"""OpenTelemetry: a span for every attempt of a client (pip install 'billcore[otel]').
+"""OpenTelemetry: a span for every attempt of a client. Needs opentelemetry-api.
 
 client = billcore.Client(..., hooks=billcore.otel.OpenTelemetryHooks())
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 try:
     from opentelemetry import trace
 except ImportError as _error:
-    raise ImportError("billcore.otel needs OpenTelemetry: pip install 'billcore[otel]'") from _error
+    raise ImportError("billcore.otel needs OpenTelemetry: pip install 'opentelemetry-api>=1.20'") from _error
 
 from ._hooks import Attempt, Hooks
 from ._webhook import __version__

@@ -20,7 +20,7 @@ struct Field {
 };
 
 inline constexpr std::array subscription_fields{
-    Field{"id", Kind::id, false, "Opaque id, str or int as received."},
+    Field{"id", Kind::id, false, "Opaque id, str or int as received; compare with billcore.same_id()."},
     Field{"price", Kind::integer, false, "Cents."},
     Field{"vat", Kind::integer, false, "Basis points (2500 = 25 %)."},
     Field{"currency", Kind::word, false, "Currency code."},
@@ -38,7 +38,7 @@ inline constexpr std::array subscription_fields{
     Field{"metadata", Kind::object, false, "Free-form dict."},
 };
 inline constexpr std::array order_fields{
-    Field{"id", Kind::id, false, "Opaque id, str or int as received."},
+    Field{"id", Kind::id, false, "Opaque id, str or int as received; compare with billcore.same_id()."},
     Field{"created_at", Kind::time, false, "Aware datetime."},
     Field{"total", Kind::integer, false, "Cents, without VAT."},
     Field{"total_with_vat", Kind::integer, false, "Cents, with VAT."},

@@ -129,6 +129,17 @@ static void test_lengths(void) {
   billcore_verifier_options_free(options);
 }
 
+static void test_same_id(void) {
+  const billcore_str none = {NULL, 0};
+  CHECK(billcore_same_id(BILLCORE_STR("7"), billcore_str_from("7")));
+  CHECK(!billcore_same_id(BILLCORE_STR("7"), BILLCORE_STR("07")) &&
+        !billcore_same_id(BILLCORE_STR("a"), BILLCORE_STR("A")));
+  CHECK(!billcore_same_id(BILLCORE_STR("a"), BILLCORE_STR("a\0")));
+  CHECK(!billcore_same_id(none, none) && !billcore_same_id(none, BILLCORE_STR("")) &&
+        !billcore_same_id(BILLCORE_STR("7"), none));
+  CHECK(!billcore_same_id((billcore_str){"7", SIZE_MAX}, (billcore_str){"7", SIZE_MAX}));
+}
+
 static void test_signature_errors(void) {
   billcore_error* err = NULL;
   billcore_verifier* verifier = (billcore_verifier*)&err;
@@ -180,6 +191,7 @@ int main(void) {
   test_no_error();
   test_texts();
   test_lengths();
+  test_same_id();
   test_signature_errors();
   return 0;
 }

@@ -41,6 +41,12 @@ TEST(Time, RefusesWhatIsNone) {
 TEST(Id, TextAndNumberDiffer) {
   EXPECT_EQ(Id(7), Id::from_digits("7"));
   EXPECT_NE(Id(7), Id("7"));
+  EXPECT_TRUE(same_id(Id(7), Id("7")));
+  EXPECT_TRUE(same_id("7", 7));
+  EXPECT_TRUE(same_id(Id::from_digits("123456789012345678901234567890"), "123456789012345678901234567890"));
+  EXPECT_FALSE(same_id(7, "07"));
+  EXPECT_FALSE(same_id("a", "A"));
+  EXPECT_FALSE(same_id("a", std::string_view("a\0", 2)));
   EXPECT_EQ(Id(std::int64_t{-1}).text(), "-1");
 }
 

@@ -34,6 +34,24 @@ def test_import_billcore_loads_nothing_else() -> None:
     assert new_modules("import billcore") == ["billcore"]
 
 
+def test_modules_load_on_first_use() -> None:
+    """As the README shows them: after `import billcore` and nothing else."""
+    for name, attribute in (("otel", "OpenTelemetryHooks"), ("testing", "Sandbox"), ("webhooks", "Verifier")):
+        code = f"import billcore, sys; assert 'billcore.{name}' not in sys.modules; print(billcore.{name}.{attribute})"
+        assert attribute in run_python(code)
+    assert (
+        run_python("import billcore, sys; from billcore import *; print('billcore.testing' in sys.modules)")
+        == "False\n"
+    )
+
+
+def test_help_works_without_opentelemetry() -> None:
+    code = "import sys; sys.modules['opentelemetry'] = None; import inspect, billcore; inspect.getmembers(billcore)"
+    run_python(code)
+    with pytest.raises(AssertionError, match=r"billcore\.otel needs OpenTelemetry: pip install"):
+        run_python("import sys; sys.modules['opentelemetry'] = None; import billcore; billcore.otel")
+
+
 def test_the_verifier_loads_only_itself() -> None:
     assert new_modules("from billcore import webhooks") == VERIFIER
 

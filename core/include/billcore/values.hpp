@@ -28,13 +28,18 @@ class Id {
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   [[nodiscard]] bool is_integer() const noexcept { return integer_; }
 
-  /// 7 and "7" are different ids.
+  /// 7 and "7" are different ids; same_id() compares their texts.
   friend bool operator==(const Id&, const Id&) = default;
 
  private:
   std::string text_;
   bool integer_ = false;
 };
+
+/// Do both ids name the same record? True when their texts are equal: webhooks may carry as an integer the id that the
+/// REST interface gives as a string. Compares ids of one kind of record; nothing else is normalised ("07" is not 7).
+/// Service interface: Events ("clients store them without validating the format").
+[[nodiscard]] inline bool same_id(const Id& a, const Id& b) noexcept { return a.text() == b.text(); }
 
 /// An ISO 8601 date-time as received, and the instant it means (UTC when no offset is given).
 struct Time {

@@ -1,0 +1,59 @@
+"""billcore.same_id: ids come as int by webhook and as str by REST."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import pytest
+
+import billcore
+
+from .support import event, resource
+
+
+class Number(enum.IntEnum):
+    SEVEN = 7
+
+
+class Text(str, enum.Enum):  # noqa: UP042  a StrEnum shows itself as its value
+    SEVEN = "7"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (7, 7),
+        ("7", "7"),
+        (7, "7"),
+        (10**40, "1" + "0" * 40),
+        (-1, "-1"),
+        (Number.SEVEN, "7"),
+        (Text.SEVEN, 7),
+        ("a", "a"),
+    ],
+)
+def test_equal_texts_are_one_id(a: str | int, b: str | int) -> None:
+    assert billcore.same_id(a, b) is True
+    assert billcore.same_id(b, a) is True
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(7, 8), (7, "07"), (7, " 7"), (7, "7.0"), ("a", "A"), ("é", "e\u0301"), ("", "0")]
+)
+def test_nothing_is_normalised(a: str | int, b: str | int) -> None:
+    assert billcore.same_id(a, b) is False
+    assert billcore.same_id(b, a) is False
+
+
+@pytest.mark.parametrize("wrong", [None, True, 7.0, b"7", ["7"], object()])
+def test_what_is_no_id_is_refused(wrong: Any) -> None:
+    for pair in ((wrong, 7), ("7", wrong)):
+        with pytest.raises(billcore.InvalidArgumentError, match=r"^an id is a str or an int, not (None|an? \w+): "):
+            billcore.same_id(*pair)
+
+
+def test_ids_of_an_event_and_of_the_interface() -> None:
+    by_webhook: Any
+    by_webhook, by_rest = event({"id": 480001}).data, resource({"id": "480001"})
+    assert by_webhook.id != by_rest.id and billcore.same_id(by_webhook.id, by_rest.id)
