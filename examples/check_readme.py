@@ -16,6 +16,7 @@ def main() -> int:
     shown = dict(BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8")))
     wanted = {sample.format(name) for sample in SAMPLES for name in ("find", "charge", "verify_webhook")}
     wanted |= {"examples/python/columns.py", "examples/python/orders.py", "examples/python/report.py"}
+    wanted |= {"examples/python/test_receiver.py"}
     problems = [f"README.md does not show {path}" for path in sorted(wanted - shown.keys())]
     for path, block in shown.items():
         if (ROOT / path).read_text(encoding="utf-8") != block:

@@ -152,9 +152,11 @@ def main() -> int:
                 program = [sys.executable, str(HERE / f"python/{name}.py")]
                 check(program if language == "python" else [str(build / language / name)])
         check_report([sys.executable, str(HERE / "python/report.py")])
+        pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / "python/test_receiver.py")]
+        expect(status_of(pytest) == 0, "the unit test passes")
         check_list([sys.executable, str(HERE / "python/columns.py")], "total")
         check_list([sys.executable, str(HERE / "python/orders.py")], " cents on ")
-    print("12 passed: the samples of README.md do what they say")
+    print("13 passed: the samples of README.md do what they say")
     return 0
 
 

@@ -12,5 +12,5 @@ try:
         cents = sum(order.total for order in orders)
         print(f"{cents} cents on {orders.fetched_pages} pages, read: {orders.verdict}")
 except billcore.BillcoreError as error:
-    read = orders is not None and orders.fetched_pages > 0
-    sys.exit(f"{error}\nto go on from there: {orders.state}" if read else str(error))
+    more = f"\nto go on from there: {orders.state}" if orders and orders.fetched_pages else ""
+    sys.exit(f"{error}{more}")

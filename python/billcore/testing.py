@@ -4,7 +4,11 @@
         client = billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key)
         sandbox.control.fault("reset_after", method="POST", path="/subscription/*/order")
 
-Needs the extra `billcore[sandbox]`; this module itself is standard library only.
+`event` makes one signed webhook, for unit tests without a server:
+
+    body, signature = billcore.testing.event("order.paid", total=19900)
+
+Sandbox needs Starlette and uvicorn (the extra `sandbox`); this module itself is standard library only.
 """
 
 from __future__ import annotations
@@ -25,8 +29,9 @@ from typing import Any, Literal, Self, TypedDict, cast
 from urllib.parse import quote, urlsplit
 
 from ._durations import seconds
+from ._sample_event import SECRET, event
 
-__all__ = ["Account", "Control", "ControlError", "Sandbox", "SandboxError"]
+__all__ = ["SECRET", "Account", "Control", "ControlError", "Sandbox", "SandboxError", "event"]
 
 FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body"]
 

@@ -1,0 +1,192 @@
+"""billcore.testing.event: a whole, signed event of each name, without a server."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import billcore
+from billcore import webhooks
+from billcore.testing import SECRET, event
+
+from .support import ORDER, run_python
+from .support import event as event_with
+
+ROWS = json.loads((Path(__file__).resolve().parents[1] / "fixtures" / "fields.json").read_text("utf-8"))["rows"]
+RESOURCES: dict[str, tuple[Any, str]] = {
+    "subscription.created": (billcore.Subscription, "active"),
+    "subscription.updated": (billcore.Subscription, "active"),
+    "subscription.renewed": (billcore.Subscription, "active"),
+    "subscription.cancelled": (billcore.Subscription, "cancelled"),
+    "order.confirmed": (billcore.Order, "confirmed"),
+    "order.paid": (billcore.Order, "paid"),
+    "product.updated": (billcore.Product, ""),
+    "product.deleted": (billcore.Product, ""),
+    "product-group.updated": (billcore.ProductGroup, ""),
+    "product-group.deleted": (billcore.ProductGroup, ""),
+}
+
+
+def made(name: str, **fields: Any) -> Any:
+    body, signature = event(name, **fields)
+    return webhooks.unwrap(body, signature, fields.get("secret", SECRET))
+
+
+def data_of(name: str, **fields: Any) -> Any:
+    return made(name, **fields).data
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_left_out_everything_is_as_the_service_sends_it(name: str) -> None:
+    kind, state = RESOURCES[name]
+    body, signature = event(name)
+    assert signature == hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+    found: Any = webhooks.unwrap(body, signature, SECRET)
+    assert list(json.loads(body)) == ["id", "name", "account", "created_at", "data"]
+    assert found.name == name and type(found.id) is int and type(found.account) is int
+    assert abs(datetime.now(UTC) - found.created_at) < timedelta(minutes=10)
+    assert type(found.data) is kind and type(found.data.id) is int
+    assert getattr(found.data, "status", getattr(found.data, "state", "")) == state
+    rows = [row for row in ROWS if row["class"] == kind.__name__]
+    assert rows
+    for row in rows:
+        assert row["field"] in found.data, row["field"]
+        getattr(found.data, row["member"])
+
+
+def test_a_cancelled_subscription_is_usable_until_its_end() -> None:
+    data = data_of("subscription.cancelled")
+    assert data.renews_at is None and data.usable_at(datetime.now(UTC))
+    assert not data.usable_at(data.ends_at + timedelta(seconds=1))
+
+
+def test_a_test_hook_has_no_data_and_the_id_0() -> None:
+    found = made("test.hook")
+    assert (found.name, found.id, found.data) == ("test.hook", 0, None)
+    assert data_of("test.hook", note="hello").to_dict() == {"note": "hello"}
+    left_out: dict[str, Any] = dict.fromkeys(["event_id", "account", "event_created_at", "data"], billcore.UNSET)
+    assert event("test.hook", **left_out)[0] == b'{"name":"test.hook"}'
+
+
+def test_each_call_is_a_delivery_of_its_own() -> None:
+    assert len({made("order.paid").id for _ in range(5)}) == 5
+
+
+def test_fields_are_those_of_the_resource() -> None:
+    at = datetime(2025, 6, 2, 9, 0, 0, 250_000, tzinfo=UTC)
+    found = made("order.paid", id="ord_7", total=19900, reference_id=None, created_at=at, colour="red")
+    assert (found.data.id, found.data.total, found.data.reference_id) == ("ord_7", 19900, None)
+    assert found.data.created_at == at and found.data["colour"] == "red"
+    assert found.id != "ord_7" and found.created_at != at
+    assert data_of("order.paid").total != 19900, "nothing of a call remains"
+
+
+def test_the_envelope_has_names_of_its_own() -> None:
+    at = datetime(2025, 6, 2, tzinfo=UTC)
+    found = made("order.paid", event_id="d-1", account=7, event_created_at=at)
+    assert (found.id, found.account, found.created_at) == ("d-1", 7, at)
+    assert isinstance(found.data.id, int) and "account" not in found.data
+
+
+def test_unset_leaves_a_member_out() -> None:
+    found = made("subscription.cancelled", ends_at=billcore.UNSET)
+    assert "ends_at" not in found.data
+    with pytest.raises(billcore.MissingFieldError):
+        found.data.usable_at(datetime.now(UTC))
+    body, signature = event("order.paid", event_created_at=billcore.UNSET)
+    with pytest.raises(billcore.MissingFieldError):
+        _ = webhooks.unwrap(body, signature, SECRET).created_at
+
+
+def test_data_takes_the_place_of_all_fields() -> None:
+    resource = event_with(ORDER, "order.paid").data
+    assert isinstance(resource, billcore.Order)
+    assert data_of("order.paid", data=resource) == resource
+    assert data_of("order.paid", data=ORDER, total=1).to_dict() == ORDER | {"total": 1}
+    assert ORDER["total"] != 1
+    assert data_of("order.paid", data=None) is None
+    assert data_of("order.refunded", data={"id": 7}).to_dict() == {"id": 7}
+
+
+def test_values_as_billcore_reads_them() -> None:
+    found = made("product.updated", vat_rate=Decimal("12.5"), price=Decimal(100), images=())
+    assert (found.data.vat_rate, found.data.price, found.data.images) == (Decimal("12.5"), 100, [])
+    nested = made("order.paid", metadata={"at": datetime(2025, 6, 2, tzinfo=UTC), "text": "Åse / 李\ud83d\ude00"})
+    assert nested.data.metadata["at"] == "2025-06-02T00:00:00+00:00"
+
+
+def test_another_secret() -> None:
+    assert made("order.paid", secret="k" * 32).name == made("order.paid", secret=b"k" * 32).name == "order.paid"
+    body, signature = event("order.paid", secret="k" * 32)
+    with pytest.raises(webhooks.SignatureError):
+        webhooks.unwrap(body, signature, SECRET)
+    with pytest.raises(billcore.ConfigError, match="32"):
+        event("order.paid", secret="short")
+
+
+CIRCULAR: list[Any] = []
+CIRCULAR.append(CIRCULAR)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"total": float("nan")},
+        {"total": Decimal("NaN")},
+        {"total": Decimal("0.1234567890123456789")},
+        {"total": object()},
+        {"metadata": {"x": {1, 2}}},
+        {"metadata": CIRCULAR},
+        {"reference_id": "\ud800"},
+        {"created_at": datetime(2025, 6, 2)},
+        {"data": [], "total": 1},
+        {"metadata": {"x": billcore.UNSET}},
+        {"total": 10**5000},
+    ],
+)
+def test_values_that_make_no_event_are_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(billcore.InvalidArgumentError) as caught:
+        event("order.paid", **fields)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize("name", ["order.payed", "", "ORDER.PAID", None, ["order.paid"]])
+def test_a_name_that_is_no_event_is_refused(name: Any) -> None:
+    with pytest.raises(billcore.InvalidArgumentError, match=r"order\.paid.*pass data="):
+        event(name)
+
+
+def test_large_bodies_can_be_made() -> None:
+    body, signature = event("order.paid", metadata={"text": "x" * (1 << 20)})
+    with pytest.raises(webhooks.SignatureError) as caught:
+        webhooks.unwrap(body, signature, SECRET)
+    assert caught.value.reason == "body_too_large"
+
+
+def test_it_needs_neither_the_extra_nor_a_server() -> None:
+    code = """
+import sys
+for name in ("starlette", "uvicorn"):
+    sys.modules[name] = None
+def no_sockets(event, arguments):
+    assert not event.startswith(("socket.connect", "socket.bind", "subprocess.")), event
+sys.addaudithook(no_sockets)
+import billcore
+print(billcore.testing.event("order.paid")[0].decode())
+"""
+    assert json.loads(run_python(code))["name"] == "order.paid"
+
+
+def test_every_event_of_the_interface_is_there() -> None:
+    with pytest.raises(billcore.InvalidArgumentError) as caught:
+        event("no such name")
+    assert len(RESOURCES) == 10
+    assert set(re.findall(r"[a-z-]+\.[a-z]+", str(caught.value))) == {*RESOURCES, "test.hook"}
