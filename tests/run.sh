@@ -161,6 +161,7 @@ area_examples() {
   install_package
   run examples examples/quickstart.sh
   run readme "$python" examples/check_readme.py
+  run first-page "$python" examples/check_first_page.py
   run samples "$installed_python" examples/check_samples.py build/release
 }
 

@@ -36,6 +36,9 @@ def run(client: billcore.Client, event: webhooks.Event) -> None:
     for batch in client.products.list().to_batches():
         assert_type(batch, billcore.ArrowBatch)
         assert_type(batch.num_rows, int)
+    assert_type(billcore.same_id(event.id, "7"), bool)
+    assert_type(billcore.testing.event("order.paid", total=1), tuple[bytes, str])
+    assert_type(billcore.otel.OpenTelemetryHooks(), billcore.otel.OpenTelemetryHooks)
     pager: billcore.Pager[billcore.Subscription] = client.subscriptions.list()
     first = pager.first()
     assert_type(first, billcore.Subscription | None)

@@ -1,0 +1,139 @@
+"""Runs the commands of "Start" in README.md, word for word and in order, in a copy of this tree: check_first_page.py
+
+Where a command is followed by a comment, it must print that. Installing packages is left to the caller (the test looks
+whether they are there), and so are the commands that run all tests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MARK = "check_first_page: block "
+ELSEWHERE = ("apt-get", "tests/run.sh")  # a block that has one of these is not run here
+
+
+@dataclass(frozen=True)
+class Block:
+    text: str
+    expected: list[str]
+
+
+def blocks() -> list[Block]:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"^## Start$(.*?)^## ", readme, re.MULTILINE | re.DOTALL)
+    if found is None:
+        sys.exit("README.md has no section Start")
+    texts = re.findall(r"^```sh\n(.*?)^```$", found[1], re.MULTILINE | re.DOTALL)
+    return [Block(text, re.findall(r"\S +# (.*)$", text, re.MULTILINE)) for text in texts]
+
+
+def missing_packages(text: str) -> list[str]:
+    names = re.search(r"--no-install-recommends((?:[^\n]*\\\n)*[^\n]*)", text)
+    assert names is not None
+    query = ["dpkg-query", "-W", "-f=${db:Status-Status}"]
+    packages = names[1].replace("\\\n", " ").split()
+    return [name for name in packages if subprocess.run([*query, name], capture_output=True).stdout != b"installed"]
+
+
+@contextlib.contextmanager
+def fresh_folder(path: Path) -> Iterator[Path]:
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def copy_tree(to: Path) -> None:
+    """What a clone of this tree would hold, changes included, as a repository of its own."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (ROOT / name).exists():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, to / name)
+    git = ["git", "-c", "user.name=check", "-c", "user.email=check@localhost", "-c", "init.defaultBranch=main"]
+    for arguments in (["init"], ["add", "--all"], ["commit", "--message", "copy"]):
+        subprocess.run([*git, *arguments], cwd=to, check=True, capture_output=True)
+
+
+# What the text says beside the commands, tried before the last of them, which ends the sandbox.
+BESIDE = r"""
+cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)
+if build/no-run-path demo-active; then echo "it needs no run path?"; exit 1; fi
+LD_LIBRARY_PATH="$prefix/lib" build/no-run-path demo-active
+ldd build/find-shared | grep libbillcore
+if ldd build/find-static build/installed/find build/installed/verify-c | grep libbillcore; then exit 1; fi
+install="pip install --quiet --dry-run --no-deps"
+$install "$PWD[sandbox]"
+$install "billcore[sandbox] @ git+file://localhost$PWD" # a URL of a requirement must name a host
+pip install --quiet --dry-run '.[otel]'
+"""
+
+
+def script(parts: list[Block]) -> str:
+    """One shell for all blocks."""
+    lines = ["set -euo pipefail", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
+    for number, part in enumerate(parts):
+        if number == len(parts) - 1:
+            lines.append(BESIDE)
+        lines += [f"echo '{MARK}{number}'", part.text]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    found = blocks()
+    for block in found:
+        if "apt-get install" in block.text and shutil.which("dpkg-query") and missing_packages(block.text):
+            sys.exit(f"these packages are missing: {' '.join(missing_packages(block.text))}")
+    parts = [block for block in found if not any(word in block.text for word in ELSEWHERE)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("BILLCORE_", "PYTHON"))}
+    cache = environment.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+    # The same folder in each run of this tree, so that ccache knows what was compiled before.
+    with fresh_folder(Path(cache, "billcore", f"first-page-{zlib.crc32(bytes(ROOT)):08x}")) as folder:
+        checkout, home = folder / "checkout", folder / "home"
+        checkout.mkdir()
+        home.mkdir()
+        copy_tree(checkout)
+        environment["HOME"] = str(home)
+        done = subprocess.run(
+            ["bash", "-c", script(parts)],
+            cwd=checkout,
+            env=environment | {"CCACHE_BASEDIR": str(checkout)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=3600,
+        )
+    outputs = done.stdout.split(MARK)[1:]
+    problems = [] if done.returncode == 0 else [f"a command ended with {done.returncode}, in block {len(outputs)}"]
+    for part, output in zip(parts, outputs, strict=False):
+        lines = iter(output.splitlines())
+        problems += [f"this was not printed: {line!r}" for line in part.expected if line not in lines]
+    if sum(len(part.expected) for part in parts) < 8:
+        problems.append("the section expects too little: its comments should say what is printed")
+    if problems:
+        print(done.stdout[-6000:], *problems, sep="\n", file=sys.stderr)
+        return 1
+    print(f"{len(parts)} passed: the commands of README.md's first page do what it says")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
