@@ -39,9 +39,10 @@ class Client:
     NO_PROXY count, but never for loopback. ca_bundle: file of PEM certificates to trust; left out, SSL_CERT_FILE,
     SSL_CERT_DIR or the system's. client_certificate: file of PEM with a certificate and its key, for a service that
     asks for one. headers: sent with every request. http2: True offers it, False does not; None offers it where the
-    libcurl in use withstands floods of small frames. allow_insecure_http: allow http to hosts that are not loopback. request_id_header: header whose value errors show as request_id. max_response: larger answers are
-    refused (bytes). hooks: told of every attempt, see Hooks. Raises ConfigError when an option cannot work.
-    Threads: may be shared by any number; works in the child of a fork.
+    libcurl in use withstands floods of small frames. allow_insecure_http: allow http to hosts that are not loopback.
+    request_id_header: header whose value errors show as request_id. max_response: larger answers are refused (bytes).
+    hooks: told of every attempt, see Hooks. Raises ConfigError when an option cannot work. Threads: may be shared by
+    any number; works in the child of a fork.
     Service interface: Endpoints; Authentication; Errors.
     """
 
@@ -92,8 +93,8 @@ class Client:
         """A request of your own; everything but GET is a write, sent at most once.
 
         method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
-        query: mapping or pairs; leave out what is not to be sent. json: the body; None is null. raise_on_error: False gives
-        back every complete answer.
+        query: mapping or pairs; leave out what is not to be sent. json: the body; None is null. raise_on_error: False
+        gives back every complete answer.
         """
 
     def with_options(
@@ -183,8 +184,9 @@ class Subscriptions:
         charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a
         crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a
         timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent; from the
-        beginning of its second. timeout: seconds for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.
-        Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.
+        beginning of its second. timeout: seconds for each page. An empty list says that the charge was not
+        made, or not yet: the service may still work on it. Raises InvalidArgumentError for the error of anything but a
+        charge, and for one whose outcome is known.
         Service interface: Endpoints, Subscriptions.
         """
 
@@ -326,8 +328,8 @@ class AsyncClient:
         """A request of your own; everything but GET is a write, sent at most once.
 
         method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
-        query: mapping or pairs; leave out what is not to be sent. json: the body; None is null. raise_on_error: False gives
-        back every complete answer.
+        query: mapping or pairs; leave out what is not to be sent. json: the body; None is null. raise_on_error: False
+        gives back every complete answer.
         """
 
     def with_options(
@@ -419,8 +421,9 @@ class AsyncSubscriptions:
         charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a
         crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a
         timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent; from the
-        beginning of its second. timeout: seconds for each page. An empty list says that the charge was not made, or not yet: the service may still work on it.
-        Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.
+        beginning of its second. timeout: seconds for each page. An empty list says that the charge was not
+        made, or not yet: the service may still work on it. Raises InvalidArgumentError for the error of anything but a
+        charge, and for one whose outcome is known.
         Service interface: Endpoints, Subscriptions.
         """
 

@@ -243,7 +243,7 @@ def test_a_call_of_a_closed_loop_is_collected() -> None:
     gc.collect()
     before = descriptors()
     with ScriptedServer(lambda _: Reply(raw=b"", ending="hang")) as server:
-        options = {"base_url": server.url + ACCOUNT, "api_key": API_KEY}
+        options: Options = {"base_url": server.url + ACCOUNT, "api_key": API_KEY}
 
         def begun(how: str) -> weakref.ref[Hooks]:
             hooks = Hooks()

@@ -23,7 +23,7 @@ def read(kind: str, pages: list[Reply], look: Callable[[Any, Callable[[Any], Any
         return pages[int(request.target.split("page=")[1]) - 1]
 
     with ScriptedServer(script) as server:
-        settings = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0}
+        settings: dict[str, Any] = {"base_url": server.url + ACCOUNT, "api_key": API_KEY, "max_retries": 0}
         if kind == "blocking":
             with billcore.Client(**settings) as client:
                 return look(client.subscriptions.orders("s", **options), lambda result: result)
