@@ -5,7 +5,7 @@ namespace billcore::detail {
 
 /// Does this release (0xXXYYZZ) come back while the other side of an HTTP/2 connection floods it with small frames (empty
 /// DATA, PING, PRIORITY, WINDOW_UPDATE, …)? An older one reads as long as anything arrives: a call then ends long after its
-/// deadline, and an event loop stands still. 8.17.0 reads a bounded amount in a turn.
-[[nodiscard]] constexpr bool is_flood_proof(unsigned release) noexcept { return release >= 0x081100; }
+/// deadline, and an event loop stands still. Tried: 7.88.1 and 8.5.0 do not; 8.10.1, 8.14.1, 8.17.0 and 8.22.0 do.
+[[nodiscard]] constexpr bool is_flood_proof(unsigned release) noexcept { return release >= 0x080A01; }
 
 }  // namespace billcore::detail

@@ -44,7 +44,8 @@ TEST(TransportOptions, CertificatesAreLookedForWhereTheyAreNeeded) {
 TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstood) {
   EXPECT_FALSE(is_flood_proof(0x075801));  // 7.88.1
   EXPECT_FALSE(is_flood_proof(0x080500));
-  EXPECT_TRUE(is_flood_proof(0x081100));
+  EXPECT_FALSE(is_flood_proof(0x080A00));
+  EXPECT_TRUE(is_flood_proof(0x080A01));
   EXPECT_TRUE(is_flood_proof(0x090000));
   const auto made = [](std::optional<bool> given) {
     ClientOptions options{.base_url = "http://127.0.0.1/acct", .api_key = "k", .http2 = given};

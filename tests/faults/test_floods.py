@@ -24,7 +24,7 @@ import billcore
 from .certificates import Certificates
 
 TIMEOUT = 1.0  # seconds
-FIRST = 8, 17, 0  # release of libcurl that withstands them
+FIRST = 8, 10, 1  # release of libcurl that withstands them
 LATE = 5.0  # what only a client that reads on and on needs; it took 5 to 60 seconds
 
 
