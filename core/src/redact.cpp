@@ -51,14 +51,9 @@ class Search {
 
   /// Where the text has them, in order, none within another.
   std::vector<Span> run() {
-    // Members are looked for behind the first level, where a quote within a value is told from the one that ends it.
     look_for_key();
-    int level = 0;
-    if (text_.unescape()) ++level;
-    if (level > 0) look_for_key();
     find_members();
-    while (level > 0 && level < levels && text_.unescape()) {
-      ++level;
+    for (int i = 0; i < levels && text_.unescape(); ++i) {
       look_for_key();
       find_members();
     }
@@ -147,15 +142,23 @@ class Search {
         const auto open = text.find_first_not_of(" \t\r\n:", at + 1);
         if (open == std::string::npos || open == at + 1 || !is_quote(text[open])) continue;
         const auto value = text_.place({open + 1, open + 1}).begin;
-        if (!values_.insert(value).second) continue;  // known from the level before, where its end was plainer
+        if (!values_.insert(value).second) continue;  // its end is plain at the first level at which it is one
         auto end = text.find(text[open], open + 1);
-        while (end != std::string::npos && text_.spelling(end) != text_.spelling(open)) {
+        while (end != std::string::npos && (is_escaped(end) || text_.spelling(end) != text_.spelling(open))) {
           end = text.find(text[open], end + 1);
         }
         at = std::min(end, text.size());
         add(open + 1, at);
       }
     }
+  }
+
+  // By JSON, at this level.
+  [[nodiscard]] bool is_escaped(std::size_t at) const noexcept {
+    const auto& text = text_.text();
+    std::size_t backslashes = 0;
+    while (backslashes < at && text[at - 1 - backslashes] == '\\') ++backslashes;
+    return backslashes % 2 != 0;
   }
 
   // Absolute URLs: a signed one is a secret wherever it stands.

@@ -85,8 +85,9 @@ TEST(Scrub, UrlsInAnyLetterCaseAndSpelling) {
 }
 
 TEST(Scrub, MembersInAnySpelling) {
-  EXPECT_EQ(scrub(R"({"cancel\u005furl":"a b","\u0069nvoices_url" : "c\\", "d":"e"})", "k3y"),
+  EXPECT_EQ(scrub(R"({"cancel\u005furl":"a b","\u0069nvoices_url" : "c\"\\x", "d":"e"})", "k3y"),
             R"({"cancel\u005furl":"[redacted]","\u0069nvoices_url" : "[redacted]", "d":"e"})");
+  EXPECT_EQ(scrub(R"({"cancel_url":"c\\", "d":"e"})", "k3y"), R"({"cancel_url":"[redacted]", "d":"e"})");
   EXPECT_EQ(scrub("{'cancel_url': 'a b', 'c': 'd'}", "k3y"), "{'cancel_url': '[redacted]', 'c': 'd'}");
   EXPECT_EQ(scrub("{&quot;cancel_url&quot;:&quot;a b&quot;, &quot;c&quot;:&quot;d&quot;}", "k3y"),
             "{&quot;cancel_url&quot;:&quot;[redacted]&quot;, &quot;c&quot;:&quot;d&quot;}");
