@@ -5,6 +5,7 @@
 
 #include "billcore/detail/outcome.hpp"
 #include "head.hpp"
+#include "json_scan.hpp"
 #include "redact.hpp"
 #include "retry.hpp"
 
@@ -144,6 +145,9 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
 
 std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& answer) {
   const auto text = SharedText::own(std::move(answer.body));
+  if (const auto problem = problem_of_extent(text.text); !problem.empty()) {
+    throw_undecodable(request, *answer.info, text.text, problem);
+  }
   try {
     return Document::parse(text, {}, answer.info);
   } catch (const Error& error) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "json_scan.hpp"
 #include "list_source.hpp"
 #include "pager_core.hpp"
 #include "recent_ids.hpp"
@@ -147,6 +148,7 @@ Response Completed::response(bool raise_on_error) {
 }
 
 Value Response::json() const {
+  if (const auto problem = detail::problem_of_extent(body_); !problem.empty()) throw Error(ErrorCode::decode, problem);
   auto document = detail::Document::parse(SharedText::own(body_), {}, info_);
   const auto* root = document->root();
   return {std::move(document), root};

@@ -60,22 +60,6 @@ bool too_deep(yyjson_doc* doc) noexcept {
 }
 
 constexpr yyjson_read_flag read_flags = YYJSON_READ_BIGNUM_AS_RAW;
-// A parser's memory goes by the number of values. Of a short text that cannot be much; a long one is looked at first.
-constexpr std::size_t long_text = std::size_t{1} << 20U;
-constexpr std::size_t bytes_per_value = 8;  // on average at least, which leaves twice the text's size for its values
-
-std::string nested_too_deep() { return "it is nested deeper than " + std::to_string(max_nesting) + " levels"; }
-
-// What a body does that is not to be parsed; empty for one that may be.
-std::string problem_of_extent(std::string_view text) {
-  if (text.size() <= long_text) return {};
-  const Extent most{max_nesting, std::max(long_text, text.size() / bytes_per_value)};
-  const auto found = extent(text, most);
-  if (found.depth > most.depth) return "is not valid JSON: " + nested_too_deep();
-  if (found.values <= most.values) return {};
-  return "has over " + std::to_string(most.values) + " values in " + std::to_string(text.size()) +
-         " bytes, more than are loaded at once: ask for less";
-}
 
 // Room for a document in a block: what yyjson may need, and the Document with its reference count.
 std::size_t pooled_size(std::size_t text_size) noexcept {
@@ -101,7 +85,7 @@ Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator
   }
   if (too_deep(doc)) {
     yyjson_doc_free(doc);
-    return {nullptr, nested_too_deep()};
+    return {nullptr, "it is nested deeper than " + std::to_string(max_nesting) + " levels"};
   }
   return {doc, {}};
 }
@@ -295,9 +279,6 @@ void Document::read(Block& block) {
 }
 
 void Document::read(const Allocator& memory) {
-  if (const auto problem = problem_of_extent(text()); !problem.empty()) {
-    throw Error(ErrorCode::decode, "the body " + problem);
-  }
   auto parsed = parse_text(text(), read_flags, memory);
   if (parsed.doc == nullptr) throw Error(ErrorCode::decode, "the body is not valid JSON: " + parsed.problem);
   doc_ = parsed.doc;

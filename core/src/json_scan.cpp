@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "billcore/detail/document.hpp"
+
 namespace billcore::detail {
 namespace {
 
@@ -93,6 +95,21 @@ Extent extent(std::string_view text, Extent limit) noexcept {
     }
   }
   return found;
+}
+
+// A parser's memory goes by the number of values. Of a short text that cannot be much.
+std::string problem_of_extent(std::string_view text) {
+  constexpr std::size_t long_text = std::size_t{1} << 20U;
+  constexpr std::size_t bytes_per_value = 8;  // on average at least, which leaves twice the text's size for its values
+  if (text.size() <= long_text) return {};
+  const Extent most{max_nesting, std::max(long_text, text.size() / bytes_per_value)};
+  const auto found = extent(text, most);
+  if (found.depth > most.depth) {
+    return "the body is not valid JSON: it is nested deeper than " + std::to_string(max_nesting) + " levels";
+  }
+  if (found.values <= most.values) return {};
+  return "the body has over " + std::to_string(most.values) + " values in " + std::to_string(text.size()) +
+         " bytes, more than are loaded at once: ask for less";
 }
 
 bool ends_within_json(std::string_view text) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace billcore::detail {
@@ -25,6 +26,10 @@ struct Extent {
 /// Of a JSON text, judged by its brackets, commas and colons; faster than parsing it, and without memory. Ends early, with
 /// what was found so far, when one of both is over its limit.
 [[nodiscard]] Extent extent(std::string_view text, Extent limit) noexcept;
+
+/// Why a body that was not asked to be so is not to be parsed: it would take many times its size. Empty for one that may be.
+/// A short one always may; what a signature vouches for does not need this.
+[[nodiscard]] std::string problem_of_extent(std::string_view text);
 
 /// Is this the beginning of a JSON text that needs more to be whole? True for one that is empty. Only brackets and strings are
 /// looked at, so false does not say that it is valid.

@@ -43,27 +43,6 @@ TEST(Json, NestingEndsAt512) {
   EXPECT_EQ(decode_problem(wide + "1]"), "");
 }
 
-TEST(Json, ALongTextIsLookedAtFirst) {
-  constexpr std::size_t megabyte = std::size_t{1} << 20U;
-  EXPECT_EQ(decode_problem(std::string(8 * megabyte, '[')),
-            "the body is not valid JSON: it is nested deeper than 512 levels");
-  std::string objects;
-  while (objects.size() < 2 * megabyte) objects += R"({"a":)";
-  EXPECT_EQ(decode_problem(objects), "the body is not valid JSON: it is nested deeper than 512 levels");
-  // What is in strings does not count, whatever they escape.
-  EXPECT_EQ(decode_problem("[\"" + std::string(2 * megabyte, '[') + "\"]"), "");
-  EXPECT_EQ(decode_problem("[\"\\\"" + std::string(2 * megabyte, ',') + "\\\\\",1]"), "");
-  const auto ones = [](std::size_t count) {
-    std::string text = "[1";
-    for (std::size_t i = 1; i < count; ++i) text += ",1";
-    return text + "]";
-  };
-  EXPECT_EQ(decode_problem(ones(megabyte - 2)), "");  // twice as many bytes
-  EXPECT_EQ(decode_problem(ones(2 * megabyte)),
-            "the body has over 1048576 values in 4194305 bytes, more than are loaded at once: ask for less");
-  EXPECT_EQ(decode_problem(ones(2 * megabyte) + std::string(16 * megabyte, ' ')), "");
-}
-
 TEST(Json, LastOfEqualNamesWins) {
   const auto value = parse(R"({"a":1,"b":{"a":0},"a":2})");
   EXPECT_EQ(value.find("a")->integer(), 2);

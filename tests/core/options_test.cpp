@@ -67,7 +67,7 @@ TEST(TransportOptions, TheOriginIsSplitOffWhereNoProxyWantsTheWholeUrl) {
     return transport_options(options_for(base_url, std::move(proxy)), [](const std::string&) { return true; }).origin;
   };
   EXPECT_EQ(origin("https://far.example/v1/a"), "https://far.example");
-  EXPECT_EQ(origin("https://far.example:8443"), "https://far.example:8443");
+  EXPECT_EQ(origin("https://far.example:8443/a"), "https://far.example:8443");
   EXPECT_EQ(origin("https://far.example/a", "http://p:1"), "https://far.example");
   EXPECT_EQ(origin("http://[::1]:80/a"), "http://[::1]:80");
   EXPECT_EQ(origin("http://far.example/a", ""), "http://far.example");
