@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -68,5 +69,7 @@ def test_the_peak_is_at_most_three_times_the_answer(body: str, status: int, kind
         said = json.loads(run_python(CODE, url, API_KEY, kind, environment=measured_environment()))
     assert said["error"] == {200: "DecodeError", 422: "ValidationError", 500: "ServerError"}[status], said
     assert len(said["text"]) < 500 and "\n" not in said["text"], said
-    assert said["peak"] < 3 * SIZE + (16 << 20), said
+    # AddressSanitizer moves what grows, and keeps what is freed.
+    times = 9 if "asan" in os.environ.get("LD_PRELOAD", "") else 3
+    assert said["peak"] < times * SIZE + (16 << 20), said
     assert said.get("longest", 0.0) < 2.0, said
