@@ -114,7 +114,8 @@ SHAPES: dict[str, Shape] = {
     "Location elsewhere": lambda status, key, _: answer(
         status, b"", {"Location": f"https://a:{quote(key, '')}@b.example/"}
     ),
-    "trailer": lambda status, key, echo: answer(status, key.encode(), trailer=echo),
+    # libcurl takes no line of a trailer over 4 KiB.
+    "trailer": lambda status, key, echo: answer(status, key.encode(), trailer=echo[:3000]),
 }
 STATUSES = (300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 408, 409, 418, 422, 429, 500, 502, 503, 504, 599)
 
