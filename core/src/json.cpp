@@ -166,10 +166,6 @@ const Node* member(const Node* object, std::string_view name) noexcept {
   return found;
 }
 
-const Node* first_member(const Node* object, std::string_view name) noexcept {
-  return node(yyjson_obj_getn(val(object), name.data(), name.size()));
-}
-
 bool boolean(const Node* node) noexcept { return yyjson_is_true(val(node)); }
 
 double real(const Node* number) noexcept {

@@ -58,8 +58,8 @@ PagerCore::PagerCore(std::unique_ptr<PageSource> source, const PagerOptions& opt
       list_(options.list),
       path_(options.path),
       next_number_(options.first_page),
-      counted_(options.first_page == 1 ? std::optional<std::int64_t>(0) : std::nullopt),
       ahead_(concurrency_),
+      counted_(options.first_page == 1 ? std::optional<std::int64_t>(0) : std::nullopt),
       known_(options.strict ? 0 : std::max(least_window, static_cast<std::size_t>(concurrency_) * 2 + 2)) {
   if (first_page_ < 1) {
     throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(first_page_) + ": pages count from 1");

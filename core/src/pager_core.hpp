@@ -117,13 +117,12 @@ class PagerCore {
   std::string path_;
 
   std::int64_t next_number_;
-  std::int64_t last_number_ = 0;         // total_pages of the page read last
-  std::int64_t highest_ = 0;             // page taken so far
-  std::optional<std::int64_t> counted_;  // records of this reading; nothing where it did not begin at page 1
-  std::int64_t border_ = 0;     // page that the list moved before, and the one before it is read again; 0: none
-  std::int64_t mended_ = 0;     // a page whose border has been read again
-  std::int64_t ahead_;          // how many pages are asked for at once: fewer while the list moves
-  std::int64_t announced_ = 0;  // the last page that was asked for ahead of its time
+  std::int64_t last_number_ = 0;  // total_pages of the page read last
+  std::int64_t highest_ = 0;      // page taken so far
+  std::int64_t border_ = 0;       // page that the list moved before, and the one before it is read again; 0: none
+  std::int64_t mended_ = 0;       // a page whose border has been read again
+  std::int64_t ahead_;            // how many pages are asked for at once: fewer while the list moves
+  std::int64_t announced_ = 0;    // the last page that was asked for ahead of its time
   bool anew_ = false;
   std::optional<std::int64_t>
       resumed_;                     // of the page read next, so many items were yielded in another life; -1: unknown
@@ -132,6 +131,7 @@ class PagerCore {
   std::int64_t first_fetched_ = 0;  // and where it stood in the end, for the state
   std::string_view first_noticed_;
   std::optional<std::int64_t> first_counted_;
+  std::optional<std::int64_t> counted_;  // records of this reading; nothing where it did not begin at page 1
   Ids first_ids_;
   bool ended_ = false;  // the last page has been read
   bool stopped_ = false;

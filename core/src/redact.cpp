@@ -196,10 +196,6 @@ class Search {
   std::string decoded_;
 };
 
-}  // namespace
-
-namespace {
-
 // The first `shown` bytes, of which what is behind them is not shown. Stops when the result has reached `limit` bytes.
 std::string scrub_begin(std::string_view text, std::string_view api_key, std::size_t shown, std::size_t limit) {
   std::string out;

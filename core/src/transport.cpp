@@ -428,14 +428,15 @@ int on_timer(CURLM*, long milliseconds, void* context) noexcept {
 }
 
 // Did libcurl give up because the headers are over a limit of its own? In HTTP/1 it says that memory ran out; that is so
-// unless it has read more than a line may have. In HTTP/2 its callback fails, which nghttp2 reports in these words.
+// unless it has read more than a line may have. In HTTP/2 its callback fails, which nghttp2 reports in these words; on a
+// connection that was used before, libcurl then sends again, which the guard ends.
 bool has_too_large_headers(const Engine::Operation& operation, CURLcode code) noexcept {
   if (!operation.transfer.sent || operation.head.ended()) return false;
   if (static_cast<int>(code) == curle_too_large) return true;
   if (code == CURLE_OUT_OF_MEMORY) {
     return operation.connection != nullptr && operation.connection->read_ahead() > max_header_line;
   }
-  return code == CURLE_RECV_ERROR &&
+  return (code == CURLE_RECV_ERROR || operation.sends > 1) &&
          std::string_view(operation.error.data()).find("callback function failed") != std::string_view::npos;
 }
 

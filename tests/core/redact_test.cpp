@@ -125,7 +125,7 @@ TEST(Scrub, KeyInHex) {
   const std::string key = "live_9fA2>?~x";
   EXPECT_EQ(scrub("a " + in_hex(key) + " b " + in_hex(key, upper_hex_digits) + "!", key), "a [redacted] b [redacted]!");
   EXPECT_EQ(scrub("0x" + in_hex("x" + key + "yz"), key), "0x78[redacted]797a");
-  EXPECT_EQ(scrub("f" + in_hex("LIVE_9FA2>?~X") + "f", key), "f[redacted]f");
+  EXPECT_EQ(scrub(std::string("f").append(in_hex("LIVE_9FA2>?~X")).append("f"), key), "f[redacted]f");
   EXPECT_EQ(scrub(in_hex("live_9fA2"), key), in_hex("live_9fA2"));
 }
 

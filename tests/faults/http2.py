@@ -162,6 +162,16 @@ def no_error(sent: int | None, *, end: bool = False) -> Http2Step:
     return step
 
 
+def big_header(size: int, count: int = 1) -> Http2Step:
+    def step(stream: Stream) -> None:
+        answer = stream.forward()
+        extra = [(f"x-big-{number}", "b" * size) for number in range(count)]
+        stream.send_head(200, ("content-length", str(len(answer.body))), *extra)
+        stream.send_body(answer.body, end=True)
+
+    return step
+
+
 def trailers(stream: Stream) -> None:
     answer = stream.forward()
     stream.send_answer_head(answer, length=False)

@@ -19,6 +19,13 @@ from typing import Any
 GENEROUS = 30.0
 
 
+def serve_each(listener: socket.socket, serve: Callable[[socket.socket], None]) -> None:
+    """Calls `serve` for each connection in a thread of its own, until the listener is closed."""
+    with contextlib.suppress(OSError):
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+
 @dataclass(frozen=True)
 class Answer:
     """The sandbox's answer, as it came."""

@@ -22,6 +22,7 @@ import pytest
 import billcore
 
 from .certificates import Certificates
+from .proxy import serve_each
 
 TIMEOUT = 1.0  # seconds
 FIRST = 8, 10, 1  # release of libcurl that withstands them
@@ -58,7 +59,7 @@ class Flood:
         self.protocols: list[str | None] = []
         self.sent = 0
         self._open: list[ssl.SSLSocket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
+        threading.Thread(target=serve_each, args=(self._listener, self._serve), daemon=True).start()
 
     def __enter__(self) -> Flood:
         return self
@@ -68,12 +69,6 @@ class Flood:
         for each in self._open:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                plain = self._listener.accept()[0]
-                threading.Thread(target=self._serve, args=(plain,), daemon=True).start()
 
     def _serve(self, plain: socket.socket) -> None:
         with contextlib.suppress(OSError), self._context.wrap_socket(plain, server_side=True) as client:

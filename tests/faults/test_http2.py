@@ -7,6 +7,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
 import billcore
 
 from . import http2
@@ -93,6 +95,21 @@ def test_a_write(world: World, language: str, certificates: Certificates, row: R
         assert scene.proxy.writes == 1, "sent twice"
         assert scene.call("orders.get", max_retries=2, timeout=row.timeout).name == OK
     assert outcome.reply["effects"] == row.effect
+
+
+@pytest.mark.parametrize(("size", "count"), [(11_500, 12), (150, 900)])
+@pytest.mark.parametrize("operation", ["orders.get", "subscriptions.charge"])
+def test_headers_over_the_limit(
+    world: World, language: str, certificates: Certificates, operation: str, size: int, count: int
+) -> None:
+    with Http2Scene(world, language, certificates) as scene:
+        assert scene.call("orders.get", max_retries=2).name == OK
+        scene.proxy.add(http2.big_header(size, count))
+        outcome = scene.call(operation, max_retries=2)
+        assert outcome.name == ("ConnectionError" if operation == "orders.get" else LOST), outcome
+        assert "header" in outcome.error["message"], outcome
+        assert len(scene.proxy.seen) == 2, "such headers do not get smaller"
+        assert scene.call("orders.get", max_retries=2).name == OK
 
 
 def test_a_silent_connection_gets_no_further_request(world: World, language: str, certificates: Certificates) -> None:

@@ -22,7 +22,7 @@ import billcore
 
 from . import steps
 from .certificates import Certificates
-from .proxy import GENEROUS, Answer, Exchange, Step, passing
+from .proxy import GENEROUS, Answer, Exchange, Step, passing, serve_each
 from .scene import Scene, World
 from .test_answers import OK
 from .test_async import call
@@ -284,19 +284,13 @@ class TlsProxy:
         self._upstream = port
         self._listener = socket.create_server(("localhost", 0))
         self.url = f"https://localhost:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        threading.Thread(target=serve_each, args=(self._listener, self._serve), daemon=True).start()
 
     def __enter__(self) -> TlsProxy:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._listener.close()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                sock = self._listener.accept()[0]
-                threading.Thread(target=self._serve, args=(sock,), daemon=True).start()
 
     def _serve(self, sock: socket.socket) -> None:
         with contextlib.suppress(OSError), self._outer.wrap_socket(sock, server_side=True) as client:

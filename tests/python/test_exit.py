@@ -35,8 +35,27 @@ def daemons(work):
     time.sleep(float(pause))
 """
 
+ERRORS = """
+client = billcore.Client(**options)
+def work():
+    try:
+        client.subscriptions.get("none")
+    except billcore.NotFoundError:
+        pass
+daemons(work)
+"""
+
 # What each thread does, over and over.
 KINDS = {
+    "errors": ERRORS,
+    "errors that take long to make": """
+make = billcore.NotFoundError.__init__
+def slowly(self, *arguments, **more):
+    time.sleep(0.02)
+    make(self, *arguments, **more)
+billcore.NotFoundError.__init__ = slowly
+"""
+    + ERRORS,
     "answers": """
 client = billcore.Client(**options)
 daemons(lambda: client.subscriptions.get("s"))
@@ -44,29 +63,6 @@ daemons(lambda: client.subscriptions.get("s"))
     "waits": """
 client = billcore.Client(**options)
 daemons(lambda: client.subscriptions.get("late"))
-""",
-    "errors": """
-client = billcore.Client(**options)
-def work():
-    try:
-        client.subscriptions.get("none")
-    except billcore.NotFoundError:
-        pass
-daemons(work)
-""",
-    "errors that take long to make": """
-client = billcore.Client(**options)
-make = billcore.NotFoundError.__init__
-def slowly(self, *arguments, **more):
-    time.sleep(0.02)
-    make(self, *arguments, **more)
-billcore.NotFoundError.__init__ = slowly
-def work():
-    try:
-        client.subscriptions.get("none")
-    except billcore.NotFoundError:
-        pass
-daemons(work)
 """,
     "hooks": """
 class Hooks:

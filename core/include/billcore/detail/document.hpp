@@ -68,8 +68,6 @@ class Document {
 // Node access. Nothing here throws; a wrong kind gives "no".
 [[nodiscard]] Value::Kind kind(const Node* node) noexcept;
 [[nodiscard]] const Node* member(const Node* object, std::string_view name) noexcept;  // null when absent
-/// Of several members of one name the first, where member() gives the last: for what is not read.
-[[nodiscard]] const Node* first_member(const Node* object, std::string_view name) noexcept;
 [[nodiscard]] std::string_view text(const Node* string) noexcept;  // NUL-terminated
 [[nodiscard]] bool boolean(const Node* node) noexcept;
 [[nodiscard]] double real(const Node* number) noexcept;
