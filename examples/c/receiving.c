@@ -93,7 +93,7 @@ void receive_events(inbox* box, billcore_str subscription, const billcore_order*
   printf("    all verified; %s was answered 500, came again, and was dropped\n", duplicate.data);
 }
 
-void refuse_a_forgery(inbox* box, const char* origin) {
+void refuse_a_forgery(inbox* box, const char* url) {
   step(12, "Refuse a forged event");
   billcore_error* err = NULL;
   billcore_str body;
@@ -104,11 +104,11 @@ void refuse_a_forgery(inbox* box, const char* origin) {
   must(billcore_event_raw(box->events[0], &body, &err), &err);
   must(billcore_webhook_sign(body, BILLCORE_STR("a guess of thirty-two characters"), &forged, &err), &err);
   billcore_client* forger =
-      keyless_client(origin, BILLCORE_STR("Service-Signature"), (billcore_str){forged.data, forged.len});
+      keyless_client(url, BILLCORE_STR("Service-Signature"), (billcore_str){forged.data, forged.len});
   must(billcore_request_options_new(&options, &err), &err);
   must(billcore_request_options_set_json(options, body, &err), &err);
   must(billcore_request_options_accept_all_statuses(options, &err), &err);
-  must(billcore_client_request(forger, BILLCORE_STR("POST"), BILLCORE_STR("/webhooks"), options, NULL, &response, &err),
+  must(billcore_client_request(forger, BILLCORE_STR("POST"), BILLCORE_STR("/forged"), options, NULL, &response, &err),
        &err);
   must(billcore_response_status(response, &status, &err), &err);
   inbox_wait(box, EXPECTED_EVENTS, 1);

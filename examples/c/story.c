@@ -296,9 +296,8 @@ int main(void) {
   inbox_init(&box);
   listener* server = listener_new(inbox_receive, &box);
   expect(server != NULL, "the listener could be started");
-  char origin[64], url[80], secret[33];
-  snprintf(origin, sizeof origin, "http://127.0.0.1:%u", listener_port(server));
-  snprintf(url, sizeof url, "%s/webhooks", origin);
+  char url[64], secret[33];
+  snprintf(url, sizeof url, "http://127.0.0.1:%u/webhooks", listener_port(server));
   billcore_error* err = NULL;
   billcore_client* client = NULL;
   must(billcore_client_new(NULL, &client, &err), &err);
@@ -317,7 +316,7 @@ int main(void) {
   renew(client, control, subscription);
   cancel(client, it.id);
   receive_events(&box, it.id, first, second);
-  refuse_a_forgery(&box, origin);
+  refuse_a_forgery(&box, url);
 
   billcore_order_free(second);
   billcore_order_free(first);

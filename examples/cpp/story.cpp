@@ -244,8 +244,9 @@ void refuse_a_forgery(Inbox& inbox, const Listener& listener) {
   step(12, "Refuse a forged event");
   const std::string body(inbox.wait_for(1, 0).events.at(0).raw());
   const auto forged = billcore::webhooks::sign(body, "a guess of thirty-two characters");
-  const Client forger({.base_url = listener.origin(), .api_key = "none", .headers = {{"Service-Signature", forged}}});
-  const auto answer = forger.request("POST", "/webhooks", {.json = body, .raise_on_error = false});
+  const Client forger(
+      {.base_url = listener.origin() + "/webhooks", .api_key = "none", .headers = {{"Service-Signature", forged}}});
+  const auto answer = forger.request("POST", "/forged", {.json = body, .raise_on_error = false});
   const auto refused = inbox.wait_for(1, 0).refused;
   std::string reasons;
   for (const auto reason : refused) reasons += (reasons.empty() ? "" : ", ") + text(to_string(reason));

@@ -253,7 +253,8 @@ def test_contexts_stay_with_their_tasks(run: Run) -> None:
 def test_the_loop_is_not_held_up(run: Run, size: int) -> None:
     """tests/bench/loop_blocking.py measures it; this notices when a request waits in place of its task."""
     note = {"key": "seats", "note": "blue seats for the night train to Bergen with a window and one quiet table"}
-    answer = data({**SUBSCRIPTION, "metadata": [note] * (size // 100)}, delay=0.5)
+    delay = 0.5
+    answer = data({**SUBSCRIPTION, "metadata": [note] * (size // 100)}, delay=delay)
     with serving(lambda _: answer) as (_, client):
 
         async def main() -> list[float]:
@@ -270,4 +271,4 @@ def test_the_loop_is_not_held_up(run: Run, size: int) -> None:
             await client.close()
             return gaps
 
-        assert min(run(main())) < 0.1
+        assert min(run(main())) < delay / 2  # AddressSanitizer alone takes 0.1 s to read 3.9 MB

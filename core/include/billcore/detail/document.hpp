@@ -68,7 +68,7 @@ class Document {
 // Node access. Nothing here throws; a wrong kind gives "no".
 [[nodiscard]] Value::Kind kind(const Node* node) noexcept;
 [[nodiscard]] const Node* member(const Node* object, std::string_view name) noexcept;  // null when absent
-[[nodiscard]] std::string_view text(const Node* string) noexcept;  // NUL-terminated
+[[nodiscard]] std::string_view text(const Node* string) noexcept;                      // NUL-terminated
 [[nodiscard]] bool boolean(const Node* node) noexcept;
 [[nodiscard]] double real(const Node* number) noexcept;
 /// True when the node is a whole number within 64 signed bits.
