@@ -47,6 +47,11 @@ billcore_status billcore_webhook_unwrap(billcore_str body, billcore_str signatur
       err, [&] { put_new(out, billcore::webhooks::unwrap(view(body), optional_view(signature), view(secret))); }, out);
 }
 
+billcore_status billcore_webhook_parse_unverified(billcore_str raw, billcore_event** out, billcore_error** err) {
+  return call(
+      err, [&] { put_new(out, billcore::webhooks::parse_unverified(view(raw))); }, out);
+}
+
 billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out, billcore_error** err) {
   return call(
       err, [&] { put(out, billcore::webhooks::sign(view(body), view(secret))); }, out);

@@ -6,7 +6,9 @@
 #include <new>
 
 #include "allocator.hpp"
+#include "billcore/detail/document.hpp"
 #include "hmac.hpp"
+#include "json_scan.hpp"
 #include "text.hpp"
 
 namespace billcore {
@@ -295,6 +297,15 @@ Event unwrap(std::string_view body, std::optional<std::string_view> signature, s
   VerifierOptions options;
   options.max_body = max_body;
   return Verifier(secret, std::move(options)).unwrap(body, signature);
+}
+
+Event parse_unverified(std::string_view raw) { return parse_unverified_shared(SharedText::own(std::string(raw))); }
+
+Event parse_unverified_shared(SharedText raw) {
+  if (const auto problem = detail::problem_of_extent(raw.text); !problem.empty()) {
+    throw Error(ErrorCode::decode, problem);
+  }
+  return Event::of(detail::Document::parse(std::move(raw)));
 }
 
 std::string sign(std::string_view body, std::string_view secret) {

@@ -365,16 +365,20 @@ class ResponseInfo:
 
 @final
 class Event:
-    """An event of the service: only a verified body makes one.
+    """An event of the service, from a verified body; parse_unverified() is the one that does not look.
 
     Fields are looked up when asked; one that is absent raises MissingFieldError then, one that is null or of the wrong
-    type DecodeError.
+    type DecodeError. event['field'] is the plain JSON value, `'field' in event` tells absent from null.
+    Two events are equal when their bodies are. An event is pickled as its body, and loading it checks no signature.
     Service interface: Events.
     """
 
     @property
     def id(self) -> str | int:
-        """Delivery id, as received: the key to drop duplicates with (but for test.hook, whose id is 0)."""
+        """Delivery id, as received: the key to drop duplicates with (but for test.hook, whose id is 0).
+
+        Compare with billcore.same_id().
+        """
 
     @property
     def name(self) -> str:
@@ -398,6 +402,16 @@ class Event:
     @property
     def raw(self) -> bytes:
         """The body as received."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole envelope as plain JSON values."""
+
+    def __getitem__(self, key: str, /) -> Any: ...
+    def __contains__(self, key: object, /) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: Any, /) -> Self: ...
 
 @final
 class Verified:
@@ -500,6 +514,14 @@ def unwrap(body: Buffer, signature: str | bytes | None, secret: _Secrets, *, max
     """Verify, then parse: the Event. Raises SignatureError, or DecodeError when the body is no event.
 
     Arguments as of verify(). Service interface: Events.
+    """
+
+def parse_unverified(raw: Buffer) -> Event:
+    """An Event from bytes that were verified before and stored since: event.raw of the receiver. Checks nothing.
+
+    raw: any buffer. No signature is looked at, and no age. Right only where nobody but the receiver can write, such as
+    your own job queue; whatever came over the network goes through unwrap(). DecodeError when the bytes are no event.
+    Service interface: Events.
     """
 
 def sign(body: Buffer, secret: str | bytes) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from . import _errors
 from ._errors import InvalidArgumentError as _InvalidArgumentError
 from ._errors import SignatureError
-from ._webhook import Event, Verified, Verifier, VerifyStream, explain, sign, unwrap, verify
+from ._webhook import Event, Verified, Verifier, VerifyStream, explain, parse_unverified, sign, unwrap, verify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs more than the whole of this module
@@ -28,6 +28,7 @@ __all__ = [
     "from_asgi",
     "from_lambda",
     "from_wsgi",
+    "parse_unverified",
     "sign",
     "unwrap",
     "verify",

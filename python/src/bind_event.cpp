@@ -8,6 +8,7 @@
 #include "bind_json.hpp"
 #include "bind_model.hpp"
 #include "objects.hpp"
+#include "webhook_arguments.hpp"
 
 namespace billcore::python {
 
@@ -24,9 +25,9 @@ PyTypeObject* event_type_object = nullptr;
 
 Object& self_of(PyObject* self) noexcept { return *reinterpret_cast<Object*>(self); }
 
-constexpr Field id_field{
-    "id", Kind::id, false,
-    "Delivery id, str or int as received: the key to drop duplicates with (but for test.hook, whose id is 0)."};
+constexpr Field id_field{"id", Kind::id, false,
+                         "Delivery id, str or int as received: the key to drop duplicates with (but for test.hook, "
+                         "whose id is 0); compare with billcore.same_id()."};
 constexpr Field name_field{"name", Kind::word, false, "Event type, such as 'order.paid'."};
 constexpr Field account_field{"account", Kind::integer, false,
                               "Integer id of the account; not the UUID of the base URL, never compare the two."};
@@ -101,11 +102,28 @@ PyObject* repr(PyObject* self) noexcept {
   });
 }
 
-PyObject* reduce(PyObject* /*self*/, PyObject* /*unused*/) noexcept {
-  PyErr_SetString(
-      PyExc_TypeError,
-      "an Event cannot be pickled or copied: it stands for verified bytes; keep event.raw, or event.data, which can");
-  return nullptr;
+int contains(PyObject* self, PyObject* name) noexcept { return has_member(self_of(self).event.value(), name); }
+PyObject* subscript(PyObject* self, PyObject* name) noexcept { return get_member(self_of(self).event.value(), name); }
+
+PyObject* to_dict(PyObject* self, PyObject* /*unused*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] { return plain(self_of(self).event.value()).release().ptr(); });
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
+  if ((operation != Py_EQ && operation != Py_NE) || Py_TYPE(self) != Py_TYPE(other)) Py_RETURN_NOTIMPLEMENTED;
+  return PyObject_RichCompare(self_of(self).body, self_of(other).body, operation);
+}
+
+Py_hash_t hash(PyObject* self) noexcept { return PyObject_Hash(self_of(self).body); }
+
+PyObject* copy(PyObject* self, PyObject* /*memo*/) noexcept { return Py_NewRef(self); }
+
+PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    const auto restore = py::module_::import("billcore._webhook").attr("parse_unverified");
+    const auto body = py::reinterpret_borrow<py::object>(self_of(self).body);
+    return py::make_tuple(restore, py::make_tuple(body)).release().ptr();
+  });
 }
 
 void dealloc(PyObject* self) noexcept {
@@ -129,11 +147,28 @@ std::array getset{
     PyGetSetDef{},
 };
 std::array methods{
-    PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nRefused: TypeError."},
+    PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole envelope as plain JSON values."},
+    PyMethodDef{"__copy__", copy, METH_NOARGS, "__copy__($self, /)\n--\n\nThe event itself, which never changes."},
+    PyMethodDef{"__deepcopy__", copy, METH_O,
+                "__deepcopy__($self, memo, /)\n--\n\nThe event itself, which never changes."},
+    PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the body as received."},
     PyMethodDef{},
 };
 
 }  // namespace
+
+py::bytes own_bytes(py::handle body, const std::string& name) {
+  if (PyBytes_CheckExact(body.ptr())) return py::reinterpret_borrow<py::bytes>(body);
+  const Buffer buffer(body, name);
+  return {buffer.text().data(), buffer.text().size()};
+}
+
+SharedText shared_text(const py::bytes& bytes) {
+  // The Event object keeps the bytes, and outlives everything else that reads them only through resources that do, too.
+  auto* owner = bytes.inc_ref().ptr();
+  return {bytes_of(bytes),
+          {owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); }}};
+}
 
 py::object make_event(Event event, py::bytes body) {
   auto* object = PyObject_New(Object, event_type_object);
@@ -146,13 +181,19 @@ py::object make_event(Event event, py::bytes body) {
 
 void bind_event(py::module_& module) {
   static constexpr const char* doc =
-      "An event of the service: only a verified body makes one.\n\n"
+      "An event of the service, from a verified body; parse_unverified() is the one that does not look.\n\n"
       "Fields are looked up when asked; one that is absent raises MissingFieldError then, one that is null or of\n"
-      "the wrong type DecodeError.\n"
+      "the wrong type DecodeError. event['field'] is the plain JSON value, `'field' in event` tells absent from null.\n"
+      "Two events are equal when their bodies are. An event is pickled as its body, and loading it checks no "
+      "signature.\n"
       "Service interface: Events.";
   event_type_object = make_type<Object>(module, "billcore.webhooks.Event", doc,
                                         {{Py_tp_dealloc, slot(dealloc)},
                                          {Py_tp_repr, slot(repr)},
+                                         {Py_tp_richcompare, slot(compare)},
+                                         {Py_tp_hash, slot(hash)},
+                                         {Py_mp_subscript, slot(subscript)},
+                                         {Py_sq_contains, slot(contains)},
                                          {Py_tp_getset, getset.data()},
                                          {Py_tp_methods, methods.data()}});
 }

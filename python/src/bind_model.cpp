@@ -209,7 +209,7 @@ void dealloc(PyObject* self) noexcept {
   free_object(self);
 }
 
-std::optional<Value> find(PyObject* self, PyObject* name) noexcept {
+std::optional<Value> find(const Value& owner, PyObject* name) noexcept {
   if (!PyUnicode_Check(name)) return std::nullopt;
   py::ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(name, &size);
@@ -217,19 +217,26 @@ std::optional<Value> find(PyObject* self, PyObject* name) noexcept {
     PyErr_Clear();  // a lone surrogate: no member has such a name
     return std::nullopt;
   }
-  return value_of(self).find({text, static_cast<std::size_t>(size)});
+  return owner.find({text, static_cast<std::size_t>(size)});
 }
 
-int contains(PyObject* self, PyObject* name) noexcept { return find(self, name).has_value() ? 1 : 0; }
+}  // namespace
 
-PyObject* subscript(PyObject* self, PyObject* name) noexcept {
+int has_member(const Value& owner, PyObject* name) noexcept { return find(owner, name).has_value() ? 1 : 0; }
+
+PyObject* get_member(const Value& owner, PyObject* name) noexcept {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    const auto found = find(self, name);
+    const auto found = find(owner, name);
     if (found) return plain(*found).release().ptr();
     PyErr_SetObject(PyExc_KeyError, name);
     return nullptr;
   });
 }
+
+namespace {
+
+int contains(PyObject* self, PyObject* name) noexcept { return has_member(value_of(self), name); }
+PyObject* subscript(PyObject* self, PyObject* name) noexcept { return get_member(value_of(self), name); }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
   if ((operation != Py_EQ && operation != Py_NE) || Py_TYPE(self) != Py_TYPE(other)) Py_RETURN_NOTIMPLEMENTED;

@@ -21,4 +21,8 @@ void bind_model(pybind11::module_& module);
 /// The field as a Python value; a null handle when it is not as the table says.
 [[nodiscard]] pybind11::object try_field(const Value& owner, const Field& field);
 
+// What `name in owner` and `owner[name]` give; `owner` is an object. The second one is plain JSON, or null with KeyError set.
+[[nodiscard]] int has_member(const Value& owner, PyObject* name) noexcept;
+[[nodiscard]] PyObject* get_member(const Value& owner, PyObject* name) noexcept;
+
 }  // namespace billcore::python

@@ -190,24 +190,15 @@ py::object verify(const Verifier& verifier, py::handle body, py::handle signatur
 }
 
 py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
-  py::bytes kept;
-  if (PyBytes_CheckExact(body.ptr())) {
-    kept = py::reinterpret_borrow<py::bytes>(body);
-  } else {
-    // Copied before it is checked, since another thread could change it in between; but not when it is too large anyway.
+  // Copied before it is checked, since another thread could change it in between; but not when it is too large anyway.
+  if (!PyBytes_CheckExact(body.ptr())) {
     const Buffer buffer(body);
-    const auto text = buffer.text();
-    if (text.size() > verifier.options().max_body) static_cast<void>(verifier.verify(text, signature));
-    kept = py::bytes(text.data(), text.size());
+    if (buffer.text().size() > verifier.options().max_body)
+      static_cast<void>(verifier.verify(buffer.text(), signature));
   }
-  const auto text = bytes_of(kept);
-  // The Event object keeps the bytes, and outlives everything else that reads them only through resources that do, too.
-  auto* owner = kept.inc_ref().ptr();
-  const std::shared_ptr<const void> keep(
-      owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); });
-  auto event = without_gil_if(text.size() > large_body, [&] {
-    return verifier.unwrap_shared({text, keep}, signature);
-  });
+  auto kept = own_bytes(body);
+  const auto text = shared_text(kept);
+  auto event = without_gil_if(text.text.size() > large_body, [&] { return verifier.unwrap_shared(text, signature); });
   return make_event(std::move(event), std::move(kept));
 }
 

@@ -89,6 +89,19 @@ py::object webhook_unwrap(PyObject* /*module*/, const Call& call) {
   return unwrap(recent_verifier(secret, max_body), body, signature_of(signature));
 }
 
+const Signature& parse_signature() {
+  static const Signature signature("parse_unverified(raw)");
+  return signature;
+}
+
+py::object webhook_parse_unverified(PyObject* /*module*/, const Call& call) {
+  const auto [raw] = parse_signature().bind<1>(call);
+  auto kept = own_bytes(raw, "raw");
+  const auto text = shared_text(kept);
+  auto event = without_gil_if(text.text.size() > large_body, [&] { return webhooks::parse_unverified_shared(text); });
+  return make_event(std::move(event), std::move(kept));
+}
+
 py::str sign(py::handle body, py::handle secret) {
   const Buffer buffer(body);
   const Secrets secrets(secret);
@@ -123,6 +136,13 @@ void bind_functions(py::module_& module) {
                "Verify, then parse: the Event. Raises SignatureError, or DecodeError when the body is no event.\n\n"
                "Arguments as of verify(). Service interface: Events.",
                home);
+  def_function(
+      module, parse_signature(), fast_call<webhook_parse_unverified>,
+      "An Event from bytes that were verified before and stored since: event.raw of the receiver. Checks nothing.\n\n"
+      "raw: any buffer. No signature is looked at, and no age. Right only where nobody but the receiver can write,\n"
+      "such as your own job queue; whatever came over the network goes through unwrap(). DecodeError when the\n"
+      "bytes are no event. Service interface: Events.",
+      home);
 
   static const Signature sign_signature("sign(body, secret)");
   module.def(

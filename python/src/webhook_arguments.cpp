@@ -63,15 +63,16 @@ ClockFunction clock_function(py::handle clock) {
   return std::make_shared<py::object>(py::reinterpret_borrow<py::object>(clock));
 }
 
-Buffer::Buffer(py::handle body) {
+Buffer::Buffer(py::handle body, const std::string& name) {
   auto* object = body.ptr();
-  if (PyUnicode_Check(object)) refuse("body is a str: pass the raw bytes of the request, decoding can change them");
-  if (PyDict_Check(object)) refuse("body is a dict: pass the raw bytes of the request, parsing loses what was signed");
-  if (body.is_none()) refuse("body is None: pass the raw bytes of the request (b'' when there are none)");
-  if (PyObject_CheckBuffer(object) == 0) refuse("body must be bytes or another buffer, not " + type_name(body));
+  if (PyUnicode_Check(object)) refuse(name + " is a str: pass the raw bytes of the request, decoding can change them");
+  if (PyDict_Check(object))
+    refuse(name + " is a dict: pass the raw bytes of the request, parsing loses what was signed");
+  if (body.is_none()) refuse(name + " is None: pass the raw bytes of the request (b'' when there are none)");
+  if (PyObject_CheckBuffer(object) == 0) refuse(name + " must be bytes or another buffer, not " + type_name(body));
   if (PyObject_GetBuffer(object, &view_, PyBUF_SIMPLE) != 0) {
     PyErr_Clear();
-    refuse("body is a buffer that is not contiguous: pass bytes(body)");
+    refuse(name + " is a buffer that is not contiguous: pass bytes(" + name + ")");
   }
 }
 

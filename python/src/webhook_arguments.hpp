@@ -19,7 +19,7 @@ namespace py = pybind11;
 /// The bytes of a buffer, borrowed. Whatever is no buffer of bytes is Error(invalid_argument), with the reason.
 class Buffer {
  public:
-  explicit Buffer(py::handle body);
+  explicit Buffer(py::handle body, const std::string& name = "body");
   ~Buffer() { PyBuffer_Release(&view_); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;

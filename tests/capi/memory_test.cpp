@@ -95,6 +95,13 @@ int main() {
     billcore_event_free(event);
     return status;
   });
+  starve("parse_unverified", BILLCORE_OK, [&](billcore_error** err) {
+    billcore_event* event = nullptr;
+    const auto status = billcore_webhook_parse_unverified(body, &event, err);
+    require((event != nullptr) == (status == BILLCORE_OK), "parse_unverified", "an output of a failed call");
+    billcore_event_free(event);
+    return status;
+  });
   starve("a wrong signature", BILLCORE_SIGNATURE,
          [&](billcore_error** err) { return billcore_webhook_verify(body, BILLCORE_STR("no"), secret, err); });
   starve("explain", BILLCORE_OK, [&](billcore_error** err) {

@@ -196,6 +196,11 @@ static yyjson_mut_val* explain(job* self, billcore_str body) {
   return out;
 }
 
+static yyjson_mut_val* parse_unverified(job* self, billcore_str body) {
+  billcore_event* event = NULL;
+  return ok(billcore_webhook_parse_unverified(body, &event, &self->err)) ? read_event(self, event, body) : NULL;
+}
+
 yyjson_mut_val* run_webhook(job* self, const char* verb) {
   yyjson_val* encoded = yyjson_obj_get(self->args, "body_b64");
   bytes body = base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
@@ -205,6 +210,8 @@ yyjson_mut_val* run_webhook(job* self, const char* verb) {
     out = sign(self, str_of(body));
   } else if (strcmp(verb, "explain") == 0) {
     out = explain(self, str_of(body));
+  } else if (strcmp(verb, "parse_unverified") == 0) {
+    out = parse_unverified(self, str_of(body));
   } else {
     billcore_verifier* verifier = make_verifier(self, &now);
     if (verifier != NULL)

@@ -167,6 +167,8 @@ class PythonDriver:
         body = args["body"] if "body" in args else base64.b64decode(args["body_b64"])
         if verb == "sign":
             return {"signature": self._webhooks.sign(body, _bytes_or_text(args["secret"]))}
+        if verb == "parse_unverified":
+            return self._event(self._webhooks.parse_unverified(body), body, args["read"])
         secrets = [_bytes_or_text(secret) for secret in args["secrets"]]
         signature = _header_text(args.get("signature"))
         if verb == "explain":

@@ -205,6 +205,20 @@ TEST(Webhook, SharedBodyIsNotCopied) {
   const char* where = body.text.data();
   const auto event = Verifier(secret).unwrap_shared(body, webhooks::sign(body.text, secret));
   EXPECT_EQ(event.raw().data(), where);
+  EXPECT_EQ(webhooks::parse_unverified_shared(body).raw().data(), where);
+}
+
+TEST(Webhook, StoredBodyIsCopiedAndReadWithoutASignature) {
+  std::optional<Event> event;
+  {
+    const std::string body = R"({"id":7,"name":"order.paid","account":1,"data":{"id":"o1","total":5}})";
+    event = webhooks::parse_unverified(body);
+  }
+  EXPECT_EQ(event->type(), EventType::order_paid);
+  EXPECT_EQ(event->data_as<Order>().value().total(), 5);
+  for (const std::string& no_event : {std::string("[]"), std::string("{"), std::string(2'000'000, '[')}) {
+    EXPECT_EQ(code_of([&] { (void)webhooks::parse_unverified(no_event); }), ErrorCode::decode);
+  }
 }
 
 TEST(Webhook, EventAndItsDataOutliveEachOther) {

@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/** An event, which only comes from a body whose signature was right (billcore/webhook.h). Freed with
- * billcore_event_free. Texts live as long as it. Threads: immutable. Service interface: Events, Envelope. */
+/** An event, from a body whose signature was right (billcore/webhook.h; billcore_webhook_parse_unverified is the one
+ * that does not look). Freed with billcore_event_free. Texts live as long as it. Threads: immutable. Service interface: Events, Envelope. */
 typedef struct billcore_event billcore_event;
 
 /** The event names; UNKNOWN is any other, which is ordinary. Append-only. Service interface: Events, Catalog. */
@@ -43,8 +43,8 @@ enum {
   BILLCORE_DATA_VALUE = 6     /* any other JSON */
 };
 
-/** Delivery id, the key to drop duplicates with (not for test.hook, whose id is 0); opaque. is_integer may be NULL:
- * whether it came as a JSON integer.  @since 0.1 */
+/** Delivery id, the key to drop duplicates with (not for test.hook, whose id is 0); opaque: compare with
+ * billcore_same_id. is_integer may be NULL: whether it came as a JSON integer.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_id(const billcore_event* event, billcore_str* text, bool* is_integer,
                                                billcore_error** err);
 

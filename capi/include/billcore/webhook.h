@@ -24,6 +24,13 @@ BILLCORE_API billcore_status billcore_webhook_verify(billcore_str body, billcore
 BILLCORE_API billcore_status billcore_webhook_unwrap(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_event** out, billcore_error** err);
 
+/** An event from bytes that were verified before and stored since, such as those of a job queue: billcore_event_raw of the
+ * receiver. It checks no signature and no age. Right only where nobody but the receiver can write; whatever came over the
+ * network goes through billcore_webhook_unwrap. Copies the bytes; BILLCORE_DECODE when they are no event. New; free it with
+ * billcore_event_free.  Threads: any.  @since 0.1 */
+BILLCORE_API billcore_status billcore_webhook_parse_unverified(billcore_str raw, billcore_event** out,
+                                                               billcore_error** err);
+
 /** The signature the service would send, 64 lowercase hex digits: to test your own receiver. BILLCORE_CONFIG for a
  * secret that has not 32 bytes. Free *out with billcore_buf_free.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out,

@@ -1,6 +1,7 @@
 // Events of the service, as they arrive by webhook.
 //
-// An Event can only come from verified bytes (Verifier, webhooks::unwrap): there is no other constructor.
+// An Event comes from verified bytes (Verifier, webhooks::unwrap). The one other source says so in its name:
+// webhooks::parse_unverified, for bytes that were verified before and stored.
 // Ownership, threads and errors as in resource.hpp. Service interface: Events.
 #pragma once
 
@@ -16,8 +17,12 @@
 namespace billcore {
 
 class Verifier;
+class Event;
 namespace detail {
 class DocumentPool;
+}
+namespace webhooks {
+[[nodiscard]] Event parse_unverified_shared(SharedText raw);
 }
 
 /// The eleven event names. `unknown`: any other, which is ordinary.
@@ -62,7 +67,7 @@ using EventData = std::variant<std::monostate, Subscription, Order, Product, Pro
 
 class Event {
  public:
-  /// Delivery id, the key to drop duplicates with (not for test.hook, whose id is 0). Opaque.
+  /// Delivery id, the key to drop duplicates with (not for test.hook, whose id is 0). Opaque; compare with same_id().
   [[nodiscard]] Id id() const { return read_id(field("id")); }
   [[nodiscard]] std::string_view name() const { return field("name").text(); }
   [[nodiscard]] EventType type() const noexcept { return type_; }
@@ -85,6 +90,7 @@ class Event {
 
  private:
   friend class Verifier;
+  friend Event webhooks::parse_unverified_shared(SharedText raw);
   explicit Event(Value envelope);
   // Both throw Error(decode). The first one copies the body, the second one borrows it and holds `keep`.
   static Event parse(const Verified& verified, const std::shared_ptr<detail::DocumentPool>& pool);

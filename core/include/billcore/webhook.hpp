@@ -123,6 +123,12 @@ namespace webhooks {
                               std::size_t max_body = default_max_body);
 [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                            std::size_t max_body = default_max_body);
+/// An event from bytes that were verified before and stored since, such as those of a job queue: Event::raw() of the
+/// receiver. It checks no signature and no age. Right only where nobody but the receiver can write; whatever came over
+/// the network goes through unwrap(). Copies the bytes. Throws Error(decode) when they are no event.
+[[nodiscard]] Event parse_unverified(std::string_view raw);
+/// The same without the copy: the event holds `raw.keep`.
+[[nodiscard]] Event parse_unverified_shared(SharedText raw);
 /// Why is this refused? Tries offline what goes wrong in practice (the body re-serialised, still in base64, with another
 /// line end; the signature in upper case or with a prefix; the secret with white space, in another encoding, another of
 /// the list) and names what would have matched. A few lines of text for a person. It never accepts: the text is all it
