@@ -15,23 +15,36 @@ from conformance.server import Reply, Request, ScriptedServer, json_reply
 
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, measured_environment, page
 
+AT_ONCE = 8  # pages on their way, and so connections
 MOST = 2 << 20  # bytes that 10,000 calls may leave behind: a leak of one small answer each would be far more
 GENEROUS = 300.0  # seconds
 
 PREAMBLE = """
-import gc, json, os, sys, threading
+import gc, json, os, socket, stat, sys, threading
 import billcore
 
 options = dict(base_url=sys.argv[1], api_key=sys.argv[2], ca_bundle=sys.argv[3] or None, max_retries=0, timeout=60)
 
+def connections():
+    found = 0
+    for name in os.listdir("/proc/self/fd"):
+        path = "/proc/self/fd/" + name
+        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode):  # the one of listdir() itself is gone
+            with socket.socket(fileno=os.dup(int(name))) as each:
+                found += each.family == socket.AF_INET
+    return found
+
+# How many connections wait to be used again depends on how many pages were on their way at once, so they count apart.
 def measure():
     gc.collect()
+    kept = connections()
     with open("/proc/self/statm") as file:
         pages = int(file.read().split()[1])
     return {
         "memory": pages * os.sysconf("SC_PAGE_SIZE"),
         "objects": sys.getallocatedblocks(),
-        "descriptors": len(os.listdir("/proc/self/fd")),
+        "descriptors": len(os.listdir("/proc/self/fd")) - kept,
+        "connections": kept,
         "threads": len(os.listdir("/proc/self/task")),
     }
 
@@ -96,8 +109,11 @@ def run(count):
         call(number)
     return measure()
 
-before = run(1500)
-print(json.dumps([before, run(10_000)]))
+before, after = run(1500), run(10_000)
+other.close()
+client.close()
+assert connections() == 0
+print(json.dumps([before, after]))
 """
 
 AWAITED = """
@@ -243,6 +259,7 @@ def measures(code: str, server: ScriptedServer, *arguments: str) -> tuple[dict[s
 
 def check(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert after["descriptors"] == before["descriptors"]
+    assert after["connections"] <= AT_ONCE
     assert after["threads"] == before["threads"] == 1
     assert after["memory"] <= before["memory"] + MOST
     assert after["objects"] <= before["objects"] + 1000  # up to 510 come and go, however many calls there are
@@ -271,6 +288,7 @@ def test_hundreds_of_streams() -> None:
         before, after = measures(COLUMNS, server, "")
     assert after["memory"] <= before["memory"] + 4 * MOST, "200 times 150 KB would be far more"
     assert after["descriptors"] == before["descriptors"]
+    assert after["connections"] <= AT_ONCE
     assert after["objects"] <= before["objects"] + 1000
 
 
