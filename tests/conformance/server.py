@@ -221,10 +221,17 @@ def _read_request(connection: socket.socket, buffer: bytes, number: int) -> tupl
     return Request(method, target, version, headers, buffer[:length], number), buffer[length:]
 
 
+_closed: list[socket.socket] = []
+
+
 def closed_port() -> int:
-    """A port of the loopback interface that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+    """A port of the loopback interface that nobody listens on, now or later.
+
+    It stays bound: whoever got it after us would be asked what our client asks.
+    """
+    _closed.append(socket.socket())
+    _closed[-1].bind(("127.0.0.1", 0))
+    return int(_closed[-1].getsockname()[1])
 
 
 class SilentListener:

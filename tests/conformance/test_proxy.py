@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from .drivers import Driver
+from .server import closed_port
 from .tcp import TcpServer, tunnel
 from .test_tls import GET, POST, Server, make_certificate, server_context
 
@@ -99,9 +100,7 @@ def test_a_proxy_that_refuses(driver: Driver, server: Server, call: dict[str, An
 
 @pytest.mark.parametrize("call", [GET, POST], ids=["get", "charge"])
 def test_a_proxy_that_is_not_there(driver: Driver, server: Server, call: dict[str, Any]) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        error = driver.run({**call, "client": _client(server, f"http://127.0.0.1:{unused.getsockname()[1]}")})["error"]
+    error = driver.run({**call, "client": _client(server, f"http://127.0.0.1:{closed_port()}")})["error"]
     assert error["class"] == "ConnectionError" and not error.get("outcome_unknown")
 
 

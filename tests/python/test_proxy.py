@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import billcore
+from conformance.server import closed_port
 from conformance.test_proxy import Proxy
 
 from .conftest import Serve
@@ -111,10 +111,8 @@ def test_no_proxy_is_heard(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, name: 
 def test_no_proxy_with_addresses(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, value: str, heard: bool) -> None:
     """0.0.0.0 is this machine, but no loopback address."""
     monkeypatch.setenv("NO_PROXY", value)
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        with pytest.raises(billcore.ConnectionError, match="no connection" if heard else "the proxy answered 403"):
-            get(base_url=f"https://0.0.0.0:{unused.getsockname()[1]}/acct")
+    with pytest.raises(billcore.ConnectionError, match="no connection" if heard else "the proxy answered 403"):
+        get(base_url=f"https://0.0.0.0:{closed_port()}/acct")
     assert len(proxy.heads) == (not heard)
 
 
@@ -156,11 +154,8 @@ def test_never_for_loopback(serve: Serve, proxy: Proxy, host: str) -> None:
 
 
 def test_a_password_is_in_no_text() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"http://user:s3cret@127.0.0.1:{unused.getsockname()[1]}"
-        with pytest.raises(billcore.ConnectionError) as caught:
-            get(url)
+    with pytest.raises(billcore.ConnectionError) as caught:
+        get(f"http://user:s3cret@127.0.0.1:{closed_port()}")
     assert "s3cret" not in repr(caught.value)
     with pytest.raises(billcore.ConfigError) as refused:
         get("ftp://user:s3cret@proxy.example")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import billcore
-from conformance.server import Reply, json_reply
+from conformance.server import Reply, closed_port, json_reply
 
 from .conftest import Serve
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data
@@ -80,14 +80,12 @@ def test_a_write_that_was_sent_is_never_repeated(
 
 @pytest.mark.parametrize("call", [lambda client: client.subscriptions.get("s"), *WRITES])
 def test_nobody_listens(call: Callable[[billcore.Client], object]) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        port = unused.getsockname()[1]
-        with (
-            billcore.Client(base_url=f"http://127.0.0.1:{port}{ACCOUNT}", api_key=API_KEY, max_retries=1) as client,
-            pytest.raises(billcore.ConnectionError, match="attempt 2"),
-        ):
-            call(client)
+    url = f"http://127.0.0.1:{closed_port()}{ACCOUNT}"
+    with (
+        billcore.Client(base_url=url, api_key=API_KEY, max_retries=1) as client,
+        pytest.raises(billcore.ConnectionError, match="attempt 2"),
+    ):
+        call(client)
 
 
 def test_a_write_leaves_once_somebody_listens() -> None:
