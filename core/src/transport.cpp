@@ -122,6 +122,11 @@ Failure classify(CURLcode code) noexcept {
   }
 }
 
+// Is the whole connection at an end, not one of its streams?
+bool breaks_connection(CURLcode code) noexcept {
+  return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_HTTP2;
+}
+
 // Is it an alert of the other side about the client's certificate? In TLS 1.3 that comes where the answer should: the
 // client has done its part by then, and the request has left.
 bool refuses_certificate(std::string_view reason) noexcept {
@@ -335,6 +340,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto connection = operation.engine.connections.find(local_port);
   if (!operation.opened && (connection == nullptr || !is_usable(operation, *connection))) {
     operation.transfer.dead_before_send = true;
+    operation.forbid_reuse();  // or libcurl may choose it again
     return CURL_PREREQFUNC_ABORT;
   }
   operation.sends = 1;
@@ -428,16 +434,23 @@ int on_timer(CURLM*, long milliseconds, void* context) noexcept {
 }
 
 // Did libcurl give up because the headers are over a limit of its own? In HTTP/1 it says that memory ran out; that is so
-// unless it has read more than a line may have. In HTTP/2 its callback fails, which nghttp2 reports in these words; on a
-// connection that was used before, libcurl then sends again, which the guard ends.
+// unless it has read more than a line may have. In HTTP/2 its callback fails, or nghttp2 has seen enough of them; nghttp2
+// reports both in words only. On a connection that was used before, libcurl then sends again, which the guard ends.
 bool has_too_large_headers(const Engine::Operation& operation, CURLcode code) noexcept {
   if (!operation.transfer.sent || operation.head.ended()) return false;
   if (static_cast<int>(code) == curle_too_large) return true;
   if (code == CURLE_OUT_OF_MEMORY) {
     return operation.connection != nullptr && operation.connection->read_ahead() > max_header_line;
   }
-  return (code == CURLE_RECV_ERROR || operation.sends > 1) &&
-         std::string_view(operation.error.data()).find("callback function failed") != std::string_view::npos;
+  const std::string_view reason(operation.error.data());
+  return code != CURLE_OK && (reason.find("callback function failed") != std::string_view::npos ||
+                              reason.find("Too many CONTINUATION frames") != std::string_view::npos);
+}
+
+// Does libcurl itself, from about 8.20 on, refuse a Content-Length that is not one number? It does so before it shows the line.
+bool has_bad_length(const Engine::Operation& operation, CURLcode code) noexcept {
+  return code == CURLE_WEIRD_SERVER_REPLY && operation.transfer.sent &&
+         std::string_view(operation.error.data()).find("Content-Length") != std::string_view::npos;
 }
 
 // What a proxy answered when it was asked for a tunnel; 0 without one.
@@ -640,6 +653,8 @@ bool Engine::Impl::collect(Deadline until) {
     transfer.head = std::move(operation->head.text());
     transfer.is_delimited = operation->head.frames_the_body();
     transfer.failure = classify(code);
+    // libcurl 8.22 goes on to use a connection that nghttp2 has given up.
+    if (breaks_connection(code) && operation->connection != nullptr) operation->connection->retired = true;
     if (operation->over_limit) {
       transfer.failure = Failure::too_large;
       transfer.reason = "the answer is over max_response (" + std::to_string(operation->max_response) + " bytes)";
@@ -663,7 +678,7 @@ bool Engine::Impl::collect(Deadline until) {
       transfer.failure = Failure::reset;
       transfer.died_on_reuse = true;
       transfer.reason = "the connection died before an answer came";
-    } else if (operation->head.is_contradictory()) {
+    } else if (operation->head.is_contradictory() || has_bad_length(*operation, code)) {
       transfer.failure = Failure::truncated;
       transfer.reason = "Content-Length is not one number, so the end of the answer is not known";
     } else if (code == CURLE_OK && !operation->head.ended()) {
