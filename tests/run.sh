@@ -102,7 +102,7 @@ area_capi() {
 }
 area_python() {
   configure_and_build dev
-  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q tests/python
+  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q --durations=20 tests/python
 }
 area_sandbox() {
   PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q tests/sandbox
