@@ -27,22 +27,36 @@ void for_each_element(std::string_view value, Each each) {
   }
 }
 
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+// `HTTP/1.1 200 OK`, `HTTP/2 200`: 0 for a line of another form, or with a status below 100.
+int status_of(std::string_view line) noexcept {
+  constexpr std::string_view name = "HTTP/";
+  if (!line.starts_with(name) || line.size() == name.size() || !is_digit(line[name.size()])) return 0;
+  line.remove_prefix(name.size() + 1);
+  if (line.size() > 1 && line.front() == '.' && is_digit(line[1])) line.remove_prefix(2);
+  const auto status = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  if (status.size() == line.size()) return 0;
+  const int number = whole_number<int>(status.substr(0, 3)).value_or(0);
+  return number < 100 ? 0 : number;
+}
+
 }  // namespace
 
 void HeadReader::begin(std::string_view status_line) {
   *this = HeadReader();
+  begun_ = true;
   http2_ = status_line.starts_with("HTTP/2");
-  const auto status = status_line.substr(std::min(status_line.find(' '), status_line.size()));
-  status_ = whole_number<int>(trim(status).substr(0, 3)).value_or(0);
+  status_ = status_of(status_line);
 }
 
 void HeadReader::take(std::string_view line) {
   if (ended_) return;
-  if (status_ == 0 && line.starts_with("HTTP/")) return begin(line);
+  if (!begun_) return begin(line);
   if (line == "\r\n" || line == "\n") {
     // After the head of an interim answer another status line follows; 101 would end HTTP, and nothing asks for that.
     if (status_ >= 100 && status_ < 200 && status_ != 101) {
-      status_ = 0;
+      begun_ = false;
     } else {
       ended_ = true;
     }

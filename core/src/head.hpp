@@ -45,6 +45,8 @@ class HeadReader {
 
   /// Has the whole final head arrived?
   [[nodiscard]] bool ended() const noexcept { return ended_; }
+  /// Of its status line; 0 when that is not one of HTTP.
+  [[nodiscard]] int status() const noexcept { return status_; }
   [[nodiscard]] bool is_http2() const noexcept { return http2_; }
   /// Is the body in the chunked transfer coding (HTTP/1.1)?
   [[nodiscard]] bool is_chunked() const noexcept { return chunked_; }
@@ -66,6 +68,7 @@ class HeadReader {
   std::string text_;
   std::optional<std::uint64_t> length_;
   int status_ = 0;
+  bool begun_ = false;
   bool ended_ = false;
   bool http2_ = false;
   bool chunked_ = false;

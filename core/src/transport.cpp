@@ -369,7 +369,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   const bool was_ended = head.ended();
   head.take(line);
   if (was_ended || !head.ended()) return line.size();
-  if (head.is_contradictory()) return 0;
+  if (head.is_contradictory() || head.status() == 0) return 0;
   if (head.is_http2()) {
     if (operation.connection != nullptr) operation.connection->http2 = true;
   } else if (head.is_bodyless() && (operation.connection == nullptr || operation.connection->has_unparsed())) {
@@ -678,6 +678,11 @@ bool Engine::Impl::collect(Deadline until) {
       transfer.failure = Failure::reset;
       transfer.died_on_reuse = true;
       transfer.reason = "the connection died before an answer came";
+    } else if (operation->head.ended() && operation->head.status() != transfer.status) {
+      // libcurl takes a status line that it cannot read as one of 200.
+      transfer.failure = Failure::protocol;
+      transfer.status = 0;
+      transfer.reason = "the status line is not one of HTTP";
     } else if (operation->head.is_contradictory() || has_bad_length(*operation, code)) {
       transfer.failure = Failure::truncated;
       transfer.reason = "Content-Length is not one number, so the end of the answer is not known";

@@ -271,6 +271,25 @@ TEST(Client, KeyIsInNoErrorEvenWhenTheServerEchoesIt) {
   }
 }
 
+// libcurl takes each of these lines as one of 200.
+TEST(Client, AStatusLineThatIsNoneIsNoSuccess) {
+  for (const std::string line : {"http/1.1 402 X", "HTTP/x.1 402 X", "HTTP/x.1 200 OK"}) {
+    ScriptedServer server([&line](const std::string&) {
+      const std::string body = R"({"data":{"id":"ord_1"}})";
+      return line + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    });
+    ClientOptions options;
+    options.base_url = server.url();
+    options.api_key = "key";
+    const Client client(options);
+    const auto charged = error_of([&] { (void)client.subscriptions().charge("s", {1, 2, {}, {}, {}}); });
+    EXPECT_EQ(charged.code(), ErrorCode::outcome_unknown) << line;
+    EXPECT_EQ(charged.detail().http_status, 0) << line;
+    EXPECT_NE(charged.message().find("status line"), std::string::npos) << charged.message();
+    EXPECT_EQ(error_of([&] { (void)client.orders().get("o"); }).code(), ErrorCode::connection) << line;
+  }
+}
+
 TEST(Client, OptionsThatCannotWorkAreRefused) {
   const auto refused = [](const std::function<void(ClientOptions&)>& change) {
     ClientOptions options;

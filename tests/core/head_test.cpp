@@ -49,6 +49,29 @@ TEST(HeadReader, TakesAStatusLineForOneAtTheBeginningOnly) {
   EXPECT_EQ(head.length(), 4U);
 }
 
+TEST(HeadReader, ReadsTheStatus) {
+  for (const auto& [line, status] :
+       std::initializer_list<std::pair<std::string_view, int>>{{"HTTP/1.1 200 OK\r\n", 200},
+                                                               {"HTTP/1.0 404\r\n", 404},
+                                                               {"HTTP/2 204\r\n", 204},
+                                                               {"HTTP/3 599 \r\n", 599},
+                                                               {"HTTP/1.1  402 X\n", 402},
+                                                               {"http/1.1 402 X\r\n", 0},
+                                                               {"HTTP/x.1 402 X\r\n", 0},
+                                                               {"HTTP/1.1 /02 X\r\n", 0},
+                                                               {"HTTP/1.1 40 X\r\n", 0},
+                                                               {"HTTP/1.1 099 X\r\n", 0},
+                                                               {"HTTP/1.1402 X\r\n", 0},
+                                                               {"HTTP/402 X\r\n", 0},
+                                                               {"HTTP/\r\n", 0},
+                                                               {"HTTP\r\n", 0},
+                                                               {" HTTP/1.1 402 X\r\n", 0}}) {
+    EXPECT_EQ(read({line, "\r\n"}).status(), status) << line;
+    EXPECT_EQ(read({"HTTP/1.1 100 Continue\r\n", "\r\n", line, "\r\n"}).status(), status) << line;
+    EXPECT_EQ(read({line, "HTTP/1.1 200 OK\r\n", "\r\n"}).status(), status) << line;
+  }
+}
+
 TEST(HeadReader, ReadsTheLength) {
   struct Row {
     std::string_view value;
