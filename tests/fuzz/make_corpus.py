@@ -1,6 +1,7 @@
 """Seeds of the fuzz targets, from the shared fixtures: PYTHONPATH=tests python tests/fuzz/make_corpus.py FOLDER
 
-FOLDER/TARGET gets a file for each case that concerns the target, FOLDER/fields.dict the names and texts worth trying.
+FOLDER/TARGET gets a file for each case that concerns the target, FOLDER/fields.dict the names and texts worth trying;
+FOLDER/TARGET.dict those of a target that has some of its own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.fixtures import body_bytes, load, text_or_b64
+from fuzz import wire_corpus
 
 MAX_SEED = 16 * 1024
 RESOURCES = {
@@ -119,13 +121,16 @@ def dictionary() -> list[bytes]:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    for target, texts in seeds().items():
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus = seeds() | {"wire": wire_corpus.seeds()}
+    for target, texts in corpus.items():
         place = folder / target
         place.mkdir(parents=True, exist_ok=True)
         for text in texts:
             (place / hashlib.sha256(text).hexdigest()[:16]).write_bytes(text)
-    quoted = ("".join(rf"\x{byte:02x}" for byte in word) for word in dictionary())
-    (folder / "fields.dict").write_text("".join(f'"{word}"\n' for word in quoted))
+    for name, words in {"fields": dictionary(), "wire": wire_corpus.dictionary()}.items():
+        quoted = ("".join(rf"\x{byte:02x}" for byte in word) for word in words)
+        (folder / f"{name}.dict").write_text("".join(f'"{word}"\n' for word in quoted))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the verifier, the envelope and every resource view (clang's libFuzzer, AddressSanitizer, UndefinedBehaviorSanitizer).
+# Fuzzes the verifier, the envelope, every resource view, and the client against a hostile peer (clang's libFuzzer,
+# AddressSanitizer, UndefinedBehaviorSanitizer).
 #   tests/fuzz/run.sh [SECONDS=10] [TARGET…]     each target runs that long, two at a time; 0: known inputs alone
 # First come the inputs known already: the seeds, tests/fuzz/regressions, and what was found and is still kept in
 # build/fuzz/findings. The corpus grows in build/fuzz/corpus. A finding that is fixed belongs into tests/fuzz/regressions.
@@ -8,7 +9,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-all_targets=(header explain envelope value subscription order product product_group)
+all_targets=(header explain envelope value subscription order product product_group wire)
 seconds=10
 case "${1:-}" in '' | *[!0-9]*) ;; *) seconds="$1"; shift ;; esac
 targets=("$@")
@@ -36,7 +37,9 @@ PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/see
 # One target: the known inputs, then new ones. Prints its line; its status says whether all was well.
 fuzz() {
   local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
-  local options=(-max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="$build/seeds/fields.dict"
+  local words="$build/seeds/$target.dict"
+  [ -e "$words" ] || words="$build/seeds/fields.dict"
+  local options=(-max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="$words"
     -artifact_prefix="build/fuzz/findings/$target/")
   mkdir -p "$findings/$target" "$build/corpus/$target"
   mapfile -t known < <(find "tests/fuzz/regressions/$target" "build/fuzz/findings/$target" "build/fuzz/seeds/$target" -type f 2>/dev/null)

@@ -1,0 +1,266 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "answer.hpp"
+#include "support.hpp"
+
+namespace billcore::fuzz {
+namespace {
+
+constexpr std::int64_t margin = 100'000;  // microseconds: a call ends that long after its deadline
+constexpr std::int64_t close_to_it = 10'000;
+constexpr std::uint64_t most_waits = 20'000;
+
+using Requests = std::vector<const Received*>;
+
+void require_of(const Call& call, bool kept, const char* promise) {
+  if (!kept) {
+    std::fprintf(stderr, "call %d (%c) ended with %s\n", call.number, call.kind,
+                 call.error ? call.error->what() : call.result.c_str());
+  }
+  require(kept, promise);
+}
+
+Requests requests_of(const Call& call, const Peer& peer) {
+  Requests out;
+  for (const auto& request : peer.received()) {
+    // What was cut off before it said whose it is may be anybody's; clients send so little at once that it is not cut.
+    if (request.call == call.number) out.push_back(&request);
+  }
+  return out;
+}
+
+std::string_view sent_behind(const Peer& peer, const Received& request) {
+  return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
+}
+
+// Did everything that was sent before this request belong to the plain answers of those before it? Only then is it known
+// where its answer begins.
+bool is_aligned(const Peer& peer, const Received& request) {
+  std::size_t end = 0;
+  for (const auto& other : peer.received()) {
+    if (other.connection != request.connection) continue;
+    if (other.sent_before != end) return false;
+    if (&other == &request) return true;
+    const auto answer = plain_answer(sent_behind(peer, other));
+    if (!answer) return false;
+    end += answer->size;
+  }
+  return false;
+}
+
+bool has_sent_status(const Peer& peer, const Requests& requests, int status) {
+  return std::any_of(requests.begin(), requests.end(), [&](const Received* request) {
+    const auto text = peer.sent(request->connection).bytes;
+    for (auto at = text.find("HTTP/"); at != std::string::npos; at = text.find("HTTP/", at + 1)) {
+      const auto line = std::string_view(text).substr(at, text.find('\n', at) - at);
+      if (line.find(std::to_string(status)) != std::string_view::npos) return true;
+    }
+    return false;
+  });
+}
+
+// A text that is shown may be cut within a token, with dots behind it.
+bool is_whole(std::string_view token, const std::string& nonce) {
+  const auto digit = [&](std::size_t at) { return token[nonce.size() + at] >= '0' && token[nonce.size() + at] <= '9'; };
+  return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
+}
+
+// Every token in it names this call, or (page > 0) this page of its list; "nobody" may have been said to it before it sent.
+void require_own(std::string_view text, const Call& call, const std::string& nonce, int page = 0) {
+  for (auto at = text.find(nonce); at != std::string_view::npos; at = text.find(nonce, at + 1)) {
+    const auto token = text.substr(at, nonce.size() + 6);
+    if (!is_whole(token, nonce) || token == token_of(nonce, 0, 0)) continue;
+    const auto own = token_of(nonce, call.number, page);
+    const bool same = page > 0 ? token == own : token.substr(0, nonce.size() + 3) == own.substr(0, nonce.size() + 3);
+    require_of(call, same, "an answer is that of its own call");
+  }
+}
+
+ErrorCode code_for(int status) {
+  static const std::map<int, ErrorCode> codes{{401, ErrorCode::authentication},
+                                              {402, ErrorCode::payment},
+                                              {404, ErrorCode::not_found},
+                                              {422, ErrorCode::validation},
+                                              {429, ErrorCode::rate_limit}};
+  const auto found = codes.find(status);
+  return found != codes.end() ? found->second : status >= 500 ? ErrorCode::server : ErrorCode::api;
+}
+
+bool holds_object(const std::string& body) {
+  try {
+    const auto data = parse(body).find("data");
+    return data && data->is_object();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// README, "When a write fails": may this error be said of a write that was received?
+void judge_write(const Call& call, const Peer& peer, const Requests& requests) {
+  require_of(call, requests.size() <= 1, "a write is not sent twice");
+  const bool received = !requests.empty();
+  if (!call.error) {
+    require_of(call, received && (!peer.sent(requests.front()->connection).bytes.empty()),
+               "a write that was done was received");
+    return;
+  }
+  const auto& detail = call.error->detail();
+  const auto status = detail.http_status;
+  switch (call.error->code()) {
+    case ErrorCode::authentication:
+    case ErrorCode::payment:
+    case ErrorCode::not_found:
+    case ErrorCode::validation:
+    case ErrorCode::rate_limit:
+    case ErrorCode::api:
+    case ErrorCode::server:
+      require_of(call, call.error->code() == code_for(status), "an error of the service is that of its status");
+      require_of(call, received && has_sent_status(peer, requests, status), "a refusal is the peer's own word");
+      require_of(call, detail.outcome_unknown == (status < 400 || status == 408 || status >= 500),
+                 "a 4xx but 408 is final; another status leaves a write open");
+      return;
+    case ErrorCode::decode:
+      require_of(call,
+                 received && status >= 200 && status < 300 && has_sent_status(peer, requests, status) &&
+                     !detail.outcome_unknown,
+                 "an answer that is not as promised says that the write was done");
+      return;
+    case ErrorCode::outcome_unknown:
+      require_of(call, detail.outcome_unknown && detail.attempted_at > 0, "an unknown outcome is one, and has a time");
+      return;
+    case ErrorCode::interrupted:
+      require_of(call, call.told_to_end, "only what was interrupted says so");
+      require_of(call, !received || detail.outcome_unknown || status != 0,
+                 "an interrupted write does not say that it never left");
+      require_of(call, status == 0 || detail.cause != ErrorCode::ok || has_sent_status(peer, requests, status),
+                 "a status is the peer's own word");
+      return;
+    case ErrorCode::connection:
+    case ErrorCode::timeout:
+    case ErrorCode::tls:
+    case ErrorCode::transport:
+      require_of(call, !received && !detail.outcome_unknown, "a write that was received may have been done");
+      return;
+    default:
+      require_of(call, false, "a write fails with one of the errors in README's table");
+  }
+}
+
+void judge_read(const Call& call, const Peer& peer, const Requests& requests) {
+  if (call.kind != 'l') {
+    require_of(call, requests.size() <= static_cast<std::size_t>(call.max_retries) + 1,
+               "no read is sent more often than allowed");
+  }
+  if (!call.error) {
+    require_of(call, !requests.empty(), "what was read was asked for");
+    return;
+  }
+  const auto& detail = call.error->detail();
+  require_of(call, !detail.outcome_unknown, "no read is of unknown outcome");
+  switch (call.error->code()) {
+    case ErrorCode::interrupted:
+      require_of(call, call.told_to_end, "only what was interrupted says so");
+      return;
+    case ErrorCode::pagination:
+      require_of(call, call.kind == 'l', "only lists have pages");
+      return;
+    case ErrorCode::decode:
+    case ErrorCode::connection:
+    case ErrorCode::timeout:
+    case ErrorCode::transport:
+      return;
+    default:
+      require_of(
+          call,
+          call.error->code() == code_for(detail.http_status) && has_sent_status(peer, requests, detail.http_status),
+          "an error of the service is that of its status");
+  }
+}
+
+// Where the last answer was plain, complete and in time, there is one right end.
+void judge_plain(const Call& call, const Peer& peer, const Requests& requests) {
+  if (requests.empty() || call.kind == 'l' || call.told_to_end) return;
+  const auto& request = *requests.back();
+  const auto behind = sent_behind(peer, request);
+  if (!is_aligned(peer, request)) return;
+  const auto answer = plain_beginning(behind);
+  if (answer && !answer->whole) {
+    require_of(call,
+               call.error && (call.error->detail().outcome_unknown || !call.write) &&
+                   (call.error->code() == ErrorCode::timeout || call.error->code() == ErrorCode::connection ||
+                    call.error->code() == ErrorCode::decode || call.error->code() == ErrorCode::outcome_unknown),
+               "an answer that is cut is none");
+    return;
+  }
+  if (!answer || answer->body.size() > call.max_response) return;
+  const auto& times = peer.sent(request.connection).times;
+  const auto whole = std::find_if(times.begin(), times.end(),
+                                  [&](const auto& each) { return each.first >= request.sent_before + answer->size; });
+  if (whole == times.end() || whole->second > call.begin + call.timeout - close_to_it) return;
+  const int status = answer->status;
+  const bool repeats = !call.write && (status == 408 || status == 429 || status >= 500);
+  if (repeats) return;
+  require_of(call,
+             !call.error || (call.error->code() != ErrorCode::timeout && call.error->code() != ErrorCode::connection &&
+                             call.error->code() != ErrorCode::outcome_unknown),
+             "a plain answer is read");
+  if (call.kind == 'q' || call.kind == 'Q') {
+    require_of(call, !call.error && call.status == status, "any complete answer is given back");
+  } else if (status < 200 || status >= 300) {
+    require_of(call, call.error && call.error->code() == code_for(status) && call.error->detail().http_status == status,
+               "an error of the service is that of its status");
+  } else if (call.kind == 'd' || call.kind == 'w') {
+    require_of(call, !call.error && call.status == status, "any body is accepted where none is promised");
+  } else if (holds_object(answer->body)) {
+    require_of(call, !call.error || call.error->code() == ErrorCode::decode, "what is as promised is given back");
+    require_of(call, !call.error || answer->body.size() > 512, "what is as promised is given back");
+  } else {
+    require_of(call, call.error && call.error->code() == ErrorCode::decode, "what is not as promised is refused");
+  }
+}
+
+}  // namespace
+
+void judge(const Call& call, const Peer& peer, const std::string& nonce, const std::vector<GivenPage>& pages) {
+  const auto requests = requests_of(call, peer);
+  require_of(call, call.end - call.begin <= call.timeout + margin || call.kind == 'l', "a call ends by its deadline");
+  require_of(call, call.waits < most_waits, "a call does not wait in vain");
+  if (call.write) {
+    judge_write(call, peer, requests);
+  } else {
+    judge_read(call, peer, requests);
+  }
+  if (call.error) {
+    const auto& error = *call.error;
+    const auto& detail = error.detail();
+    require_readable(error);
+    for (const auto* text : {&error.message(), &detail.api_code, &detail.api_message, &detail.body, &detail.request_id,
+                             &detail.path, &detail.cause_message}) {
+      require_own(*text, call, nonce);
+      require_of(call, text->find(peer_key) == std::string::npos, "no error shows the key");
+    }
+  }
+  require_own(call.result, call, nonce);
+  for (const auto& page : pages) require_own(page.text, call, nonce, static_cast<int>(page.number));
+  judge_plain(call, peer, requests);
+}
+
+void judge_connections(const Peer& peer) {
+  std::map<std::size_t, const Received*> last;
+  for (const auto& request : peer.received()) {
+    if (!request.whole) continue;
+    const auto* const before = std::exchange(last[request.connection], &request);
+    if (before == nullptr || !is_aligned(peer, *before)) continue;
+    const auto answer = plain_answer(sent_behind(peer, *before));
+    if (!answer) continue;
+    require(before->sent_before + answer->size >= request.sent_before,
+            "a connection on which something arrived unasked carries no further request");
+    require(before->sent_before + answer->size <= request.sent_before, "an answer is read to its end");
+  }
+}
+
+}  // namespace billcore::fuzz

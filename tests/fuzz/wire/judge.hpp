@@ -1,0 +1,42 @@
+// What a call may have come to, by what its peer received and sent: the model of the target `wire`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "billcore/error.hpp"
+#include "peer.hpp"
+
+namespace billcore::fuzz {
+
+/// A call, and what it came to.
+struct Call {
+  int number = 0;
+  char kind = 'g';  // see script.hpp
+  bool write = false;
+  bool told_to_end = false;  // by the interrupt
+  int max_retries = 0;
+  std::size_t max_response = 0;
+  std::int64_t timeout = 0;  // microseconds
+  std::int64_t begin = 0;    // by the clock
+  std::int64_t end = 0;
+  std::uint64_t waits = 0;
+  std::optional<Error> error;  // nothing: it succeeded
+  int status = 0;              // of a success
+  std::string result;          // all that a success gave the caller
+};
+
+/// A page of a list as it was given to the caller.
+struct GivenPage {
+  std::int64_t number = 0;
+  std::string text;
+};
+
+/// Requires that what a call says is true. `pages`: of a list.
+void judge(const Call& call, const Peer& peer, const std::string& nonce, const std::vector<GivenPage>& pages);
+/// Requires that no connection on which more arrived than an answer carried another request.
+void judge_connections(const Peer& peer);
+
+}  // namespace billcore::fuzz

@@ -1,0 +1,55 @@
+// An input of the target `wire`: what the client calls, and what a hostile peer does. Readable, so that seeds can be written
+// by hand.
+//
+// The first line (up to LF) is a row of calls and settings, one character each:
+//   g get  c charge  x cancel  u update  d delete  w register a webhook  l read a list  q, Q any GET, POST, not judged by status
+//   0…7 time-out of the calls that follow: 25 ms times 2 to the power of it   r without retries, with them again
+//   i the next call is interrupted   m the peer moves between two calls   p, P a second, a minute passes   s small max_response
+// Then follow scripts, separated by NUL, one for each connection (the last one for all that come after). A script is what the
+// peer sends, and in it:
+//   %w wait for a whole request   %n the end of a piece   %0…%9 wait 10 ms times 2 to the power of it
+//   %f end sending   %c close   %r reset   %b, %B one KiB, 64 KiB of filler   %k the API key   %p the page asked for
+//   %i a text that names the request received last   %( … %) Content-Length, the empty line, and that many bytes
+//   %[ … %] a chunk   %% a percent sign
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace billcore::fuzz {
+
+struct Step {
+  enum class Kind : std::uint8_t {
+    text,
+    token,
+    page,
+    key,
+    filler,  // `number` bytes
+    body,
+    chunk,
+    chunk_end,
+    request,  // wait for one
+    piece,
+    pause,  // `number` microseconds
+    finish,
+    close,
+    reset,
+  };
+  Kind kind;
+  std::string text = {};
+  std::int64_t number = 0;
+  std::size_t end = 0;  // of a body or chunk: the step behind its last
+};
+
+using Script = std::vector<Step>;
+
+struct Plan {
+  std::string calls;
+  std::vector<Script> scripts;
+
+  explicit Plan(std::string_view input);
+};
+
+}  // namespace billcore::fuzz
