@@ -686,6 +686,10 @@ bool Engine::Impl::collect(Deadline until) {
     } else if (operation->head.is_contradictory() || has_bad_length(*operation, code)) {
       transfer.failure = Failure::truncated;
       transfer.reason = "Content-Length is not one number, so the end of the answer is not known";
+    } else if (code == CURLE_BAD_FUNCTION_ARGUMENT && transfer.sent) {
+      // What libcurl 7.88 says of a header line that it cannot keep.
+      transfer.failure = Failure::protocol;
+      transfer.reason = "a header line is not one of HTTP";
     } else if (code == CURLE_OK && !operation->head.ended()) {
       // libcurl takes a status line for an answer, whatever becomes of the rest.
       transfer.failure = Failure::truncated;

@@ -290,6 +290,20 @@ TEST(Client, AStatusLineThatIsNoneIsNoSuccess) {
   }
 }
 
+TEST(Client, AHeaderLineThatIsNoneIsNotHttp) {
+  ScriptedServer server([](const std::string&) { return "HTTP/1.1 200 OK\r\nwithout a colon\r\n\r\n{\"data\":{}}"; });
+  ClientOptions options;
+  options.base_url = server.url();
+  options.api_key = "key";
+  const Client client(options);
+  const auto read = error_of([&] { (void)client.orders().get("o"); });
+  EXPECT_EQ(read.code(), ErrorCode::connection) << read.message();
+  EXPECT_NE(read.message().find("not HTTP as expected"), std::string::npos) << read.message();
+  const auto charged = error_of([&] { (void)client.subscriptions().charge("s", {1, 2, {}, {}, {}}); });
+  EXPECT_EQ(charged.code(), ErrorCode::outcome_unknown);
+  EXPECT_EQ(charged.detail().cause, ErrorCode::connection) << charged.message();
+}
+
 TEST(Client, OptionsThatCannotWorkAreRefused) {
   const auto refused = [](const std::function<void(ClientOptions&)>& change) {
     ClientOptions options;
