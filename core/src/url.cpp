@@ -1,5 +1,7 @@
 #include "url.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 
 #include "billcore/detail/document.hpp"
@@ -17,8 +19,10 @@ namespace {
 
 bool is_loopback(std::string_view name) {
   const auto host = lower(name);
-  const bool dotted = std::all_of(host.begin(), host.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
-  return host == "localhost" || host == "::1" || (dotted && host.starts_with("127."));
+  if (host == "localhost" || host == "::1") return true;
+  // Names such as `127.` or `127.0.0.256` are not addresses: DNS is asked for them.
+  in_addr address{};
+  return host.starts_with("127.") && inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
 
 std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
@@ -32,7 +36,10 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
   if (url.substr(scheme_end + 3).starts_with('/')) bad_base_url("has no host: it begins with https://host");
   const std::string text(url);
   const auto parts = split_url(text);
-  if (!parts || parts->host.empty()) bad_base_url("is not a valid URL");
+  // libcurl takes `http:/a://b` for the host `a`; what is sent would go to `b`.
+  if (!parts || parts->host.empty() || lower(url.substr(0, scheme_end)) != parts->scheme) {
+    bad_base_url("is not a valid URL");
+  }
   if (parts->has_credentials) bad_base_url("must not hold a user name or password: the API key is passed as api_key");
   if (parts->has_query || text.find('?') != std::string::npos) {
     bad_base_url("must not have a query: it ends in the account segment");

@@ -24,6 +24,26 @@ TEST(BaseUrl, PlainHttpOnLoopbackOnly) {
   }
 }
 
+// DNS is asked for these names.
+TEST(BaseUrl, ANameOfDigitsIsNotLoopback) {
+  for (const char* url : {"http://127./a", "http://127%2E/a", "http://127.0.0.256/a", "http://127.0.0.1.1/a"}) {
+    EXPECT_THROW((void)checked_base_url(url, false), Error) << url;
+  }
+  for (const char* name : {"127.", "127..1", "127.0.0.256", "127.0.0.1.1", "1270.0.1", "127.0.0"}) {
+    EXPECT_FALSE(is_loopback(name)) << name;
+  }
+  for (const char* name : {"127.0.0.1", "127.255.255.254", "::1", "LocalHost"}) EXPECT_TRUE(is_loopback(name)) << name;
+}
+
+// libcurl takes the name before the second colon for the host.
+TEST(BaseUrl, TheHostThatIsCheckedIsTheHostThatIsAsked) {
+  for (const char* url :
+       {"http:/localhost://api.example/a", "https:/a.example://b.example/a", "http:/127.0.0.1/x://[::2]/a"}) {
+    EXPECT_THROW((void)checked_base_url(url, false), Error) << url;
+    EXPECT_THROW((void)checked_base_url(url, true), Error) << url;
+  }
+}
+
 TEST(BaseUrl, RefusesWhatItCannotBe) {
   for (const char* url :
        {"", "api.example/acct", "ftp://api.example/a", "https:///acct", "https://", "https://u:p@api.example/a",
