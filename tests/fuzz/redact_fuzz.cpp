@@ -1,0 +1,149 @@
+// A secret that is written into any text, in each of the forms that redact.hpp promises to find, is not in what comes out.
+//
+// An input: the kind of the secret, its form, then two texts that it is written between, separated by NUL.
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <vector>
+
+#include "bytes.hpp"
+#include "redact.hpp"
+
+namespace {
+
+using namespace billcore;
+using namespace billcore::fuzz;
+
+// They begin with no hex digit, so that no escape in front can take in their first character.
+constexpr std::array<std::string_view, 3> keys{"Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^Lc8@Jf3", "sk_live_0123456789abcdef", "k7Q"};
+constexpr std::string_view address = "https://billing.example/portal/";
+constexpr std::string_view signature = "zQ5v-Xw8_Uy2~Tm6.Rj4";  // of a portal URL
+
+std::string printed(const char* format, unsigned value) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+// One level of an encoder: it encodes what it must, all but letters and digits, or everything; the innermost any of these.
+std::string escaped(std::string_view text, unsigned how, std::uint64_t choice, bool innermost) {
+  static constexpr std::array<std::string_view, 5> musts{"\\\"", "%+&= \"<>#\\", "&<>\"\\", "&<>\"'\\", "\\'"};
+  static constexpr std::array<const char*, 5> formats{"\\u%04x", "%%%02X", "&#%u;", "&#x%X;", "\\x%02x"};
+  std::string out;
+  for (const char c : text) {
+    bool more = choice % 4 == 2 || (choice % 4 == 1 && std::isalnum(static_cast<unsigned char>(c)) == 0);
+    if (choice % 4 == 3) more = innermost && (choice >> (2 + out.size() % 14) & 1U) != 0;
+    if (more || musts.at(how).find(c) != std::string_view::npos) {
+      out += printed(formats.at(how), static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string in_any_case(std::string_view text, std::uint64_t choice) {
+  std::string out(text);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto c = static_cast<unsigned char>(out[i]);
+    if ((choice >> (i % 64) & 1U) != 0)
+      out[i] = static_cast<char>(std::isupper(c) != 0 ? std::tolower(c) : std::toupper(c));
+  }
+  return out;
+}
+
+std::string hex(std::string_view bytes, bool upper) {
+  std::string out;
+  for (const char c : bytes) out += printed(upper ? "%02X" : "%02x", static_cast<unsigned char>(c));
+  return out;
+}
+
+std::string base64(std::string_view bytes, bool url, std::size_t line) {
+  const std::string digits =
+      std::string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") + (url ? "-_" : "+/");
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      bits = bits << 8U | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+    }
+    for (unsigned j = 0; j < 4; ++j) out += i + j > bytes.size() ? '=' : digits[bits >> (18 - 6 * j) & 63U];
+    if (line > 0 && (i / 3 + 1) % line == 0) out += "\r\n";
+  }
+  return out;
+}
+
+struct Planted {
+  std::string text;
+  std::string secret;  // the part of it that must not be seen
+};
+
+Planted plant(Bytes& bytes, std::string_view api_key) {
+  Planted out;
+  const auto kind = bytes.below(6);
+  const auto letters = bytes.number(4);
+  if (kind == 0) {
+    out.text = in_any_case(api_key, letters);
+    out.secret = out.text;
+  } else if (kind == 1) {
+    out.text = hex(in_any_case(api_key, letters), bytes.flag());
+    out.secret = out.text;
+  } else if (kind == 2) {
+    // Within a longer text; what stands around it may share digits with it.
+    const std::string before(bytes.below(4), 'x');
+    const std::string behind(bytes.below(4), 'y');
+    const bool url = bytes.flag();
+    const auto line = bytes.below(3) * 5;
+    out.text = base64(before + in_any_case(api_key, letters) + behind, url, line);
+    // The digits that stand for the key alone, with the line ends between them.
+    const auto place = [line](std::size_t digit) { return digit + (line > 0 ? digit / (4 * line) * 2 : 0); };
+    const auto first = place((before.size() * 8 + 5) / 6);
+    const auto last = place((before.size() + api_key.size()) * 8 / 6 - 1);
+    out.secret = out.text.substr(first, last + 1 - first);
+  } else if (kind == 3) {
+    out.secret = signature;
+    out.text = in_any_case(address, letters) + std::string(signature) + (bytes.flag() ? "?expires=9" : "");
+  } else {
+    static constexpr std::array<std::string_view, 3> members{"update_card_url", "invoices_url", "cancel_url"};
+    const char quote = kind == 4 ? '"' : '\'';
+    out.secret = signature;
+    out.text = std::string(1, quote).append(members.at(bytes.below(3))) + quote + (bytes.flag() ? ": " : ":") + quote +
+               "/relative/" + std::string(signature) + quote;
+  }
+  return out;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bytes bytes(data, size);
+  const auto api_key = keys.at(bytes.below(keys.size()));
+  auto planted = plant(bytes, api_key);
+  const auto levels = bytes.below(5);
+  for (std::size_t i = 0; i < levels; ++i) {
+    const auto how = static_cast<unsigned>(bytes.below(5));
+    const auto choice = bytes.number(2);
+    planted.text = escaped(planted.text, how, choice, i == 0);
+  }
+  const auto limit = bytes.flag() ? std::string_view::npos : bytes.number(2);
+  const auto before = bytes.text();
+  const auto behind = bytes.rest();
+  const auto text = std::string(before) + planted.text + std::string(behind);
+  // As the texts around it have it by chance, nothing can be said of it.
+  if (before.find(planted.secret) != std::string_view::npos || behind.find(planted.secret) != std::string_view::npos)
+    return 0;
+
+  const auto scrubbed = detail::scrub(text, api_key, limit);
+  require(scrubbed.size() <= limit, "what comes out is not longer than asked for");
+  const bool seen =
+      scrubbed.find(planted.text) != std::string::npos || scrubbed.find(planted.secret) != std::string::npos;
+  if (seen) std::fprintf(stderr, "planted: %s\nleft: %s\n", planted.text.c_str(), scrubbed.c_str());
+  require(!seen, "no secret is shown");
+  require(detail::scrub(text, api_key, limit) == scrubbed, "the same text gives the same");
+
+  const auto kept = detail::kept_text(text, limit);
+  require(is_utf8(kept) && (kept.size() <= 3 * std::min(limit, text.size())), "what is kept is valid UTF-8");
+  const auto line = detail::one_line(text, limit);
+  require(line.empty() || is_one_line(line), "one line is one line");
+  return 0;
+}
