@@ -2,7 +2,8 @@
 # Fuzzes the verifier, the envelope, every resource view, and the client against a hostile peer (clang's libFuzzer,
 # AddressSanitizer, UndefinedBehaviorSanitizer).
 #   tests/fuzz/run.sh [SECONDS] [TARGET…]     each target runs that long, two at a time; 0: known inputs alone. Without
-#                                             SECONDS: 10, the small ones of the client half 5
+#                                             SECONDS: 10, the small ones of the client half 5, and the same
+#                                             sequence of chances each time
 # First come the inputs known already: the seeds, tests/fuzz/regressions, and what was found and is still kept in
 # build/fuzz/findings. The corpus grows in build/fuzz/corpus. A finding that is fixed belongs into tests/fuzz/regressions.
 set -euo pipefail
@@ -45,6 +46,7 @@ fuzz() {
   [ -e "$words" ] || words="$build/seeds/fields.dict"
   local options=(-max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="$words"
     -artifact_prefix="build/fuzz/findings/$target/")
+  [ -n "$seconds" ] || options+=(-seed=1)
   mkdir -p "$findings/$target" "$build/corpus/$target"
   mapfile -t known < <(find "tests/fuzz/regressions/$target" "build/fuzz/findings/$target" "build/fuzz/seeds/$target" -type f 2>/dev/null)
   "$program" "${options[@]}" "${known[@]}" >"$log" 2>&1 || status=$?
