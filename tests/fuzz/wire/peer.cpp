@@ -4,6 +4,7 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,7 +19,11 @@
 namespace billcore::fuzz {
 namespace {
 
-constexpr int real_patience = 10;  // milliseconds that the kernel may take over a packet on loopback
+// Milliseconds of real time that the kernel may take over a packet on loopback, for what must be there before the client
+// looks, and for what need not.
+constexpr int data_patience = 100;
+constexpr int end_patience = 10;
+constexpr int much_unread = 16 << 10;  // the client does not read, and its buffer may be full
 
 struct Door {
   Door() : descriptor(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
@@ -245,7 +250,7 @@ bool Peer::act(Connection& connection, const Step& step) {
       shutdown(connection.descriptor, SHUT_WR);
       connection.sent.ended = true;
       if (const int other = connected_from(connection.port); other >= 0) {
-        static_cast<void>(really_polls(other, POLLRDHUP, real_patience));
+        static_cast<void>(really_polls(other, POLLRDHUP, end_patience));
       }
       return true;
     case Step::Kind::close:
@@ -282,8 +287,9 @@ void Peer::flush(Connection& connection) {
   connection.sent.times.emplace_back(connection.sent.bytes.size(), clock_micros());
   pending.erase(0, static_cast<std::size_t>(went));
   const int other = connected_from(connection.port);
-  if (other < 0 || went > (32 << 10)) return;  // more may not fit into its buffer
-  for (int i = 0; i < real_patience && bytes_received(other) < connection.sent.bytes.size(); ++i) {
+  for (int i = 0; other >= 0 && i < data_patience && bytes_received(other) < connection.sent.bytes.size(); ++i) {
+    int unread = 0;
+    if (ioctl(other, FIONREAD, &unread) != 0 || unread >= much_unread) return;
     static_cast<void>(really_polls(-1, 0, 1));
   }
 }
@@ -299,7 +305,7 @@ void Peer::close(Connection& connection, bool reset) {
   connection.sent.ended = true;
   connection.pending.clear();
   if (const int other = connected_from(connection.port); other >= 0) {
-    static_cast<void>(really_polls(other, POLLRDHUP, real_patience));
+    static_cast<void>(really_polls(other, POLLRDHUP, end_patience));
   }
 }
 
