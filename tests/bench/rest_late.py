@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Self
 
+from .nginx import ACCOUNT
 from .tables import Row, Table
 from .targets import REST
 from .turns import Contestant
@@ -83,9 +84,9 @@ def table(contestants: dict[str, Contestant], times: dict[int, int]) -> Table:
     with ExitStack() as stack:
         silent, drip = (stack.enter_context(Server(serve)).port for serve in (_silent, _drip))
         urls = {
-            "silent": f"http://127.0.0.1:{silent}",
-            "drip": f"http://127.0.0.1:{drip}",
-            "handshake": f"https://127.0.0.1:{silent}",
+            "silent": f"http://127.0.0.1:{silent}/{ACCOUNT}",
+            "drip": f"http://127.0.0.1:{drip}/{ACCOUNT}",
+            "handshake": f"https://127.0.0.1:{silent}/{ACCOUNT}",
         }
         pairs = [(key, server) for key in CLIENTS for server in SERVERS if not contestants[key].missing]
         samples: dict[tuple[str, str], list[float]] = {pair: [] for pair in pairs}
