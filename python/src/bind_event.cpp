@@ -114,7 +114,7 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
   return PyObject_RichCompare(self_of(self).body, self_of(other).body, operation);
 }
 
-Py_hash_t hash(PyObject* self) noexcept { return PyObject_Hash(self_of(self).body); }
+Py_hash_t hash(PyObject* self) noexcept { return PyBytes_Type.tp_hash(self_of(self).body); }
 
 PyObject* copy(PyObject* self, PyObject* /*memo*/) noexcept { return Py_NewRef(self); }
 
