@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are kept
 constexpr std::size_t shown_body = 200;
+constexpr const char* no_memory_for_answer = "memory ran out while the answer was read";
+constexpr const char* look_first = "; it may or may not have happened: look before you send it again";
 constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes of an error's body that is parsed
 
 std::string ending(int attempts) { return attempts > 1 ? " (attempt " + std::to_string(attempts) + "): " : ": "; }
@@ -46,7 +48,7 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
     case Failure::protocol:
       return "the answer is not HTTP as expected (" + reason + "): check base_url";
     case Failure::memory:
-      return "memory ran out while the answer was read";
+      return no_memory_for_answer;
     case Failure::too_large:
       return reason + ": raise max_response if such answers are expected";
     default:
@@ -67,8 +69,7 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
   detail.attempted_at = transfer.sent_at;
   detail.cause = code_of(transfer.failure);
   detail.cause_message = std::move(text);
-  auto message = subject(request) + "sent, but " + detail.cause_message +
-                 "; it may or may not have happened: look before you send it again";
+  auto message = subject(request) + "sent, but " + detail.cause_message + look_first;
   throw Error(ErrorCode::outcome_unknown, std::move(message), std::move(detail));
 }
 
@@ -156,6 +157,30 @@ std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& 
 }
 
 }  // namespace
+
+Error AnswerTerms::make_no_memory_after_send() {
+  ErrorDetail detail;
+  detail.outcome_unknown = true;
+  detail.cause = ErrorCode::out_of_memory;
+  detail.cause_message = no_memory_for_answer;
+  auto message = "sent, but " + detail.cause_message + look_first;
+  return {ErrorCode::outcome_unknown, std::move(message), std::move(detail)};
+}
+
+void throw_no_memory_after_send(const RequestInfo& request, int status, std::int64_t sent_at) {
+  try {
+    auto detail = detail_of(request);
+    detail.http_status = status;
+    detail.outcome_unknown = true;
+    detail.attempted_at = sent_at;
+    detail.cause = ErrorCode::out_of_memory;
+    detail.cause_message = no_memory_for_answer;
+    auto message = subject(request) + "sent, but " + detail.cause_message + look_first;
+    throw Error(ErrorCode::outcome_unknown, std::move(message), std::move(detail));
+  } catch (const std::bad_alloc&) {
+    throw request.terms.no_memory_after_send;
+  }
+}
 
 std::string subject(const RequestInfo& request) {
   if (request.page > 0) return subject_of_page(request.path, request.page, request.attempts);

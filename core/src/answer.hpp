@@ -21,6 +21,11 @@ struct AnswerTerms : std::enable_shared_from_this<AnswerTerms> {
   AnswerTerms(std::string key, std::string header) : api_key(std::move(key)), request_id_header(std::move(header)) {}
   const std::string api_key;
   const std::string request_id_header;  // in lower case
+  /// Of a write that was sent, when memory runs out for an error that says more. Made with the client, for then there is none.
+  const Error no_memory_after_send = make_no_memory_after_send();
+
+ private:
+  static Error make_no_memory_after_send();
 };
 
 /// What an error needs to know of the request it is about. All of it belongs to others.
@@ -68,6 +73,9 @@ struct Answer {
 /// What all of its errors tell.
 [[nodiscard]] ErrorDetail detail_of(const RequestInfo& request);
 
+/// Of a write that was sent, when memory ran out before its answer was read: never std::bad_alloc. status: of an answer that
+/// has come, else 0.
+[[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, std::int64_t sent_at);
 /// Throws the error of an exchange that brought no complete answer; else gives the answer.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
 /// Throws the typed error of every status but 2xx.

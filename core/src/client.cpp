@@ -135,16 +135,21 @@ Response Client::request(std::string_view method, std::string_view path, const R
   return session_->response(operations::request(method, path, options), options.raise_on_error, call);
 }
 
-Value Completed::resource() { return detail::read_resource(exchange_.request(), exchange_.answer()); }
+Value Completed::resource() {
+  return exchange_.telling_whether_sent(
+      [this] { return detail::read_resource(exchange_.request(), exchange_.answer()); });
+}
 
 std::shared_ptr<const detail::Document> Completed::list() {
-  return detail::read_list(exchange_.request(), exchange_.answer());
+  return exchange_.telling_whether_sent([this] { return detail::read_list(exchange_.request(), exchange_.answer()); });
 }
 
 Response Completed::response(bool raise_on_error) {
-  auto answer = exchange_.answer();
-  if (raise_on_error) detail::require_success(exchange_.request(), answer);
-  return {std::move(answer.info), std::move(answer.body)};
+  return exchange_.telling_whether_sent([&] {
+    auto answer = exchange_.answer();
+    if (raise_on_error) detail::require_success(exchange_.request(), answer);
+    return Response(std::move(answer.info), std::move(answer.body));
+  });
 }
 
 Value Response::json() const {

@@ -22,7 +22,7 @@ inline constexpr std::string_view base64url_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ
   return -1;
 }
 
-/// Appends the bytes of hex digits in any case; false when it is nothing but them, in pairs.
+/// Appends the bytes of hex digits in any case; false when there is none, or anything but pairs of them.
 template <typename Bytes>
 [[nodiscard]] bool decode_hex_text(std::string_view text, Bytes& out) {
   if (text.empty() || text.size() % 2 != 0) return false;
@@ -45,7 +45,8 @@ void encode_hex_text(std::string_view bytes, std::string_view digits, Bytes& out
   }
 }
 
-/// Appends the bytes of base64, standard or URL-safe, padded or not, with line ends in it or not; false when it is none.
+/// Appends the bytes of base64, standard or URL-safe, padded or not, with line ends in it or not; false when it is not base64, or
+/// empty. More is accepted than RFC 4648 asks for: both alphabets in one text, and spare bits that are not 0.
 template <typename Bytes>
 [[nodiscard]] bool decode_base64(std::string_view text, Bytes& out) {
   std::uint32_t bits = 0;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "billcore/detail/outcome.hpp"
 #include "head.hpp"
 #include "json_scan.hpp"
 #include "redact.hpp"
@@ -115,10 +116,13 @@ void Exchange::wait(std::chrono::milliseconds length, void (Exchange::*then)()) 
 
 void Exchange::finished(Transfer&& transfer) noexcept {
   running_ = nullptr;
+  left_ = {transfer.sent, transfer.sent_at};
+  status_ = transfer.failure == Failure::none ? transfer.status : 0;
   guarded([&] {
     // Not an attempt: nothing was sent. HTTP/2 would offer the same connection again.
     if (transfer.dead_before_send) return send(true);
     if (is_cut_off(transfer, operation_)) {
+      status_ = 0;
       transfer.failure = Failure::truncated;
       transfer.reason = "its JSON has no end";
     }
@@ -170,6 +174,7 @@ void Exchange::expire_at(Deadline deadline) {
 
 void Exchange::expire() {
   const auto left = cancel();
+  left_ = left;
   Transfer transfer;
   transfer.failure = Failure::timeout;
   transfer.reason = "no answer in time";
@@ -190,6 +195,12 @@ void Exchange::finish() noexcept {
 Answer Exchange::answer() {
   if (failed_) std::rethrow_exception(failed_);
   return complete_answer(request(), *std::exchange(transfer_, std::nullopt));
+}
+
+void Exchange::throw_if_sent() {
+  if (!done_ && running_ != nullptr) left_ = cancel();
+  const bool refused = status_ != 0 && outcome_of_status(status_) == Outcome::refused;
+  if (operation_.is_write() && left_.sent && !refused) throw_no_memory_after_send(request(), status_, left_.sent_at);
 }
 
 Exchange::Left Exchange::cancel() noexcept {

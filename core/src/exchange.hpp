@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
@@ -51,6 +52,19 @@ class Exchange {
   /// The complete answer, whatever its status; throws what came in its place. Once, when done.
   [[nodiscard]] Answer answer();
   [[nodiscard]] RequestInfo request() const noexcept;
+  /// In place of std::bad_alloc, wherever memory ran out: nothing for a call that certainly had no effect; of a write that was
+  /// sent Error(outcome_unknown). Ends the call.
+  void throw_if_sent();
+  /// Runs `read`, and what is thrown for a lack of memory says whether a write was sent.
+  template <typename Read>
+  auto telling_whether_sent(Read read) {
+    try {
+      return read();
+    } catch (const std::bad_alloc&) {
+      throw_if_sent();
+      throw;
+    }
+  }
 
   struct Left {
     bool sent = false;  // the request had begun to leave
@@ -88,6 +102,8 @@ class Exchange {
   bool limited_ = false;
   bool done_ = false;
   std::optional<Transfer> transfer_;
+  Left left_;             // of the attempt that has ended last
+  int status_ = 0;        // of its answer
   std::string shown_id_;  // for hooks
   std::exception_ptr failed_;
 };

@@ -193,11 +193,16 @@ bool HmacKeys::digest(std::size_t index, std::string_view message, Digest& out) 
 
 std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) const noexcept {
   std::size_t found = size();
+  bool failed = false;
   for (std::size_t i = size(); i-- > 0;) {  // backwards, so that the first match is the one that stays
     Secret<digest_size> computed;           // the right signature, also when the claimed one is not
-    if (hash(keys_[i], message, computed)) found = if_equal(computed, claimed, i, found);
+    if (hash(keys_[i], message, computed)) {
+      found = if_equal(computed, claimed, i, found);
+    } else {
+      failed = true;
+    }
   }
-  return found;
+  return failed && found == size() ? no_memory : found;
 }
 
 HmacStream::HmacStream(const HmacKeys& keys) : keys_(keys) {
@@ -216,13 +221,17 @@ void HmacStream::update(std::string_view piece) {
 
 std::size_t HmacStream::match(const Digest& claimed) noexcept {
   std::size_t found = keys_.size();
+  bool failed = false;
   for (std::size_t i = keys_.size(); i-- > 0;) {
     Secret<digest_size> computed;
-    if (HmacKeys::finish(keys_.keys_[i], std::move(states_[i]), computed))
+    if (HmacKeys::finish(keys_.keys_[i], std::move(states_[i]), computed)) {
       found = if_equal(computed, claimed, i, found);
+    } else {
+      failed = true;
+    }
   }
   states_.clear();
-  return found;
+  return failed && found == keys_.size() ? HmacKeys::no_memory : found;
 }
 
 bool equal_digests(const Digest& a, const Digest& b) noexcept { return difference(a, b) == 0; }

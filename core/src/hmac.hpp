@@ -35,8 +35,10 @@ class HmacKeys {
   /// The MAC of a message by one key. False only when memory runs out.
   [[nodiscard]] bool digest(std::size_t index, std::string_view message, Digest& out) const noexcept;
 
-  /// The first key that gives this MAC, or size(). All keys are tried, and nothing on the way, neither a branch nor an
-  /// address, depends on a secret. A key that memory does not suffice for gives no match.
+  /// More than any size().
+  static constexpr std::size_t no_memory = SIZE_MAX;
+  /// The first key that gives this MAC, or size(); no_memory when memory did not suffice for all keys and no other one gives
+  /// it. All keys are tried, and nothing on the way, neither a branch nor an address, depends on a secret.
   [[nodiscard]] std::size_t match(std::string_view message, const Digest& claimed) const noexcept;
 
  private:

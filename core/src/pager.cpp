@@ -179,7 +179,8 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   if (!rereading) {
     const auto is_new = [this](std::uint64_t id) { return id == 0 || !known_.contains(id); };
     if (all_have_ids) check_repetition(ids, std::any_of(ids.begin(), ids.end(), is_new));
-    previous_ = all_have_ids ? ids : Ids();
+    previous_.clear();
+    if (all_have_ids) previous_.assign(ids.begin(), ids.end());
   }
   // Only a page that is taken is remembered: after an error the same page is asked for again. What is read again does not
   // move the window on, or a list could repeat itself outside it.
@@ -187,11 +188,15 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   highest_ = std::max(highest_, page_number_);
   page_size_ = std::max(page_size_, ids.size());
   known_here_ = 0;
+  odd_ = false;
   page_ids_.clear();
   const Node* item = first(data);
   for (const auto id : ids) {
     const Node* here = std::exchange(item, next(item));
-    if (kind(here) != Value::Kind::object) notice("undecodable_item");
+    if (id == 0 && kind(here) != Value::Kind::object) {  // what has an id is an object
+      odd_ = true;
+      notice("undecodable_item");
+    }
     // What has no id cannot be told from what was read before: it is yielded by the first reading of its page.
     const auto unknown = rereading || second_ ? RecentIds::Seen::before : RecentIds::Seen::never;
     const auto seen = id == 0 ? unknown : known_.add(id);
@@ -218,6 +223,16 @@ void PagerCore::check_repetition(const Ids& ids, bool any_new) {
   }
 }
 
+// Before a page changes anything: nothing that is remembered of it allocates. A page of which a part is remembered would look
+// like a list that moved when it is asked for again.
+void PagerCore::make_room(const Ids& ids, PageData& page) {
+  page.items.reserve(ids.size());
+  page_ids_.reserve(ids.size());
+  previous_.reserve(ids.size());
+  known_.reserve(ids.size());
+  if (strict_ && !second_) first_ids_.reserve(yielded_.size() + ids.size());
+}
+
 void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const Node* data = member(document->root(), "data");
   PageData page{document, {}, Pagination(Value(document, member(document->root(), "pagination")))};
@@ -235,6 +250,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
     throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
   }
   const auto ids = ids_of(data);
+  make_room(ids, page);
   ++fetched_;
   const auto move = border_ == 0 && fetched_ > 1 ? move_before(ids, total, shrunk) : Move::none;
   if (total) total_ = total;
@@ -345,7 +361,8 @@ std::optional<Value> PagerCore::take_item() {
   if (!buffered()) return std::nullopt;
   stopped_ = false;
   ++taken_;
-  return checked(Value(page_->document, page_->items[position_++]), page_number_);
+  Value item(page_->document, page_->items[position_++]);
+  return odd_ ? checked(std::move(item), page_number_) : std::move(item);
 }
 
 // An item that is no object was found when its page came, and is an error when its turn comes.
@@ -363,7 +380,7 @@ void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexc
 
 std::optional<PageData> PagerCore::rest_of_page() {
   if (!page_) return std::nullopt;
-  for (auto at = position_; at < page_->items.size(); ++at) {
+  for (auto at = position_; odd_ && at < page_->items.size(); ++at) {
     const Value item(page_->document, page_->items[at]);
     if (item.is_object()) continue;
     // Told of once; then the page is given without it.

@@ -100,6 +100,7 @@ class PagerCore {
   [[nodiscard]] bool overlaps(const Ids& ids) noexcept;
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk) noexcept;
   [[nodiscard]] bool must_read_again(Move move, std::int64_t number) noexcept;
+  void make_room(const Ids& ids, PageData& page);
   void keep_new_items(const Node* data, const Ids& ids);
   [[nodiscard]] Value checked(Value item, std::int64_t number) const;
   void check_repetition(const Ids& ids, bool any_new);
@@ -142,6 +143,7 @@ class PagerCore {
   std::optional<PageData> page_;
   std::int64_t page_number_ = 0;
   std::size_t position_ = 0;  // next item of page_
+  bool odd_ = false;          // it has items that are no objects
   std::int64_t taken_ = 0;    // items and pages that were handed out
   std::optional<Value> first_;
 

@@ -42,7 +42,7 @@ std::size_t RecentIds::place(std::uint64_t hash) const noexcept {
 bool RecentIds::contains(std::uint64_t hash) const noexcept { return is_recent(table_[place(hash)]); }
 
 RecentIds::Seen RecentIds::add(std::uint64_t hash) {
-  if (used_ * 4 >= table_.size() * 3) renew();
+  reserve(1);
   auto& entry = table_[place(hash)];
   const auto earlier = entry.reading == reading_ ? Seen::in_this_reading : Seen::before;
   const auto seen = is_recent(entry) ? earlier : Seen::never;
@@ -51,11 +51,12 @@ RecentIds::Seen RecentIds::add(std::uint64_t hash) {
   return seen;
 }
 
-void RecentIds::renew() {
+void RecentIds::renew(std::size_t count) {
   const auto kept = static_cast<std::size_t>(
       std::count_if(table_.begin(), table_.end(), [this](const Entry& entry) { return is_recent(entry); }));
-  const auto old =
-      std::exchange(table_, std::vector<Entry>(kept * 3 >= table_.size() ? table_.size() * 2 : table_.size()));
+  auto room = kept * 3 >= table_.size() ? table_.size() * 2 : table_.size();
+  while ((kept + count) * 4 >= room * 3) room *= 2;
+  const auto old = std::exchange(table_, std::vector<Entry>(room));
   used_ = kept;
   for (const auto& entry : old) {
     if (is_recent(entry)) table_[place(entry.hash)] = entry;

@@ -27,6 +27,10 @@ class RecentIds {
     ++reading_;
     if (of_new_page) ++page_;
   }
+  /// Makes room: the next `count` calls of add() allocate nothing.
+  void reserve(std::size_t count) {
+    if ((used_ + count) * 4 >= table_.size() * 3) renew(count);
+  }
   /// Was it added before, within the window? It is remembered either way.
   Seen add(std::uint64_t hash);
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept;
@@ -41,7 +45,7 @@ class RecentIds {
     return entry.page != 0 && (window_ == 0 || entry.page + window_ > page_);
   }
   [[nodiscard]] std::size_t place(std::uint64_t hash) const noexcept;
-  void renew();
+  void renew(std::size_t count);
 
   std::size_t window_;
   std::uint64_t page_ = 1;

@@ -104,6 +104,24 @@ bool Session::close() noexcept {
   return owner_;
 }
 
+namespace {
+
+// False when the call was interrupted.
+bool finish(Exchange& exchange, Engine& engine, const std::function<bool()>& interrupt) {
+  try {
+    exchange.start(nullptr);
+    return engine.drive([&exchange] { return exchange.done(); }, interrupt);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {
+    const auto left = exchange.cancel();
+    if (left.sent && exchange.request().is_write()) throw_broken_off(exchange.request(), left);
+    throw;
+  }
+}
+
+}  // namespace
+
 void Session::send(const Operation& operation, const CallOptions& options,
                    const std::function<void(Completed&)>& read) {
   require_open();
@@ -111,18 +129,11 @@ void Session::send(const Operation& operation, const CallOptions& options,
   const auto lease = terms_.shared->pool.lease();
   Engine& engine = *lease;
   Exchange exchange(terms_, engine, operation, until, hooks(options));
-  bool whole = false;
-  try {
-    exchange.start(nullptr);
-    whole = engine.drive([&exchange] { return exchange.done(); }, terms_.options.interrupt);
-  } catch (...) {
-    const auto left = exchange.cancel();
-    if (left.sent && operation.is_write()) throw_broken_off(exchange.request(), left);
-    throw;
-  }
-  if (!whole) throw interrupt(exchange);
-  Completed completed(exchange);
-  read(completed);
+  exchange.telling_whether_sent([&] {
+    if (!finish(exchange, engine, terms_.options.interrupt)) throw interrupt(exchange);
+    Completed completed(exchange);
+    read(completed);
+  });
 }
 
 Value Session::resource(const Operation& operation, const CallOptions& options) {

@@ -31,7 +31,8 @@ namespace billcore::detail {
 namespace {
 
 constexpr auto interrupt_interval = std::chrono::milliseconds(25);
-constexpr auto slice = std::chrono::milliseconds(2);         // of work in one turn of an event loop
+constexpr auto slice = std::chrono::milliseconds(2);  // of work in one turn of an event loop
+constexpr auto unwatched_interval = std::chrono::milliseconds(10);
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
 constexpr long kept_connections = 100;
 constexpr long usual_streams = 100;                              // of one connection at once, libcurl's default
@@ -202,7 +203,9 @@ struct Engine::Impl {
     if (!options.origin.empty()) {
       origin.reset(curl_url());
       if (origin == nullptr) throw std::bad_alloc();
-      if (curl_url_set(origin.get(), CURLUPART_URL, options.origin.c_str(), 0) != CURLUE_OK) origin.reset();
+      const CURLUcode code = curl_url_set(origin.get(), CURLUPART_URL, options.origin.c_str(), 0);
+      if (code == CURLUE_OUT_OF_MEMORY) throw std::bad_alloc();
+      if (code != CURLUE_OK) origin.reset();
     }
     if (options.max_connections > 0) {
       curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
@@ -223,14 +226,25 @@ struct Engine::Impl {
   void set_address(CURL* easy, const std::string& url) const;
   // Ends what has ended; false when there was more than could be done by then.
   bool collect(Deadline until = std::nullopt);
+  // Says in the transfer of an operation what became of it.
+  void judge(Operation& operation, CURLcode code) const;
   void check(CURLMcode code) const;
+  // The same in an event loop, where memory that ran out for one operation must not stop the others: libcurl may have
+  // forgotten a socket or a time.
+  void note(CURLMcode code) {
+    if (code == CURLM_OUT_OF_MEMORY)
+      unwatched = true;
+    else
+      check(code);
+  }
   void run_timers();
   void expire(Operation* operation);
   void make_readiness();
   void rearm() noexcept;
   // given_up: it ends without its answer, by deadline, cancellation or interrupt.
   std::unique_ptr<Operation> take(Operation* operation, bool given_up) noexcept;
-  void leave(Operation& operation, bool given_up) noexcept;
+  void retire(Connection& connection) noexcept;
+  void leave(Operation& operation) noexcept;
   void limit_streams() noexcept;
   void give_back(std::unique_ptr<Operation> operation) noexcept;
   void end(Operation* operation);
@@ -247,6 +261,7 @@ struct Engine::Impl {
   std::map<Timer, std::function<void()>> timers;
   std::uint64_t timer_count = 0;
   bool unfinished = false;                     // process() left something to do
+  bool unwatched = false;                      // libcurl waits for a socket that the set does not hold
   std::optional<SteadyClock::time_point> due;  // when libcurl wants to be called, in an event loop
 };
 
@@ -259,6 +274,7 @@ curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) n
   try {
     operation.engine.connections.add(made);
   } catch (...) {
+    operation.out_of_memory = true;
     close(made);
     return CURL_SOCKET_BAD;
   }
@@ -419,11 +435,13 @@ void set(CURL* easy, CURLoption option, T value) {
   }
 }
 
+// What cannot be watched is asked for by the clock: after a failure of this function libcurl would refuse all further work.
 int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexcept {
-  auto& readiness = *static_cast<Readiness*>(context);
+  auto& engine = *static_cast<Engine::Impl*>(context);
   const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
   const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
-  return readiness.watch(socket, readable, writable) ? 0 : -1;
+  if (!engine.readiness->watch(socket, readable, writable)) engine.unwatched = true;
+  return 0;
 }
 
 int on_timer(CURLM*, long milliseconds, void* context) noexcept {
@@ -439,12 +457,13 @@ int on_timer(CURLM*, long milliseconds, void* context) noexcept {
 bool has_too_large_headers(const Engine::Operation& operation, CURLcode code) noexcept {
   if (!operation.transfer.sent || operation.head.ended()) return false;
   if (static_cast<int>(code) == curle_too_large) return true;
-  if (code == CURLE_OUT_OF_MEMORY) {
-    return operation.connection != nullptr && operation.connection->read_ahead() > max_header_line;
-  }
+  const std::uint64_t ahead = operation.connection != nullptr ? operation.connection->read_ahead() : 0;
+  if (code == CURLE_OUT_OF_MEMORY) return ahead > max_header_line;
   const std::string_view reason(operation.error.data());
-  return code != CURLE_OK && (reason.find("callback function failed") != std::string_view::npos ||
-                              reason.find("Too many CONTINUATION frames") != std::string_view::npos);
+  if (code == CURLE_OK) return false;
+  if (reason.find("Too many CONTINUATION frames") != std::string_view::npos) return true;
+  // The callback also fails for a stream that nobody has opened. Compressed, a line takes 5 bits for each 8 at the least.
+  return reason.find("callback function failed") != std::string_view::npos && ahead > max_header_line / 2;
 }
 
 // Does libcurl itself, from about 8.20 on, refuse a Content-Length that is not one number? It does so before it shows the line.
@@ -572,17 +591,19 @@ Engine::Operation* Engine::start(Request request, Completion done) {
   static_cast<Course&>(*operation) = Course{std::move(request), std::move(done)};
   operation->error[0] = '\0';
   impl_->prepare(*operation);
+  Operation* const started = operation.get();
   impl_->operations.push_back(std::move(operation));
-  Operation* started = impl_->operations.back().get();
-  // libcurl does not look at the time of a request that waits for a connection.
-  if (impl_->readiness != nullptr && started->request.deadline) {
-    started->expiry =
-        at(*started->request.deadline + expiry_grace, [impl = impl_.get(), started] { impl->expire(started); });
-  }
-  if (curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) {
+  try {
+    // libcurl does not look at the time of a request that waits for a connection.
+    if (impl_->readiness != nullptr && started->request.deadline) {
+      started->expiry =
+          at(*started->request.deadline + expiry_grace, [impl = impl_.get(), started] { impl->expire(started); });
+    }
+    if (curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) throw std::bad_alloc();
+  } catch (...) {
     if (started->expiry) stop(*started->expiry);
     impl_->operations.pop_back();
-    throw std::bad_alloc();
+    throw;
   }
   impl_->rearm();
   return started;
@@ -592,22 +613,32 @@ std::unique_ptr<Engine::Operation> Engine::Impl::take(Operation* operation, bool
   const auto found = std::find_if(operations.begin(), operations.end(),
                                   [operation](const auto& candidate) { return candidate.get() == operation; });
   if (found == operations.end()) return nullptr;
+  // An HTTP/2 connection outlives the requests that are given up on it. One on which nothing has arrived since such a
+  // request left may be dead without a sign.
+  const auto& connection = (*found)->connection;
+  if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
   auto taken = std::move(*found);
   operations.erase(found);
   if (taken->expiry) timers.erase(*taken->expiry);
   curl_multi_remove_handle(multi.get(), taken->easy.get());
-  leave(*taken, given_up);
+  leave(*taken);
   return taken;
 }
 
-// An HTTP/2 connection outlives the requests that are given up on it. One on which nothing has arrived since such a request
-// left may be dead without a sign: it gets no further request, and is ended with the last one that is still in flight.
-void Engine::Impl::leave(Operation& operation, bool given_up) noexcept {
+// The connection gets no further request, and ends with the last one that is in flight. libcurl itself must end it: 8.22 takes
+// a connection that it looked at within the last second for alive, and would offer one that is only shut down for reuse.
+void Engine::Impl::retire(Connection& connection) noexcept {
+  connection.retired = true;
+  for (const auto& each : operations) {
+    if (each->connection.get() == &connection) each->forbid_reuse();
+  }
+}
+
+void Engine::Impl::leave(Operation& operation) noexcept {
   const auto connection = std::move(operation.connection);
   if (connection == nullptr) return;
   --connection->in_flight;
   if (connection->descriptor == Connection::closed) return limit_streams();
-  if (given_up && connection->news == operation.news_before) connection->retired = true;
   if (connection->retired && connection->in_flight == 0) shutdown(connection->descriptor, SHUT_RDWR);
   limit_streams();
 }
@@ -638,6 +669,65 @@ void Engine::Impl::end(Operation* operation) {
   done(std::move(transfer));
 }
 
+void Engine::Impl::judge(Operation& operation, CURLcode code) const {
+  CURL* const easy = operation.easy.get();
+  Transfer& transfer = operation.transfer;
+  transfer.failure = classify(code);
+  if (operation.over_limit) {
+    transfer.failure = Failure::too_large;
+    transfer.reason = "the answer is over max_response (" + std::to_string(operation.max_response) + " bytes)";
+  } else if (operation.headers_over_limit) {
+    transfer.failure = Failure::protocol;
+    transfer.reason = "the headers are over " + std::to_string(max_header_bytes) + " bytes";
+  } else if (operation.out_of_memory) {
+    transfer.failure = Failure::memory;
+    transfer.reason = "memory ran out";
+  } else if (has_too_large_headers(operation, code)) {
+    transfer.failure = Failure::protocol;
+    transfer.reason =
+        "the headers are over the limits of libcurl, " + std::to_string(max_header_line) + " bytes a line";
+  } else if (const int answer = tunnel_status(easy); code != CURLE_OK && answer >= 300) {
+    transfer.failure = Failure::proxy;
+    transfer.reason = "the proxy answered " + std::to_string(answer);
+  } else if (transfer.dead_before_send) {
+    transfer.failure = Failure::reset;
+    transfer.reason = "the connection had been given up by the other side";
+  } else if (operation.guarded && operation.sends > 1) {
+    transfer.failure = Failure::reset;
+    transfer.died_on_reuse = true;
+    transfer.reason = "the connection died before an answer came";
+  } else if (operation.head.ended() && operation.head.status() != transfer.status) {
+    // libcurl takes a status line that it cannot read as one of 200.
+    transfer.failure = Failure::protocol;
+    transfer.status = 0;
+    transfer.reason = "the status line is not one of HTTP";
+  } else if (operation.head.is_contradictory() || has_bad_length(operation, code)) {
+    transfer.failure = Failure::truncated;
+    transfer.reason = "Content-Length is not one number, so the end of the answer is not known";
+  } else if (code == CURLE_BAD_FUNCTION_ARGUMENT && transfer.sent) {
+    // What libcurl 7.88 says of a header line that it cannot keep.
+    transfer.failure = Failure::protocol;
+    transfer.reason = "a header line is not one of HTTP";
+  } else if (code == CURLE_OK && !operation.head.ended()) {
+    // libcurl takes a status line for an answer, whatever becomes of the rest.
+    transfer.failure = Failure::truncated;
+    transfer.reason = "the connection ended within the headers";
+  } else if (code == CURLE_OK && operation.head.is_chunked() && !operation.chunks.ended()) {
+    transfer.failure = Failure::truncated;
+    transfer.reason = "the connection ended within a chunk";
+  } else if (code != CURLE_OK) {
+    transfer.reason = operation.error[0] != '\0' ? operation.error.data() : curl_easy_strerror(code);
+    if ((transfer.failure == Failure::handshake || transfer.failure == Failure::reset) &&
+        refuses_certificate(transfer.reason)) {
+      transfer.failure = Failure::certificate;
+    } else if (transfer.reason.starts_with("Unsupported proxy")) {
+      // One of the environment. libcurl shows its URL, with the password.
+      transfer.failure = Failure::proxy;
+      transfer.reason = "the environment names one that is not supported";
+    }
+  }
+}
+
 bool Engine::Impl::collect(Deadline until) {
   int left = 0;
   while (CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
@@ -652,61 +742,13 @@ bool Engine::Impl::collect(Deadline until) {
     transfer.status = static_cast<int>(status);
     transfer.head = std::move(operation->head.text());
     transfer.is_delimited = operation->head.frames_the_body();
-    transfer.failure = classify(code);
     // libcurl 8.22 goes on to use a connection that nghttp2 has given up.
-    if (breaks_connection(code) && operation->connection != nullptr) operation->connection->retired = true;
-    if (operation->over_limit) {
-      transfer.failure = Failure::too_large;
-      transfer.reason = "the answer is over max_response (" + std::to_string(operation->max_response) + " bytes)";
-    } else if (operation->headers_over_limit) {
-      transfer.failure = Failure::protocol;
-      transfer.reason = "the headers are over " + std::to_string(max_header_bytes) + " bytes";
-    } else if (operation->out_of_memory) {
+    if (breaks_connection(code) && operation->connection != nullptr) retire(*operation->connection);
+    try {
+      judge(*operation, code);
+    } catch (const std::bad_alloc&) {  // libcurl says only once that a transfer has ended
       transfer.failure = Failure::memory;
-      transfer.reason = "memory ran out";
-    } else if (has_too_large_headers(*operation, code)) {
-      transfer.failure = Failure::protocol;
-      transfer.reason =
-          "the headers are over the limits of libcurl, " + std::to_string(max_header_line) + " bytes a line";
-    } else if (const int answer = tunnel_status(message->easy_handle); code != CURLE_OK && answer >= 300) {
-      transfer.failure = Failure::proxy;
-      transfer.reason = "the proxy answered " + std::to_string(answer);
-    } else if (transfer.dead_before_send) {
-      transfer.failure = Failure::reset;
-      transfer.reason = "the connection had been given up by the other side";
-    } else if (operation->guarded && operation->sends > 1) {
-      transfer.failure = Failure::reset;
-      transfer.died_on_reuse = true;
-      transfer.reason = "the connection died before an answer came";
-    } else if (operation->head.ended() && operation->head.status() != transfer.status) {
-      // libcurl takes a status line that it cannot read as one of 200.
-      transfer.failure = Failure::protocol;
-      transfer.status = 0;
-      transfer.reason = "the status line is not one of HTTP";
-    } else if (operation->head.is_contradictory() || has_bad_length(*operation, code)) {
-      transfer.failure = Failure::truncated;
-      transfer.reason = "Content-Length is not one number, so the end of the answer is not known";
-    } else if (code == CURLE_BAD_FUNCTION_ARGUMENT && transfer.sent) {
-      // What libcurl 7.88 says of a header line that it cannot keep.
-      transfer.failure = Failure::protocol;
-      transfer.reason = "a header line is not one of HTTP";
-    } else if (code == CURLE_OK && !operation->head.ended()) {
-      // libcurl takes a status line for an answer, whatever becomes of the rest.
-      transfer.failure = Failure::truncated;
-      transfer.reason = "the connection ended within the headers";
-    } else if (code == CURLE_OK && operation->head.is_chunked() && !operation->chunks.ended()) {
-      transfer.failure = Failure::truncated;
-      transfer.reason = "the connection ended within a chunk";
-    } else if (code != CURLE_OK) {
-      transfer.reason = operation->error[0] != '\0' ? operation->error.data() : curl_easy_strerror(code);
-      if ((transfer.failure == Failure::handshake || transfer.failure == Failure::reset) &&
-          refuses_certificate(transfer.reason)) {
-        transfer.failure = Failure::certificate;
-      } else if (transfer.reason.starts_with("Unsupported proxy")) {
-        // One of the environment. libcurl shows its URL, with the password.
-        transfer.failure = Failure::proxy;
-        transfer.reason = "the environment names one that is not supported";
-      }
+      transfer.reason.clear();
     }
     end(operation);
     if (until && left > 0 && SteadyClock::now() >= *until) return false;
@@ -776,7 +818,7 @@ void Engine::Impl::expire(Operation* operation) {
 void Engine::Impl::make_readiness() {
   readiness = std::make_unique<Readiness>();
   curl_multi_setopt(multi.get(), CURLMOPT_SOCKETFUNCTION, &on_socket);
-  curl_multi_setopt(multi.get(), CURLMOPT_SOCKETDATA, readiness.get());
+  curl_multi_setopt(multi.get(), CURLMOPT_SOCKETDATA, this);
   curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, &on_timer);
   curl_multi_setopt(multi.get(), CURLMOPT_TIMERDATA, &due);
 }
@@ -784,6 +826,10 @@ void Engine::Impl::make_readiness() {
 void Engine::Impl::rearm() noexcept {
   if (readiness == nullptr) return;
   auto next = unfinished ? SteadyClock::now() : due;
+  if (unwatched) {
+    const auto soon = SteadyClock::now() + unwatched_interval;
+    if (!next || soon < *next) next = soon;
+  }
   if (!timers.empty() && (!next || timers.begin()->first.first < *next)) next = timers.begin()->first.first;
   readiness->wake_at(next);
 }
@@ -800,16 +846,25 @@ void Engine::process() {
   for (const auto& ready : impl_->readiness->poll(room)) {
     const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
                      (ready.failed ? CURL_CSELECT_ERR : 0);
-    impl_->check(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
+    impl_->note(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
     if (SteadyClock::now() >= until) break;  // the others stay ready
   }
   if (impl_->due && *impl_->due <= SteadyClock::now()) {
     impl_->due.reset();
-    impl_->check(curl_multi_socket_action(impl_->multi.get(), CURL_SOCKET_TIMEOUT, 0, &running));
+    impl_->note(curl_multi_socket_action(impl_->multi.get(), CURL_SOCKET_TIMEOUT, 0, &running));
+  }
+  if (impl_->unwatched) {
+    impl_->note(curl_multi_perform(impl_->multi.get(), &running));
+    impl_->unwatched = !impl_->operations.empty();
   }
   impl_->unfinished = !impl_->collect(until);
   // A deadline that passes while an answer waits here to be collected is not that answer's.
   if (!impl_->unfinished) impl_->run_timers();
+  impl_->rearm();
+}
+
+void Engine::wake() noexcept {
+  impl_->unfinished = true;
   impl_->rearm();
 }
 
@@ -844,11 +899,14 @@ std::optional<std::int64_t> parse_http_date(std::string_view text) {
 std::optional<UrlParts> split_url(const std::string& url) {
   const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
   if (parsed == nullptr) throw std::bad_alloc();
-  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK)
-    return std::nullopt;
+  const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME);
+  if (code == CURLUE_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (code != CURLUE_OK) return std::nullopt;
   const auto part = [&parsed](CURLUPart which) -> std::optional<std::string> {
     char* text = nullptr;
-    if (curl_url_get(parsed.get(), which, &text, 0) != CURLUE_OK) return std::nullopt;
+    const CURLUcode got = curl_url_get(parsed.get(), which, &text, 0);
+    if (got == CURLUE_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (got != CURLUE_OK) return std::nullopt;
     const std::unique_ptr<char, void (*)(void*)> owned(text, curl_free);
     return std::string(text);
   };

@@ -133,6 +133,8 @@ class Engine {
   [[nodiscard]] int descriptor();
   /// Moves everything forward that can be without waiting.
   void process();
+  /// Makes it readable.
+  void wake() noexcept;
 
  private:
   struct Course;

@@ -96,7 +96,7 @@ struct Verifier::Keys {
     detail::Digest claimed;
     if (!detail::decode_hex(*signature, claimed)) return SignatureReason::malformed;
     index = match(claimed);
-    if (index == keys.size()) return SignatureReason::mismatch;
+    if (index >= keys.size()) return SignatureReason::mismatch;
     matches[index].fetch_add(1, std::memory_order_relaxed);
     return SignatureReason::none;
   }
@@ -194,6 +194,7 @@ SignatureReason Verifier::check(std::string_view body, std::optional<std::string
 Verified Verifier::verify_signature(std::string_view body, std::optional<std::string_view> signature) const {
   std::size_t index = 0;
   const auto reason = keys_->check(body, signature, index);
+  if (index == detail::HmacKeys::no_memory) throw std::bad_alloc();
   if (reason != SignatureReason::none) throw_signature_error(reason, body.size(), keys_->options);
   return {body, index};
 }
@@ -279,6 +280,7 @@ std::size_t VerifyStream::finish(std::optional<std::string_view> signature) {
   std::size_t index = 0;
   const auto reason = stream.keys->check(stream.size, signature, index,
                                          [&](const detail::Digest& claimed) { return stream.hash.match(claimed); });
+  if (index == detail::HmacKeys::no_memory) throw std::bad_alloc();
   if (reason != SignatureReason::none) throw_signature_error(reason, stream.size, stream.keys->options);
   return index;
 }

@@ -86,7 +86,8 @@ class Verifier {
   /// clock throws, stale.
   [[nodiscard]] SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                                       std::size_t* secret_index = nullptr) const noexcept;
-  /// Throws Error(signature) with the reason and the suggested HTTP status. The result borrows `body`.
+  /// Throws Error(signature) with the reason and the suggested HTTP status, std::bad_alloc when memory does not suffice for
+  /// the check. The result borrows `body`.
   [[nodiscard]] Verified verify(std::string_view body, std::optional<std::string_view> signature) const;
   /// Verifies, then parses a copy of the body. Throws Error(signature) or Error(decode).
   [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature) const;
