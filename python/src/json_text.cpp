@@ -24,8 +24,8 @@ class Writer {
       write_float(PyFloat_AS_DOUBLE(object));
     } else if (PyIndex_Check(object) != 0) {
       out_ += digits(value, what_);
-    } else if (is_decimal(value)) {
-      write_decimal(value);
+    } else if (const auto type = decimal_type(); type && py::isinstance(value, type)) {
+      write_decimal(type, value);
     } else if (PyList_Check(object) || PyTuple_Check(object)) {
       descend(depth);
       out_ += '[';
@@ -97,15 +97,18 @@ class Writer {
     PyMem_Free(text);
   }
 
-  // A Decimal can only come from a decimal module that is loaded.
-  [[nodiscard]] static bool is_decimal(py::handle value) {
+  // A Decimal can only come from a decimal module that is loaded; another thread may be in the middle of loading it.
+  [[nodiscard]] static py::object decimal_type() {
     auto* module = PyDict_GetItemString(PyImport_GetModuleDict(), "decimal");
-    return module != nullptr && py::isinstance(value, py::handle(module).attr("Decimal"));
+    return module == nullptr ? py::object() : py::getattr(module, "Decimal", py::object());
   }
 
-  void write_decimal(py::handle number) {
-    if (!number.attr("is_finite")().cast<bool>()) refuse(std::string(what_) + ": NaN and infinity are no JSON numbers");
-    const py::str text(number);
+  // By the methods of Decimal itself: a subclass may print something else.
+  void write_decimal(py::handle type, py::handle number) {
+    if (!type.attr("is_finite")(number).cast<bool>()) {
+      refuse(std::string(what_) + ": NaN and infinity are no JSON numbers");
+    }
+    const py::object text = type.attr("__str__")(number);
     out_ += utf8(text, what_);
   }
 

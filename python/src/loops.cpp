@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "bind_error.hpp"
+#include "objects.hpp"
+
 namespace billcore::python {
 
 std::shared_ptr<Begun> Job::begin(LoopEngine& engine, const Client& client, py::handle loop,
@@ -13,6 +16,11 @@ std::shared_ptr<Begun> Job::begin(LoopEngine& engine, const Client& client, py::
 }
 
 namespace {
+
+using Held = std::shared_ptr<LoopEngine>;
+
+Held& held_by(PyObject* capsule) noexcept { return *static_cast<Held*>(PyCapsule_GetPointer(capsule, nullptr)); }
+void drop(PyObject* capsule) noexcept { const std::unique_ptr<Held> ended(&held_by(capsule)); }
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
@@ -54,12 +62,35 @@ py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
+// A function for a loop, with one argument that it does not use. Those of pybind11 crash when there is no memory for their names.
+template <void (LoopEngine::*step)()>
+py::object LoopEngine::callback() {
+  const PyCFunction run = [](PyObject* capsule, PyObject* /*unused*/) noexcept {
+    return guarded<PyObject*>(nullptr, [capsule] {
+      const Held self = held_by(capsule);
+      (self.get()->*step)();
+      return Py_NewRef(Py_None);
+    });
+  };
+  static PyMethodDef method{"step", run, METH_O, nullptr};
+  auto held = std::make_unique<Held>(shared_from_this());
+  const auto capsule = checked(PyCapsule_New(held.get(), nullptr, &drop));
+  static_cast<void>(held.release());
+  return checked(PyCFunction_New(&method, capsule.ptr()));
+}
+
 // The loop's reader owns the engine, and the futures; in a context of its own, or it would keep the present one.
 void LoopEngine::watch(py::handle loop) {
   const py::set waiting;
-  const auto process = py::cpp_function([self = shared_from_this()](const py::object&) { self->process(); });
+  const auto process = callback<&LoopEngine::process>();
   const auto context = py::module_::import("contextvars").attr("Context")();
-  context.attr("run")(loop.attr("add_reader"), client_.descriptor(), process, waiting);
+  try {
+    context.attr("run")(loop.attr("add_reader"), client_.descriptor(), process, waiting);
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_OSError)) throw;
+    throw Error(ErrorCode::internal,
+                "the event loop cannot watch a descriptor: " + py::str(error.value()).cast<std::string>());
+  }
   waiting_ = py::weakref(py::handle(waiting));
   watched_ = true;
 }
@@ -70,6 +101,18 @@ void LoopEngine::hold(const Begun& begun, bool kept) {
   if (waiting.is_none()) return;
   if ((kept ? PySet_Add(waiting.ptr(), begun.future.ptr()) : PySet_Discard(waiting.ptr(), begun.future.ptr())) < 0) {
     throw py::error_already_set();
+  }
+}
+
+// In this order: nothing may fail once a request is on its way.
+template <typename Start>
+void LoopEngine::start_held(const Begun& begun, Start start) {
+  hold(begun, true);
+  try {
+    start();
+  } catch (...) {
+    hold(begun, false);
+    throw;
   }
 }
 
@@ -92,11 +135,10 @@ std::shared_ptr<Begun> LoopEngine::begin(const Client& client, py::handle loop, 
     } catch (...) {
       begun->error = std::current_exception();
     }
-    begun->ended = true;
-    self->ended_.push_back(begun);
+    self->ended_.add(begun);
   };
-  begun->ticket = AsyncClient(client, client_).start(std::move(operation), job->options(), end);
-  hold(*begun, true);
+  start_held(*begun,
+             [&] { begun->ticket = AsyncClient(client, client_).start(std::move(operation), job->options(), end); });
   return begun;
 }
 
@@ -109,11 +151,7 @@ std::shared_ptr<Begun> LoopEngine::wait(std::shared_ptr<AsyncPages> pages, py::h
                                         const std::shared_ptr<Job>& job) {
   auto begun = new_begun(loop, job);
   begun->pages = std::move(pages);
-  begun->pages->wait([self = this, begun] {
-    begun->ended = true;
-    self->ended_.push_back(begun);
-  });
-  hold(*begun, true);
+  start_held(*begun, [&] { begun->pages->wait([self = this, begun] { self->ended_.add(begun); }); });
   return begun;
 }
 
@@ -129,7 +167,13 @@ void LoopEngine::cancel_abandoned() {
   buried_.clear();
 }
 
+void LoopEngine::tell(const Begun& begun) {
+  hold(begun, false);
+  if (!begun.future.attr("done")().cast<bool>()) begun.future.attr("set_result")(py::none());
+}
+
 void LoopEngine::process() {
+  if (pid_ != getpid()) return;  // a child of a fork runs the loop on: the parent reads its answers itself
   const auto kept = shared_from_this();
   cancel_abandoned();
   processing_ = true;
@@ -140,12 +184,17 @@ void LoopEngine::process() {
     throw;
   }
   processing_ = false;
-  for (const auto& begun : std::exchange(ended_, {})) {
-    hold(*begun, false);
-    if (!begun->future.attr("done")().cast<bool>()) begun->future.attr("set_result")(py::none());
+  std::optional<py::error_already_set> failed;
+  while (const auto begun = ended_.take()) {
+    try {
+      tell(*begun);
+    } catch (const py::error_already_set& error) {  // the others are to be told all the same
+      failed = error;
+    }
   }
   cancel_abandoned();
   end_if_closing();
+  if (failed) throw *failed;
 }
 
 void LoopEngine::end_if_closing() {
@@ -200,7 +249,7 @@ void LoopEngine::close() noexcept {
     if (loop.is_none() || may_touch(loop)) {
       close_here();
     } else if (!is_closed(loop)) {
-      loop.attr("call_soon_threadsafe")(py::cpp_function([self = shared_from_this()] { self->end_if_closing(); }));
+      loop.attr("call_soon_threadsafe")(callback<&LoopEngine::end_if_closing>(), py::none());
     }
   });
 }

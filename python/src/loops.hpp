@@ -22,6 +22,36 @@ struct Begun {
   bool write = false;
   bool ended = false;
   std::exception_ptr error = {};
+  std::shared_ptr<Begun> next = {};  // that ended after it
+};
+
+/// Operations that have ended, in that order. To add one needs no memory: its end must not be lost.
+class Ended {
+ public:
+  Ended() = default;
+  ~Ended() {
+    while (take() != nullptr) {
+    }
+  }
+  Ended(const Ended&) = delete;
+  Ended& operator=(const Ended&) = delete;
+
+  void add(const std::shared_ptr<Begun>& begun) noexcept {
+    begun->ended = true;
+    (last_ == nullptr ? first_ : last_->next) = begun;
+    last_ = begun.get();
+  }
+  /// The first; null when there is none.
+  [[nodiscard]] std::shared_ptr<Begun> take() noexcept {
+    auto begun = std::move(first_);
+    if (begun != nullptr) first_ = std::move(begun->next);
+    if (first_ == nullptr) last_ = nullptr;
+    return begun;
+  }
+
+ private:
+  std::shared_ptr<Begun> first_;
+  Begun* last_ = nullptr;
 };
 
 /// The connections of one event loop. Everything here needs the GIL, and (but for abandon()) the loop's thread.
@@ -53,9 +83,14 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   void close() noexcept;
 
  private:
+  template <void (LoopEngine::*step)()>
+  [[nodiscard]] py::object callback();
   void watch(py::handle loop);
   [[nodiscard]] std::shared_ptr<Begun> new_begun(py::handle loop, const std::shared_ptr<Job>& job);
+  template <typename Start>
+  void start_held(const Begun& begun, Start start);
   void give_up(const Begun& begun);
+  void tell(const Begun& begun);
   void hold(const Begun& begun, bool kept);
   void process();
   void cancel_abandoned();
@@ -74,7 +109,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool closing_ = false;
   bool processing_ = false;
   py::object waiting_;  // weak: the set of futures that the loop holds, so that nobody else needs to keep their tasks
-  std::vector<std::shared_ptr<Begun>> ended_;
+  Ended ended_;
   std::vector<Begun> abandoned_;                    // without their jobs
   std::vector<std::shared_ptr<AsyncPages>> pages_;  // of lists that are read
   std::vector<std::shared_ptr<AsyncPages>> buried_;
