@@ -285,7 +285,8 @@ TEST(Client, AStatusLineThatIsNoneIsNoSuccess) {
     const auto charged = error_of([&] { (void)client.subscriptions().charge("s", {1, 2, {}, {}, {}}); });
     EXPECT_EQ(charged.code(), ErrorCode::outcome_unknown) << line;
     EXPECT_EQ(charged.detail().http_status, 0) << line;
-    EXPECT_NE(charged.message().find("status line"), std::string::npos) << charged.message();
+    // In brackets newer releases of libcurl, which refuse such a line themselves, give a reason of their own.
+    EXPECT_NE(charged.message().find("not HTTP as expected"), std::string::npos) << charged.message();
     EXPECT_EQ(error_of([&] { (void)client.orders().get("o"); }).code(), ErrorCode::connection) << line;
   }
 }

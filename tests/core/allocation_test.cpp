@@ -1,0 +1,131 @@
+// A program of its own: it replaces operator new, and lets each allocation of a call fail in turn. tests/torture does so for libcurl and
+// OpenSSL, too; here is what the library itself promises.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "billcore/client.hpp"
+#include "billcore/detail/document.hpp"
+#include "billcore/pager.hpp"
+#include "support/json_text.hpp"
+#include "support/server.hpp"
+
+namespace {
+
+thread_local long until_failure = -1;  // allocations of this thread that still succeed; below 0: all
+thread_local bool failed = false;
+
+void* allocate(std::size_t size) {
+  if (until_failure == 0) {
+    until_failure = -1;
+    failed = true;
+    return nullptr;
+  }
+  if (until_failure > 0) --until_failure;
+  return std::malloc(size == 0 ? 1 : size);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  if (void* made = allocate(size)) return made;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
+void operator delete(void* pointer) noexcept { std::free(pointer); }
+void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
+
+namespace {
+
+using namespace billcore;
+
+// Runs `step` with ever more memory, until no allocation fails. `step` is given what to make its calls with: of these, one
+// allocation fails.
+template <typename Step>
+void each_allocation_fails(Step step) {
+  long failures = 0;
+  for (long allowed = 0;; ++allowed) {
+    failed = false;
+    step([allowed](auto call) {
+      until_failure = failed ? -1 : allowed;
+      try {
+        call();
+      } catch (...) {
+        until_failure = -1;
+        throw;
+      }
+      until_failure = -1;
+    });
+    if (!failed) break;
+    ++failures;
+  }
+  EXPECT_GT(failures, 0);
+}
+
+TEST(Allocation, AWriteThatWasSentIsNeverOutOfMemory) {
+  std::atomic<int> received{0};
+  test::ScriptedServer server([&received](const std::string&) {
+    ++received;
+    return test::ScriptedServer::json(R"({"data":{"id":"s"}})");
+  });
+  ClientOptions options;
+  options.base_url = server.url();
+  options.api_key = "key";
+  options.max_retries = 0;
+  int unknown = 0;
+  each_allocation_fails([&](auto starved) {
+    const Client client(options);
+    const int before = received;
+    try {
+      starved([&client] { client.subscriptions().cancel("s"); });
+      EXPECT_EQ(received, before + 1);
+    } catch (const std::bad_alloc&) {
+      EXPECT_EQ(received, before);
+    } catch (const Error& error) {
+      ++unknown;
+      EXPECT_EQ(error.code(), ErrorCode::outcome_unknown) << error.what();
+      EXPECT_EQ(error.detail().cause, ErrorCode::out_of_memory) << error.what();
+      EXPECT_TRUE(error.detail().outcome_unknown);
+      EXPECT_GT(error.detail().attempted_at, 0);
+    }
+  });
+  EXPECT_GT(unknown, 0);
+}
+
+TEST(Allocation, APageThatWasNotTakenIsTakenWholeTheNextTime) {
+  std::vector<std::shared_ptr<const detail::Document>> pages;
+  for (int page = 1; page <= 2; ++page) {
+    const auto first = std::to_string(2 * page - 1);
+    const auto second = std::to_string(2 * page);
+    pages.push_back(detail::Document::parse(
+        SharedText::own(R"({"data":[{"id":"a)" + first + R"("},{"id":"a)" + second +
+                        R"("}],"pagination":{"total":4,"count":2,"per_page":2,"total_pages":2,"current_page":)" +
+                        std::to_string(page) + "}}")));
+  }
+  for (const bool strict : {false, true}) {
+    each_allocation_fails([&](auto starved) {
+      detail::PagerOptions options;
+      options.strict = strict;
+      const auto core = detail::make_pager_core(options);
+      std::string ids;
+      while (const auto wanted = detail::wanted_page(*core)) {
+        const auto& page = pages.at(static_cast<std::size_t>(wanted->page - 1));
+        try {
+          starved([&] { detail::accept_page(*core, page); });
+        } catch (const std::bad_alloc&) {
+          continue;  // the same page once more
+        }
+        while (const auto item = detail::take_item(*core)) ids += item->find("id").value().text();
+      }
+      EXPECT_EQ(ids, "a1a2a3a4");
+      EXPECT_EQ(detail::verdict(*core).value().reason, "");
+    });
+  }
+}
+
+}  // namespace

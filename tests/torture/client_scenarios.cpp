@@ -1,0 +1,201 @@
+#include <optional>
+
+#include "billcore/client.hpp"
+#include "scenario.hpp"
+#include "server.hpp"
+#include "session.hpp"
+
+namespace torture {
+namespace {
+
+using namespace billcore;
+
+ClientOptions options_for(const Place& place, int max_retries) {
+  ClientOptions options;
+  options.base_url = place.base_url;
+  options.api_key = "a_key_that_does_not_fit_into_a_small_string";
+  // Beyond the limit that is taken for a hang: no call may end by its deadline alone.
+  options.timeout = std::chrono::minutes(5);
+  options.max_retries = max_retries;
+  options.concurrency = 2;
+  return options;
+}
+
+constexpr const char* order_id = "an-order-with-a-long-name-beyond-short-strings";
+
+void get(const Client& client) { require(client.orders().get(order_id).id().text() == order_id, "another order"); }
+
+void charge(const Client& client, int amount) {
+  Charge what;
+  what.product_id = 1;
+  what.amount = amount;
+  what.description = "a description that does not fit into a small string";
+  require(client.subscriptions().charge("sub", what).id().text() == "charged", "another order");
+}
+
+class ClientScenario : public Scenario {
+ public:
+  explicit ClientScenario(const Place& place) : place_(place) {}
+  void prepare() override { client_.emplace(options_for(place_, 0)); }
+
+ protected:
+  [[nodiscard]] const Place& place() const noexcept { return place_; }
+  [[nodiscard]] Client& client() { return *client_; }
+  std::optional<Client> client_;
+
+ private:
+  Place place_;
+};
+
+// Makes a client, and the client makes its first call.
+class Construction : public ClientScenario {
+ public:
+  using ClientScenario::ClientScenario;
+  void prepare() override {}
+  void run() override { client_.emplace(options_for(place(), 0)); }
+  void after(bool completed) override {
+    if (!completed) client_.emplace(options_for(place(), 0));
+    get(client());
+  }
+};
+
+class Get : public ClientScenario {
+ public:
+  using ClientScenario::ClientScenario;
+  void run() override { get(client()); }
+  void after(bool) override { get(client()); }
+};
+
+// Over a connection that is kept from a call before.
+class KeptGet : public Get {
+ public:
+  using Get::Get;
+  void prepare() override {
+    Get::prepare();
+    get(client());
+  }
+};
+
+class ChargeOnce : public ClientScenario {
+ public:
+  using ClientScenario::ClientScenario;
+  void run() override { charge(client(), place().amount); }
+  void after(bool) override { charge(client(), place().amount_after); }
+};
+
+class KeptCharge : public ChargeOnce {
+ public:
+  using ChargeOnce::ChargeOnce;
+  void prepare() override {
+    ChargeOnce::prepare();
+    get(client());
+  }
+};
+
+// With further attempts, and no wait between them.
+class RetriedCharge : public Scenario {
+ public:
+  explicit RetriedCharge(const Place& place) : place_(place) {}
+  void prepare() override {
+    detail::RetrySources sources;
+    sources.chance = [] { return 0.0; };
+    session_ = std::make_shared<detail::Session>(options_for(place_, 2), std::move(sources));
+    static_cast<void>(session_->resource(operations::get_order(order_id), {}));
+  }
+  void run() override { send(place_.amount); }
+  void after(bool) override { send(place_.amount_after); }
+
+ private:
+  void send(int amount) {
+    Charge what;
+    what.product_id = 1;
+    what.amount = amount;
+    static_cast<void>(session_->resource(operations::charge_subscription("sub", what), {}));
+  }
+
+  Place place_;
+  detail::SessionPtr session_;
+};
+
+// A list of several pages. After a failure the same pager goes on: no order may be missing, and none may come twice.
+class List : public ClientScenario {
+ public:
+  using ClientScenario::ClientScenario;
+  void prepare() override {
+    ClientScenario::prepare();
+    names_.reserve(static_cast<std::size_t>(pages * orders_per_page));
+  }
+  void run() override {
+    if (!pager_) pager_.emplace(client().subscriptions().orders("sub"));
+    while (true) {
+      if (!order_) order_ = pager_->next();
+      if (!order_) break;
+      names_.push_back(order_->id().text());
+      order_.reset();
+    }
+  }
+  void after(bool completed) override {
+    // Each page that was asked for ahead of its time may say once what it failed of.
+    for (int left = pages; !completed; --left) {
+      try {
+        run();
+        completed = true;
+      } catch (...) {
+        if (left == 0) throw;
+      }
+    }
+    require(pager_->verdict() && pager_->verdict()->complete, "the list is not complete");
+    require(names_.size() == static_cast<std::size_t>(pages * orders_per_page), "another number of orders");
+    for (int i = 0; i < pages * orders_per_page; ++i) {
+      require(names_[static_cast<std::size_t>(i)] == listed_order(i), "another order");
+    }
+    pager_.reset();
+    get(client());
+  }
+
+ private:
+  std::optional<Pager<Order>> pager_;
+  std::optional<Order> order_;
+  std::vector<std::string> names_;
+};
+
+class Close : public KeptGet {
+ public:
+  using KeptGet::KeptGet;
+  void run() override { client().close(); }
+  void after(bool) override {
+    try {
+      get(client());
+    } catch (const Error& error) {
+      require(error.code() == ErrorCode::config, "a call after close() has another error");
+      return;
+    }
+    throw Wrong("a call after close() succeeded");
+  }
+};
+
+template <typename Made>
+std::unique_ptr<Scenario> make(const Place& place) {
+  return std::make_unique<Made>(place);
+}
+
+}  // namespace
+
+const std::vector<Entry>& client_scenarios() {
+  static const std::vector<Entry> entries{
+      {"client", make<Construction>},
+      {"get", make<Get>},
+      {"get-kept", make<KeptGet>},
+      {"charge", make<ChargeOnce>, true},
+      {"charge-kept", make<KeptCharge>, true},
+      {"charge-retried", make<RetriedCharge>, true},
+      {"list", make<List>},
+      {"close", make<Close>},
+      {"first-client", make<Construction>, false, true, true},
+      {"first-get", make<Get>, false, true, true},
+      {"first-charge", make<ChargeOnce>, true, true, true},
+  };
+  return entries;
+}
+
+}  // namespace torture

@@ -1,0 +1,42 @@
+/* What fails in a torture run: the Nth call of a kind, made by one thread between two marks. The library interposer.c takes the
+ * place of malloc and of system calls for the whole process; without a run it only counts what is allocated.
+ *
+ * Threads: one run at a time in a process. Calls of other threads always go through. */
+#ifndef BILLCORE_TORTURE_INTERPOSER_H
+#define BILLCORE_TORTURE_INTERPOSER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TORTURE_FRAMES 48
+
+enum torture_kind {
+  TORTURE_MEMORY = 1, /* allocations: no memory */
+  TORTURE_CALLS = 2,  /* system calls that may fail: each with the error that is most harmful to a client */
+  TORTURE_AGAIN = 4   /* system calls that may be interrupted or not ready: EINTR or EAGAIN, nothing is lost */
+};
+
+/* May be shared memory: what is known about the point outlives a crash. */
+typedef struct torture_run {
+  int kind;
+  long fail_at;     /* the first is 1; 0: only count */
+  int keep_failing; /* every later call fails as well, until torture_end() */
+  char only[32];    /* count calls only from below a library with this in its name; empty: all */
+  long count;       /* calls so far */
+  long failed;      /* calls that failed */
+  char what[32];    /* name of the call that failed first */
+  int depth;
+  void* frames[TORTURE_FRAMES]; /* where it was called from, the innermost first */
+} torture_run;
+
+/* Begins a run on the calling thread; `run` is used until torture_end(). */
+void torture_begin(torture_run* run);
+void torture_end(void);
+/* Blocks of the heap that are in use, of all threads. */
+long torture_blocks(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

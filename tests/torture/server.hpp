@@ -1,0 +1,49 @@
+// The service that the torture runs talk to: a process of its own, which nothing fails in, and which counts what it was sent.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "../core/support/listener.hpp"
+
+namespace torture {
+
+/// Charges are told apart by their amount, which is below this.
+constexpr int amounts = 16;
+
+/// Shared with the server's process.
+struct Ledger {
+  std::atomic<int> open{0};                             // connections
+  std::atomic<int> requests{0};                         // received completely
+  std::array<std::atomic<int>, amounts> charges_whole;  // by amount
+};
+
+/// A list has this many pages, and each page this many orders.
+constexpr int pages = 3;
+constexpr int orders_per_page = 2;
+/// Name of an order of the list, from 0.
+std::string listed_order(int number);
+
+class Server {
+ public:
+  Server();
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  [[nodiscard]] std::string base_url() const { return listener_.url("/acct"); }
+  void forget() noexcept;
+  /// Waits until every request that was sent so far is in the ledger: its senders must have closed their connections.
+  void settle() const;
+  [[nodiscard]] int charges(int amount) const { return ledger_->charges_whole.at(static_cast<std::size_t>(amount)); }
+
+ private:
+  billcore::test::Listener listener_;
+  Ledger* ledger_;
+  pid_t process_;
+};
+
+}  // namespace torture
