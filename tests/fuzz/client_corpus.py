@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from conformance.fixtures import with_examples
 
 TIMES = [
@@ -24,6 +26,13 @@ CODED = [
     "fffffffffffffffff\r\n",
     "-1\r\n",
 ]
+# The test vectors of RFC 4648, and what is almost one.
+ENCODED = [
+    *["", "f", "fo", "foo", "foob", "fooba", "foobar"],
+    *["Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy", "Zg", "Zm8", "Zm9vYg", "-_+/"],
+    *["Z", "Zg=", "Zg===", "Zm8==", "Zm9v====", "Zg==Zg==", "Z=g=", "Zm\r\n9v\n", "=", "Zm 9v", "Zh=="],
+    *["66", "666F6f", "6", "6g", "a+b%20c", "%2", "%", "%zz", "%2f%2F", "+", "a%00b", "%41%"],
+]
 URLS = [
     "https://api.example/0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e",
     "http://127.0.0.1:8080/acct/",
@@ -44,6 +53,8 @@ URLS = [
 ]
 IDS = ["sub_1001", "480001", ".", "..", "%2e%2e", "a/b?c#d", "\u00e9\u20ac\U0001f600", "a b", "\r\n", "%", "+&="]
 WORDS = {
+    "arrow": ['"id":', '"raw":', "vat_rate", "null", "1e-18", "e", "}", "{", "\\u0061", '"2025-04-25T12:00:00Z"'],
+    "encoding": ["=", "==", "\r\n", "+/", "-_", "AAAA", "Zg==", "%", "%2B", "%zz", "6a", "FF"],
     "head": [
         "Content-Length: ",
         "Transfer-Encoding: ",
@@ -92,6 +103,15 @@ def seeds() -> dict[str, set[bytes]]:
     texts = with_examples({"$example": "Subscription"})
     around = ", ".join(f'"{name}": "{value}"' for name, value in texts.items() if isinstance(value, str)).encode()
     out: dict[str, set[bytes]] = {name: set() for name in WORDS}
+    item = json.dumps(texts).encode()
+    for table in range(3):
+        out["arrow"] |= {bytes([table, 0, 0, 0, 3, flag, 1]) + item + b"," + item for flag in (0, 1)}
+        out["arrow"] |= {
+            bytes([table, *(64,) * 4, 1, 0, 6]) + bytes(range(first, 256, step)) * 3
+            for first in range(5)
+            for step in (1, 3, 7)
+        }
+    out["encoding"] = {bytes([layout]) + text.encode() for layout in (0, 1, 2, 7, 255) for text in ENCODED}
     out["time"] = {time.encode() for time in TIMES}
     out["head"] = {
         bytes([size]) + (head + coded).encode() for size in (0, 1, 6, 39) for head in HEADS for coded in CODED

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.fixtures import body_bytes, load, text_or_b64
-from fuzz import client_corpus, wire_corpus
+from fuzz import client_corpus, h2_corpus, wire_corpus
 
 MAX_SEED = 16 * 1024
 RESOURCES = {
@@ -122,13 +122,14 @@ def dictionary() -> list[bytes]:
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    corpus = seeds() | client_corpus.seeds() | {"wire": wire_corpus.seeds()}
+    corpus = seeds() | client_corpus.seeds() | {"wire": wire_corpus.seeds(), "wire_h2": h2_corpus.seeds()}
     for target, texts in corpus.items():
         place = folder / target
         place.mkdir(parents=True, exist_ok=True)
         for text in texts:
             (place / hashlib.sha256(text).hexdigest()[:16]).write_bytes(text)
-    dictionaries = {"fields": dictionary(), "wire": wire_corpus.dictionary()} | client_corpus.dictionaries()
+    dictionaries = {"fields": dictionary(), "wire": wire_corpus.dictionary(), "wire_h2": h2_corpus.dictionary()}
+    dictionaries |= client_corpus.dictionaries()
     for name, words in dictionaries.items():
         quoted = ("".join(rf"\x{byte:02x}" for byte in word) for word in words)
         (folder / f"{name}.dict").write_text("".join(f'"{word}"\n' for word in quoted))

@@ -11,8 +11,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-small_targets=(head pages redact retry_after state time url)
-all_targets=(wire header explain envelope value subscription order product product_group "${small_targets[@]}")
+small_targets=(arrow encoding head pages redact retry_after state time url)
+all_targets=(wire wire_h2 header explain envelope value subscription order product product_group "${small_targets[@]}")
 seconds=""
 case "${1:-}" in '' | *[!0-9]*) ;; *) seconds="$1"; shift ;; esac
 targets=("$@")
@@ -24,7 +24,7 @@ for target in "${targets[@]}"; do
   esac
 done
 
-bc_packages ca-certificates ccache clang cmake libclang-rt-14-dev libcurl4-openssl-dev libssl-dev ninja-build python3 python3-venv
+bc_packages ca-certificates ccache clang cmake libclang-rt-14-dev libcurl4-openssl-dev libnghttp2-dev libssl-dev ninja-build python3 python3-venv
 bc_ccache "$root"
 
 build="$root/build/fuzz"

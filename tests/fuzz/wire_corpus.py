@@ -90,6 +90,14 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("cg", ["%wHTTP/1.1 200 OK\r\nX: %b\r\n y\r\nX:%b%b\r\n\r\n" + BODY + "%f", "%wHTTP/1.1 200 OK\r\nX: %B%B%B\r\n"]),
     ("scg", ["%wHTTP/1.1 200 OK\r\n%(%b%)%w" + OK]),
     ("cg", ["%w%B%B%B", "%w\x00\xff%n\r\n\r\n" + OK]),
+    # Through an event loop, some at once.
+    ("agcg", ["%w" + OK] * 3),
+    ("acmcgmggg", ["%w" + OK + "%n" + OK + "%w" + OK, "%w" + CHUNKED + "%w%r", "%w" + OK + OK]),
+    ("1acgc3cg", ["%w", "%w%3HTTP/1.1 2%n00 OK\r%n\nContent-Le%r", "%w" + OK]),
+    ("aicgmiggi7l", ["%w%3" + OK, "%w%2%w" + OK, "%w%5" + OK]),
+    ("aggacmacgc", [refusal(503) + "%w" + OK, "%w" + refusal(503) + "%w%f", "%w" + OK + "%f", "%w" + OK + OK]),
+    ("a7gPcrgcpgc", ["%wHTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n%w" + OK, "%w" + OK + "%w%c"]),
+    ("alglc", ["%w" + PAGE + ("%w" + PAGE) * 4, "%w%3" + PAGE + "%w" + PAGE]),
     # Lists.
     ("l", ["%w" + PAGE + ("%w" + PAGE) * 4]),
     ("ll", [("%w" + PAGE) * 2 + "%w%r", ("%w%3" + PAGE) * 3 + "%w" + refusal(503) + "%w" + PAGE]),
@@ -120,6 +128,7 @@ def seeds() -> set[bytes]:
             continue  # of the sandbox alone
         calls = CALLS.get(case["call"]["op"], "l")
         out.add((calls + "g\n" + script_of(case)).encode())
+        out.add((f"a{calls}mg\n" + script_of(case)).encode())
     return out
 
 

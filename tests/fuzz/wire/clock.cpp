@@ -4,10 +4,12 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "support.hpp"
@@ -24,6 +26,33 @@ std::set<int>& descriptors() {
   return connected;
 }
 
+std::map<int, std::int64_t>& timers() {
+  static std::map<int, std::int64_t> due_at;  // of timerfd_create(), by descriptor
+  return due_at;
+}
+
+// The kernel knows nothing of this clock: it is told of a time when that has come.
+void fire_timers() {
+  for (auto each = timers().begin(); each != timers().end();) {
+    const auto [descriptor, due] = *each;
+    if (due > now) {
+      ++each;
+      continue;
+    }
+    itimerspec at_once{};
+    at_once.it_value.tv_nsec = 1;
+    syscall(SYS_timerfd_settime, descriptor, TFD_TIMER_ABSTIME, &at_once, nullptr);
+    each = timers().erase(each);
+    require(really_polls(descriptor, POLLIN, 1000), "a timer whose time has come can be read");
+  }
+}
+
+std::optional<std::int64_t> next_timer() {
+  std::optional<std::int64_t> first;
+  for (const auto& [descriptor, due] : timers()) first = std::min(first.value_or(due), due);
+  return first;
+}
+
 int real_poll(pollfd* states, nfds_t count, int milliseconds) noexcept {
   return static_cast<int>(syscall(SYS_poll, states, count, milliseconds));
 }
@@ -34,6 +63,7 @@ Running::Running(World& world) {
   constexpr std::int64_t second = 1'000'000;
   now = (now / second + 1) * second;  // each input begins at a whole second, for libcurl rounds to milliseconds
   descriptors().clear();
+  timers().clear();
   running = &world;
 }
 Running::~Running() { running = nullptr; }
@@ -82,11 +112,22 @@ int poll(pollfd* states, nfds_t count, int milliseconds) {
   require(milliseconds > 0, "no wait is without an end");
   ++waited;
   running->move();
+  fire_timers();
   if (const int ready = real_poll(states, count, 0); ready != 0) return ready;
   auto until = now + std::int64_t{milliseconds} * 1000;
-  if (const auto due = running->due()) until = std::clamp(*due, now, until);
+  for (const auto due : {running->due(), next_timer()}) until = std::clamp(due.value_or(until), now, until);
   now = until;
   return 0;
+}
+
+int timerfd_settime(int descriptor, int flags, const itimerspec* time, itimerspec* before) noexcept {
+  using namespace billcore::fuzz;
+  const itimerspec never{};
+  const auto after = time->it_value.tv_sec * 1'000'000 + (time->it_value.tv_nsec + 999) / 1000;
+  const bool relative = (flags & TFD_TIMER_ABSTIME) == 0;
+  timers().erase(descriptor);
+  if (after > 0) timers()[descriptor] = relative ? now + after : after;
+  return static_cast<int>(syscall(SYS_timerfd_settime, descriptor, 0, &never, before));
 }
 
 int connect(int descriptor, const sockaddr* address, socklen_t size) {

@@ -1,4 +1,5 @@
-// A clock that stands still but while the client waits: poll() and the monotonic clocks are replaced for the whole program.
+// A clock that stands still but while the client waits: poll(), the monotonic clocks and timerfd_settime() are replaced for the
+// whole program.
 //
 // The client and its peer share one thread. When libcurl waits, the peer moves; when the peer waits, too, the clock jumps
 // to what comes next. So a time-out of a minute takes no time, and an input does the same in every run.

@@ -24,7 +24,7 @@ void require_of(const Call& call, bool kept, const char* promise) {
   require(kept, promise);
 }
 
-Requests requests_of(const Call& call, const Peer& peer) {
+Requests requests_of(const Call& call, const Witness& peer) {
   Requests out;
   for (const auto& request : peer.received()) {
     // What was cut off before it said whose it is may be anybody's; clients send so little at once that it is not cut.
@@ -33,13 +33,14 @@ Requests requests_of(const Call& call, const Peer& peer) {
   return out;
 }
 
-std::string_view sent_behind(const Peer& peer, const Received& request) {
+std::string_view sent_behind(const Witness& peer, const Received& request) {
   return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
 }
 
 // Did everything that was sent before this request belong to the plain answers of those before it? Only then is it known
 // where its answer begins.
-bool is_aligned(const Peer& peer, const Received& request) {
+bool is_aligned(const Witness& peer, const Received& request) {
+  if (peer.sent(request.connection).odd) return false;
   std::size_t end = 0;
   for (const auto& other : peer.received()) {
     if (other.connection != request.connection) continue;
@@ -52,9 +53,10 @@ bool is_aligned(const Peer& peer, const Received& request) {
   return false;
 }
 
-bool has_sent_status(const Peer& peer, const Requests& requests, int status) {
+bool has_sent_status(const Witness& peer, const Requests& requests, int status) {
   return std::any_of(requests.begin(), requests.end(), [&](const Received* request) {
-    const auto text = peer.sent(request->connection).bytes;
+    const auto& text = peer.sent(request->connection).bytes;
+    if (peer.sent(request->connection).any_status) return true;
     for (auto at = text.find("HTTP/"); at != std::string::npos; at = text.find("HTTP/", at + 1)) {
       const auto line = std::string_view(text).substr(at, text.find('\n', at) - at);
       if (line.find(std::to_string(status)) != std::string_view::npos) return true;
@@ -100,7 +102,7 @@ bool holds_object(const std::string& body) {
 }
 
 // README, "When a write fails": may this error be said of a write that was received?
-void judge_write(const Call& call, const Peer& peer, const Requests& requests) {
+void judge_write(const Call& call, const Witness& peer, const Requests& requests) {
   require_of(call, requests.size() <= 1, "a write is not sent twice");
   const bool received = !requests.empty();
   if (!call.error) {
@@ -150,7 +152,7 @@ void judge_write(const Call& call, const Peer& peer, const Requests& requests) {
   }
 }
 
-void judge_read(const Call& call, const Peer& peer, const Requests& requests) {
+void judge_read(const Call& call, const Witness& peer, const Requests& requests) {
   if (call.kind != 'l') {
     require_of(call, requests.size() <= static_cast<std::size_t>(call.max_retries) + 1,
                "no read is sent more often than allowed");
@@ -182,7 +184,7 @@ void judge_read(const Call& call, const Peer& peer, const Requests& requests) {
 }
 
 // Where the last answer was plain, complete and in time, there is one right end.
-void judge_plain(const Call& call, const Peer& peer, const Requests& requests) {
+void judge_plain(const Call& call, const Witness& peer, const Requests& requests) {
   if (requests.empty() || call.kind == 'l' || call.told_to_end) return;
   const auto& request = *requests.back();
   const auto behind = sent_behind(peer, request);
@@ -225,7 +227,7 @@ void judge_plain(const Call& call, const Peer& peer, const Requests& requests) {
 
 }  // namespace
 
-void judge(const Call& call, const Peer& peer, const std::string& nonce, const std::vector<GivenPage>& pages) {
+void judge(const Call& call, const Witness& peer, const std::string& nonce, const std::vector<GivenPage>& pages) {
   const auto requests = requests_of(call, peer);
   require_of(call, call.end - call.begin <= call.timeout + margin || call.kind == 'l', "a call ends by its deadline");
   require_of(call, call.waits < most_waits, "a call does not wait in vain");
@@ -249,7 +251,7 @@ void judge(const Call& call, const Peer& peer, const std::string& nonce, const s
   judge_plain(call, peer, requests);
 }
 
-void judge_connections(const Peer& peer) {
+void judge_connections(const Witness& peer) {
   std::map<std::size_t, const Received*> last;
   for (const auto& request : peer.received()) {
     if (!request.whole) continue;

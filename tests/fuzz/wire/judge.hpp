@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "billcore/error.hpp"
-#include "peer.hpp"
+#include "ledger.hpp"
 
 namespace billcore::fuzz {
 
@@ -35,8 +35,8 @@ struct GivenPage {
 };
 
 /// Requires that what a call says is true. `pages`: of a list.
-void judge(const Call& call, const Peer& peer, const std::string& nonce, const std::vector<GivenPage>& pages);
+void judge(const Call& call, const Witness& peer, const std::string& nonce, const std::vector<GivenPage>& pages);
 /// Requires that no connection on which more arrived than an answer carried another request.
-void judge_connections(const Peer& peer);
+void judge_connections(const Witness& peer);
 
 }  // namespace billcore::fuzz

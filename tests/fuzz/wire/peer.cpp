@@ -1,71 +1,16 @@
 #include "peer.hpp"
 
-#include <arpa/inet.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 
-#include "support.hpp"
+#include "door.hpp"
 
 namespace billcore::fuzz {
-namespace {
-
-// Milliseconds of real time that the kernel may take over a packet on loopback, for what must be there before the client
-// looks, and for what need not.
-constexpr int data_patience = 100;
-constexpr int end_patience = 10;
-constexpr int much_unread = 16 << 10;  // the client does not read, and its buffer may be full
-
-struct Door {
-  Door() : descriptor(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    auto* const any = reinterpret_cast<sockaddr*>(&address);
-    require(bind(descriptor, any, size) == 0 && listen(descriptor, 64) == 0 && getsockname(descriptor, any, &size) == 0,
-            "the peer listens on loopback");
-    port = ntohs(address.sin_port);
-  }
-  int descriptor;
-  int port = 0;
-};
-
-const Door& door() {
-  static const Door made;
-  return made;
-}
-
-std::uint64_t bytes_received(int descriptor) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  return getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_bytes_received
-                                                                          : ~std::uint64_t{0};
-}
-
-void set_linger(int descriptor) {
-  const linger now{1, 0};
-  setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-}
-
-int number_behind(std::string_view text, std::string_view mark) {
-  const auto at = text.find(mark);
-  int number = 0;
-  if (at == std::string_view::npos) return 0;
-  std::from_chars(text.data() + at + mark.size(), text.data() + text.size(), number);
-  return number;
-}
-
-}  // namespace
 
 std::string token_of(std::string_view nonce, int call, int page) {
   std::array<char, 16> number{};
@@ -73,7 +18,7 @@ std::string token_of(std::string_view nonce, int call, int page) {
   return std::string(nonce) + number.data();
 }
 
-int Peer::port() { return door().port; }
+int Peer::port() { return door_port(); }
 
 Peer::Peer(const std::vector<Script>& scripts, std::string nonce) : scripts_(scripts), nonce_(std::move(nonce)) {
   while (accept_one()) {
@@ -91,16 +36,11 @@ void Peer::end() noexcept {
 }
 
 bool Peer::accept_one() {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  const int made =
-      accept4(door().descriptor, reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (made < 0) return false;
-  const int one = 1;
-  setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  const auto accepted = accept_at_door();
+  if (!accepted) return false;
   auto& connection = connections_.emplace_back();
-  connection.descriptor = made;
-  connection.port = ntohs(address.sin_port);
+  connection.descriptor = accepted->descriptor;
+  connection.port = accepted->port;
   connection.script = &scripts_[std::min(connections_.size(), scripts_.size()) - 1];
   return true;
 }
@@ -249,9 +189,7 @@ bool Peer::act(Connection& connection, const Step& step) {
       flush(connection);
       shutdown(connection.descriptor, SHUT_WR);
       connection.sent.ended = true;
-      if (const int other = connected_from(connection.port); other >= 0) {
-        static_cast<void>(really_polls(other, POLLRDHUP, end_patience));
-      }
+      await_end(connection.port);
       return true;
     case Step::Kind::close:
     case Step::Kind::reset:
@@ -286,12 +224,7 @@ void Peer::flush(Connection& connection) {
   connection.sent.bytes.append(pending, 0, static_cast<std::size_t>(went));
   connection.sent.times.emplace_back(connection.sent.bytes.size(), clock_micros());
   pending.erase(0, static_cast<std::size_t>(went));
-  const int other = connected_from(connection.port);
-  for (int i = 0; other >= 0 && i < data_patience && bytes_received(other) < connection.sent.bytes.size(); ++i) {
-    int unread = 0;
-    if (ioctl(other, FIONREAD, &unread) != 0 || unread >= much_unread) return;
-    static_cast<void>(really_polls(-1, 0, 1));
-  }
+  await_arrival(connection.port, connection.sent.bytes.size());
 }
 
 void Peer::close(Connection& connection, bool reset) {
@@ -300,13 +233,9 @@ void Peer::close(Connection& connection, bool reset) {
       std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) { return &each == &connection; }) -
       connections_.begin());
   read(connection, index);  // what was received counts, also if nobody answers it
-  if (reset) set_linger(connection.descriptor);
-  ::close(std::exchange(connection.descriptor, -1));
+  close_connection(std::exchange(connection.descriptor, -1), connection.port, reset);
   connection.sent.ended = true;
   connection.pending.clear();
-  if (const int other = connected_from(connection.port); other >= 0) {
-    static_cast<void>(really_polls(other, POLLRDHUP, end_patience));
-  }
 }
 
 }  // namespace billcore::fuzz

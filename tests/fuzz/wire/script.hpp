@@ -5,6 +5,7 @@
 //   g get  c charge  x cancel  u update  d delete  w register a webhook  l read a list  q, Q any GET, POST, not judged by status
 //   0…7 time-out of the calls that follow: 25 ms times 2 to the power of it   r without retries, with them again
 //   i the next call is interrupted   m the peer moves between two calls   p, P a second, a minute passes   s small max_response
+//   a through the event loop from here, and back; there a row of calls is begun at once, up to the next character that is none
 // Then follow scripts, separated by NUL, one for each connection (the last one for all that come after). A script is what the
 // peer sends, and in it:
 //   %w wait for a whole request   %n the end of a piece   %0…%9 wait 10 ms times 2 to the power of it

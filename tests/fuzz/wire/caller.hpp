@@ -1,0 +1,63 @@
+// Runs the calls of one input against its peer, and judges them.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "judge.hpp"
+#include "ledger.hpp"
+#include "loop.hpp"
+#include "script.hpp"
+#include "session.hpp"
+
+namespace billcore::fuzz {
+
+class Caller {
+ public:
+  /// options: with the base_url of `peer`.
+  Caller(const Plan& plan, Witness& peer, std::string nonce, ClientOptions options);
+  void run();
+
+ private:
+  struct Made {
+    Call call = {};
+    std::vector<GivenPage> pages = {};
+    std::uint64_t waited = 0;
+    Loop::Ticket ticket = 0;
+  };
+
+  void setting(char c);
+  void make(char kind);
+  void begin(Made& made);
+  void end(Made& made);
+  void list(Made& made);
+  static void take(Made& made, const detail::PageData& page, std::int64_t begin);
+  void list_in_loop(Made& made);
+  void finish_loop();
+
+  const Plan& plan_;
+  Witness& peer_;
+  const std::string nonce_;
+  detail::SessionPtr session_;
+  detail::SessionPtr without_retries_;
+  std::size_t max_response_ = 0;
+  std::chrono::milliseconds timeout_{1000};
+  bool retries_ = true;
+  bool interrupt_next_ = false;
+  bool interrupting_ = false;
+  bool in_loop_ = false;
+  int asked_ = 0;
+  int made_ = 0;
+  std::deque<Made> calls_;
+  std::deque<Made*> running_;  // in the loop
+  std::unique_ptr<Loop> loop_;
+};
+
+/// Names an input, so that what an answer says of its request is found again.
+[[nodiscard]] std::string nonce_of(std::string_view input);
+
+}  // namespace billcore::fuzz

@@ -1,0 +1,28 @@
+// The listening socket that every peer of the process shares, and what the kernel does between peer and client.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace billcore::fuzz {
+
+struct Accepted {
+  int descriptor = -1;
+  int port = 0;  // the client's
+};
+
+/// The port on loopback.
+[[nodiscard]] int door_port();
+/// A connection that waits to be accepted; it does not block.
+[[nodiscard]] std::optional<Accepted> accept_at_door();
+/// Waits, in real time, until the client could read all that was sent to it, so that it sees it when it looks.
+void await_arrival(int port, std::uint64_t sent);
+/// The same for the end of the stream.
+void await_end(int port);
+/// Closes a connection; reset: with a reset, also when all was read.
+void close_connection(int descriptor, int port, bool reset);
+/// The number behind `mark`, 0 when there is none.
+[[nodiscard]] int number_behind(std::string_view text, std::string_view mark);
+
+}  // namespace billcore::fuzz

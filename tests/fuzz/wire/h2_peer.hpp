@@ -1,0 +1,116 @@
+// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It plays the scripts of script.hpp, in which here
+//   %( … %) is an answer to the oldest request that has none: the first three characters are its status, the rest is its body,
+//   whose length it says; 1xx is an interim one
+//   %[ … %] is a frame, of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0, s that of the oldest
+//   request without an answer, l that of the last request, n the next one of the client, e one of the server, or any byte), then
+//   its payload
+// and anything outside of those is sent as it stands. The peer's SETTINGS, and the acknowledgement of the client's, come first.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ledger.hpp"
+#include "script.hpp"
+#include "tls.hpp"
+
+struct nghttp2_hd_inflater;
+
+namespace billcore::fuzz {
+
+class H2Peer final : public Witness {
+ public:
+  H2Peer(const std::vector<Script>& scripts, std::string nonce);
+  ~H2Peer() override;
+  void move() override;
+  [[nodiscard]] std::optional<std::int64_t> due() const override;
+  void end() noexcept override;
+  void settle(int call) override;
+
+  [[nodiscard]] const std::deque<Received>& received() const override { return received_; }
+  /// connection: of HTTP/1, so a stream.
+  [[nodiscard]] const Sent& sent(std::size_t connection) const override { return streams_[connection].sent; }
+
+ private:
+  struct FreeInflater {
+    void operator()(nghttp2_hd_inflater* inflater) const noexcept;
+  };
+  struct Stream {
+    std::size_t connection = 0;
+    std::uint32_t id = 0;
+    Received* request = nullptr;
+    bool answered = false;
+    bool settled = false;
+    Sent sent = {};
+    std::string staged = {};  // of `sent`, when all that is pending has left
+  };
+  struct Connection {
+    int descriptor = -1;
+    int port = 0;
+    const Script* script = nullptr;
+    std::unique_ptr<Tls> tls = {};
+    std::unique_ptr<nghttp2_hd_inflater, FreeInflater> inflater = {};
+    bool agreed = false;  // upon HTTP/2
+    bool greeted = false;
+    bool ready = false;  // its SETTINGS have arrived
+    bool odd = false;
+    bool any_status = false;
+    std::size_t step = 0;
+    std::size_t frame_end = 0;                        // steps before this one are of the frame that is being sent
+    std::size_t skip = 0;                             // characters of the frame's text that are not sent
+    std::optional<std::size_t> named = std::nullopt;  // the stream of that frame
+    bool is_answer = false;                           // that frame, as HTTP/1 knows answers
+    bool ends_stream = false;
+    std::int64_t until = 0;  // of a pause
+    std::size_t awaited = 0;
+    std::size_t whole = 0;  // requests
+    std::string input = {};
+    std::string pending = {};
+  };
+  struct Frame {
+    std::uint8_t type = 0;
+    std::uint8_t flags = 0;
+    std::uint32_t stream = 0;
+  };
+
+  bool accept_one();
+  void read(std::size_t index);
+  void parse(std::size_t index);
+  void receive(std::size_t index, const Frame& frame, std::string_view payload);
+  void receive_head(std::size_t index, const Frame& frame, std::string_view payload);
+  void end_request(Connection& connection, Stream& stream);
+  [[nodiscard]] std::string path_of(Connection& connection, std::string_view block);
+
+  void play(std::size_t index);
+  [[nodiscard]] bool act(std::size_t index, const Step& step, std::size_t at);
+  void begin_answer(std::size_t index, const Step& step, std::size_t at);
+  void begin_frame(std::size_t index, const Step& step, std::size_t at);
+  void end_frame(std::size_t index);
+  void put(std::size_t index, std::string_view bytes);
+  void put_frame(Connection& connection, const Frame& frame, std::size_t size);
+  void flush(std::size_t index);
+  void close(std::size_t index, bool reset);
+  /// From here it is not known what the client must make of a connection.
+  void mark_odd(std::size_t index, bool any_status);
+  void mark_ended(std::size_t index);
+  [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);
+  [[nodiscard]] std::optional<std::size_t> oldest(std::size_t index) const;
+  [[nodiscard]] std::optional<std::size_t> newest(std::size_t index) const;
+  [[nodiscard]] std::string token(std::size_t index) const;
+  [[nodiscard]] std::string page(std::size_t index) const;
+  [[nodiscard]] std::size_t size_of(std::size_t index, std::size_t begin, std::size_t end) const;
+
+  const std::vector<Script>& scripts_;
+  const std::string nonce_;
+  std::deque<Connection> connections_;
+  std::deque<Stream> streams_;
+  std::deque<Received> received_;
+};
+
+}  // namespace billcore::fuzz
