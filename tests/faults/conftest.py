@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,18 @@ import pytest
 from billcore.testing import Sandbox
 
 from .certificates import Certificates
-from .scene import World, languages
+from .libcurl import library, release
+from .model.run import Totals as ModelTotals
+from .scene import WRITES, World, languages
 
 HERE = Path(__file__).resolve().parent
 _worlds: list[World] = []
+_models: list[ModelTotals] = []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--few", action="store_true", help="only as many cases as show each value of each parameter")
+    parser.addoption("--libcurl", type=Path, metavar="FOLDER", help="where the libcurl in use must be")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,23 +36,50 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("language", ["python"] if one else languages())
 
 
+def given(item: pytest.Item) -> dict[str, Any]:
+    callspec = getattr(item, "callspec", None) if HERE in item.path.parents else None
+    return {} if callspec is None else callspec.params
+
+
+def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Each test once, and of each file's reads and writes what shows each value of each parameter.
+
+    Which others a value meets is chance, the same each time.
+    """
+    found: set[tuple[object, ...]] = set()
+    chosen: set[pytest.Item] = set()
+    for item in random.Random(1).sample(items, len(items)):
+        parameters = given(item)
+        writes = parameters.get("operation") in WRITES
+        shown: set[tuple[object, ...]] = {(item.nodeid.partition("[")[0],)}
+        shown |= {(item.path, writes, name, repr(value)) for name, value in parameters.items()}
+        if not shown <= found:
+            found |= shown
+            chosen.add(item)
+    return chosen
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The clients share their core: the second one sends one read and one write only."""
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
-        callspec = getattr(item, "callspec", None) if HERE in item.path.parents else None
-        given: dict[str, Any] = {} if callspec is None else callspec.params
-        second = given.get("language", "python") != "python"
-        few = given.get("operation") in (None, "orders.get", "subscriptions.charge")
+        second = given(item).get("language", "python") != "python"
+        few = given(item).get("operation") in (None, "orders.get", "subscriptions.charge")
         (left_out if second and not few else chosen).append(item)
+    if config.getoption("few", False):
+        wanted = few_of(chosen)
+        left_out += [item for item in chosen if item not in wanted]
+        chosen = [item for item in chosen if item in wanted]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = chosen
 
 
 @pytest.fixture(scope="session")
-def whole_world() -> Iterator[World]:
+def whole_world(pytestconfig: pytest.Config) -> Iterator[World]:
+    wanted = pytestconfig.getoption("libcurl", None)
+    assert wanted is None or library() in wanted.resolve().iterdir(), f"the libcurl in use is {library()}"
     # A second cancellation that reached the sandbox would be refused, and so be seen.
     with Sandbox(second_cancel="refuse") as sandbox:
         world = World(sandbox)
@@ -63,7 +99,18 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     return Certificates(tmp_path_factory.mktemp("certificates"))
 
 
+@pytest.fixture(scope="session")
+def model_totals() -> ModelTotals:
+    _models.append(ModelTotals())
+    return _models[-1]
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for world in _worlds:
-        for line in world.totals.lines():
+    for totals in (world.totals for world in _worlds):
+        for line in totals.lines():
             terminalreporter.write_line(line)
+    for model in _models:
+        for line in model.lines():
+            terminalreporter.write_line(line)
+    if _worlds:
+        terminalreporter.write_line("libcurl " + (".".join(map(str, release())) or "linked in"))

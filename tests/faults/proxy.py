@@ -242,9 +242,10 @@ class Proxy:
             self._script.extend(steps)
 
     def forget(self) -> None:
-        """Drop the steps that are still waiting."""
+        """Drop the steps that are still waiting, and what was to be done with connections."""
         with self._lock:
             self._script.clear()
+            self._on_accept.clear()
 
     def next(self, method: str, connection: int, default: Step = passing) -> tuple[Step, Seen]:
         seen = Seen(method, time.monotonic(), connection)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from conformance.drivers import Driver, ThreadDriver, make_driver
 from conformance.python_driver import PythonDriver
 from sandbox.support import account
 
+from .processor import Lap
 from .proxy import Proxy, Step
 
 READS = ("orders.get", "subscriptions.list")
@@ -64,12 +64,13 @@ def new_driver(language: str) -> Driver:
 
 @dataclass
 class Outcome:
-    """What a call came to. mark: finds its effect in the ledger, None for a read."""
+    """What a call came to. mark: finds its effect in the ledger, None for a read. took, delay: see Lap.end()."""
 
     operation: str
     mark: Any
     reply: dict[str, Any]
     took: float
+    delay: float
     timeout: float | None
 
     @property
@@ -245,21 +246,21 @@ class Scene:
     def call(self, operation: str, *, timeout: float | None = 10.0, **client: Any) -> Outcome:
         rest, mark = self.world.arguments(operation)
         request = {"op": operation, "client": self.options(timeout=timeout, **client), **rest}
-        begun = time.monotonic()
+        lap = Lap()
         reply = self.driver.run(request)
-        return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
+        return self.record(Outcome(operation, mark, reply, *lap.end(), timeout))
 
     def run(self, operation: str, timeout: float | None, call: Callable[[dict[str, Any]], object]) -> Outcome:
         """The same with a Python client of the test's own; call: takes the arguments."""
         rest, mark = self.world.arguments(operation)
         driver = AttemptsDriver()
-        begun = time.monotonic()
+        lap = Lap()
         try:
             call(rest["args"])
             reply: dict[str, Any] = {"ok": None}
         except billcore.BillcoreError as error:
             reply = {"error": driver._error(error)}
-        return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
+        return self.record(Outcome(operation, mark, reply, *lap.end(), timeout))
 
     def record(self, outcome: Outcome) -> Outcome:
         with self._lock:
@@ -277,7 +278,7 @@ class Scene:
             effects = found.pop((outcome.operation, outcome.mark), 0) if outcome.mark is not None else 0
             self.world.totals.add(outcome, effects)
             if outcome.timeout is not None:
-                assert outcome.took <= outcome.timeout + SLACK, f"too late: {outcome}"
+                assert outcome.took <= outcome.timeout + SLACK + outcome.delay, f"too late: {outcome}"
             if outcome.mark is None:
                 continue
             writes += 1

@@ -1,0 +1,263 @@
+"""The peer: it listens, remembers what came over which connection, and what no client may do. Its acts are drawn."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import select
+import socket
+import ssl
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .. import steps
+from ..certificates import Certificates
+from ..proxy import GENEROUS, Answer, Connection, Exchange, Gone, Proxy, Seen, Step
+from .service import Asked, Service, parse
+
+MOST_CONNECTIONS = 1000
+
+
+@dataclass(frozen=True)
+class Act:
+    """What is done with one request. spoils: the connection is left with bytes that are nobody's answer."""
+
+    name: str
+    step: Step
+    spoils: bool = False
+    early: bool = False  # before the request has been read
+    delay: float = 0.0
+
+
+Draw = Callable[[random.Random], Act]
+
+
+class Peer(Proxy):
+    """draw: what happens to a request; plain: when all is calm. The connections are of the kind `kind`."""
+
+    def __init__(
+        self, seed: str, service: Service, draw: Draw, plain: Act, kind: type[Drawn], tls: ssl.SSLContext | None
+    ) -> None:
+        self.seed = seed
+        self.service = service
+        self.violations: list[str] = []
+        self.story: list[str] = []
+        self.acts: Counter[str] = Counter()
+        self.arrived: Counter[tuple[str, int]] = Counter()  # writes, by operation and call
+        self.calm = False
+        self._draw = draw
+        self._plain = plain
+        self._asked: Counter[Asked] = Counter()
+        self._telling = threading.Lock()
+        self._held: list[socket.socket] = []
+        drawn = [self._welcome(random.Random(f"{seed} connection {n}"), tls) for n in range(MOST_CONNECTIONS)]
+        super().__init__(("", 0), on_accept=drawn, tls=tls, kind=kind)
+
+    def act(self, asked: Asked, connection: int) -> Act:
+        with self._telling:
+            self._asked[asked] += 1
+            times = self._asked[asked]
+            if asked.is_write:
+                self.arrived[asked.what, asked.mark] += 1
+        act = self._plain
+        if not self.calm:
+            act = self._draw(random.Random(f"{self.seed} {asked.method} {asked} {times}"))
+        self.tell(f"connection {connection}: {asked}, time {times}: {act.name}")
+        self.acts[act.name] += 1
+        return act
+
+    def tell(self, what: str) -> None:
+        with self._telling:
+            self.story.append(f"{time.monotonic():.3f} {what}")
+
+    def violation(self, what: str) -> None:
+        self.tell(f"VIOLATION {what}")
+        self.violations.append(what)
+
+    def pause(self, number: int) -> None:
+        """Between two rounds, when no call is in flight: something may arrive on the idle connections."""
+        for connection in self._connections:
+            if isinstance(connection, Drawn):
+                connection.between(random.Random(f"{self.seed} pause {number} {connection.last}"))
+
+    def quieten(self) -> None:
+        """From now on everything is honest. Connections that only pretend to be there end."""
+        self.calm = True
+        self.forget()
+        for sock in self._held:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+        for connection in self._connections:
+            if isinstance(connection, Drawn):
+                connection.do(connection.quieten)
+
+    def _welcome(self, chance: random.Random, tls: ssl.SSLContext | None) -> Callable[[socket.socket], None] | None:
+        """What to do with a connection instead of serving it."""
+        if chance.random() > 0.06:
+            return None
+        kinds: list[Callable[[socket.socket], None]] = [steps.reset_at_once, steps.close_at_once, self._hold]
+        if tls is not None:
+            alert = b"\x15\x03\x03\x00\x02\x02\x28"
+            kinds += [steps.answer_hello(b"HTTP/1.1 400 Bad Request\r\n\r\n"), steps.answer_hello(alert)]
+        return chance.choice(kinds)
+
+    def _hold(self, sock: socket.socket) -> None:
+        """Takes what comes, without an answer."""
+        self._held.append(sock)
+        sock.settimeout(GENEROUS)
+        while not self.calm and sock.recv(65536):
+            pass
+
+
+class Drawn(Connection):
+    """What the connections of a Peer have in common: their thread also runs errands while no request is in flight."""
+
+    proxy: Peer
+    prompt = False  # no step keeps the thread for long
+
+    def __init__(self, proxy: Any, number: int, sock: Any) -> None:
+        super().__init__(proxy, number, sock)
+        self.last: Asked | None = None
+        self.hopeless = False  # it will never answer again
+        self._idle = False
+        self._errands: list[tuple[Callable[[], None], threading.Event]] = []
+        self._waker, self._woken = socket.socketpair()
+
+    def between(self, chance: random.Random) -> None:
+        raise NotImplementedError
+
+    def quieten(self) -> None:
+        if self.hopeless:
+            self.close()
+
+    def do(self, errand: Callable[[], None]) -> None:
+        """Runs it in the connection's thread, unless that is busy for long or at its end. Returns when it was done."""
+        done = threading.Event()
+        if not self._idle and not self.prompt:
+            return
+        self._errands.append((errand, done))
+        with contextlib.suppress(OSError):
+            self._waker.send(b"x")
+            assert done.wait(GENEROUS), "a connection's thread hangs"
+
+    def await_data(self, timeout: float | None = None) -> bool:
+        """Waits for bytes of the client, and runs errands. False: the time is over, or the connection has ended."""
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        poll.register(self._woken, select.POLLIN)
+        self._idle = True
+        try:
+            while self.open:
+                if isinstance(self.socket, ssl.SSLSocket) and self.socket.pending():
+                    return True
+                ready = [descriptor for descriptor, _ in poll.poll(None if timeout is None else timeout * 1000)]
+                if not ready:
+                    return False
+                if self._woken.fileno() not in ready:
+                    return True
+                self._woken.recv(1)
+                errand, done = self._errands.pop(0)
+                try:
+                    errand()
+                finally:
+                    done.set()
+            return False
+        finally:
+            self._idle = False
+
+    @contextlib.contextmanager
+    def guarded(self, *ends: type[Exception]) -> Iterator[None]:
+        """Around all that a connection's thread does. ends: exceptions that are an end of the connection."""
+        try:
+            yield
+        except Exception as error:
+            if not isinstance(error, (Gone, OSError, *ends)):
+                self.proxy.violation(f"the peer itself failed: {traceback.format_exc()}")
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
+        self.close()
+        self._idle = False
+        self._waker.close()
+        for _, done in self._errands:
+            done.set()
+        self._woken.close()
+
+
+class DrawnExchange(Exchange):
+    def __init__(self, connection: Http1Peer, asked: Asked) -> None:
+        super().__init__(connection, Seen(asked.method, time.monotonic(), connection.number))
+        self.asked = asked
+        self._service = connection.proxy.service
+
+    def forward(self) -> Answer:
+        return self._service.act(self.asked)
+
+
+class Http1Peer(Drawn):
+    """The server's side of an HTTP/1 connection."""
+
+    def __init__(self, proxy: Any, number: int, sock: Any) -> None:
+        super().__init__(proxy, number, sock)
+        self._spoiled = ""
+        sock.settimeout(GENEROUS)
+
+    def serve(self) -> None:
+        with self.guarded():
+            while self.open and self.await_data():
+                self._answer()
+
+    def between(self, chance: random.Random) -> None:
+        from .acts import between_calls
+
+        name, data, end = between_calls(chance)
+        if name == "nothing":
+            return
+
+        def errand() -> None:
+            waiting = select.poll()
+            waiting.register(self.socket, select.POLLIN)
+            if waiting.poll(0):
+                return  # the request of a call that was given up at once, or the client's end
+            self.proxy.tell(f"connection {self.number}: between calls {name}")
+            with contextlib.suppress(OSError):
+                if data:
+                    self._spoiled = name
+                    self.socket.sendall(data)
+            if end:
+                getattr(self, end)()
+
+        self.do(errand)
+
+    def _answer(self) -> None:
+        while b"\r\n\r\n" not in self._buffer:
+            chunk = self.socket.recv(65536)
+            if not chunk:
+                raise Gone
+            self._buffer += chunk
+        method, target, _ = self._buffer.split(b"\r\n", 1)[0].decode().split(" ")
+        asked = self.last = parse(method, target)
+        if self._spoiled:
+            self.proxy.violation(f"{asked} was sent over connection {self.number} after {self._spoiled}")
+        act = self.proxy.act(asked, self.number)
+        exchange = DrawnExchange(self, asked)
+        if not act.early:
+            exchange.read()
+        if act.delay and self.proxy.stopped.wait(act.delay):
+            raise Gone
+        if act.spoils:
+            self._spoiled = act.name
+        act.step(exchange)
+        if self.open:
+            exchange.read()
+
+
+def contexts(certificates: Certificates) -> dict[str, ssl.SSLContext | None]:
+    """What a peer serves over, by the name of its transport."""
+    return {"plain": None, "tls": certificates.tls13, "http2": certificates.http2}

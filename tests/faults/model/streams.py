@@ -1,0 +1,355 @@
+"""The peer in HTTP/2: what it does with a stream, and with the connection of all of them.
+
+A thread serves one connection. What is to be done later waits in a queue, so that the streams' answers interleave.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import heapq
+import itertools
+import random
+import ssl
+import struct
+import time
+from collections.abc import Callable
+from typing import Any
+
+import h2.events
+import h2.exceptions
+
+from .. import http2
+from ..http2 import Codes, Http2Connection, Stream
+from ..proxy import GENEROUS, Answer, Gone, Seen
+from ..test_floods import FLOODS, frame
+from .acts import drawn_status
+from .peer import Act, Drawn
+from .service import Asked, parse, refusal
+
+Step = Callable[[Any], None]
+_OK = b"\x88"  # :status 200 in HPACK
+_LAST = b"the last"  # ping
+# The client has given the stream up.
+_GIVEN_UP = (h2.exceptions.StreamClosedError, h2.exceptions.StreamIDTooLowError)
+
+
+class DrawnStream(Stream):
+    def __init__(self, connection: Http2Peer, number: int, asked: Asked) -> None:
+        super().__init__(connection, number, Seen(asked.method, time.monotonic(), connection.number), b"")
+        self.asked = asked
+        self.peer = connection
+        self.number = number
+        self.body = b'{"data":{}}'  # of its answer
+
+    def forward(self) -> Answer:
+        answer = self.peer.proxy.service.act(self.asked)
+        self.body = answer.body
+        return answer
+
+    def send_raw(self, data: bytes) -> None:
+        """Frames that h2 knows nothing of."""
+        self.peer.send_raw(data)
+
+    def later(self, delay: float, then: Callable[[], None]) -> None:
+        self.peer.later(delay, then)
+
+
+class Http2Peer(Drawn, Http2Connection):
+    """The server's side of an HTTP/2 connection."""
+
+    prompt = True
+
+    def __init__(self, proxy: Any, number: int, sock: Any) -> None:
+        super().__init__(proxy, number, sock)
+        self._taken: dict[int, tuple[Asked, Act]] = {}
+        self._due: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = itertools.count()
+        self._stalled = False  # nothing is sent any more
+        self._processed = False  # and the client has processed all that was
+        self._ignored: dict[int, Asked] = {}  # streams that were opened since it has stalled
+        self._suspect = False  # one of these was given up
+        self._abandoned = ""
+        sock.settimeout(GENEROUS)
+
+    def serve(self) -> None:
+        with self.guarded(h2.exceptions.ProtocolError):
+            self.wire.initiate_connection()
+            self.flush()
+            while self.open:
+                self._run_due()
+                due = max(0.0, self._due[0][0] - time.monotonic()) if self._due else None
+                if self.open and self.await_data(due):
+                    self._receive()
+
+    def between(self, chance: random.Random) -> None:
+        drawn = chance.random()
+        if drawn < 0.4:
+            return
+        name, errand = chance.choice(_BETWEEN)
+
+        def run() -> None:
+            self.proxy.tell(f"connection {self.number}: between calls {name}")
+            with contextlib.suppress(OSError, Gone, h2.exceptions.ProtocolError):
+                errand(self)
+
+        self.do(run)
+
+    def flush(self) -> None:
+        if self._stalled:
+            self.wire.data_to_send()
+        else:
+            super().flush()
+
+    def send_raw(self, data: bytes) -> None:
+        self.flush()
+        if not self._stalled:
+            try:
+                self.socket.sendall(data)
+            except OSError as error:
+                raise Gone from error
+
+    def later(self, delay: float, then: Callable[[], None]) -> None:
+        heapq.heappush(self._due, (time.monotonic() + delay, next(self._count), then))
+
+    def stall(self) -> None:
+        """Nothing is sent any more. The answer to a last ping says that the client has processed what was."""
+        self.wire.ping(_LAST)
+        self.flush()
+        self._stalled = self.hopeless = True
+
+    def allow_streams(self, count: int) -> None:
+        """At once: SETTINGS_MAX_CONCURRENT_STREAMS."""
+        self.send_raw(frame(4, 0, 0, struct.pack(">HI", 3, count)))
+        self.hopeless = count == 0
+
+    def _run_due(self) -> None:
+        while self._due and self._due[0][0] <= time.monotonic() and self.open:
+            _, _, then = heapq.heappop(self._due)
+            with contextlib.suppress(*_GIVEN_UP):
+                then()
+
+    def _receive(self) -> None:
+        data = self.socket.recv(65536)
+        while isinstance(self.socket, ssl.SSLSocket) and self.socket.pending():
+            data += self.socket.recv(65536)
+        if not data:
+            raise Gone
+        for event in self.wire.receive_data(data):
+            self._deal_with(event)
+            if not self.open:
+                return
+        self.flush()
+
+    def _deal_with(self, event: h2.events.Event) -> None:
+        if isinstance(event, h2.events.RequestReceived):
+            self._requests[event.stream_id] = [], b""
+            self._begin(event)
+        elif isinstance(event, h2.events.StreamEnded):
+            asked, act = self._taken[event.stream_id]
+            if not act.early:
+                self._later_or_now(act, DrawnStream(self, event.stream_id, asked))
+        elif isinstance(event, h2.events.PingAckReceived):
+            self._processed = self._processed or event.ping_data == _LAST
+        elif isinstance(event, h2.events.StreamReset):
+            if event.stream_id in self._ignored and not self._suspect:
+                # libcurl may hand out what had arrived for other streams only after this one was opened.
+                self._suspect = True
+                self._ignored.clear()
+            elif event.stream_id in self._ignored:
+                self._abandoned = f"{self._ignored[event.stream_id]} was given up on it while it was silent"
+        else:
+            super()._deal_with(event)
+
+    def _begin(self, event: h2.events.RequestReceived) -> None:
+        pseudo = {name.decode(): value.decode() for name, value in event.headers if name.startswith(b":")}
+        asked = self.last = parse(pseudo[":method"], pseudo[":path"])
+        if self._abandoned:
+            self.proxy.violation(f"{asked} was sent over connection {self.number} after {self._abandoned}")
+        if self._processed:
+            self._ignored[event.stream_id] = asked
+        act = self.proxy.act(asked, self.number)
+        self._taken[event.stream_id] = asked, act
+        if act.early:
+            self._later_or_now(act, DrawnStream(self, event.stream_id, asked))
+
+    def _later_or_now(self, act: Act, stream: DrawnStream) -> None:
+        calm = self.proxy.calm
+
+        def run() -> None:
+            if self.proxy.calm and not calm:
+                return  # the caller has given up
+            try:
+                act.step(stream)
+            except _GIVEN_UP:  # the answer comes all the same
+                self.proxy.tell(f"connection {self.number}: an answer to {stream.asked}, which was given up")
+                self.send_raw(frame(1, 4, stream.number, _OK) + frame(0, 1, stream.number, stream.body))
+
+        self.later(act.delay, run)
+        if not act.delay:
+            self._run_due()
+
+
+def refusing(chance: random.Random) -> Step:
+    status, effect, more = drawn_status(chance)
+
+    def step(stream: DrawnStream) -> None:
+        if effect:
+            stream.forward()
+        answer = refusal(status, stream.asked, *more)
+        stream.send_answer_head(answer)
+        stream.send_body(answer.body, end=True)
+
+    return step
+
+
+def in_pieces(chance: random.Random) -> Step:
+    """The answers of other streams come between the pieces."""
+    count, pause = chance.choice([2, 3, 8]), chance.choice([0.0, 0.005, 0.05])
+
+    def step(stream: DrawnStream) -> None:
+        answer = stream.forward()
+        size = -(-len(answer.body) // count)
+        stream.send_answer_head(answer)
+        for number, at in enumerate(range(0, len(answer.body), size), 1):
+            piece, end = answer.body[at : at + size], at + size >= len(answer.body)
+            stream.later(pause * number, functools.partial(stream.send_body, piece, end=end))
+
+    return step
+
+
+def twice(stream: DrawnStream) -> None:
+    """The same answer again, on the stream that has ended."""
+    http2.passing(stream)
+    body = b'{"data":{}}'
+    stream.send_raw(frame(1, 4, stream.number, _OK) + frame(0, 1, stream.number, body))
+
+
+def unasked(number: int) -> Step:
+    """An answer on a stream that nobody has opened, beside the honest one. Not the next one: it may just be opened."""
+
+    def step(stream: DrawnStream) -> None:
+        http2.passing(stream)
+        stream.send_raw(frame(1, 5, stream.number + number, _OK))
+
+    return step
+
+
+def go_away(chance: random.Random, *, first: bool) -> Step:
+    """GOAWAY, and the connection stays open. first: before the answer. Its last stream may be this one, all or none."""
+    code = chance.choice([*Codes, 0xFF])
+    last = chance.choice([None, 0, 2**31 - 1])
+
+    def step(stream: DrawnStream) -> None:
+        data = frame(7, 0, 0, struct.pack(">II", stream.number if last is None else last, code))
+        if first:
+            stream.send_raw(data)
+        http2.passing(stream)
+        if not first:
+            stream.send_raw(data)
+
+    return step
+
+
+def flood_of(chance: random.Random, number: int) -> bytes:
+    name = chance.choice(list(FLOODS))
+    of_stream = {"empty-data": frame(0, 0, number), "padded-data": frame(0, 8, number, b"\0")}
+    return of_stream.get(name, FLOODS[name]) * chance.choice([20, 200, 900])
+
+
+def flooding(chance: random.Random) -> Step:
+    """Small frames, as many as a client must withstand, and the answer behind them."""
+
+    def step(stream: DrawnStream) -> None:
+        answer = stream.forward()
+        within = chance.random() < 0.5
+        if within:
+            stream.send_answer_head(answer, length=False)
+        stream.send_raw(flood_of(chance, stream.number))
+        if not within:
+            stream.send_answer_head(answer, length=False)
+        stream.send_body(answer.body, end=True)
+
+    return step
+
+
+def stalling(stream: DrawnStream) -> None:
+    stream.forward()
+    stream.peer.stall()
+
+
+def early_end(stream: DrawnStream) -> None:
+    """As RFC 9113 has it: a whole answer before the request has ended, then NO_ERROR."""
+    http2.passing(stream)
+    stream.reset_stream(Codes.NO_ERROR)
+
+
+def _code(chance: random.Random) -> Any:
+    return chance.choice([*Codes, 0xFF])
+
+
+def _flip(chance: random.Random) -> bool:
+    return chance.random() < 0.5
+
+
+_PLACES = ["request", "effect", "headers", "body"]
+_TABLE: list[tuple[int, str, Callable[[random.Random], Step]]] = [
+    (60, "plain", lambda chance: http2.passing),
+    (10, "in pieces", in_pieces),
+    (3, "trailers", lambda chance: http2.trailers),
+    (3, "refused", lambda chance: http2.refused),
+    (9, "reset", lambda chance: http2.broken(_code(chance), chance.choice(_PLACES))),
+    (3, "reset without error", lambda chance: http2.no_error(chance.choice([0, 12, -5]))),
+    (2, "reset behind the end", lambda chance: http2.no_error(None, end=True)),
+    (2, "too short", lambda chance: http2.short),
+    (1, "no body", lambda chance: http2.no_body),
+    (1, "cut", lambda chance: http2.cut),
+    (3, "ended", lambda chance: http2.ended(effect=_flip(chance), reset=_flip(chance))),
+    (2, "GOAWAY and the end", lambda chance: http2.gone_away(effect=_flip(chance), last=chance.choice([None, 0]))),
+    (5, "GOAWAY", lambda chance: go_away(chance, first=_flip(chance))),
+    (2, "leaving", http2.leaving),
+    (5, "silent", lambda chance: http2.silent(effect=_flip(chance))),
+    (1, "silent after the headers", lambda chance: http2.silent_after_headers),
+    (10, "status", refusing),
+    (2, "twice", lambda chance: twice),
+    (1, "unasked", lambda chance: unasked(chance.choice([1, 1000]))),
+    (6, "flood", flooding),
+    (3, "stalled", lambda chance: stalling),
+    (2, "large header", lambda chance: http2.big_header(chance.choice([3_000, 20_000]))),
+    (2, "answer before the end", lambda chance: early_end),
+]
+
+
+PLAIN = Act("plain", http2.passing)
+
+
+def draw(chance: random.Random) -> Act:
+    _, name, make = chance.choices(_TABLE, [row[0] for row in _TABLE])[0]
+    early = name == "answer before the end" or chance.random() < 0.1
+    delay = chance.choice([0.01, 0.05, 0.1, 0.4]) if chance.random() < 0.3 else 0.0
+    shown = name + (", early" if early else "") + (f", {delay} s late" if delay else "")
+    return Act(shown, make(chance), early=early, delay=delay)
+
+
+def _leave(connection: Http2Peer) -> None:
+    connection.send_raw(frame(7, 0, 0, struct.pack(">II", 2**31 - 1, 0)))
+
+
+def _leave_and_close(connection: Http2Peer) -> None:
+    _leave(connection)
+    connection.close()
+
+
+_BETWEEN: list[tuple[str, Callable[[Http2Peer], None]]] = [
+    ("closed", lambda connection: connection.close()),
+    ("reset", lambda connection: connection.reset()),
+    ("GOAWAY", _leave),
+    ("GOAWAY and the end", _leave_and_close),
+    ("stalled", lambda connection: connection.stall()),
+    ("pings", lambda connection: connection.send_raw(FLOODS["ping"] * 200)),
+    ("settings", lambda connection: connection.send_raw(FLOODS["settings"] * 200)),
+    ("unknown frames", lambda connection: connection.send_raw(FLOODS["unknown"] * 900)),
+    ("one stream at once", lambda connection: connection.allow_streams(1)),
+    ("no stream at all", lambda connection: connection.allow_streams(0)),
+    ("half a frame", lambda connection: connection.send_raw(frame(6, 0, 0, bytes(8))[:9])),
+]

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Builds one of the two libcurls that the tests use besides Debian's, and prints the folder it is installed in:
+#   tests/libcurl.sh oldest|newest
+# oldest: the release that core/CMakeLists.txt asks for, without Debian's patches. newest: the latest that a package registry
+# carries. The sources are those in the Cargo crate curl-sys, pinned by the hash of the crate. It is built once: later calls
+# find the folder in the cache.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. tests/setup.sh
+
+case "${1:-}" in
+  oldest) crate=0.4.60+curl-7.88.1 hash=717abe2cb465a5da6ce06617388a3980c9a2844196734bec8ccb8e575250f13f ;;
+  newest) crate=0.4.91+curl-8.22.0 hash=cd39579123e45bf762716bb893d43886ed1cabe6289455be29a4f1d4e37afb06 ;;
+  *) echo "usage: tests/libcurl.sh oldest|newest" >&2; exit 2 ;;
+esac
+release="${crate#*+curl-}"
+# The crate lacks the documentation, which is made with Perl.
+options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O1 -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_DISABLE_FIND_PACKAGE_Perl=ON
+  -DBUILD_SHARED_LIBS=ON -DBUILD_CURL_EXE=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DHTTP_ONLY=ON
+  -DCURL_USE_OPENSSL=ON -DUSE_NGHTTP2=ON -DCURL_ZLIB=ON -DCURL_BROTLI=OFF -DCURL_ZSTD=OFF -DCURL_USE_LIBPSL=OFF
+  -DCURL_USE_LIBSSH2=OFF -DUSE_LIBIDN2=OFF)
+# The version that Debian gives to the library's symbols, so that what is built against Debian's runs with this one.
+symbols='CURL_OPENSSL_4 { global: curl_*; local: *; };'
+folder="$bc_cache/libcurl-$release-$(printf '%s\n' "$hash" "${options[@]}" "$symbols" | sha256sum | cut -c1-16)"
+
+# The first cargo that reads the registry's index crate by crate, not whole, is 1.70.
+cargo() {
+  local found
+  for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo"; do
+    if [[ "$("$found" --version 2>/dev/null)" =~ ^cargo\ 1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 70 ]; then
+      "$found" "$@"
+      return
+    fi
+  done
+  bc_packages cargo-web
+  /usr/bin/cargo "$@"
+}
+
+fetch() { # FOLDER: unpacks the crate there
+  mkdir "$1/project"
+  printf '%s\n' '[package]' 'name = "carrier"' 'version = "0.0.0"' '[lib]' 'path = "carrier.rs"' '[workspace]' \
+    '[dependencies]' "curl-sys = \"=${crate%+*}\"" >"$1/project/Cargo.toml"
+  touch "$1/project/carrier.rs"
+  local crates=("${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"curl-sys-$crate.crate")
+  if [ ! -e "${crates[0]}" ]; then
+    (cd "$1/project" && cargo fetch --target "$(uname -m)-unknown-linux-gnu") || return
+    crates=("${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"curl-sys-$crate.crate")
+  fi
+  echo "$hash  ${crates[0]}" | sha256sum --check && tar -xzf "${crates[0]}" -C "$1"
+}
+
+build() {
+  bc_packages build-essential ca-certificates ccache cmake libnghttp2-dev libssl-dev ninja-build pkg-config zlib1g-dev
+  bc_ccache "$PWD"
+  bc_say "building libcurl $release"
+  local work="$folder/work"
+  mkdir -p "$work"
+  bc_quietly "fetching libcurl $release" "$folder/fetch.log" fetch "$work"
+  echo "$symbols" >"$work/symbols.map"
+  bc_quietly "configuring libcurl $release" "$folder/configure.log" \
+    cmake -S "$work/curl-sys-$crate/curl" -B "$work/build" -G Ninja "${options[@]}" -DCMAKE_INSTALL_PREFIX="$folder" \
+    -DCMAKE_SHARED_LINKER_FLAGS="-Wl,--version-script=$work/symbols.map"
+  bc_quietly "building libcurl $release" "$folder/build.log" cmake --build "$work/build" -j "$bc_jobs" --target install
+  rm -rf "$work"
+  touch "$folder/complete"
+}
+
+mkdir -p "$bc_cache"
+exec 9>"$bc_cache/libcurl.lock"
+flock 9 # another run of the tests may be building it
+if [ ! -e "$folder/complete" ]; then
+  rm -rf "$folder"
+  build >&2
+fi
+echo "$folder"
