@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from enum import IntEnum
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,6 +20,16 @@ from .support import ACCOUNT, ORDER, PRODUCT, SUBSCRIPTION, data, page
 
 class Number(IntEnum):
     SEVEN = 7
+
+
+class Money(Decimal):
+    """Prints itself as people read it, and calls itself finite."""
+
+    def __str__(self) -> str:
+        return f"{self:,.2f}"
+
+    def is_finite(self) -> bool:
+        return True
 
 
 class Index:
@@ -151,6 +163,7 @@ def test_wrong_calls_name_the_argument(serve: Serve) -> None:
         ({"name": "a", "x": 1}, {"name": "b"}, '{"name":"b","x":1}'),
         ({"timeout": 5}, {}, '{"timeout":5}'),
         ({"vat_rate": Decimal("12.50")}, {}, '{"vat_rate":12.50}'),
+        ({"amounts": [Money("1234.567")]}, {}, '{"amounts":[1234.567]}'),
         ({"vat_rate": 0.1, "a": 1e300, "b": -0.0}, {}, '{"vat_rate":0.1,"a":1e+300,"b":-0.0}'),
         ({"n": 10**30, "e": Number.SEVEN}, {}, f'{{"n":{10**30},"e":7}}'),
         (
@@ -164,6 +177,13 @@ def test_product_update(serve: Serve, fields: Any, more: dict[str, Any], sent: s
     server, client = serve([data(PRODUCT)])
     assert isinstance(client.products.update(42, fields, **more), billcore.Product)
     assert server.requests[0].body.decode() == sent
+
+
+def test_a_body_while_decimal_is_being_imported(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server, client = serve([data(PRODUCT)])
+    monkeypatch.setitem(sys.modules, "decimal", ModuleType("decimal"))
+    client.products.update(42, {"any": [1]})
+    assert server.requests[0].body == b'{"any":[1]}'
 
 
 def test_update_has_a_timeout_of_its_own(serve: Serve) -> None:
@@ -190,6 +210,7 @@ CYCLE.append(CYCLE)
         {"x": float("inf")},
         {"x": Decimal("NaN")},
         {"x": Decimal("Infinity")},
+        {"x": Money("NaN")},
         {"x": "\ud800"},
         {"\ud800": 1},
         {"x": object()},

@@ -10,8 +10,6 @@ import contextlib
 import http.client
 import json
 import os
-import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -24,6 +22,7 @@ import pytest
 
 from conformance.server import Reply, Request, ScriptedServer
 
+from .gunicorn_support import gunicorn
 from .support import ACCOUNT, API_KEY, SUBSCRIPTION, child_environment, data, page
 
 GENEROUS = 60.0  # seconds, which only a broken run needs
@@ -315,6 +314,29 @@ runner.close()
 """)
 
 
+def test_a_child_that_runs_on_in_the_loop_of_its_parent(scene: Scene) -> None:
+    """Their loops share a selector. What the child hears of are the answers to the parent's calls."""
+    scene.run("""
+import asyncio
+
+async def main():
+    loop = asyncio.get_running_loop()
+    async with billcore.AsyncClient(**options) as client:
+        for number in range(8):
+            call = asyncio.ensure_future(client.subscriptions.get("parent-slow"))
+            await asyncio.sleep(0.005)
+            child = os.fork()
+            if child == 0:
+                loop.call_later(0.1, os._exit, 0)
+                await loop.create_future()
+            assert (await call).id == "parent-slow"
+            join(child)
+
+asyncio.run(main())
+""")
+    scene.expect(parent=8)
+
+
 def test_workers_of_multiprocessing(scene: Scene) -> None:
     output = scene.run("""
 import json, multiprocessing
@@ -420,38 +442,11 @@ def on_exit(server):
 """
 
 
-@contextlib.contextmanager
-def gunicorn(folder: Path, scene: Scene) -> Iterator[int]:
-    """The port of a server with workers; it must end well."""
-    (folder / "application.py").write_text(APPLICATION)
-    (folder / "settings.py").write_text(CONFIGURATION)
-    url, key, bundle = scene.arguments
-    with socket.create_server(("127.0.0.1", 0), backlog=64) as listening, (folder / "output").open("wb") as output:
-        command = ["gunicorn", "--config", "settings.py", "--bind", f"fd://{listening.fileno()}", "application"]
-        process = subprocess.Popen(
-            [sys.executable, "-m", *command],
-            cwd=folder,
-            env=child_environment(URL=url, KEY=key, CA=bundle),
-            stdout=output,
-            stderr=output,
-            pass_fds=[listening.fileno()],
-        )
-        port = listening.getsockname()[1]
-    try:
-        yield port
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(GENEROUS) == 0
-    except BaseException as error:
-        error.add_note((folder / "output").read_text())
-        raise
-    finally:
-        process.kill()
-        process.wait()
-    text = (folder / "output").read_text()
-    assert "Traceback" not in text and "ERROR" not in text, text
-
-
 def test_workers_of_gunicorn(scene: Scene, tmp_path: Path) -> None:
+    (tmp_path / "application.py").write_text(APPLICATION)
+    (tmp_path / "settings.py").write_text(CONFIGURATION)
+    url, key, bundle = scene.arguments
+
     def ask(port: int, number: int) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=GENEROUS)
         with contextlib.closing(connection):
@@ -460,7 +455,8 @@ def test_workers_of_gunicorn(scene: Scene, tmp_path: Path) -> None:
             assert response.status == 200
             return response.read().decode()
 
-    with gunicorn(tmp_path, scene) as port, ThreadPoolExecutor(8) as pool:
+    options = ["--config", "settings.py"]
+    with gunicorn(tmp_path, options, URL=url, KEY=key, CA=bundle) as port, ThreadPoolExecutor(8) as pool:
         names = list(pool.map(lambda number: ask(port, number), range(120)))
     assert [name.partition("-")[2] for name in names] == [str(number) for number in range(120)]
     senders = scene.by_sender()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -160,6 +161,33 @@ before = asyncio.run(run(2000))
 print(json.dumps([before, asyncio.run(run(8000))]))
 """
 
+LOOPS = """
+import asyncio
+
+client = billcore.AsyncClient(**options)  # never closed, as in a handler that the platform ends
+
+async def handle(number):
+    match number % 4:
+        case 0:
+            assert (await client.subscriptions.get("s")).id == "sub_1"
+        case 1:
+            assert len(await client.subscriptions.orders("s").collect()) == 6
+        case 2:
+            asyncio.ensure_future(client.subscriptions.get("late"))  # the loop ends it
+            await asyncio.sleep(0)
+        case 3:
+            async with billcore.AsyncClient(**options) as own:
+                assert (await own.subscriptions.get("s")).id == "sub_1"
+
+def run(count):
+    for number in range(count):
+        asyncio.run(handle(number))
+    return measure()
+
+before = run(100)
+print(json.dumps([before, run(int(sys.argv[4]))]))
+"""
+
 COLUMNS = """
 import pyarrow
 
@@ -277,6 +305,16 @@ def test_ten_thousand_awaited_calls() -> None:
         before, after = measures(AWAITED, server, "")
         check(before, after)
         assert len(server.requests) >= 10_000
+
+
+def test_hundreds_of_event_loops() -> None:
+    """BILLCORE_LOOPS=8760: one each hour, for a year."""
+    count = int(os.environ.get("BILLCORE_LOOPS") or 400)
+    with ScriptedServer(answer) as server:
+        before, after = measures(LOOPS, server, "", str(count))
+        check(before, after)
+        assert after["connections"] == 0
+        assert server.connections >= count
 
 
 def test_hundreds_of_streams() -> None:

@@ -8,6 +8,7 @@ import copy
 import html
 import json
 import logging
+import os
 import pickle
 import re
 import traceback
@@ -204,12 +205,15 @@ def show_nothing_of(key: str, texts: list[str]) -> None:
     spelt = {one.lower() for one in spellings(key)}
     spelt |= {repr(one)[1:-1] for one in spelt}
     assert texts
-    for text in texts:
+    looked_at: set[str] = set()
+    for text in set(texts):
         lower = text.lower()
         for one in spelt:
             at = lower.find(one)
             assert at < 0, f"{one!r} stands in {text[max(at - 200, 0) : at + 200]!r}"
-        for run in re.findall(r"[\w+/-]{8,}", text):
+        runs = set(re.findall(r"[\w+/-]{8,}", text)) - looked_at
+        looked_at |= runs
+        for run in runs:
             for skipped in range(4):
                 rest = run[skipped:].translate(str.maketrans("-_", "+/"))
                 decoded = base64.b64decode(rest[: len(rest) // 4 * 4])
@@ -252,7 +256,9 @@ def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: st
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
-    assert play(SHAPES, name, STATUSES, AWKWARD, heard) == len(OPERATIONS) * len(STATUSES)
+    # Sanitized modules take some minutes for all; the others see them all.
+    statuses = STATUSES[::4] if "libasan" in os.environ.get("LD_PRELOAD", "") else STATUSES
+    assert play(SHAPES, name, statuses, AWKWARD, heard) == len(OPERATIONS) * len(statuses)
     assert capfd.readouterr() == ("", "")
 
 

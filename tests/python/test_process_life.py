@@ -1,0 +1,245 @@
+"""What a process does around the library: children that begin afresh, and Ctrl-C at any moment of any operation."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.server import Reply, Request, ScriptedServer, json_reply
+
+from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, child_environment, data, page, run_together
+
+GENEROUS = 150  # seconds, which only a broken run needs
+
+# Each child imports this module; that of a fork server is forked from a process that has used its client.
+WORKERS = """
+import json, multiprocessing, os, sys
+from concurrent.futures import ProcessPoolExecutor
+import billcore
+from billcore import webhooks
+
+client = billcore.Client(base_url=os.environ["URL"], api_key=os.environ["KEY"], max_retries=0, timeout=60)
+client.subscriptions.get("module-%d" % os.getpid())
+SECRET = "0123456789abcdefghijklmnopqrstuv"
+RAW = b'{"id": 7, "name": "order.paid", "account": 3, "created_at": "2025-04-25T10:00:00Z", "data": {}}'
+
+def work(number):
+    return client.subscriptions.get("%d-%d" % (number, os.getpid())).id, os.getpid()
+
+def fail(number):
+    client.subscriptions.charge("none", product_id=number, amount=1)
+
+def take(event):
+    return event, event.name
+
+if __name__ == "__main__":
+    kind = sys.argv[1]
+    context = multiprocessing.get_context(kind)
+    if kind == "forkserver":
+        context.set_forkserver_preload(["workers"])
+    event = webhooks.unwrap(RAW, webhooks.sign(RAW, SECRET), SECRET)
+    with ProcessPoolExecutor(3, mp_context=context) as pool:
+        done = list(pool.map(work, range(30)))
+        error = pool.submit(fail, 5).exception()
+        assert type(error) is billcore.NotFoundError and error.status == 404, repr(error)
+        assert pool.submit(take, event).result() == (event, "order.paid")
+    client.subscriptions.get("module-%d" % os.getpid())
+    print(json.dumps(done))
+"""
+
+
+@pytest.mark.parametrize("kind", ["spawn", "forkserver"])
+def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
+    """Each has connections of its own, and what it raises or returns arrives whole."""
+
+    def script(request: Request) -> Reply:
+        if request.method == "POST":
+            return json_reply({"error": "none"}, 404)
+        return data({**SUBSCRIPTION, "id": request.target.rsplit("/", 1)[1]})
+
+    (tmp_path / "workers.py").write_text(WORKERS)
+    with ScriptedServer(script) as server:
+        environment = child_environment(URL=server.url + ACCOUNT, KEY=API_KEY)
+        environment["PYTHONPATH"] += os.pathsep + str(tmp_path)
+        program = [sys.executable, str(tmp_path / "workers.py"), kind]
+        done = subprocess.run(program, capture_output=True, text=True, env=environment, timeout=GENEROUS)
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads(done.stdout)
+    assert [name for name, _ in results] == [f"{number}-{process}" for number, (_, process) in enumerate(results)]
+    users: dict[int, set[str]] = {}
+    for request in server.requests:
+        if request.method == "GET":
+            users.setdefault(request.connection, set()).add(request.target.rpartition("-")[2])
+    assert all(len(processes) == 1 for processes in users.values()), "a connection belongs to one process"
+
+
+# Operations in a random order, each interrupted after a random time. One line for each says what its caller knows of it
+# in the end.
+INTERRUPTED = """
+import asyncio, faulthandler, json, random, signal, sys
+from datetime import datetime, timezone
+import pyarrow
+import billcore
+from billcore import webhooks
+
+armed = False
+
+def ring(number, frame):
+    global armed
+    if armed:
+        armed = False
+        signal.raise_signal(signal.SIGINT)  # of Python itself, or of asyncio.run()
+
+options = dict(base_url=sys.argv[1], api_key=sys.argv[2], timeout=60)
+client = billcore.Client(**options)
+faulthandler.dump_traceback_later(int(sys.argv[5]), exit=True)
+SINCE = datetime(2025, 1, 1, tzinfo=timezone.utc)
+secret = "0123456789abcdefghijklmnopqrstuv"
+raw = json.dumps({"id": 7, "name": "order.paid", "data": {"id": "o", "metadata": {"text": "x" * 20000}}}).encode()
+signature = webhooks.sign(raw, secret)
+
+def charge(number, of=client):
+    return of.subscriptions.charge("s", product_id=1, amount=number)
+
+def read_all(stream):
+    return pyarrow.RecordBatchReader.from_stream(stream).read_all()
+
+def stream():
+    verifying = webhooks.Verifier(secret).stream()
+    for begin in range(0, len(raw), 100):
+        verifying.update(raw[begin : begin + 100])
+    verifying.finish(signature)
+
+def own_client(number):
+    with billcore.Client(**options) as own:
+        own.subscriptions.get("s")
+        own.with_options(timeout=5).subscriptions.get("s")
+
+async def with_async(use):
+    async with billcore.AsyncClient(**options) as own:
+        return await use(own)
+
+async def all_of(pager):
+    return [order.id async for order in pager]
+
+OPERATIONS = {
+    "charge": charge,
+    "get": lambda number: client.subscriptions.get("s").created_at,
+    "cancel": lambda number: client.subscriptions.cancel("s"),
+    "request": lambda number: client.request("GET", "/subscription/s").json(),
+    "find": lambda number: client.subscriptions.find_charges("s", since=SINCE),
+    "for": lambda number: [order.id for order in client.subscriptions.orders("s")],
+    "first": lambda number: client.subscriptions.orders("s").first(),
+    "collect": lambda number: client.subscriptions.orders("s").collect(),
+    "pages": lambda number: [page.items for page in client.subscriptions.orders("s").pages()],
+    "arrow": lambda number: read_all(client.subscriptions.orders("s").to_arrow()),
+    "unwrap": lambda number: [webhooks.unwrap(raw, signature, secret).to_dict() for _ in range(20)],
+    "stream": lambda number: stream(),
+    "client": own_client,
+    "async-get": lambda number: asyncio.run(with_async(lambda own: own.subscriptions.get("s"))),
+    "async-charge": lambda number: asyncio.run(with_async(lambda own: charge(number, own))),
+    "async-for": lambda number: asyncio.run(with_async(lambda own: all_of(own.subscriptions.orders("s")))),
+}
+
+def told(error):
+    text = ""
+    while error is not None:
+        text += " ".join([type(error).__name__, *getattr(error, "__notes__", []), ""])
+        if getattr(error, "outcome_unknown", False):
+            text += "unknown "
+        error = error.__context__
+    return text
+
+def attempt(number, name, seconds):
+    global armed
+    # asyncio.run() leaves its own behind when it is interrupted at its end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        try:
+            armed = True
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            OPERATIONS[name](number)
+            armed = False
+            return "done"
+        except (billcore.BillcoreError, OSError) as error:  # readers of Arrow know only OSError
+            armed = False
+            return told(error)
+    except (KeyboardInterrupt, asyncio.CancelledError) as error:  # the latter when asyncio.run() is interrupted early
+        return told(error)
+
+signal.signal(signal.SIGALRM, ring)
+source = random.Random(int(sys.argv[3]))
+for number in range(1, int(sys.argv[4]) + 1):
+    name = source.choice([*OPERATIONS, "charge", "charge"])
+    seconds = source.choice([0.0005, 0.003, 0.02]) * source.random() + 1e-6
+    print(json.dumps([number, name, attempt(number, name, seconds)]), flush=True)
+for name, operation in OPERATIONS.items():
+    operation(1_000_000)
+"""
+
+
+class Ledger:
+    """A service that is late at random, and remembers which charges it made."""
+
+    def __init__(self, seed: int) -> None:
+        self.charges: Counter[int] = Counter()
+        self._source = random.Random(seed)
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Request) -> Reply:
+        with self._lock:
+            delay = self._source.choice([0, 0, 0.001, 0.005]) * self._source.random()
+        time.sleep(delay)
+        path, _, query = request.target.partition("?")
+        if path.endswith("/orders"):
+            number = int(query.partition("page=")[2].partition("&")[0] or 1)
+            return page([{**ORDER, "id": f"o{number}{letter}"} for letter in "ab"], number, 4)
+        if path.endswith("/order"):
+            with self._lock:
+                self.charges[json.loads(request.body)["amount"]] += 1
+            return data(ORDER)
+        return data(SUBSCRIPTION)
+
+
+def test_ctrl_c_at_any_moment_of_any_operation() -> None:
+    """No crash, no charge twice, and none that was made is silent but in the moment that belongs to Python itself.
+
+    BILLCORE_SEED runs one seed again.
+    """
+    seed = int(os.environ.get("BILLCORE_SEED") or random.SystemRandom().randrange(1 << 30))
+    count = 600
+    ledger = Ledger(seed)
+    with ScriptedServer(ledger) as server:
+        arguments = [server.url + ACCOUNT, API_KEY, str(seed), str(count), str(GENEROUS)]
+        code, output, noise = run_together(INTERRUPTED, [arguments], 2 * GENEROUS)[0]
+    again = f"BILLCORE_SEED={seed} runs this again"
+    assert code == 0, f"{again}\n{output[-200:]}\n{noise[-2000:]}"
+    lines: list[tuple[int, str, str]] = [json.loads(line) for line in output.splitlines()]
+    assert len(lines) == count
+    interrupted = Counter(name for _, name, text in lines if text != "done")
+    silent = 0
+    for number, name, text in lines:
+        made = ledger.charges[number]
+        known: Any = (number, name, text, made, again)
+        assert made <= 1, known
+        if not name.endswith("charge"):
+            continue
+        if text == "done":
+            assert made == 1, known
+        elif "KeyboardInterrupt" not in text and "CancelledError" not in text and "unknown" not in text:
+            assert made == 0, known
+        elif name == "charge" and made == 1 and text.strip() == "KeyboardInterrupt":
+            silent += 1
+    assert len(interrupted) > 10, "most operations were interrupted at least once"
+    # Between the last look at signals and the caller's variable are some microseconds.
+    assert silent <= 3, (silent, interrupted["charge"], again)
