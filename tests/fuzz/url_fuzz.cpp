@@ -43,8 +43,11 @@ std::string host_of(std::string_view url) {
 }
 
 bool is_this_machine(const std::string& host) {
+  if (host == "localhost") return true;
+  // Behind % is a zone (RFC 6874), which says by which of its interfaces a machine reaches the address.
+  in6_addr wide{};
+  if (inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &wide) == 1) return IN6_IS_ADDR_LOOPBACK(&wide) != 0;
   in_addr address{};
-  if (host == "localhost" || host == "::1") return true;
   return inet_aton(host.c_str(), &address) != 0 && ntohl(address.s_addr) >> 24U == 127;
 }
 
