@@ -13,6 +13,8 @@
 namespace billcore::detail {
 namespace {
 
+constexpr int most_questions = 100;
+
 // 0 while it is not connected.
 int port_of(int descriptor) noexcept {
   sockaddr_storage address{};
@@ -30,6 +32,13 @@ std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
   constexpr auto needed = offsetof(tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received;
   if (size < needed) return std::nullopt;
   return info.tcpi_bytes_received;
+}
+
+// Bytes that wait in the kernel to be read.
+std::optional<std::uint64_t> bytes_unread(int descriptor) noexcept {
+  int count = 0;
+  if (ioctl(descriptor, FIONREAD, &count) != 0) return std::nullopt;
+  return static_cast<std::uint64_t>(std::max(count, 0));
 }
 
 bool poll_now(int descriptor, short events) noexcept {
@@ -50,11 +59,15 @@ bool Connection::has_unparsed() const noexcept {
 
 std::uint64_t Connection::read_ahead() const noexcept {
   if (descriptor == closed) return ahead;
-  const auto received = bytes_received(descriptor);
-  int unread = 0;
-  if (!received || ioctl(descriptor, FIONREAD, &unread) != 0) return 0;
-  const auto seen = parsed + static_cast<std::uint64_t>(std::max(unread, 0));
-  return *received > seen ? *received - seen : 0;
+  // What arrives between the two questions must not count as unread: they are asked again until nothing did.
+  for (int more = most_questions;; --more) {
+    const auto unread = bytes_unread(descriptor);
+    const auto received = bytes_received(descriptor);
+    if (!unread || !received) return 0;
+    if (more > 0 && bytes_unread(descriptor) != unread) continue;
+    const auto seen = parsed + *unread;
+    return *received > seen ? *received - seen : 0;
+  }
 }
 
 // libcurl closes a socket that never came to be connected without a word, so an entry with this descriptor is out of date.
