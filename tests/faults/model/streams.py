@@ -28,6 +28,7 @@ from .peer import Act, Drawn
 from .service import Asked, parse, refusal
 
 Step = Callable[[Any], None]
+MOST = 2**31 - 1  # number of a stream
 _OK = b"\x88"  # :status 200 in HPACK
 _LAST = b"the last"  # ping
 # The client has given the stream up.
@@ -121,7 +122,12 @@ class Http2Peer(Drawn, Http2Connection):
     def allow_streams(self, count: int) -> None:
         """At once: SETTINGS_MAX_CONCURRENT_STREAMS."""
         self.send_raw(frame(4, 0, 0, struct.pack(">HI", 3, count)))
-        self.hopeless = count == 0
+        self.hopeless = self.hopeless or count == 0
+
+    def send_half_a_frame(self) -> None:
+        """The head of a ping. What is sent next is taken for the rest of it."""
+        self.send_raw(frame(6, 0, 0, bytes(8))[:9])
+        self.hopeless = True
 
     def _run_due(self) -> None:
         while self._due and self._due[0][0] <= time.monotonic() and self.open:
@@ -238,7 +244,7 @@ def unasked(number: int) -> Step:
 def go_away(chance: random.Random, *, first: bool) -> Step:
     """GOAWAY, and the connection stays open. first: before the answer. Its last stream may be this one, all or none."""
     code = chance.choice([*Codes, 0xFF])
-    last = chance.choice([None, 0, 2**31 - 1])
+    last = chance.choice([None, 0, MOST])
 
     def step(stream: DrawnStream) -> None:
         data = frame(7, 0, 0, struct.pack(">II", stream.number if last is None else last, code))
@@ -247,6 +253,8 @@ def go_away(chance: random.Random, *, first: bool) -> Step:
         http2.passing(stream)
         if not first:
             stream.send_raw(data)
+        if (code, last) != (Codes.NO_ERROR, MOST):  # that one alone still takes new streams
+            stream.peer.hopeless = True
 
     return step
 
@@ -332,7 +340,7 @@ def draw(chance: random.Random) -> Act:
 
 
 def _leave(connection: Http2Peer) -> None:
-    connection.send_raw(frame(7, 0, 0, struct.pack(">II", 2**31 - 1, 0)))
+    connection.send_raw(frame(7, 0, 0, struct.pack(">II", MOST, 0)))
 
 
 def _leave_and_close(connection: Http2Peer) -> None:
@@ -351,5 +359,5 @@ _BETWEEN: list[tuple[str, Callable[[Http2Peer], None]]] = [
     ("unknown frames", lambda connection: connection.send_raw(FLOODS["unknown"] * 900)),
     ("one stream at once", lambda connection: connection.allow_streams(1)),
     ("no stream at all", lambda connection: connection.allow_streams(0)),
-    ("half a frame", lambda connection: connection.send_raw(frame(6, 0, 0, bytes(8))[:9])),
+    ("half a frame", lambda connection: connection.send_half_a_frame()),
 ]
