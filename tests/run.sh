@@ -60,7 +60,7 @@ install_package() {
     rm -rf "$folder"
     "$(bc_python)" -m venv "$folder"
     local beside
-    mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pytest|uvloop)==' tests/requirements.txt)
+    mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pytest|pytest-xdist|uvloop)==' tests/requirements.txt)
     quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
     touch "$folder/complete"
   fi
@@ -70,6 +70,9 @@ install_package() {
 # The modules under AddressSanitizer want its run-time loaded first; Python's own leaks are not ours to count.
 with_asan=(env LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
   ASAN_OPTIONS=detect_leaks=0)
+
+# Tests mostly wait. Those of one file stay together and in order.
+at_once=(-n "$bc_jobs" --dist loadfile)
 
 results=()
 failed=0
@@ -104,16 +107,16 @@ area_capi() {
 }
 area_python() {
   configure_and_build dev
-  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q --durations=20 tests/python
+  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" --durations=20 tests/python
 }
 area_sandbox() {
-  PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q tests/sandbox
+  PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
 }
 area_conformance() {
   configure_and_build dev
   export BILLCORE_CPP_DRIVER="$root/build/dev/tests/core/wire-driver-cpp"
   export BILLCORE_C_DRIVER="$root/build/dev/tests/capi/wire-driver-c"
-  local tests=("$python" -m pytest -q tests/conformance --ignore tests/conformance/test_dns.py)
+  local tests=("$python" -m pytest -q "${at_once[@]}" tests/conformance --ignore tests/conformance/test_dns.py)
   PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }
@@ -127,7 +130,7 @@ area_faults() {
   build_release
   install_package
   BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" PYTHONPATH="$root" \
-    run faults "$installed_python" -m pytest -q tests/faults
+    run faults "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
 }
 # The transport with the oldest and the newest libcurl. The C++ programs are built against each of them; the installed
 # package is the one built against Debian's, and runs with another.
@@ -153,12 +156,8 @@ area_libcurl() {
       --no-tests=error --output-on-failure --timeout 300
     BILLCORE_RELEASE_BUILD="$build" PYTHONPATH="$root" \
       run "libcurl-$name-dns" "$installed_python" -m pytest -q tests/conformance/test_dns.py -k cpp
-    # libcurl 8.22 goes on with an HTTP/2 connection on which nghttp2 finds an error: a read over it fails once more, or waits
-    # for its deadline, where the model wants an answer.
-    local model=()
-    [ "$name" = newest ] && model=(--deselect 'tests/faults/test_model.py::test_what_callers_are_told_is_what_happened[http2]')
     BILLCORE_CPP_DRIVER="$build/tests/core/wire-driver-cpp" LD_LIBRARY_PATH="$folder/lib" PYTHONPATH="$root" run \
-      "libcurl-$name-faults" "$installed_python" -m pytest -q --libcurl "$folder/lib" "${few[@]}" "${model[@]}" tests/faults
+      "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
   done
 }
 area_layering() {
@@ -172,7 +171,7 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q tests/python
+  PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
   run install-c ctest --test-dir build/release/tests/capi --output-on-failure --timeout 300

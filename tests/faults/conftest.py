@@ -19,6 +19,7 @@ from .scene import WRITES, World, languages
 HERE = Path(__file__).resolve().parent
 _worlds: list[World] = []
 _models: list[ModelTotals] = []
+_told: list[str] = []  # by other processes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -105,12 +106,23 @@ def model_totals() -> ModelTotals:
     return _models[-1]
 
 
+def told() -> list[str]:
+    """What this process has to tell in the end."""
+    lines = [line for totals in (*(world.totals for world in _worlds), *_models) for line in totals.lines()]
+    return [*lines, "libcurl " + (".".join(map(str, release())) or "linked in")] if _worlds else lines
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)  # one of several processes, with pytest-xdist
+    if output is not None:
+        output["told"] = told()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    _told.extend(f"{node.gateway.id}: {line}" for line in getattr(node, "workeroutput", {}).get("told", ()))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for totals in (world.totals for world in _worlds):
-        for line in totals.lines():
-            terminalreporter.write_line(line)
-    for model in _models:
-        for line in model.lines():
-            terminalreporter.write_line(line)
-    if _worlds:
-        terminalreporter.write_line("libcurl " + (".".join(map(str, release())) or "linked in"))
+    for line in [*_told, *told()]:
+        terminalreporter.write_line(line)
