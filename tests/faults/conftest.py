@@ -108,7 +108,8 @@ def model_totals() -> ModelTotals:
 
 def told() -> list[str]:
     """What this process has to tell in the end."""
-    lines = [line for totals in (*(world.totals for world in _worlds), *_models) for line in totals.lines()]
+    lines = [line for world in _worlds for line in world.totals.lines()]
+    lines += [line for model in _models for line in model.lines()]
     return [*lines, "libcurl " + (".".join(map(str, release())) or "linked in")] if _worlds else lines
 
 

@@ -35,6 +35,7 @@ class H2Peer final : public Witness {
 
   [[nodiscard]] const std::deque<Received>& received() const override { return received_; }
   /// connection: of HTTP/1, so a stream.
+  [[nodiscard]] std::size_t connections() const override { return streams_.size(); }
   [[nodiscard]] const Sent& sent(std::size_t connection) const override { return streams_[connection].sent; }
 
  private:

@@ -43,6 +43,7 @@ class Witness : public World {
   /// A call has ended: what is sent from here is nothing to it.
   virtual void settle(int /*call*/) {}
   [[nodiscard]] virtual const std::deque<Received>& received() const = 0;
+  [[nodiscard]] virtual std::size_t connections() const = 0;
   [[nodiscard]] virtual const Sent& sent(std::size_t connection) const = 0;
 };
 

@@ -22,6 +22,7 @@ class Peer final : public Witness {
   void end() noexcept override;
 
   [[nodiscard]] const std::deque<Received>& received() const override { return received_; }
+  [[nodiscard]] std::size_t connections() const override { return connections_.size(); }
   [[nodiscard]] const Sent& sent(std::size_t connection) const override { return connections_[connection].sent; }
   [[nodiscard]] static int port();
 
