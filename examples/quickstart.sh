@@ -30,10 +30,7 @@ build_libraries() {
 
 # install_python FOLDER: the package as a user installs it, in a virtual environment of its own.
 install_python() {
-  rm -rf "$1" &&
-    "$python" -m venv "$1" &&
-    "$1/bin/python" -m pip install --disable-pip-version-check '.[sandbox]' &&
-    touch "$1/complete"
+  "$python" -m venv "$1" && "$1/bin/python" -m pip install --disable-pip-version-check '.[sandbox]'
 }
 
 # start_sandbox PYTHON: sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The sandbox ends with its
@@ -84,9 +81,7 @@ quietly "building the libraries and the examples" build_libraries
 # One environment for each state of what is in the package.
 state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"
 venv="$bc_cache/quickstart-$(sha256sum <<<"$state" | cut -c1-16)"
-if [ ! -e "$venv/complete" ]; then
-  quietly "installing the Python package" install_python "$venv"
-fi
+bc_once "$venv" quietly "installing the Python package" install_python "$venv"
 touch "$venv"
 # Those of former states, not used for two weeks.
 find "$bc_cache" -maxdepth 1 -name 'quickstart-*' -mtime +14 -exec rm -rf {} +

@@ -62,14 +62,7 @@ build() {
     -DCMAKE_SHARED_LINKER_FLAGS="-Wl,--version-script=$work/symbols.map"
   bc_quietly "building libcurl $release" "$folder/build.log" cmake --build "$work/build" -j "$bc_jobs" --target install
   rm -rf "$work"
-  touch "$folder/complete"
 }
 
-mkdir -p "$bc_cache"
-exec 9>"$bc_cache/libcurl.lock"
-flock 9 # another run of the tests may be building it
-if [ ! -e "$folder/complete" ]; then
-  rm -rf "$folder"
-  build >&2
-fi
+bc_once "$folder" build >&2
 echo "$folder"

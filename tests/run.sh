@@ -51,19 +51,18 @@ build_release() { configure_and_build release -DBILLCORE_TESTS=ON; }
 
 # `pip install` of this tree, as a user does it, into an environment of its own.
 installed_python=""
+make_package() { # FOLDER
+  local beside
+  mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pytest|pytest-xdist|uvloop)==' tests/requirements.txt)
+  bc_say "pip install '.[sandbox]' into a clean environment"
+  "$(bc_python)" -m venv "$1" &&
+    quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
+}
 install_package() {
   [ -z "$installed_python" ] || return 0
   local folder
   folder="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)"
-  if [ ! -e "$folder/complete" ]; then
-    bc_say "pip install '.[sandbox]' into a clean environment"
-    rm -rf "$folder"
-    "$(bc_python)" -m venv "$folder"
-    local beside
-    mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pytest|pytest-xdist|uvloop)==' tests/requirements.txt)
-    quietly pip-install "$folder/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
-    touch "$folder/complete"
-  fi
+  bc_once "$folder" make_package "$folder"
   installed_python="$folder/bin/python"
 }
 

@@ -24,7 +24,7 @@ bc_packages() {
   bc_say "installing ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq
-  apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # bc_python: the Python to use, 3.11 or newer.
@@ -40,20 +40,34 @@ bc_python() {
   exit 1
 }
 
+# bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless that was done. Another run that wants the same waits for it.
+# Not to be called where bash ignores `set -e`, as in front of `||`.
+bc_once() {
+  local folder="$1"
+  shift
+  mkdir -p "$(dirname "$folder")"
+  (
+    set -e
+    flock 9
+    [ ! -e "$folder/complete" ] || exit 0
+    rm -rf "$folder"
+    "$@"
+    touch "$folder/complete"
+  ) 9>"$folder.lock"
+}
+
+bc_make_venv() { # FOLDER PYTHON REQUIREMENT…
+  "$2" -m venv "$1" && "$1/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}"
+}
+
 # bc_venv REQUIREMENT…: prints a virtual environment that holds exactly these, made once per Python and list.
 bc_venv() {
   local python key folder
   python="$(bc_python)"
   key="$(printf '%s\n' "$("$python" -VV)" "$python" "$@" | sha256sum | cut -c1-16)"
   folder="$bc_cache/venv-$key"
-  if [ ! -e "$folder/complete" ]; then
-    rm -rf "$folder"
-    mkdir -p "$bc_cache"
-    "$python" -m venv "$folder" >&2
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2
-    touch "$folder/complete"
-  fi
-  echo "$folder"
+  bc_once "$folder" bc_make_venv "$folder" "$python" "$@" >&2
+  [ -e "$folder/complete" ] && echo "$folder"
 }
 
 # bc_ccache ROOT: objects compiled before are taken from a cache outside the clone, wherever the clone is.
