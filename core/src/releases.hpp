@@ -8,4 +8,9 @@ namespace billcore::detail {
 /// deadline, and an event loop stands still. Tried: 7.88.1 and 8.5.0 do not; 8.10.1, 8.14.1, 8.17.0 and 8.22.0 do.
 [[nodiscard]] constexpr bool is_flood_proof(unsigned release) noexcept { return release >= 0x080A01; }
 
+/// Does this release keep a pointer to the last header line of a handle's request before, which is freed by then? An answer whose
+/// first header line begins with a blank, as if it went on with the one before it, is then written into memory that is
+/// somebody else's (curl/curl#11103). Tried: 7.88.1 does, 8.22.0 does not.
+[[nodiscard]] constexpr bool keeps_stale_header(unsigned release) noexcept { return release < 0x080101; }
+
 }  // namespace billcore::detail

@@ -18,6 +18,7 @@
 #include "connections.hpp"
 #include "head.hpp"
 #include "readiness.hpp"
+#include "releases.hpp"
 #include "text.hpp"
 
 // Of the TLS library that libcurl uses; libcurl brings it along, or not: then these are null pointers. Only these functions of
@@ -174,7 +175,8 @@ struct Engine::Course {
   std::optional<Timer> expiry = {};
 };
 
-// Used for one request after the other: to set all options of a handle again costs more than to change a few.
+// Used for one request after the other where libcurl is sound (releases.hpp): to set all options of a handle again costs more
+// than to change a few.
 class Engine::Operation : public Course {
  public:
   Operation(const TransportOptions& options, Impl& of)
@@ -256,6 +258,7 @@ struct Engine::Impl {
   std::unique_ptr<CURLU, FreeUrl> origin;
   std::unique_ptr<CURLM, FreeMulti> multi;
   bool streams_limited = false;
+  const bool reuses_handles = !keeps_stale_header(libcurl_version());
   std::vector<std::unique_ptr<Operation>> spare;
   std::vector<std::unique_ptr<Operation>> operations;
   std::map<Timer, std::function<void()>> timers;
@@ -653,6 +656,7 @@ void Engine::Impl::limit_streams() noexcept {
 }
 
 void Engine::Impl::give_back(std::unique_ptr<Operation> operation) noexcept try {
+  if (!reuses_handles) return;
   // Nothing of the finished request may be reached through what is kept.
   curl_easy_setopt(operation->easy.get(), CURLOPT_POSTFIELDS, nullptr);
   static_cast<Course&>(*operation) = Course{};

@@ -56,6 +56,13 @@ TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstood) {
   EXPECT_FALSE(made(false));
 }
 
+TEST(TransportOptions, HandlesAreUsedAgainWhereLibcurlForgetsTheAnswerBefore) {
+  EXPECT_TRUE(keeps_stale_header(0x075801));  // 7.88.1
+  EXPECT_TRUE(keeps_stale_header(0x080100));
+  EXPECT_FALSE(keeps_stale_header(0x080101));
+  EXPECT_FALSE(keeps_stale_header(0x081600));
+}
+
 TEST(TransportOptions, NoProxyOfTheEnvironmentOnLoopback) {
   EXPECT_EQ(transport_options(options_for("http://localhost/a"), nothing).proxy, "");
   EXPECT_EQ(transport_options(options_for("http://localhost/a", "http://p:1"), nothing).proxy, "http://p:1");
