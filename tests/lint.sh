@@ -25,7 +25,7 @@ mapfile -t json < <(files '*.json')
 # clang-tidy takes seconds a file: one that is clean is not looked at again until it, a header or the configuration changes.
 tidy() {
   local headers stamps="$bc_cache/tidy" todo=() file key
-  headers="$(files '*.hpp' '*.h' .clang-tidy | xargs cat | sha256sum)"
+  headers="$(files 'core/*.hpp' 'capi/*.h' 'capi/*.hpp' 'python/*.hpp' .clang-tidy | xargs cat | sha256sum)"
   mkdir -p "$stamps"
   files 'core/src/*.cpp' 'capi/src/*.cpp' 'python/src/*.cpp' >"$stamps/files"
   while read -r file; do
