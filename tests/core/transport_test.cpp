@@ -109,7 +109,7 @@ TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
 TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   const test::ScriptedServer server([](const std::string& head) {
     const std::string first = head.starts_with("GET /acct/folded") ? " folded: 1\r\n" : "X: 1\r\n";
-    return "HTTP/1.1 200 OK\r\n" + first + "Content-Length: 2\r\n\r\n{}";
+    return "HTTP/1.1 200 OK\r\n" + first + "Connection: close\r\nContent-Length: 2\r\n\r\n{}";
   });
   Engine engine({});
   for (int i = 0; i < 3; ++i) {
