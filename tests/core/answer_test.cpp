@@ -1,5 +1,5 @@
 // The table of what a write's fate is called, row by row.
-#include "answer.hpp"
+#include "call/answer.hpp"
 
 #include <gtest/gtest.h>
 

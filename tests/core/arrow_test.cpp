@@ -8,9 +8,9 @@
 #include <cstring>
 #include <functional>
 
-#include "arrow_columns.hpp"
+#include "arrow/arrow_columns.hpp"
 #include "billcore/error.hpp"
-#include "pager_core.hpp"
+#include "paging/pager_core.hpp"
 #include "support/json_text.hpp"
 
 namespace billcore {

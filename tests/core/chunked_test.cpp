@@ -1,5 +1,5 @@
 // The chunked transfer coding, taken off whatever way its bytes arrive.
-#include "chunked.hpp"
+#include "http/chunked.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,9 +16,9 @@
 
 #include "billcore/error.hpp"
 #include "billcore/webhook.hpp"
-#include "options.hpp"
+#include "call/options.hpp"
+#include "http/trust.hpp"
 #include "support/server.hpp"
-#include "trust.hpp"
 
 namespace billcore {
 namespace {

@@ -1,5 +1,5 @@
 // What is known of a connection's bytes, from the kernel and from what was parsed.
-#include "connections.hpp"
+#include "http/connections.hpp"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "hmac.hpp"
+#include "webhook/hmac.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The head of an answer: where it ends, and what it says about the body's framing.
-#include "head.hpp"
+#include "http/head.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "json_scan.hpp"
+#include "json/json_scan.hpp"
 
 #include <gtest/gtest.h>
 

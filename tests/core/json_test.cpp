@@ -5,6 +5,7 @@
 #include <array>
 #include <random>
 
+#include "base/utf8.hpp"
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
 #include "support/json_text.hpp"

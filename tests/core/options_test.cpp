@@ -1,5 +1,5 @@
 // What the options become before anything is sent.
-#include "options.hpp"
+#include "call/options.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "billcore/error.hpp"
-#include "releases.hpp"
+#include "http/releases.hpp"
 
 namespace billcore::detail {
 namespace {

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "billcore/client.hpp"
+#include "http/transport.hpp"
 #include "support/listener.hpp"
-#include "transport.hpp"
 
 namespace {
 

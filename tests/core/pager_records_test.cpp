@@ -1,9 +1,9 @@
 // Lists whose records are not what they should be: ids twice, items that are no object, counts that do not fit.
 #include <gtest/gtest.h>
 
+#include "base/encoding.hpp"
 #include "billcore/error.hpp"
-#include "encoding.hpp"
-#include "pager_core.hpp"
+#include "paging/pager_core.hpp"
 #include "support/pages.hpp"
 
 namespace billcore {

@@ -10,7 +10,7 @@
 
 #include "billcore/error.hpp"
 #include "billcore/pager.hpp"
-#include "pager_core.hpp"
+#include "paging/pager_core.hpp"
 #include "support/json_text.hpp"
 
 namespace billcore {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "billcore/error.hpp"
-#include "pager_core.hpp"
+#include "paging/pager_core.hpp"
 #include "support/json_text.hpp"
 #include "support/pages.hpp"
 

@@ -1,10 +1,10 @@
-#include "redact.hpp"
+#include "call/redact.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "encoding.hpp"
+#include "base/encoding.hpp"
 
 namespace billcore::detail {
 namespace {

@@ -1,6 +1,6 @@
 // Whether and when a request is sent again: every row of the table, without a network; then the loop over real sockets, with
 // clock, sleep and chance given.
-#include "retry.hpp"
+#include "call/retry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <deque>
 #include <mutex>
 
-#include "session.hpp"
+#include "call/session.hpp"
 #include "support/server.hpp"
 
 namespace billcore::detail {

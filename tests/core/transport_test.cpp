@@ -1,5 +1,5 @@
 // What the write guard is for: a reused connection that dies unanswered, counted by the sandbox.
-#include "transport.hpp"
+#include "http/transport.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

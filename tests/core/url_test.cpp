@@ -1,4 +1,4 @@
-#include "url.hpp"
+#include "http/url.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include "billcore/arrow.hpp"
 #include "billcore/values.hpp"
 #include "bytes.hpp"
-#include "pager_core.hpp"
+#include "paging/pager_core.hpp"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/encoding.hpp"
 #include "bytes.hpp"
-#include "encoding.hpp"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bytes.hpp"
-#include "chunked.hpp"
-#include "head.hpp"
+#include "http/chunked.hpp"
+#include "http/head.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "bytes.hpp"
-#include "pager_core.hpp"
+#include "paging/pager_core.hpp"
 
 namespace {
 

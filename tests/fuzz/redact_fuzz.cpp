@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bytes.hpp"
-#include "redact.hpp"
+#include "call/redact.hpp"
 
 namespace {
 

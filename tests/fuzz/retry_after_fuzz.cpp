@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "bytes.hpp"
-#include "retry.hpp"
+#include "call/retry.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 
 #include "bytes.hpp"
-#include "url.hpp"
+#include "http/url.hpp"
 
 namespace {
 

@@ -1,6 +1,7 @@
 // Two JSON texts, separated by NUL: parsing, comparing, writing and every way to read.
 #include <optional>
 
+#include "base/utf8.hpp"
 #include "billcore/detail/document.hpp"
 #include "support.hpp"
 

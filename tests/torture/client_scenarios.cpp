@@ -1,9 +1,9 @@
 #include <optional>
 
 #include "billcore/client.hpp"
+#include "call/session.hpp"
 #include "scenario.hpp"
 #include "server.hpp"
-#include "session.hpp"
 
 namespace torture {
 namespace {

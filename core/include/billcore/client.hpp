@@ -21,12 +21,12 @@
 #include "billcore/operation.hpp"
 #include "billcore/options.hpp"
 #include "billcore/pager.hpp"
+#include "billcore/response.hpp"
 #include "billcore/values.hpp"
 
 namespace billcore {
 
 namespace detail {
-class Exchange;
 class Session;
 using SessionPtr = std::shared_ptr<Session>;
 
@@ -34,39 +34,6 @@ using SessionPtr = std::shared_ptr<Session>;
 /// when an older one was reached: the rest of the list is not wanted.
 [[nodiscard]] bool take_charges(PagerCore& core, std::int64_t since, std::vector<Value>& out);
 }  // namespace detail
-
-/// An answer as it came, where the interface does not say what it holds.
-class Response {
- public:
-  Response(std::shared_ptr<const ResponseInfo> info, std::string body)
-      : info_(std::move(info)), body_(std::move(body)) {}
-  [[nodiscard]] int status() const noexcept { return info_->status(); }
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const { return info_->headers(); }
-  [[nodiscard]] const std::string& body() const noexcept { return body_; }
-  /// Parses the body; Error(decode) when it is not JSON.
-  [[nodiscard]] Value json() const;
-  [[nodiscard]] const std::shared_ptr<const ResponseInfo>& response_info() const noexcept { return info_; }
-
- private:
-  std::shared_ptr<const ResponseInfo> info_;
-  std::string body_;
-};
-
-/// An operation that has ended. Valid while the function it is given to runs; one of its members may be called, once. Each
-/// throws the Error that came in place of an answer.
-class Completed {
- public:
-  explicit Completed(detail::Exchange& exchange) noexcept : exchange_(exchange) {}
-  /// `data` of a successful answer, an object.
-  [[nodiscard]] Value resource();
-  /// A page: the array `data` and the object `pagination`.
-  [[nodiscard]] std::shared_ptr<const detail::Document> list();
-  /// Any answer that was successful; `raise_on_error` false: any at all.
-  [[nodiscard]] Response response(bool raise_on_error = true);
-
- private:
-  detail::Exchange& exchange_;
-};
 
 class Subscriptions {
  public:

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "json_text.hpp"
-#include "pager_core.hpp"
+#include "paging/pager_core.hpp"
 
 namespace billcore::test {
 

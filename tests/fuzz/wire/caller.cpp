@@ -6,8 +6,8 @@
 #include <new>
 
 #include "billcore/pager.hpp"
-#include "list_source.hpp"
-#include "pager_core.hpp"
+#include "paging/list_source.hpp"
+#include "paging/pager_core.hpp"
 #include "support.hpp"
 
 namespace billcore::fuzz {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "call/session.hpp"
 #include "judge.hpp"
 #include "ledger.hpp"
 #include "loop.hpp"
 #include "script.hpp"
-#include "session.hpp"
 
 namespace billcore::fuzz {
 

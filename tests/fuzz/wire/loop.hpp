@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "billcore/async_client.hpp"
-#include "session.hpp"
+#include "call/session.hpp"
 
 namespace billcore::fuzz {
 

@@ -93,9 +93,6 @@ class Document {
 /// The same JSON without spaces, numbers with their digits; nothing, and why in a few words, when it is not one JSON
 /// value.
 [[nodiscard]] std::optional<std::string> compact_json(std::string_view text, std::string& problem);
-/// How many bytes of `text` are valid UTF-8 from its beginning.
-[[nodiscard]] std::size_t utf8_prefix(std::string_view text) noexcept;
-[[nodiscard]] inline bool valid_utf8(std::string_view text) noexcept { return utf8_prefix(text) == text.size(); }
 
 }  // namespace detail
 }  // namespace billcore

@@ -1,0 +1,51 @@
+// What an operation has brought. Threads: immutable once made, but for Completed, which belongs to one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "billcore/resource.hpp"
+
+namespace billcore {
+
+namespace detail {
+class Document;
+class Exchange;
+}  // namespace detail
+
+/// An answer as it came, where the interface does not say what it holds.
+class Response {
+ public:
+  Response(std::shared_ptr<const ResponseInfo> info, std::string body)
+      : info_(std::move(info)), body_(std::move(body)) {}
+  [[nodiscard]] int status() const noexcept { return info_->status(); }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const { return info_->headers(); }
+  [[nodiscard]] const std::string& body() const noexcept { return body_; }
+  /// Parses the body; Error(decode) when it is not JSON.
+  [[nodiscard]] Value json() const;
+  [[nodiscard]] const std::shared_ptr<const ResponseInfo>& response_info() const noexcept { return info_; }
+
+ private:
+  std::shared_ptr<const ResponseInfo> info_;
+  std::string body_;
+};
+
+/// An operation that has ended. Valid while the function it is given to runs; one of its members may be called, once. Each
+/// throws the Error that came in place of an answer.
+class Completed {
+ public:
+  explicit Completed(detail::Exchange& exchange) noexcept : exchange_(exchange) {}
+  /// `data` of a successful answer, an object.
+  [[nodiscard]] Value resource();
+  /// A page: the array `data` and the object `pagination`.
+  [[nodiscard]] std::shared_ptr<const detail::Document> list();
+  /// Any answer that was successful; `raise_on_error` false: any at all.
+  [[nodiscard]] Response response(bool raise_on_error = true);
+
+ private:
+  detail::Exchange& exchange_;
+};
+
+}  // namespace billcore

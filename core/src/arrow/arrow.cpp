@@ -1,0 +1,305 @@
+// The one file that knows nanoarrow.
+#include "billcore/arrow.hpp"
+
+#include <nanoarrow/nanoarrow.h>
+
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "arrow/arrow_columns.hpp"
+#include "billcore/error.hpp"
+#include "paging/pager_core.hpp"
+
+namespace billcore::detail {
+namespace {
+
+void check(ArrowErrorCode code) {
+  if (code == NANOARROW_OK) return;
+  if (code == ENOMEM) throw std::bad_alloc();
+  throw Error(ErrorCode::decode,
+              "a page does not fit into Arrow columns: it has more than 2 GiB of text in one of them");
+}
+
+template <typename Struct>
+void release_and_delete(Struct* owned) noexcept {
+  if (owned->release != nullptr) owned->release(owned);
+  delete owned;
+}
+
+template <typename Struct>
+ArrowPtr<Struct> make_empty() {
+  return ArrowPtr<Struct>(new Struct{});
+}
+
+void set_type(ArrowSchema* schema, ColumnType type) {
+  switch (type) {
+    case ColumnType::integer:
+      return check(ArrowSchemaSetType(schema, NANOARROW_TYPE_INT64));
+    case ColumnType::boolean:
+      return check(ArrowSchemaSetType(schema, NANOARROW_TYPE_BOOL));
+    case ColumnType::time:
+      return check(ArrowSchemaSetTypeDateTime(schema, NANOARROW_TYPE_TIMESTAMP, NANOARROW_TIME_UNIT_MICRO, "UTC"));
+    case ColumnType::decimal:
+      return check(ArrowSchemaSetTypeDecimal(schema, NANOARROW_TYPE_DECIMAL128, decimal_digits, decimal_scale));
+    case ColumnType::text:
+    case ColumnType::id:
+    case ColumnType::json:
+    case ColumnType::whole:
+      return check(ArrowSchemaSetType(schema, NANOARROW_TYPE_STRING));
+  }
+}
+
+[[nodiscard]] ArrowErrorCode append_text(ArrowArray* column, std::string_view text) {
+  return ArrowArrayAppendString(column, {text.data(), static_cast<std::int64_t>(text.size())});
+}
+
+[[nodiscard]] ArrowErrorCode append_decimal(ArrowArray* column, const Value& value, std::string_view text) {
+  static_cast<void>(value.real());  // refuses what is no number
+  const auto digits = scaled_digits(text);
+  if (!digits) {
+    throw value_error(ErrorCode::out_of_range, value.path(), "has more digits than decimal128(38, 18) holds");
+  }
+  ArrowDecimal decimal{};
+  ArrowDecimalInit(&decimal, 128, decimal_digits, decimal_scale);
+  check(ArrowDecimalSetDigits(&decimal, {digits->data(), static_cast<std::int64_t>(digits->size())}));
+  return ArrowArrayAppendDecimal(column, &decimal);
+}
+
+// The common cases are read in place; what is not as it should be, the checked readers explain.
+[[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell,
+                                    const std::shared_ptr<const Document>& document) {
+  const auto what = cell.node == nullptr ? Value::Kind::null : kind(cell.node);
+  if (what == Value::Kind::null) return ArrowArrayAppendNull(column, 1);
+  switch (type) {
+    case ColumnType::text:
+      return append_text(column, what == Value::Kind::string ? text(cell.node) : Value(document, cell.node).text());
+    case ColumnType::id:
+      if (what == Value::Kind::string) return append_text(column, text(cell.node));
+      return append_text(column, read_id(Value(document, cell.node)).text());
+    case ColumnType::integer: {
+      std::int64_t number = 0;
+      if (!int64(cell.node, number)) number = Value(document, cell.node).integer();
+      return ArrowArrayAppendInt(column, number);
+    }
+    case ColumnType::boolean:
+      return ArrowArrayAppendInt(column, Value(document, cell.node).boolean() ? 1 : 0);
+    case ColumnType::time:
+      return ArrowArrayAppendInt(column, read_time(Value(document, cell.node)).unix_micros);
+    case ColumnType::decimal:
+      return append_decimal(column, Value(document, cell.node), cell.text);
+    case ColumnType::json:
+    case ColumnType::whole:
+      return append_text(column, cell.text);
+  }
+  return EINVAL;
+}
+
+std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& page) {
+  const auto schema = export_schema(columns);
+  auto out = make_empty<ArrowArray>();
+  check(ArrowArrayInitFromSchema(out.get(), schema.get(), nullptr));
+  check(ArrowArrayStartAppending(out.get()));
+  check(ArrowArrayReserve(out.get(), static_cast<std::int64_t>(page.items.size())));
+  CellFinder finder(columns);
+  for (const auto* item : page.items) {
+    const auto cells = finder.find(*page.document, item);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      check(append(out->children[i], columns.chosen()[i].type, cells[i], page.document));
+    }
+    check(ArrowArrayFinishElement(out.get()));
+  }
+  check(ArrowArrayFinishBuildingDefault(out.get(), nullptr));
+  return out;
+}
+
+/// An array that borrows from another and keeps it alive; so does each of its children, which may be moved away.
+struct SharedArray {
+  std::shared_ptr<const ArrowArray> whole;
+  std::vector<ArrowArray> children;
+  std::vector<ArrowArray*> pointers;
+};
+
+void release_shared(ArrowArray* array) noexcept {
+  const std::unique_ptr<SharedArray> own(static_cast<SharedArray*>(array->private_data));
+  for (auto& child : own->children) {
+    if (child.release != nullptr) child.release(&child);
+  }
+  array->release = nullptr;
+}
+
+void share(const std::shared_ptr<const ArrowArray>& whole, const ArrowArray& from, ArrowArray* out) {
+  auto own = std::make_unique<SharedArray>();
+  own->whole = whole;
+  const auto count = static_cast<std::size_t>(from.n_children);
+  own->children.reserve(count);
+  own->pointers.reserve(count);
+  ArrowArray made = from;  // buffers and all
+  made.release = &release_shared;
+  made.private_data = own.get();
+  made.children = nullptr;
+  *out = made;
+  auto* const owner = own.release();
+  try {
+    for (std::size_t i = 0; i < count; ++i) {
+      owner->children.push_back({});
+      share(whole, *from.children[i], &owner->children.back());
+      owner->pointers.push_back(&owner->children.back());
+    }
+  } catch (...) {
+    out->release(out);
+    throw;
+  }
+  if (count > 0) out->children = owner->pointers.data();
+}
+
+struct StreamState {
+  std::shared_ptr<const Columns> columns;
+  std::unique_ptr<BatchSource> source;
+  std::string problem;
+  const char* shown = nullptr;
+
+  int failed(int code, const char* text) noexcept try {
+    problem = text;
+    shown = problem.c_str();
+    return code;
+  } catch (...) {
+    shown = "out of memory";
+    return ENOMEM;
+  }
+
+  /// Runs `f`; what it throws becomes an errno with a text.
+  template <typename F>
+  int guard(F&& f) noexcept {
+    shown = nullptr;
+    try {
+      f();
+      return 0;
+    } catch (const Error& error) {
+      // EINVAL is what readers take for "the data are wrong".
+      const auto code = error.code();
+      const bool data = code == ErrorCode::decode || code == ErrorCode::out_of_range || code == ErrorCode::pagination ||
+                        code == ErrorCode::invalid_argument;
+      return failed(data ? EINVAL : code == ErrorCode::interrupted ? EINTR : EIO, error.what());
+    } catch (const std::bad_alloc&) {
+      shown = "out of memory";
+      return ENOMEM;
+    } catch (const std::exception& error) {
+      return failed(EIO, error.what());
+    } catch (...) {
+      return failed(EIO, "an unknown error");
+    }
+  }
+};
+
+StreamState& state_of(ArrowArrayStream* stream) noexcept { return *static_cast<StreamState*>(stream->private_data); }
+
+int get_schema(ArrowArrayStream* stream, ArrowSchema* out) noexcept {
+  auto& state = state_of(stream);
+  out->release = nullptr;
+  return state.guard([&] { ArrowSchemaMove(export_schema(*state.columns).get(), out); });
+}
+
+int get_next(ArrowArrayStream* stream, ArrowArray* out) noexcept {
+  auto& state = state_of(stream);
+  out->release = nullptr;
+  return state.guard([&] {
+    if (const auto batch = state.source->next()) ArrowArrayMove(batch->export_array().get(), out);
+  });
+}
+
+const char* get_last_error(ArrowArrayStream* stream) noexcept { return state_of(stream).shown; }
+
+void release_stream(ArrowArrayStream* stream) noexcept {
+  delete &state_of(stream);
+  stream->release = nullptr;
+}
+
+/// The rest of a pager that waits by itself.
+class PagerSource final : public BatchSource {
+ public:
+  PagerSource(std::shared_ptr<PagerCore> core, std::shared_ptr<const Columns> columns)
+      : core_(std::move(core)), columns_(std::move(columns)) {}
+  ~PagerSource() override {
+    if (begun_) core_->stop();
+  }
+  PagerSource(const PagerSource&) = delete;
+  PagerSource& operator=(const PagerSource&) = delete;
+  [[nodiscard]] std::optional<Batch> next() override {
+    begun_ = true;
+    while (!core_->buffered()) {
+      if (!core_->advance()) return std::nullopt;
+    }
+    return take_batch(*core_, columns_);
+  }
+
+ private:
+  std::shared_ptr<PagerCore> core_;
+  std::shared_ptr<const Columns> columns_;
+  bool begun_ = false;
+};
+
+class OneBatch final : public BatchSource {
+ public:
+  explicit OneBatch(Batch batch) : batch_(std::move(batch)) {}
+  [[nodiscard]] std::optional<Batch> next() override { return std::exchange(batch_, std::nullopt); }
+
+ private:
+  std::optional<Batch> batch_;
+};
+
+}  // namespace
+
+void ArrowDelete::operator()(ArrowArray* array) const noexcept { release_and_delete(array); }
+void ArrowDelete::operator()(ArrowArrayStream* stream) const noexcept { release_and_delete(stream); }
+void ArrowDelete::operator()(ArrowSchema* schema) const noexcept { release_and_delete(schema); }
+
+ArrowPtr<ArrowSchema> export_schema(const Columns& columns) {
+  const auto& chosen = columns.chosen();
+  auto out = make_empty<ArrowSchema>();
+  ArrowSchemaInit(out.get());
+  check(ArrowSchemaSetTypeStruct(out.get(), static_cast<std::int64_t>(chosen.size())));
+  out->flags = 0;  // a record is never null
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    set_type(out->children[i], chosen[i].type);
+    check(ArrowSchemaSetName(out->children[i], std::string(chosen[i].name).c_str()));
+  }
+  return out;
+}
+
+std::int64_t Batch::rows() const noexcept { return array_->length; }
+
+ArrowPtr<ArrowArray> Batch::export_array() const {
+  auto out = make_empty<ArrowArray>();
+  share(array_, *array_, out.get());
+  return out;
+}
+
+ArrowPtr<ArrowArrayStream> Batch::export_stream() const {
+  return detail::export_stream(columns_, std::make_unique<OneBatch>(*this));
+}
+
+std::optional<Batch> take_batch(PagerCore& core, const std::shared_ptr<const Columns>& columns) {
+  if (!core.buffered()) return std::nullopt;
+  const auto page = core.rest_of_page();
+  Batch out(columns, build(*columns, *page));
+  core.skip_page();
+  return out;
+}
+
+ArrowPtr<ArrowArrayStream> export_stream(std::shared_ptr<const Columns> columns, std::unique_ptr<BatchSource> source) {
+  auto state = std::make_unique<StreamState>();
+  state->columns = std::move(columns);
+  state->source = std::move(source);
+  auto out = make_empty<ArrowArrayStream>();
+  *out = {&get_schema, &get_next, &get_last_error, &release_stream, state.release()};
+  return out;
+}
+
+void export_pager(std::shared_ptr<PagerCore> core, Table table, const ArrowFields& fields, ArrowArrayStream* out) {
+  auto columns = choose_columns(table, fields);
+  auto source = std::make_unique<PagerSource>(std::move(core), columns);
+  ArrowArrayStreamMove(export_stream(std::move(columns), std::move(source)).get(), out);
+}
+
+}  // namespace billcore::detail

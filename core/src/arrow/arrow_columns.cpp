@@ -1,0 +1,229 @@
+#include "arrow/arrow_columns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "billcore/error.hpp"
+#include "json/json_scan.hpp"
+
+namespace billcore::detail {
+namespace {
+
+using enum ColumnType;
+
+constexpr std::array subscription_columns{
+    Column{"id", id},
+    Column{"price", integer},
+    Column{"vat", integer},
+    Column{"currency", text},
+    Column{"created_at", time},
+    Column{"renews_at", time},
+    Column{"ends_at", time},
+    Column{"trial_ends_at", time},
+    Column{"reference_id", text},
+    Column{"reference_name", text},
+    Column{"status", text},
+    Column{"update_card_url", text},
+    Column{"invoices_url", text},
+    Column{"cancel_url", text},
+    Column{"custom_fields", json},
+    Column{"metadata", json},
+    Column{"raw", whole},
+};
+constexpr std::array order_columns{
+    Column{"id", id},
+    Column{"created_at", time},
+    Column{"total", integer},
+    Column{"total_with_vat", integer},
+    Column{"currency", text},
+    Column{"reference_id", text},
+    Column{"reference_name", text},
+    Column{"state", text},
+    Column{"remote_id", text},
+    Column{"delivery", json},
+    Column{"custom_fields", json},
+    Column{"metadata", json},
+    Column{"raw", whole},
+};
+constexpr std::array product_columns{
+    Column{"id", integer},
+    Column{"name", text},
+    Column{"description", text},
+    Column{"type", text},
+    Column{"price", integer},
+    Column{"price_with_vat", integer},
+    Column{"price_without_vat", integer},
+    Column{"currency", text},
+    Column{"vat_rate", decimal},
+    Column{"interval", text},
+    Column{"image", text},
+    Column{"images", json},
+    Column{"use_cart", boolean},
+    Column{"stock_tracking", boolean},
+    Column{"out_of_stock", boolean},
+    Column{"strings", json},
+    Column{"raw", whole},
+};
+
+const char* plural(Table table) noexcept {
+  switch (table) {
+    case Table::subscriptions:
+      return "subscriptions";
+    case Table::orders:
+      return "orders";
+    case Table::products:
+      return "products";
+  }
+  return "items";
+}
+
+[[noreturn]] void refuse_name(Table table, std::size_t place) {
+  std::string text = "fields[" + std::to_string(place) + "] is no column of " + plural(table) + ": there are ";
+  const auto all = columns_of(table);
+  for (const auto& column : all.first(all.size() - 1)) text.append(column.name) += ", ";
+  throw Error(ErrorCode::invalid_argument, text.append("and raw (whole items as JSON text)"));
+}
+
+bool has_text(ColumnType type) noexcept { return type == json || type == decimal || type == whole; }
+
+}  // namespace
+
+std::span<const Column> columns_of(Table table) noexcept {
+  switch (table) {
+    case Table::subscriptions:
+      return subscription_columns;
+    case Table::orders:
+      return order_columns;
+    case Table::products:
+      return product_columns;
+  }
+  return {};
+}
+
+std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fields) {
+  const auto all = columns_of(table);
+  if (!fields) {
+    const auto but_raw = all.first(all.size() - 1);
+    return std::make_shared<const Columns>(std::vector<Column>(but_raw.begin(), but_raw.end()));
+  }
+  if (fields->empty())
+    throw Error(ErrorCode::invalid_argument, "fields is empty: name a column, or leave it out for all");
+  std::vector<Column> chosen;
+  for (const auto& name : *fields) {
+    const auto same = [&name](const Column& column) { return column.name == name; };
+    const auto found = std::find_if(all.begin(), all.end(), same);
+    if (found == all.end()) refuse_name(table, chosen.size());
+    if (std::any_of(chosen.begin(), chosen.end(), same)) {
+      throw Error(ErrorCode::invalid_argument, "fields has " + name + " twice: name each column once");
+    }
+    chosen.push_back(*found);
+  }
+  return std::make_shared<const Columns>(std::move(chosen));
+}
+
+std::vector<std::string> column_names(const Columns& columns) {
+  std::vector<std::string> out;
+  for (const auto& column : columns.chosen()) out.emplace_back(column.name);
+  return out;
+}
+
+CellFinder::CellFinder(const Columns& columns) : columns_(columns.chosen()), cells_(columns_.size()) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    needs_text_ = needs_text_ || has_text(columns_[i].type);
+    if (columns_[i].type == whole) whole_ = i;
+  }
+}
+
+std::size_t CellFinder::column_of(std::string_view name) const noexcept {
+  const auto found = std::find_if(columns_.begin(), columns_.end(),
+                                  [name](const Column& column) { return column.name == name && column.type != whole; });
+  return found == columns_.end() ? none : static_cast<std::size_t>(found - columns_.begin());
+}
+
+std::span<const Cell> CellFinder::find(const Document& document, const Node* item) {
+  if (kind(item) != Value::Kind::object) {
+    throw value_error(ErrorCode::decode, document.path(item),
+                      std::string("is ") + kind_name(kind(item)) + ", not an object");
+  }
+  std::fill(cells_.begin(), cells_.end(), Cell());
+  const Node* key = first(item);
+  if (whole_) {
+    cells_[*whole_] = {item, texts_.item(document, item, key)};
+  } else if (needs_text_ && !texts_.knows_where()) {
+    static_cast<void>(texts_.item(document, item, key));
+  }
+  for (std::size_t i = 0; i < size(item); ++i) {
+    const auto name = detail::text(key);
+    if (i == places_.size()) places_.push_back({std::string(name), column_of(name)});
+    if (places_[i].name != name) places_[i] = {std::string(name), column_of(name)};
+    const auto column = places_[i].column;
+    const Node* const node = value_of(key);
+    if (column != none) {  // of equal names, the last one counts
+      cells_[column] = {node, has_text(columns_[column].type) ? texts_.value(document, key) : std::string_view()};
+    }
+    key = next(node);
+  }
+  return cells_;
+}
+
+std::optional<std::size_t> TextFinder::place_of(const Document& document, const Node* key) const noexcept {
+  const auto name = detail::text(key);
+  const auto text = document.text();
+  const auto place = begin_ ? reinterpret_cast<std::uintptr_t>(name.data()) - *begin_ : 0;
+  if (place == 0 || place >= text.size() || name.size() >= text.size() - place) return std::nullopt;
+  const bool found =
+      text[place - 1] == '"' && text.substr(place, name.size()) == name && text[place + name.size()] == '"';
+  return found ? std::optional(place) : std::nullopt;
+}
+
+std::string_view TextFinder::item(const Document& document, const Node* item, const Node* first) {
+  const auto text = document.text();
+  if (first == nullptr) return document.raw(item);
+  if (const auto place = place_of(document, first)) {
+    const auto open = text.find_last_not_of(" \t\r\n", *place - 2);
+    if (open != std::string_view::npos && text[open] == '{') return nth_token(text, 0, {0, open});
+  }
+  const auto found = document.raw(item);
+  const auto place = static_cast<std::uintptr_t>(found.data() - text.data()) + found.find('"') + 1;
+  begin_ = reinterpret_cast<std::uintptr_t>(detail::text(first).data()) - place;
+  return found;
+}
+
+std::string_view TextFinder::value(const Document& document, const Node* key) const {
+  const auto place = place_of(document, key);
+  if (!place) return document.raw(value_of(key));
+  return nth_token(document.text(), 0, {0, *place + detail::text(key).size() + 1});
+}
+
+std::optional<std::string> scaled_digits(std::string_view number) {
+  std::string out;
+  if (number.front() == '-') {
+    out = "-";
+    number.remove_prefix(1);
+  }
+  const auto exponent_at = std::min(number.find_first_of("eE"), number.size());
+  auto mantissa = number.substr(0, exponent_at);
+  int exponent = 0;
+  if (exponent_at < number.size()) {
+    auto digits = number.substr(exponent_at + 1);
+    if (digits.front() == '+') digits.remove_prefix(1);
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    if (read.ec != std::errc())
+      return mantissa.find_first_not_of("0.") == std::string_view::npos ? std::optional<std::string>("0")
+                                                                        : std::nullopt;
+  }
+  const auto point = std::min(mantissa.find('.'), mantissa.size());
+  std::string digits(mantissa.substr(0, point));
+  if (point < mantissa.size()) digits += mantissa.substr(point + 1);
+  const auto behind = static_cast<std::ptrdiff_t>(digits.size()) - static_cast<std::ptrdiff_t>(point);
+  digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
+  if (digits.empty()) return "0";
+  // How many zeros are missing at the end; too many digits there must be zeros.
+  auto missing = decimal_scale - behind + exponent;
+  for (; missing < 0 && digits.back() == '0' && digits.size() > 1; ++missing) digits.pop_back();
+  if (missing < 0 || static_cast<std::ptrdiff_t>(digits.size()) + missing > decimal_digits) return std::nullopt;
+  return out.append(digits).append(static_cast<std::size_t>(missing), '0');
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,177 @@
+#include "call/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/text.hpp"
+#include "billcore/error.hpp"
+#include "http/releases.hpp"
+#include "http/trust.hpp"
+#include "http/url.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::string_view user_agent = "billcore/" BILLCORE_VERSION " (libbillcore)";
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool has_control(std::string_view text) noexcept {
+  return std::any_of(text.begin(), text.end(), [](char c) { return is_control(c) && c != '\t'; });
+}
+
+bool is_blank(std::string_view text) noexcept { return text.find_first_not_of(" \t") == std::string_view::npos; }
+
+void check_header(const std::string& name, const std::string& value) {
+  static constexpr std::array<std::string_view, 9> ours{"accept",         "accept-encoding",   "connection",
+                                                        "content-length", "content-type",      "expect",
+                                                        "host",           "transfer-encoding", "x-api-key"};
+  if (!is_token(name))
+    throw Error(ErrorCode::config, "headers: a header's name is empty or has characters no name may have");
+  if (has_control(value)) {
+    throw Error(ErrorCode::config,
+                "headers: the value of " + name + " has a line end or another control character in it");
+  }
+  if (std::find(ours.begin(), ours.end(), lower(name)) != ours.end()) {
+    throw Error(ErrorCode::config, "headers: " + name + " is set by the client itself and cannot be given");
+  }
+}
+
+void check_file(const char* option, const std::string& file) {
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(file, problem) || !std::ifstream(file)) {
+    throw Error(ErrorCode::config, std::string(option) + ": " + file + " is no file that can be read");
+  }
+}
+
+void check_client_certificate(const std::string& file) {
+  check_file("client_certificate", file);
+  bool certificate = false;
+  bool key = false;
+  bool locked = false;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    const bool begin = line.starts_with("-----BEGIN ");
+    certificate = certificate || (begin && line.find("CERTIFICATE-----") != std::string::npos);
+    key = key || (begin && line.find("PRIVATE KEY-----") != std::string::npos);
+    locked = locked || line.starts_with("-----BEGIN ENCRYPTED ") || line.starts_with("Proc-Type: 4,ENCRYPTED");
+  }
+  const char* problem = nullptr;
+  if (locked) problem = " has a key with a password";
+  if (!key) problem = " has no key";
+  if (!certificate) problem = " has no certificate";
+  if (problem != nullptr) {
+    throw Error(ErrorCode::config, "client_certificate: " + file + problem +
+                                       ": the file holds PEM, the certificate, those above it, and its key without a "
+                                       "password (openssl pkey takes one off)");
+  }
+}
+
+// Its text is not shown: there may be a password in it.
+void check_proxy(const std::string& proxy) {
+  static constexpr std::array<std::string_view, 6> schemes{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
+  const auto parts = has_control(proxy) ? std::nullopt : split_url(proxy);
+  if (!parts || parts->host.empty() || std::find(schemes.begin(), schemes.end(), parts->scheme) == schemes.end()) {
+    throw Error(
+        ErrorCode::config,
+        "proxy is not the URL of a proxy, such as http://user:password@proxy.example:3128 (http, https, socks4, "
+        "socks4a, socks5 or socks5h)");
+  }
+}
+
+// What with_options() may change.
+void check_changeable(const ClientOptions& options) {
+  if (options.timeout && options.timeout->count() <= 0) {
+    throw Error(ErrorCode::config, "timeout must be more than 0 (or none, for no deadline)");
+  }
+  if (options.max_retries < 0) {
+    throw Error(ErrorCode::config, "max_retries must not be negative; 0 sends every request exactly once");
+  }
+  if (options.concurrency < 1) {
+    throw Error(ErrorCode::config, "concurrency must be at least 1: the pages of a list that are on their way at once");
+  }
+  for (const auto& [name, value] : options.headers) check_header(name, value);
+}
+
+}  // namespace
+
+ClientOptions checked_options(ClientOptions options) {
+  if (options.base_url.empty()) options.base_url = from_environment("BILLCORE_BASE_URL");
+  if (options.api_key.empty()) options.api_key = from_environment("BILLCORE_API_KEY");
+  options.base_url = checked_base_url(options.base_url, options.allow_insecure_http);
+  if (options.api_key.empty()) {
+    throw Error(ErrorCode::config, "api_key is missing: pass it, or set BILLCORE_API_KEY");
+  }
+  const auto printable = [](char c) { return c > 0x20 && c < 0x7F; };
+  if (!std::all_of(options.api_key.begin(), options.api_key.end(), printable)) {
+    throw Error(ErrorCode::config,
+                "api_key has a space, a line end or another character no key has: copy it from the admin UI once more");
+  }
+  check_changeable(options);
+  if (options.max_response == 0) throw Error(ErrorCode::config, "max_response must be more than 0 bytes");
+  if (!is_token(options.request_id_header)) throw Error(ErrorCode::config, "request_id_header is not a header's name");
+  if (options.proxy && !options.proxy->empty()) check_proxy(*options.proxy);
+  if (options.ca_bundle) check_file("ca_bundle", *options.ca_bundle);
+  if (options.client_certificate) check_client_certificate(*options.client_certificate);
+  return options;
+}
+
+ClientOptions changed_options(ClientOptions options, const ClientChanges& changes) {
+  if (changes.timeout) options.timeout = changes.timeout;
+  if (changes.no_timeout) options.timeout.reset();
+  if (changes.max_retries) options.max_retries = *changes.max_retries;
+  if (changes.concurrency) options.concurrency = *changes.concurrency;
+  if (changes.headers) options.headers = *changes.headers;
+  check_changeable(options);
+  return options;
+}
+
+bool is_there(const std::string& path) {
+  std::error_code problem;
+  return std::filesystem::exists(path, problem);
+}
+
+TransportOptions transport_options(const ClientOptions& options,
+                                   const std::function<bool(const std::string&)>& exists) {
+  TransportOptions transport;
+  if (options.base_url.starts_with("https:") || (options.proxy && lower(*options.proxy).starts_with("https:"))) {
+    auto trust =
+        find_trust(options.ca_bundle, std::getenv("SSL_CERT_FILE"), std::getenv("SSL_CERT_DIR"), own_trust(), exists);
+    transport.ca_file = std::move(trust.file);
+    transport.ca_folder = std::move(trust.folder);
+  }
+  transport.client_certificate = options.client_certificate;
+  transport.proxy = options.proxy;
+  if (!transport.proxy && is_loopback(split_url(options.base_url)->host)) transport.proxy = "";
+  const auto& url = options.base_url;
+  // A proxy of plain HTTP is asked for the whole URL.
+  if (url.starts_with("https:") || (transport.proxy && transport.proxy->empty())) {
+    transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
+  }
+  transport.http2 = options.http2.value_or(is_flood_proof(libcurl_version()));
+  transport.max_response = options.max_response;
+  return transport;
+}
+
+std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options) {
+  std::vector<std::string> lines{"X-API-KEY: " + options.api_key, "Accept: application/json"};
+  std::string agent = "User-Agent: " + std::string(user_agent);
+  for (const auto& [name, value] : options.headers) {
+    if (lower(name) == "user-agent") {
+      agent.append(" ").append(value);
+    } else {
+      // libcurl reads "Name:" as "leave this header out" and "Name;" as "send it empty".
+      lines.push_back(std::string(name).append(is_blank(value) ? ";" : ": " + value));
+    }
+  }
+  lines.push_back(std::move(agent));
+  return std::make_shared<RequestHeaders>(lines);
+}
+
+}  // namespace billcore::detail

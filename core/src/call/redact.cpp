@@ -1,0 +1,252 @@
+#include "call/redact.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "base/encoding.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "billcore/detail/document.hpp"
+#include "call/unescape.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::string_view redacted = "[redacted]";
+constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
+constexpr int levels = 8;                        // of escapes, so that a body of nothing but escapes takes no time
+constexpr std::size_t shortest_encoded_key = 3;  // a shorter one would be found in any text
+constexpr std::size_t longest_read = std::size_t{64} << 10U;  // of a text that is cut
+constexpr std::size_t least_margin = std::size_t{4} << 10U;
+
+// Digits of base64, standard or URL-safe, and of hex.
+int base64_value(char c) noexcept {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '+' || c == '-') return 62;
+  return c == '/' || c == '_' ? 63 : -1;
+}
+
+struct Encoding {
+  int (*value)(char) noexcept;
+  unsigned bits;       // of a digit
+  std::size_t phases;  // digits after which a byte begins with a digit again
+};
+constexpr std::array<Encoding, 2> encodings{{{&base64_value, 6, 4}, {&hex_value, 4, 2}}};
+
+// Finds secrets in one text, whose escapes are taken off while the search goes on.
+class Search {
+ public:
+  Search(std::string_view text, std::string_view api_key) : text_(text) {
+    if (api_key.empty()) return;
+    // Of a key that looks like an escape, the text may have either form.
+    Unescaped key(api_key);
+    keys_.push_back(lower(key.text()));
+    for (int i = 0; i < levels && key.unescape();) ++i;
+    if (auto other = lower(key.text()); other != keys_.front()) keys_.push_back(std::move(other));
+  }
+
+  /// Where the text has them, in order, none within another.
+  std::vector<Span> run() {
+    look_for_key();
+    find_members();
+    for (int i = 0; i < levels && text_.unescape(); ++i) {
+      look_for_key();
+      find_members();
+    }
+    find_urls();
+    std::sort(found_.begin(), found_.end(), [](Span a, Span b) { return a.begin < b.begin; });
+    std::vector<Span> out;
+    for (const auto span : found_) {
+      if (out.empty() || span.begin >= out.back().end) {
+        out.push_back(span);
+      } else {
+        out.back().end = std::max(out.back().end, span.end);
+      }
+    }
+    return out;
+  }
+
+ private:
+  void add(std::size_t begin, std::size_t end) { found_.push_back(text_.place({begin, end})); }
+
+  void look_for_key() {
+    lowered_ = lower(text_.text());
+    if (keys_.empty()) return;
+    for (const auto& key : keys_) {
+      for (auto at = lowered_.find(key); at != std::string::npos; at = lowered_.find(key, at + key.size())) {
+        add(at, at + key.size());
+      }
+    }
+    if (keys_.front().size() < shortest_encoded_key) return;
+    for (const auto& encoding : encodings) find_encoded(encoding);
+  }
+
+  // Each run of digits that is long enough; base64 may be broken into lines.
+  void find_encoded(const Encoding& encoding) {
+    const auto& text = text_.text();
+    const auto flush = [&] {
+      if (digits_.size() * encoding.bits / 8 >= keys_.front().size()) {
+        for (std::size_t phase = 0; phase < encoding.phases; ++phase) find_decoded(encoding, phase);
+      }
+      digits_.clear();
+      places_.clear();
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const int value = encoding.value(text[i]);
+      if (value >= 0) {
+        digits_.push_back(static_cast<unsigned char>(value));
+        places_.push_back(i);
+      } else if (text[i] != '\r' && text[i] != '\n') {
+        flush();
+      }
+    }
+    flush();
+  }
+
+  // The key in the bytes that a run stands for, the first of which begins with the digit `phase`.
+  void find_decoded(const Encoding& encoding, std::size_t phase) {
+    decoded_.clear();
+    std::uint32_t bits = 0;
+    unsigned have = 0;
+    for (auto i = phase; i < digits_.size(); ++i) {
+      bits = bits << encoding.bits | digits_[i];
+      have += encoding.bits;
+      if (have < 8) continue;
+      have -= 8;
+      decoded_ += lower(static_cast<char>(bits >> have & 0xFFU));
+    }
+    const auto& key = keys_.front();
+    const auto& text = text_.text();
+    for (auto at = decoded_.find(key); at != std::string::npos; at = decoded_.find(key, at + key.size())) {
+      const auto first = phase + at * 8 / encoding.bits;
+      const auto last = phase + ((at + key.size()) * 8 - 1) / encoding.bits;
+      auto end = places_[last] + 1;
+      while (encoding.bits == 6 && end < text.size() && text[end] == '=') ++end;
+      add(places_[first], end);
+    }
+  }
+
+  // The values of the portal's members: `"name": "value"`, with quotes of any spelling. A value ends with a quote that is
+  // spelt as the one in front of it: another one is within the value.
+  void find_members() {
+    const auto& text = text_.text();
+    for (const auto name : portal_urls) {
+      for (auto at = lowered_.find(name); at != std::string::npos; at = lowered_.find(name, at)) {
+        const auto before = at;
+        at += name.size();
+        if (before == 0 || at >= text.size() || text[at] != text[before - 1] || !is_quote(text[at])) continue;
+        const auto open = text.find_first_not_of(" \t\r\n:", at + 1);
+        if (open == std::string::npos || open == at + 1 || !is_quote(text[open])) continue;
+        const auto value = text_.place({open + 1, open + 1}).begin;
+        if (!values_.insert(value).second) continue;  // its end is plain at the first level at which it is one
+        auto end = text.find(text[open], open + 1);
+        while (end != std::string::npos && (is_escaped(end) || text_.spelling(end) != text_.spelling(open))) {
+          end = text.find(text[open], end + 1);
+        }
+        at = std::min(end, text.size());
+        add(open + 1, at);
+      }
+    }
+  }
+
+  // By JSON, at this level.
+  [[nodiscard]] bool is_escaped(std::size_t at) const noexcept {
+    const auto& text = text_.text();
+    std::size_t backslashes = 0;
+    while (backslashes < at && text[at - 1 - backslashes] == '\\') ++backslashes;
+    return backslashes % 2 != 0;
+  }
+
+  // Absolute URLs: a signed one is a secret wherever it stands.
+  void find_urls() {
+    const auto& text = text_.text();
+    for (auto at = lowered_.find("http"); at != std::string::npos; at = lowered_.find("http", at)) {
+      const auto begin = at;
+      at += 4;
+      if (text.size() > at && lowered_[at] == 's') ++at;
+      if (!std::string_view(lowered_).substr(at).starts_with("://")) continue;
+      const auto before = begin > 0 && is_quote(text[begin - 1]) ? text_.spelling(begin - 1) : std::string_view();
+      while (at < text.size() && !ends_url(at, before)) ++at;
+      add(begin, at);
+    }
+  }
+
+  static bool is_quote(char c) noexcept { return c == '"' || c == '\''; }
+
+  // before: the quote in front of the URL, as it is spelt. What is escaped may be a part of the URL, but for that quote.
+  [[nodiscard]] bool ends_url(std::size_t at, std::string_view before) const noexcept {
+    const char c = text_.text()[at];
+    const auto spelling = text_.spelling(at);
+    if (is_quote(c) && spelling == before) return true;
+    if (text_.was_percent_encoded(at) || spelling.back() != c) return false;
+    return c == ' ' || is_control(c) || c == '"' || c == '<' || c == '>';
+  }
+
+  Unescaped text_;
+  std::string lowered_;
+  std::vector<std::string> keys_;  // in lower case; the key as it is is the first
+  std::vector<Span> found_;
+  std::set<std::size_t> values_;       // of members: where they begin
+  std::vector<unsigned char> digits_;  // of a run
+  std::vector<std::size_t> places_;    // of each of them in the text
+  std::string decoded_;
+};
+
+// The first `shown` bytes, of which what is behind them is not shown. Stops when the result has reached `limit` bytes.
+std::string scrub_begin(std::string_view text, std::string_view api_key, std::size_t shown, std::size_t limit) {
+  std::string out;
+  std::size_t at = 0;
+  for (const auto span : Search(text, api_key).run()) {
+    if (span.begin >= shown || out.size() >= limit) break;
+    out.append(text.substr(at, span.begin - at)).append(redacted);
+    at = span.end;
+  }
+  if (at < shown) out += text.substr(at, shown - at);
+  if (out.size() > limit) out.resize(limit);
+  return out;
+}
+
+}  // namespace
+
+std::string scrub(std::string_view text, std::string_view api_key, std::size_t limit) {
+  // A secret at the end of what is read may be cut, and is then not found: of that end nothing is shown.
+  const std::size_t margin = std::max(least_margin, 16 * api_key.size());
+  for (std::size_t shown = limit; shown < text.size() && text.size() - shown > margin; shown *= 4) {
+    auto out = scrub_begin(text.substr(0, shown + margin), api_key, shown, limit);
+    if (out.size() == limit || shown >= longest_read) return out;
+  }
+  return scrub_begin(text, api_key, text.size(), limit);
+}
+
+std::string kept_text(std::string_view text, std::size_t limit) {
+  if (text.size() > limit) {
+    while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U) --limit;
+    text = text.substr(0, limit);
+  }
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t valid = utf8_prefix(text);
+    out += text.substr(0, valid);
+    text.remove_prefix(valid);
+    if (!text.empty()) {
+      out += "\xEF\xBF\xBD";
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+std::string one_line(std::string_view text, std::size_t limit) {
+  std::string out = kept_text(text, limit);
+  std::replace_if(out.begin(), out.end(), is_control, ' ');
+  if (text.size() > limit) out += "...";
+  return out;
+}
+
+}  // namespace billcore::detail

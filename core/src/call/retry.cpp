@@ -1,0 +1,115 @@
+#include "call/retry.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string_view>
+
+#include "http/head.hpp"
+
+namespace billcore::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds whole(double seconds) noexcept {
+  constexpr double most = 1e9;
+  return milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, most) * 1000)));
+}
+
+// Numbers without a lock: a counter, mixed well (SplitMix64), begun at random.
+class Chance {
+ public:
+  double operator()() noexcept {
+    auto bits = counter_.fetch_add(0x9E3779B97F4A7C15U, std::memory_order_relaxed);
+    bits = (bits ^ bits >> 30U) * 0xBF58476D1CE4E5B9U;
+    bits = (bits ^ bits >> 27U) * 0x94D049BB133111EBU;
+    return static_cast<double>((bits ^ bits >> 31U) >> 11U) * 0x1p-53;
+  }
+
+ private:
+  std::atomic<std::uint64_t> counter_{std::uint64_t{std::random_device{}()} << 32U | std::random_device{}()};
+};
+
+}  // namespace
+
+bool may_repeat(bool write, const Transfer& transfer) noexcept {
+  switch (transfer.failure) {
+    case Failure::resolve:
+    case Failure::connect:
+    case Failure::handshake:
+      return !transfer.sent;
+    case Failure::reset:
+    case Failure::truncated:
+      return !write || !transfer.sent;
+    case Failure::none:
+      return !write && (transfer.status == 408 || transfer.status == 429 || transfer.status >= 500);
+    case Failure::tls:  // a certificate does not get better
+    case Failure::certificate:
+    case Failure::timeout:  // the deadline is the whole call's
+    case Failure::too_large:
+    case Failure::protocol:
+    case Failure::proxy:
+    case Failure::memory:
+    case Failure::other:
+      break;
+  }
+  return false;
+}
+
+std::optional<milliseconds> wait_before_next(const Tries& tries, const Transfer& transfer, SteadyClock::time_point now,
+                                             double chance) noexcept {
+  if (tries.made > tries.max_retries || !may_repeat(tries.write, transfer)) return std::nullopt;
+  milliseconds wait{0};
+  if (tries.asked_for) {
+    wait = *tries.asked_for;
+    if (wait > longest_wait) return std::nullopt;
+  } else if (!transfer.died_on_reuse || tries.made > 1) {
+    const int doubled = std::min(tries.made - 1, 10);
+    const auto most = std::min<milliseconds>(first_backoff * (1 << doubled), longest_backoff);
+    wait = milliseconds(static_cast<std::int64_t>(static_cast<double>(most.count()) * std::clamp(chance, 0.0, 1.0)));
+  }
+  if (tries.deadline && now + wait >= *tries.deadline) return std::nullopt;
+  return wait;
+}
+
+std::optional<milliseconds> retry_after(std::string_view head, std::int64_t now_unix) {
+  const auto value = find_header(head, "retry-after");
+  double seconds = 0;
+  const char* const end = value.data() + value.size();
+  const auto read = std::from_chars(value.data(), end, seconds);
+  if (read.ec == std::errc() && read.ptr == end && std::isfinite(seconds)) {
+    if (seconds < 0) return std::nullopt;
+    return whole(seconds);
+  }
+  const auto when = parse_http_date(value);
+  if (!when) return std::nullopt;
+  return whole(static_cast<double>(*when - parse_http_date(find_header(head, "date")).value_or(now_unix)));
+}
+
+std::int64_t unix_seconds() noexcept {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void Throttle::hold_until(SteadyClock::time_point when) noexcept {
+  const auto wanted = when.time_since_epoch().count();
+  auto current = until_.load(std::memory_order_relaxed);
+  while (current < wanted && !until_.compare_exchange_weak(current, wanted, std::memory_order_relaxed)) {
+  }
+}
+
+milliseconds Throttle::wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept {
+  const SteadyClock::time_point until{SteadyClock::duration(until_.load(std::memory_order_relaxed))};
+  if (until <= now || (deadline && until >= *deadline)) return milliseconds(0);
+  return std::chrono::ceil<milliseconds>(until - now);
+}
+
+RetrySources complete_sources(RetrySources given) {
+  if (!given.now) given.now = [] { return SteadyClock::now(); };
+  if (!given.chance) given.chance = [own = std::make_shared<Chance>()] { return (*own)(); };
+  return given;
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,137 @@
+#include "billcore/client.hpp"
+
+#include <utility>
+
+#include "call/session.hpp"
+#include "http/url.hpp"
+#include "paging/list_source.hpp"
+#include "paging/pager_core.hpp"
+#include "paging/recent_ids.hpp"
+
+namespace billcore {
+namespace {
+
+// So that no state is taken for another list's.
+std::uint64_t fingerprint(const detail::Session& session, const ListOperation& list) {
+  return detail::text_hash(session.terms().options.base_url + list.path + '?' + detail::query_string(list.query));
+}
+
+detail::PagerOptions complete(const detail::Session& session, const ListOperation& list, detail::PagerOptions options) {
+  options.concurrency = session.terms().options.concurrency;
+  options.list = fingerprint(session, list);
+  options.path = list.path;
+  return options;
+}
+
+std::shared_ptr<detail::PagerCore> pages(detail::SessionPtr session, ListOperation list, detail::PagerOptions options,
+                                         const CallOptions& call) {
+  session->require_open();
+  options = complete(*session, list, std::move(options));
+  auto source = std::make_unique<detail::ListSource>(std::move(session), std::move(list), call);
+  return std::make_shared<detail::PagerCore>(std::move(source), options);
+}
+
+template <typename T, typename Query>
+Pager<T> pager(detail::SessionPtr session, ListOperation list, const Query& query, const CallOptions& call) {
+  return Pager<T>(pages(std::move(session), std::move(list), {query.page, 1, query.strict, query.resume, 0, {}}, call));
+}
+
+std::vector<Order> found_charges(const detail::Session& session, ChargeSearch search, const CallOptions& call) {
+  ClientChanges changes;
+  changes.concurrency = 1;  // the first page nearly always holds them all
+  const auto core = pages(std::make_shared<detail::Session>(session, changes), std::move(search.orders), {}, call);
+  std::vector<Value> found;
+  while (!detail::take_charges(*core, search.since, found) && detail::advance(*core)) {
+  }
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+Pager<Subscription> Subscriptions::list(const SubscriptionQuery& query, const CallOptions& call) const {
+  return pager<Subscription>(session_, operations::list_subscriptions(query), query, call);
+}
+
+Subscription Subscriptions::get(const Id& id, const CallOptions& call) const {
+  return Subscription(session_->resource(operations::get_subscription(id), call));
+}
+
+Subscription Subscriptions::cancel(const Id& id, const CallOptions& call) const {
+  return Subscription(session_->resource(operations::cancel_subscription(id), call));
+}
+
+Subscription Subscriptions::change_product(const Id& id, std::int64_t product_id, const CallOptions& call) const {
+  return Subscription(session_->resource(operations::change_subscription_product(id, product_id), call));
+}
+
+Order Subscriptions::charge(const Id& id, const Charge& charge, const CallOptions& call) const {
+  return Order(session_->resource(operations::charge_subscription(id, charge), call));
+}
+
+Pager<Order> Subscriptions::orders(const Id& id, const OrderQuery& query, const CallOptions& call) const {
+  return pager<Order>(session_, operations::list_orders(id, query), query, call);
+}
+
+std::vector<Order> Subscriptions::find_charges(const Error& error, std::chrono::microseconds skew,
+                                               const CallOptions& call) const {
+  return found_charges(*session_, operations::find_charges(error, skew), call);
+}
+
+std::vector<Order> Subscriptions::find_charges(const Id& id, std::int64_t since, const CallOptions& call) const {
+  return found_charges(*session_, operations::find_charges(id, since), call);
+}
+
+Pager<Product> Products::list(const ProductQuery& query, const CallOptions& call) const {
+  return pager<Product>(session_, operations::list_products(), query, call);
+}
+
+Product Products::get(std::int64_t id, const CallOptions& call) const {
+  return Product(session_->resource(operations::get_product(id), call));
+}
+
+Product Products::update(std::int64_t id, const JsonObject& fields, const CallOptions& call) const {
+  return Product(session_->resource(operations::update_product(id, fields), call));
+}
+
+void Products::remove(std::int64_t id, const CallOptions& call) const {
+  static_cast<void>(session_->response(operations::delete_product(id), true, call));
+}
+
+Order Orders::get(const Id& id, const CallOptions& call) const {
+  return Order(session_->resource(operations::get_order(id), call));
+}
+
+Response WebhookEndpoints::create(std::string_view url, const CallOptions& call) const {
+  return session_->response(operations::create_webhook_endpoint(url), true, call);
+}
+
+Client::Client(ClientOptions options) : session_(std::make_shared<detail::Session>(std::move(options))) {}
+
+Client Client::with_options(const ClientChanges& changes) const {
+  return {OfSession{}, std::make_shared<detail::Session>(*session_, changes)};
+}
+
+void Client::send(const Operation& operation, const CallOptions& call,
+                  const std::function<void(Completed&)>& read) const {
+  session_->send(operation, call, read);
+}
+
+std::shared_ptr<detail::PagerCore> Client::pages(ListOperation list, detail::PagerOptions options,
+                                                 const CallOptions& call) const {
+  return billcore::pages(session_, std::move(list), std::move(options), call);
+}
+
+detail::PagerOptions Client::complete(const ListOperation& list, detail::PagerOptions options) const {
+  return billcore::complete(*session_, list, std::move(options));
+}
+
+bool Client::close() noexcept { return session_->close(); }
+
+void Client::require_open() const { session_->require_open(); }
+
+Response Client::request(std::string_view method, std::string_view path, const RequestOptions& options,
+                         const CallOptions& call) const {
+  return session_->response(operations::request(method, path, options), options.raise_on_error, call);
+}
+
+}  // namespace billcore

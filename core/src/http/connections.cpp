@@ -1,0 +1,107 @@
+#include "http/connections.hpp"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+namespace billcore::detail {
+namespace {
+
+constexpr int most_questions = 100;
+
+// 0 while it is not connected.
+int port_of(int descriptor) noexcept {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port
+                                             : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
+}
+
+// By the kernel; nothing when it does not say.
+std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  constexpr auto needed = offsetof(tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received;
+  if (size < needed) return std::nullopt;
+  return info.tcpi_bytes_received;
+}
+
+// Bytes that wait in the kernel to be read.
+std::optional<std::uint64_t> bytes_unread(int descriptor) noexcept {
+  int count = 0;
+  if (ioctl(descriptor, FIONREAD, &count) != 0) return std::nullopt;
+  return static_cast<std::uint64_t>(std::max(count, 0));
+}
+
+bool poll_now(int descriptor, short events) noexcept {
+  pollfd state{descriptor, events, 0};
+  return poll(&state, 1, 0) != 0;  // an error of poll() is no reason to trust the connection
+}
+
+}  // namespace
+
+bool Connection::is_dead() const noexcept { return poll_now(descriptor, POLLRDHUP); }
+
+bool Connection::is_readable() const noexcept { return poll_now(descriptor, POLLIN | POLLRDHUP); }
+
+bool Connection::has_unparsed() const noexcept {
+  const auto received = bytes_received(descriptor);
+  return !received || *received > parsed;
+}
+
+std::uint64_t Connection::read_ahead() const noexcept {
+  if (descriptor == closed) return ahead;
+  // What arrives between the two questions must not count as unread: they are asked again until nothing did.
+  for (int more = most_questions;; --more) {
+    const auto unread = bytes_unread(descriptor);
+    const auto received = bytes_received(descriptor);
+    if (!unread || !received) return 0;
+    if (more > 0 && bytes_unread(descriptor) != unread) continue;
+    const auto seen = parsed + *unread;
+    return *received > seen ? *received - seen : 0;
+  }
+}
+
+// libcurl closes a socket that never came to be connected without a word, so an entry with this descriptor is out of date.
+void Connections::add(int descriptor) {
+  remove(descriptor);
+  auto made = std::make_shared<Connection>();
+  made->descriptor = descriptor;
+  open_.push_back(std::move(made));
+}
+
+void Connections::remove(int descriptor) noexcept {
+  const auto found = std::find_if(open_.begin(), open_.end(),
+                                  [descriptor](const auto& each) { return each->descriptor == descriptor; });
+  if (found == open_.end()) return;
+  // libcurl closes the connection of a broken transfer before it reports why the transfer broke.
+  if ((*found)->in_flight > 0) (*found)->ahead = (*found)->read_ahead();
+  (*found)->descriptor = Connection::closed;
+  open_.erase(found);
+}
+
+std::shared_ptr<Connection> Connections::find(int local_port) noexcept {
+  std::shared_ptr<Connection> found;
+  for (const auto& each : open_) {
+    // Looked up once: with many connections the system calls would cost more than the request.
+    if (each->port == 0) each->port = port_of(each->descriptor);
+    if (each->port != local_port) continue;
+    if (found != nullptr) return nullptr;  // to two addresses of the service: they cannot be told apart
+    found = each;
+  }
+  return found;
+}
+
+bool Connections::has_retired_in_flight() const noexcept {
+  return std::any_of(open_.begin(), open_.end(), [](const auto& each) { return each->retired && each->in_flight > 0; });
+}
+
+}  // namespace billcore::detail

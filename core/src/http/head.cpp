@@ -1,0 +1,88 @@
+#include "http/head.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::size_t usual_bytes = 768;
+
+template <typename Number>
+std::optional<Number> whole_number(std::string_view text) noexcept {
+  Number number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end ? std::optional<Number>(number) : std::nullopt;
+}
+
+// Calls `each` for every element of a comma-separated header value, without white space around it.
+template <typename Each>
+void for_each_element(std::string_view value, Each each) {
+  while (true) {
+    const auto comma = value.find(',');
+    each(trim(value.substr(0, comma)));
+    if (comma == std::string_view::npos) return;
+    value.remove_prefix(comma + 1);
+  }
+}
+
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+// `HTTP/1.1 200 OK`, `HTTP/2 200`: 0 for a line of another form, or with a status below 100.
+int status_of(std::string_view line) noexcept {
+  constexpr std::string_view name = "HTTP/";
+  if (!line.starts_with(name) || line.size() == name.size() || !is_digit(line[name.size()])) return 0;
+  line.remove_prefix(name.size() + 1);
+  if (line.size() > 1 && line.front() == '.' && is_digit(line[1])) line.remove_prefix(2);
+  const auto status = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+  if (status.size() == line.size()) return 0;
+  const int number = whole_number<int>(status.substr(0, 3)).value_or(0);
+  return number < 100 ? 0 : number;
+}
+
+}  // namespace
+
+void HeadReader::begin(std::string_view status_line) {
+  *this = HeadReader();
+  begun_ = true;
+  http2_ = status_line.starts_with("HTTP/2");
+  status_ = status_of(status_line);
+}
+
+void HeadReader::take(std::string_view line) {
+  if (ended_) return;
+  if (!begun_) return begin(line);
+  if (line == "\r\n" || line == "\n") {
+    // After the head of an interim answer another status line follows; 101 would end HTTP, and nothing asks for that.
+    if (status_ >= 100 && status_ < 200 && status_ != 101) {
+      begun_ = false;
+    } else {
+      ended_ = true;
+    }
+    return;
+  }
+  if (text_.empty()) text_.reserve(usual_bytes);
+  text_.append(line);
+  const char first = line.empty() ? '\0' : lower(line.front());
+  if (first == 'c' || first == 't') look_at_framing(line);
+}
+
+void HeadReader::look_at_framing(std::string_view line) {
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return;
+  const auto name = trim(line.substr(0, colon));
+  const auto value = trim(line.substr(colon + 1));
+  if (equal_ignoring_case(name, "content-length")) {
+    for_each_element(value, [this](std::string_view element) {
+      const auto read = whole_number<std::uint64_t>(element);
+      contradictory_ = contradictory_ || !read || (length_ && *length_ != *read);
+      length_ = read;
+    });
+  } else if (equal_ignoring_case(name, "transfer-encoding") && !http2_) {
+    for_each_element(
+        value, [this](std::string_view element) { chunked_ = chunked_ || equal_ignoring_case(element, "chunked"); });
+  }
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,86 @@
+#include "http/readiness.hpp"
+
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+#include "billcore/error.hpp"
+
+namespace billcore::detail {
+namespace {
+
+[[noreturn]] void throw_no_descriptor(int reason) {
+  throw Error(ErrorCode::internal, "an event loop's descriptor cannot be made: " +
+                                       std::error_code(reason, std::generic_category()).message());
+}
+
+}  // namespace
+
+Readiness::Readiness() : set_(epoll_create1(EPOLL_CLOEXEC)), timer_(-1) {
+  if (set_ < 0) throw_no_descriptor(errno);
+  timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = timer_;
+  if (timer_ < 0 || epoll_ctl(set_, EPOLL_CTL_ADD, timer_, &event) != 0) {
+    const int reason = errno;
+    if (timer_ >= 0) close(timer_);
+    close(set_);
+    throw_no_descriptor(reason);
+  }
+}
+
+Readiness::~Readiness() {
+  close(timer_);
+  close(set_);
+}
+
+bool Readiness::watch(int socket, bool readable, bool writable) noexcept {
+  epoll_event event{};
+  if (readable) event.events |= EPOLLIN;
+  if (writable) event.events |= EPOLLOUT;
+  event.data.fd = socket;
+  // A socket that was closed is out of the set already, hence no look at the result.
+  if (event.events == 0)
+    return epoll_ctl(set_, EPOLL_CTL_DEL, socket, &event) == 0 || errno == ENOENT || errno == EBADF;
+  if (epoll_ctl(set_, EPOLL_CTL_MOD, socket, &event) == 0) return true;
+  return errno == ENOENT && epoll_ctl(set_, EPOLL_CTL_ADD, socket, &event) == 0;
+}
+
+void Readiness::wake_at(std::optional<Time> when) noexcept {
+  // To wake once for nothing costs less than a system call for each time that moves back.
+  if (!when || (armed_ && *armed_ <= *when)) return;
+  armed_ = when;
+  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(*when - std::chrono::steady_clock::now());
+  const auto nanoseconds = std::max<std::int64_t>(left.count(), 1);  // zero would turn it off
+  itimerspec time{};
+  time.it_value.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000);
+  time.it_value.tv_nsec = static_cast<decltype(time.it_value.tv_nsec)>(nanoseconds % 1'000'000'000);
+  timerfd_settime(timer_, 0, &time, nullptr);
+}
+
+std::span<Readiness::Ready> Readiness::poll(std::span<Ready> room) noexcept {
+  std::array<epoll_event, 64> events;
+  const auto most = static_cast<int>(std::min(events.size(), room.size()));
+  const int count = epoll_wait(set_, events.data(), most, 0);
+  std::size_t found = 0;
+  for (int i = 0; i < count; ++i) {
+    const auto& event = events[static_cast<std::size_t>(i)];
+    if (event.data.fd == timer_) {
+      std::uint64_t fired = 0;
+      if (read(timer_, &fired, sizeof fired) > 0) armed_.reset();
+      continue;
+    }
+    room[found++] = {event.data.fd, (event.events & (EPOLLIN | EPOLLHUP)) != 0, (event.events & EPOLLOUT) != 0,
+                     (event.events & EPOLLERR) != 0};
+  }
+  return room.first(found);
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,51 @@
+#include "http/trust.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "billcore/error.hpp"
+
+namespace billcore::detail {
+
+Trust find_trust(const std::optional<std::string>& given, const char* cert_file, const char* cert_dir,
+                 const std::vector<std::string>& own, const std::function<bool(const std::string&)>& exists) {
+  static constexpr std::array<const char*, 6> places{
+      "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Alpine, Arch
+      "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, Amazon Linux
+      "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // RHEL
+      "/etc/ssl/ca-bundle.pem",                             // SUSE
+      "/etc/ssl/cert.pem",                                  // BSD, macOS, Alpine
+      "/usr/local/share/certs/ca-root-nss.crt"};            // FreeBSD
+  if (given) return {given, std::nullopt};
+  const auto named = [&exists](const char* variable, const char* value) {
+    if (exists(value)) return;
+    throw Error(ErrorCode::config,
+                std::string(variable) + " names " + value + ", which is not there: correct or unset it");
+  };
+  Trust trust;
+  if (cert_file != nullptr && *cert_file != '\0') {
+    named("SSL_CERT_FILE", cert_file);
+    trust.file = cert_file;
+  }
+  if (cert_dir != nullptr && *cert_dir != '\0') {
+    // Several folders, as OpenSSL reads it; one that is not there does not matter, unless it is the only one.
+    if (!trust.file && std::string_view(cert_dir).find(':') == std::string_view::npos) named("SSL_CERT_DIR", cert_dir);
+    trust.folder = cert_dir;
+  }
+  if (trust.file || trust.folder) return trust;
+
+  std::vector<std::string> tried = own;
+  tried.insert(tried.end(), places.begin(), places.end());
+  std::string list;
+  for (const auto& place : tried) {
+    if (place.empty()) continue;
+    if (exists(place)) return {place, std::nullopt};
+    list += (list.empty() ? "" : ", ") + place;
+  }
+  throw Error(ErrorCode::config,
+              "no certificates to trust were found: install ca-certificates, or pass ca_bundle or set "
+              "SSL_CERT_FILE (tried " +
+                  list + ")");
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,389 @@
+// The one file that knows yyjson.
+#include "billcore/json.hpp"
+
+#include <yyjson.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+#include "base/encoding.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "billcore/detail/document.hpp"
+#include "billcore/error.hpp"
+#include "json/allocator.hpp"
+#include "json/json_scan.hpp"
+
+namespace billcore {
+namespace detail {
+namespace {
+
+// Node is yyjson_val under another name, so that no header shows a third party's type. yyjson lays an immutable
+// document out as one array in the order of the text, which raw() and path() build on.
+yyjson_val* val(const Node* node) noexcept { return reinterpret_cast<yyjson_val*>(const_cast<Node*>(node)); }
+const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
+
+using Chars = std::unique_ptr<char, void (*)(void*)>;
+
+std::size_t index_in(const Node* root, const Node* node) noexcept {
+  return static_cast<std::size_t>(val(node) - val(root));
+}
+
+bool looks_real(std::string_view digits) noexcept { return digits.find_first_of(".eE") != std::string_view::npos; }
+
+std::string_view raw_number(const Node* number) noexcept {
+  return {unsafe_yyjson_get_raw(val(number)), unsafe_yyjson_get_len(val(number))};
+}
+
+bool too_deep(yyjson_doc* doc) noexcept {
+  if (yyjson_doc_get_val_count(doc) <= max_nesting) return false;
+  const yyjson_val* value = yyjson_doc_get_root(doc);
+  const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
+  // Most large documents, too, have fewer containers than may be nested.
+  if (std::count_if(value, end, [](const yyjson_val& each) {
+        return unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(&each));
+      }) <= max_nesting) {
+    return false;
+  }
+  std::array<const yyjson_val*, max_nesting> ends;  // where each open container ends
+  std::size_t open = 0;
+  for (; value < end; ++value) {
+    while (open > 0 && value >= ends[open - 1]) --open;
+    if (!unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(value))) continue;
+    if (open == ends.size()) return true;
+    ends[open++] = unsafe_yyjson_get_next(const_cast<yyjson_val*>(value));
+  }
+  return false;
+}
+
+constexpr yyjson_read_flag read_flags = YYJSON_READ_BIGNUM_AS_RAW;
+
+// Room for a document in a block: what yyjson may need, and the Document with its reference count.
+std::size_t pooled_size(std::size_t text_size) noexcept {
+  constexpr std::size_t count_and_alignment = 128;
+  return yyjson_read_max_memory_usage(text_size, read_flags) + sizeof(Document) + count_and_alignment;
+}
+
+struct Parsed {
+  yyjson_doc* doc = nullptr;
+  std::string problem;  // empty when doc is set
+};
+
+Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator& from = heap_allocator()) {
+  // yyjson copies the allocator into the document.
+  const yyjson_alc alc{from.allocate, from.reallocate, from.release, from.context};
+  yyjson_read_err err{};
+  // Without YYJSON_READ_INSITU the text is only read; the parameter's type is not const for that mode's sake.
+  yyjson_doc* doc = yyjson_read_opts(const_cast<char*>(text.data()), text.size(), flags, &alc, &err);
+  if (doc == nullptr) {
+    if (err.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) throw std::bad_alloc();
+    if (text.empty()) return {nullptr, "it is empty"};
+    return {nullptr, std::string(err.msg) + " at byte " + std::to_string(err.pos)};
+  }
+  if (too_deep(doc)) {
+    yyjson_doc_free(doc);
+    return {nullptr, "it is nested deeper than " + std::to_string(max_nesting) + " levels"};
+  }
+  return {doc, {}};
+}
+
+// A path is part of one-line texts, so control characters in a member's name are written as JSON writes them.
+void append_name(std::string_view name, std::string& path) {
+  for (const char c : name) {
+    if (is_control(c)) {
+      path += "\\u00";
+      encode_hex_text({&c, 1}, hex_digits, path);
+    } else {
+      path += c;
+    }
+  }
+}
+
+// The path of `target`, which stands somewhere below `at`.
+void append_path(const Node* at, const Node* target, std::string& path) {
+  while (at != target && size(at) > 0) {
+    const bool object = kind(at) == Value::Kind::object;
+    const Node* item = first(at);
+    std::size_t index = 0;
+    for (; index + 1 < size(at); ++index) {
+      const Node* behind = next(object ? value_of(item) : item);
+      if (target < behind) break;
+      item = behind;
+    }
+    if (object) {
+      if (!path.empty()) path += '.';
+      append_name(text(item), path);
+    } else {
+      path += '[' + std::to_string(index) + ']';
+    }
+    at = object ? value_of(item) : item;
+  }
+}
+
+}  // namespace
+
+Value::Kind kind(const Node* node) noexcept {
+  switch (yyjson_get_tag(val(node))) {
+    case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE:
+    case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE:
+      return Value::Kind::boolean;
+    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_UINT:
+    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_SINT:
+      return Value::Kind::integer;
+    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL:
+      return Value::Kind::real;
+    case YYJSON_TYPE_ARR:
+      return Value::Kind::array;
+    case YYJSON_TYPE_OBJ:
+      return Value::Kind::object;
+    case YYJSON_TYPE_STR | YYJSON_SUBTYPE_NONE:
+    case YYJSON_TYPE_STR | YYJSON_SUBTYPE_NOESC:
+      return Value::Kind::string;
+    default:
+      break;
+  }
+  if (!yyjson_is_raw(val(node))) return Value::Kind::null;
+  return looks_real(raw_number(node)) ? Value::Kind::real : Value::Kind::integer;
+}
+
+std::string_view text(const Node* string) noexcept {
+  if (!yyjson_is_str(val(string))) return "";
+  return {unsafe_yyjson_get_str(val(string)), unsafe_yyjson_get_len(val(string))};
+}
+
+const Node* member(const Node* object, std::string_view name) noexcept {
+  if (!yyjson_is_obj(val(object))) return nullptr;
+  const Node* found = nullptr;
+  const char initial = name.empty() ? '\0' : name.front();
+  yyjson_val* key = unsafe_yyjson_get_first(val(object));
+  for (auto left = unsafe_yyjson_get_len(val(object)); left > 0; --left) {
+    if (key->uni.str[0] == initial && text(node(key)) == name) found = node(key + 1);
+    key = unsafe_yyjson_get_next(key + 1);
+  }
+  return found;
+}
+
+bool boolean(const Node* node) noexcept { return yyjson_is_true(val(node)); }
+
+double real(const Node* number) noexcept {
+  if (!yyjson_is_raw(val(number))) return yyjson_get_num(val(number));
+  const auto digits = raw_number(number);
+  double out = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  if (parsed.ec == std::errc()) return out;
+  return digits.front() == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+}
+
+bool int64(const Node* node, std::int64_t& out) noexcept {
+  auto* v = val(node);
+  if (yyjson_is_sint(v)) {
+    out = unsafe_yyjson_get_sint(v);
+    return true;
+  }
+  if (!yyjson_is_uint(v) || unsafe_yyjson_get_uint(v) > std::numeric_limits<std::int64_t>::max()) return false;
+  out = static_cast<std::int64_t>(unsafe_yyjson_get_uint(v));
+  return true;
+}
+
+std::string integer_text(const Node* integer) {
+  auto* v = val(integer);
+  if (yyjson_is_raw(v)) return std::string(raw_number(integer));
+  if (yyjson_is_uint(v)) return std::to_string(unsafe_yyjson_get_uint(v));
+  const auto number = unsafe_yyjson_get_sint(v);
+  return number == 0 ? "-0" : std::to_string(number);  // yyjson keeps the sign of a zero in its type
+}
+
+std::size_t size(const Node* container) noexcept {
+  return yyjson_is_ctn(val(container)) ? unsafe_yyjson_get_len(val(container)) : 0;
+}
+
+const Node* first(const Node* container) noexcept {
+  return size(container) > 0 ? node(unsafe_yyjson_get_first(val(container))) : nullptr;
+}
+
+const Node* next(const Node* item) noexcept { return node(unsafe_yyjson_get_next(val(item))); }
+
+const Node* value_of(const Node* key) noexcept { return node(val(key) + 1); }
+
+const char* kind_name(Value::Kind kind) noexcept {
+  static constexpr std::array<const char*, 7> names{"null",     "a boolean", "an integer", "a number",
+                                                    "a string", "an array",  "an object"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::optional<std::string> compact_json(std::string_view text, std::string& problem) {
+  auto parsed = parse_text(text, YYJSON_READ_NUMBER_AS_RAW);
+  if (parsed.doc == nullptr) {
+    problem = std::move(parsed.problem);
+    return std::nullopt;
+  }
+  std::size_t length = 0;
+  const Chars written(yyjson_write(parsed.doc, YYJSON_WRITE_NOFLAG, &length), std::free);
+  yyjson_doc_free(parsed.doc);
+  if (written == nullptr) throw std::bad_alloc();
+  return std::string(written.get(), length);
+}
+
+Document::Document(Private, SharedText text, std::string prefix, std::shared_ptr<const ResponseInfo> info)
+    : text_(std::move(text)), prefix_(std::move(prefix)), info_(std::move(info)) {}
+
+Document::~Document() { yyjson_doc_free(static_cast<yyjson_doc*>(doc_)); }
+
+std::shared_ptr<const Document> Document::parse(SharedText text, std::string prefix,
+                                                std::shared_ptr<const ResponseInfo> info) {
+  auto document = std::make_shared<Document>(Private{}, std::move(text), std::move(prefix), std::move(info));
+  document->read(heap_allocator());
+  return document;
+}
+
+std::shared_ptr<Document> Document::make_in(Block& block, SharedText text) {
+  return std::allocate_shared<Document>(BlockAllocator<Document>(&block), Private{}, std::move(text), std::string(),
+                                        nullptr);
+}
+
+std::shared_ptr<const Document> Document::parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text) {
+  const std::size_t size = pooled_size(text.text.size());
+  if (size > DocumentPool::largest_kept) return parse(std::move(text));
+  Block& block = *DocumentPool::take(pool, size);
+  auto document = make_in(block, std::move(text));
+  document->read(block);
+  return document;
+}
+
+std::shared_ptr<const Document> Document::parse_copy(const std::shared_ptr<DocumentPool>& pool, std::string_view text) {
+  const std::size_t size = pooled_size(text.size()) + text.size() + alignof(std::max_align_t);
+  if (size > DocumentPool::largest_kept) return parse(SharedText::own(std::string(text)));
+  Block& block = *DocumentPool::take(pool, size);
+  auto document = make_in(block, {});
+  auto* copy = static_cast<char*>(block.allocate(text.size() + 1));
+  std::copy(text.begin(), text.end(), copy);
+  copy[text.size()] = '\0';
+  document->text_.text = {copy, text.size()};
+  document->read(block);
+  return document;
+}
+
+void Document::read(Block& block) {
+  try {
+    read(block.allocator());
+  } catch (const std::bad_alloc&) {
+    read(heap_allocator());  // yyjson's most is that of valid JSON: a body of "[[[[" takes more before it fails
+  }
+}
+
+void Document::read(const Allocator& memory) {
+  auto parsed = parse_text(text(), read_flags, memory);
+  if (parsed.doc == nullptr) throw Error(ErrorCode::decode, "the body is not valid JSON: " + parsed.problem);
+  doc_ = parsed.doc;
+  root_ = node(yyjson_doc_get_root(parsed.doc));
+}
+
+std::string_view Document::raw(const Node* node) const {
+  const std::size_t index = index_in(root_, node);
+  const std::uint64_t last = last_found_.load(std::memory_order_relaxed);
+  TokenPlace from{last >> 32U, last & 0xFFFFFFFFU};
+  if (from.index > index) from = {};
+  const auto found = nth_token(text(), index, from);
+  const auto offset = static_cast<std::uint64_t>(found.data() - text().data());
+  if ((index | offset) >> 32U == 0) {
+    last_found_.store(static_cast<std::uint64_t>(index) << 32U | offset, std::memory_order_relaxed);
+  }
+  return found;
+}
+
+std::string Document::path(const Node* node) const {
+  std::string path = prefix_;
+  append_path(root_, node, path);
+  return path;
+}
+
+}  // namespace detail
+
+// ---- JsonObject
+// -------------------------------------------------------------------------------------------------------------
+
+struct JsonObject::Impl {
+  yyjson_mut_doc* doc;
+
+  Impl() : doc(yyjson_mut_doc_new(nullptr)) {
+    if (doc == nullptr) throw std::bad_alloc();
+    yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
+  }
+  Impl(const Impl& other) : doc(yyjson_mut_doc_mut_copy(other.doc, nullptr)) {
+    if (doc == nullptr) throw std::bad_alloc();
+  }
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { yyjson_mut_doc_free(doc); }
+
+  void put(std::string_view name, yyjson_mut_val* value) {
+    if (!detail::valid_utf8(name)) throw Error(ErrorCode::invalid_argument, "a JSON member's name is not valid UTF-8");
+    yyjson_mut_val* key = yyjson_mut_strncpy(doc, name.empty() ? "" : name.data(), name.size());
+    if (key == nullptr || value == nullptr) throw std::bad_alloc();
+    yyjson_mut_val* root = yyjson_mut_doc_get_root(doc);
+    if (yyjson_mut_obj_getn(root, name.data(), name.size()) != nullptr) {
+      yyjson_mut_obj_replace(root, key, value);
+    } else {
+      yyjson_mut_obj_add(root, key, value);
+    }
+  }
+};
+
+JsonObject::JsonObject() : impl_(std::make_unique<Impl>()) {}
+JsonObject::JsonObject(JsonObject&&) noexcept = default;
+JsonObject& JsonObject::operator=(JsonObject&&) noexcept = default;
+JsonObject::JsonObject(const JsonObject& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+JsonObject& JsonObject::operator=(const JsonObject& other) {
+  if (this != &other) impl_ = std::make_unique<Impl>(*other.impl_);
+  return *this;
+}
+JsonObject::~JsonObject() = default;
+
+JsonObject& JsonObject::set(std::string_view name, std::string_view text) {
+  if (!detail::valid_utf8(text)) {
+    throw Error(ErrorCode::invalid_argument, std::string(name) + " is not valid UTF-8: pass UTF-8 text");
+  }
+  // yyjson takes a null pointer for a failure, and an empty view may hold one.
+  impl_->put(name, yyjson_mut_strncpy(impl_->doc, text.empty() ? "" : text.data(), text.size()));
+  return *this;
+}
+
+JsonObject& JsonObject::set(std::string_view name, std::int64_t number) {
+  impl_->put(name, yyjson_mut_sint(impl_->doc, number));
+  return *this;
+}
+
+JsonObject& JsonObject::set(std::string_view name, bool flag) {
+  impl_->put(name, yyjson_mut_bool(impl_->doc, flag));
+  return *this;
+}
+
+JsonObject& JsonObject::set_null(std::string_view name) {
+  impl_->put(name, yyjson_mut_null(impl_->doc));
+  return *this;
+}
+
+JsonObject& JsonObject::set_json(std::string_view name, std::string_view json) {
+  auto parsed = detail::parse_text(json, YYJSON_READ_NUMBER_AS_RAW);
+  if (parsed.doc == nullptr) {
+    throw Error(ErrorCode::invalid_argument, std::string(name) + " is not valid JSON: " + parsed.problem);
+  }
+  yyjson_mut_val* copy = yyjson_val_mut_copy(impl_->doc, yyjson_doc_get_root(parsed.doc));
+  yyjson_doc_free(parsed.doc);
+  impl_->put(name, copy);
+  return *this;
+}
+
+bool JsonObject::empty() const noexcept { return yyjson_mut_obj_size(yyjson_mut_doc_get_root(impl_->doc)) == 0; }
+
+std::string JsonObject::dump() const {
+  std::size_t length = 0;
+  const detail::Chars text(yyjson_mut_write(impl_->doc, YYJSON_WRITE_NOFLAG, &length), std::free);
+  if (text == nullptr) throw std::bad_alloc();
+  return {text.get(), length};
+}
+
+}  // namespace billcore

@@ -1,0 +1,209 @@
+// What a body may have been before something changed it.
+#include <algorithm>
+
+#include "base/encoding.hpp"
+#include "base/text.hpp"
+#include "base/utf8.hpp"
+#include "billcore/detail/document.hpp"
+#include "billcore/error.hpp"
+#include "json/json_style.hpp"
+#include "webhook/explain.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+std::string replace(std::string_view text, std::string_view what, std::string_view with) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 16);
+  for (std::size_t at = 0; at < text.size();) {
+    const auto found = std::min(text.find(what, at), text.size());
+    out.append(text, at, found - at);
+    if (found < text.size()) out += with;
+    at = found + what.size();
+  }
+  return out;
+}
+
+/// The text of a JSON string; nothing for other JSON, and for none.
+std::optional<std::string> string_of(std::string json) {
+  try {
+    const auto document = Document::parse(SharedText::own(std::move(json)));
+    if (kind(document->root()) == Value::Kind::string) return std::string(text(document->root()));
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
+/// The member `body` of a JSON object, when it is a text: events of AWS Lambda have the request's body there.
+std::optional<std::string> body_member(std::string_view json) {
+  if (json.find("\"body\"") == std::string_view::npos) return std::nullopt;
+  try {
+    const auto document = Document::parse(SharedText::own(std::string(json)));
+    const Node* body = member(document->root(), "body");
+    if (body != nullptr && kind(body) == Value::Kind::string) return std::string(text(body));
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
+class BodyReader {
+ public:
+  BodyReader(std::string_view given, const BodyVisitor& visit) : given_(given), visit_(visit) {}
+
+  bool run() {
+    if (changes(given_, {})) return true;
+    return layers([this](std::string_view inner, const Faults& faults) { return show(inner, faults); }) ||
+           layers([this](std::string_view inner, const Faults& faults) { return changes(inner, faults); });
+  }
+
+ private:
+  bool show(std::string_view body, const Faults& faults) { return body != given_ && visit_(body, faults); }
+
+  bool show(std::string_view body, Faults faults, const char* what) {
+    if (body == given_) return false;
+    faults.push_back(std::string("body: ") + what);
+    return visit_(body, faults);
+  }
+
+  // What one change explains.
+  bool changes(std::string_view body, const Faults& before) {
+    const auto changed = [&](std::string_view text, const char* what) {
+      return text != body && show(text, before, what);
+    };
+    if (body.starts_with(byte_order_mark)) {
+      if (changed(body.substr(3), "a byte order mark was put in front of it; pass the bytes as received")) return true;
+    } else if (changed(std::string(byte_order_mark) + std::string(body),
+                       "a byte order mark was taken off its front; pass the bytes as received")) {
+      return true;
+    }
+    const bool crlf = body.find("\r\n") != std::string_view::npos;
+    if (crlf && changed(replace(body, "\r\n", "\n"),
+                        "its line ends were changed from LF to CRLF; read it as bytes, not as text"))
+      return true;
+    if (body.find('\n') != std::string_view::npos &&
+        changed(replace(crlf ? replace(body, "\r\n", "\n") : std::string(body), "\n", "\r\n"),
+                "its line ends were changed from CRLF to LF; read it as bytes, not as text")) {
+      return true;
+    }
+    return ends(body, changed) || styles(body, before);
+  }
+
+  template <typename Changed>
+  static bool ends(std::string_view body, const Changed& changed) {
+    constexpr const char* added = "a line end was added to its end; pass the bytes as received";
+    constexpr const char* removed = "the line end at its end was taken off; pass the bytes as received";
+    if (body.ends_with('\n') && changed(body.substr(0, body.size() - 1), added)) return true;
+    if (body.ends_with("\r\n") && changed(body.substr(0, body.size() - 2), added)) return true;
+    if (changed(std::string(body) + '\n', removed) || changed(std::string(body) + "\r\n", removed)) return true;
+    const auto nuls = body.substr(0, body.find_last_not_of('\0') + 1);
+    if (changed(nuls, "there are NUL bytes at its end; pass its length without them")) return true;
+    return changed(trim(body), "white space was put around it; pass the bytes as received");
+  }
+
+  // The same JSON, written as somebody else would.
+  bool styles(std::string_view body, const Faults& before) {
+    std::string problem;
+    if (body.size() > large_body) return false;
+    const auto compact = compact_json(body, problem);
+    if (!compact) return false;
+    for (const auto style : json_styles()) {
+      const auto written = restyle_json(*compact, style, 4 * large_body);
+      if (!written || *written == body || *written == given_) continue;
+      Faults faults = before;
+      faults.push_back("body: it was parsed and written again; what was signed is the same JSON " + describe(style) +
+                       "; pass the bytes as received, before anything parses them");
+      if (visit_(*written, faults)) return true;
+    }
+    return false;
+  }
+
+  // What the body was wrapped in.
+  template <typename Visit>
+  bool layers(const Visit& visit) {
+    const auto peeled = [&](const std::optional<std::string>& inner, const char* what) {
+      return inner && *inner != given_ && visit(*inner, Faults{std::string("body: ") + what});
+    };
+    if (std::string inner;
+        decode_base64(trim(given_), inner) &&
+        peeled(inner, "it is still in base64 (as API Gateway passes it: isBase64Encoded); decode it first")) {
+      return true;
+    }
+    const auto text = trim(given_);
+    if (text.starts_with('"') &&
+        peeled(string_of(std::string(text)),
+               "it is a JSON string that holds the JSON: it was encoded twice; pass the bytes as received"))
+      return true;
+    if (text.starts_with("{\\") &&
+        peeled(string_of('"' + std::string(text) + '"'),
+               "its quotes are escaped: it was cut out of a JSON string; unescape it, or pass the bytes as received"))
+      return true;
+    if (const auto inner = text.starts_with('{') ? body_member(text) : std::nullopt) {
+      if (peeled(inner, "it is a whole request event; pass its member \"body\"")) return true;
+      if (std::string decoded;
+          decode_base64(*inner, decoded) &&
+          peeled(decoded, "it is a whole request event; pass its member \"body\", decoded from base64")) {
+        return true;
+      }
+    }
+    return percent(text, peeled);
+  }
+
+  template <typename Peeled>
+  static bool percent(std::string_view text, const Peeled& peeled) {
+    constexpr const char* form = "it is form-encoded; the service sends plain JSON: keep the framework from parsing it";
+    if (text.find('%') == std::string_view::npos) return false;
+    const auto mark = text.find('=');
+    const auto value = mark != std::string_view::npos && text.find_first_of("%{") > mark ? text.substr(mark + 1) : text;
+    for (const bool plus : {true, false}) {
+      // A form parser that takes the JSON for a name leaves a "=" behind it.
+      for (const auto part : {value, value.substr(0, value.size() - (value.ends_with('=') ? 1 : 0))}) {
+        if (std::string inner; decode_percent(part, plus, inner) && peeled(inner, form)) return true;
+      }
+    }
+    return false;
+  }
+
+  std::string_view given_;
+  const BodyVisitor& visit_;
+};
+
+}  // namespace
+
+bool visit_bodies(std::string_view body, const BodyVisitor& visit) { return BodyReader(body, visit).run(); }
+
+Faults describe_body(std::string_view body) {
+  Faults out;
+  std::string problem;
+  if (body.empty()) {
+    out.emplace_back("body: it is empty; was it read before? Take the raw bytes once, and before any body parser");
+    return out;
+  }
+  if (body.size() > large_body) {
+    out.emplace_back(
+        "body: it is over 1 MiB, so a verifier with the default max_body refuses it; other writings of it were not "
+        "tried");
+    return out;
+  }
+  if (body.starts_with("\x1F\x8B") || body.starts_with("\x28\xB5\x2F\xFD")) {
+    out.emplace_back(
+        "body: it looks compressed (gzip or zstd); the signature is over the plain JSON, so decompress it first");
+  } else if (!valid_utf8(body)) {
+    out.emplace_back("body: it is not valid UTF-8, which the service sends; was it converted to another encoding?");
+  } else if (body.find("\xEF\xBF\xBD") != std::string_view::npos) {
+    out.emplace_back(
+        "body: it holds U+FFFD, which a text decoder puts where bytes were invalid; read it as bytes, not as text");
+  }
+  const auto compact = compact_json(body, problem);
+  if (!compact) {
+    out.emplace_back("body: it does not parse as JSON; was it cut, or changed on its way?");
+  } else if (restyle_json(*compact, service_style, 4 * large_body) != body) {
+    out.emplace_back(
+        "body: it is not written as the service writes JSON; if it was parsed and written again, the order of members "
+        "or the digits of numbers may have changed, too");
+  }
+  return out;
+}
+
+}  // namespace billcore::detail

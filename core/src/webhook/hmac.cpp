@@ -1,0 +1,272 @@
+// The one file that knows OpenSSL.
+#include "webhook/hmac.hpp"
+
+#include <openssl/core_dispatch.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/provider.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/encoding.hpp"
+#include "billcore/error.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::size_t block_size = 64;
+
+// Bytes that are overwritten when they go.
+template <std::size_t size>
+struct Secret : std::array<std::uint8_t, size> {
+  Secret() : std::array<std::uint8_t, size>{} {}
+  Secret(const Secret&) = delete;
+  Secret& operator=(const Secret&) = delete;
+  ~Secret() { cleanse(this->data(), size); }
+};
+
+[[noreturn]] void throw_no_sha256() {
+  throw Error(ErrorCode::internal, "libcrypto offers no SHA-256: check the OpenSSL installation");
+}
+
+// SHA-256 of the provider that libcrypto chose, called directly (provider-digest(7)). The EVP functions wrap these same
+// ones; with them a MAC over 900 bytes takes 5 % longer, for each copy of a context resets, checks and counts.
+class Sha256 {
+ public:
+  Sha256() {
+    if (md_ == nullptr) throw_no_sha256();
+    const OSSL_PROVIDER* provider = EVP_MD_get0_provider(md_);
+    int no_cache = 0;
+    const OSSL_ALGORITHM* const all = OSSL_PROVIDER_query_operation(provider, OSSL_OP_DIGEST, &no_cache);
+    for (const auto* algorithm = all; algorithm != nullptr && algorithm->algorithm_names != nullptr; ++algorithm) {
+      if (is_sha256(algorithm->algorithm_names)) {
+        read(algorithm->implementation);
+        break;
+      }
+    }
+    OSSL_PROVIDER_unquery_operation(provider, OSSL_OP_DIGEST, all);
+    if (make_ == nullptr || init_ == nullptr || update_ == nullptr || final_ == nullptr || copy_ == nullptr ||
+        free_ == nullptr) {
+      throw_no_sha256();
+    }
+    context_ = OSSL_PROVIDER_get0_provider_ctx(provider);
+  }
+
+  // A new state, or null when memory runs out.
+  [[nodiscard]] HashStatePointer make() const noexcept {
+    HashStatePointer state(static_cast<HashState*>(make_(context_)));
+    if (state != nullptr && init_(state.get(), nullptr) != 1) state.reset();
+    return state;
+  }
+  [[nodiscard]] HashStatePointer copy(const HashStatePointer& state) const noexcept {
+    return HashStatePointer(static_cast<HashState*>(copy_(state.get())));
+  }
+  [[nodiscard]] bool update(const HashStatePointer& state, const void* data, std::size_t size) const noexcept {
+    return update_(state.get(), static_cast<const unsigned char*>(data), size) == 1;
+  }
+  [[nodiscard]] bool final(const HashStatePointer& state, std::uint8_t* out) const noexcept {
+    std::size_t size = 0;
+    return final_(state.get(), out, &size, digest_size) == 1;
+  }
+  void free(HashState* state) const noexcept { free_(state); }  // overwrites it first
+
+ private:
+  // `names` is one algorithm under all its names, with colons between them.
+  static bool is_sha256(std::string_view names) noexcept {
+    while (!names.empty()) {
+      const auto end = std::min(names.find(':'), names.size());
+      if (names.substr(0, end) == "SHA2-256") return true;
+      names.remove_prefix(std::min(end + 1, names.size()));
+    }
+    return false;
+  }
+
+  void read(const OSSL_DISPATCH* functions) noexcept {
+    for (const auto* function = functions; function->function_id != 0; ++function) {
+      switch (function->function_id) {
+        case OSSL_FUNC_DIGEST_NEWCTX:
+          make_ = OSSL_FUNC_digest_newctx(function);
+          break;
+        case OSSL_FUNC_DIGEST_INIT:
+          init_ = OSSL_FUNC_digest_init(function);
+          break;
+        case OSSL_FUNC_DIGEST_UPDATE:
+          update_ = OSSL_FUNC_digest_update(function);
+          break;
+        case OSSL_FUNC_DIGEST_FINAL:
+          final_ = OSSL_FUNC_digest_final(function);
+          break;
+        case OSSL_FUNC_DIGEST_DUPCTX:
+          copy_ = OSSL_FUNC_digest_dupctx(function);
+          break;
+        case OSSL_FUNC_DIGEST_FREECTX:
+          free_ = OSSL_FUNC_digest_freectx(function);
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  const EVP_MD* md_ = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // never freed: it keeps its provider loaded
+  void* context_ = nullptr;
+  OSSL_FUNC_digest_newctx_fn* make_ = nullptr;
+  OSSL_FUNC_digest_init_fn* init_ = nullptr;
+  OSSL_FUNC_digest_update_fn* update_ = nullptr;
+  OSSL_FUNC_digest_final_fn* final_ = nullptr;
+  OSSL_FUNC_digest_dupctx_fn* copy_ = nullptr;
+  OSSL_FUNC_digest_freectx_fn* free_ = nullptr;
+};
+
+// Looked up once, which costs more than hashing a small body. The only state the library keeps.
+const Sha256& sha256() {
+  static const Sha256 found;
+  return found;
+}
+
+// The hash state behind one block: the key, padded with zeros and changed by `pad`.
+HashStatePointer prepare(const Secret<block_size>& key, std::uint8_t pad) {
+  Secret<block_size> padded;
+  std::transform(key.begin(), key.end(), padded.begin(),
+                 [pad](std::uint8_t byte) { return static_cast<std::uint8_t>(byte ^ pad); });
+  auto state = sha256().make();
+  if (state == nullptr || !sha256().update(state, padded.data(), padded.size())) throw std::bad_alloc();
+  return state;
+}
+
+// 0 when they are equal. libcrypto compares 16 bytes at once, and any other number one by one.
+int difference(const Digest& a, const Digest& b) noexcept {
+  constexpr std::size_t half = digest_size / 2;
+  return CRYPTO_memcmp(a.data(), b.data(), half) | CRYPTO_memcmp(a.data() + half, b.data() + half, half);
+}
+
+// `index` when the digests are equal, else `otherwise`, without a branch.
+std::size_t if_equal(const Digest& a, const Digest& b, std::size_t index, std::size_t otherwise) noexcept {
+  std::size_t keep = std::size_t{0} - ((static_cast<std::size_t>(difference(a, b)) + 255U) >> 8U);
+#if defined(__GNUC__)
+  __asm__("" : "+r"(keep));  // else a compiler may see that this is a condition, and branch
+#endif
+  return (otherwise & keep) | (index & ~keep);
+}
+
+}  // namespace
+
+void FreeHashState::operator()(HashState* state) const noexcept { sha256().free(state); }
+
+HmacKeys::HmacKeys(std::span<const std::string_view> secrets) {
+  keys_.reserve(secrets.size());
+  for (const auto secret : secrets) {
+    Secret<block_size> block;
+    if (secret.size() > block.size()) {
+      const auto state = sha256().make();
+      if (state == nullptr || !sha256().update(state, secret.data(), secret.size()) ||
+          !sha256().final(state, block.data())) {
+        throw std::bad_alloc();
+      }
+    } else {
+      std::copy(secret.begin(), secret.end(), block.begin());
+    }
+    auto inner = prepare(block, 0x36);
+    auto outer = prepare(block, 0x5c);
+    keys_.push_back({std::move(inner), std::move(outer)});
+  }
+}
+
+bool HmacKeys::finish(const Key& key, HashStatePointer inner, Digest& out) noexcept {
+  const auto& sha = sha256();
+  if (!sha.final(inner, out.data())) return false;
+  inner.reset();  // the copy takes its memory, which is at hand
+  const auto outer = sha.copy(key.outer);
+  return outer != nullptr && sha.update(outer, out.data(), out.size()) && sha.final(outer, out.data());
+}
+
+bool HmacKeys::hash(const Key& key, std::string_view message, Digest& out) noexcept {
+  auto inner = sha256().copy(key.inner);
+  return inner != nullptr && sha256().update(inner, message.data(), message.size()) &&
+         finish(key, std::move(inner), out);
+}
+
+bool HmacKeys::digest(std::size_t index, std::string_view message, Digest& out) const noexcept {
+  return hash(keys_[index], message, out);
+}
+
+std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) const noexcept {
+  std::size_t found = size();
+  bool failed = false;
+  for (std::size_t i = size(); i-- > 0;) {  // backwards, so that the first match is the one that stays
+    Secret<digest_size> computed;           // the right signature, also when the claimed one is not
+    if (hash(keys_[i], message, computed)) {
+      found = if_equal(computed, claimed, i, found);
+    } else {
+      failed = true;
+    }
+  }
+  return failed && found == size() ? no_memory : found;
+}
+
+HmacStream::HmacStream(const HmacKeys& keys) : keys_(keys) {
+  states_.reserve(keys.size());
+  for (const auto& key : keys.keys_) {
+    states_.push_back(sha256().copy(key.inner));
+    if (states_.back() == nullptr) throw std::bad_alloc();
+  }
+}
+
+void HmacStream::update(std::string_view piece) {
+  for (const auto& state : states_) {
+    if (!sha256().update(state, piece.data(), piece.size())) throw std::bad_alloc();
+  }
+}
+
+std::size_t HmacStream::match(const Digest& claimed) noexcept {
+  std::size_t found = keys_.size();
+  bool failed = false;
+  for (std::size_t i = keys_.size(); i-- > 0;) {
+    Secret<digest_size> computed;
+    if (HmacKeys::finish(keys_.keys_[i], std::move(states_[i]), computed)) {
+      found = if_equal(computed, claimed, i, found);
+    } else {
+      failed = true;
+    }
+  }
+  states_.clear();
+  return failed && found == keys_.size() ? HmacKeys::no_memory : found;
+}
+
+bool equal_digests(const Digest& a, const Digest& b) noexcept { return difference(a, b) == 0; }
+
+bool decode_hex(std::string_view hex, Digest& out) noexcept {
+  if (hex.size() != 2 * out.size()) return false;
+  // No branch and no table, so that a compiler does many characters at once.
+  std::array<std::uint8_t, 2 * digest_size> values;
+  std::uint8_t good = 0xFF;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto c = static_cast<std::uint8_t>(hex[i]);
+    const auto number = static_cast<std::uint8_t>(c - '0');
+    const auto letter = static_cast<std::uint8_t>(c - 'a');
+    const std::uint8_t is_number = number < 10 ? 0xFF : 0;
+    const std::uint8_t is_letter = letter < 6 ? 0xFF : 0;
+    good &= static_cast<std::uint8_t>(is_number | is_letter);
+    values[i] = static_cast<std::uint8_t>((number & is_number) | ((letter + 10) & is_letter));
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<std::uint8_t>(values[2 * i] << 4U | values[2 * i + 1]);
+  }
+  return good == 0xFF;
+}
+
+std::string encode_hex(const Digest& digest) {
+  std::string out;
+  out.reserve(2 * digest.size());
+  encode_hex_text({reinterpret_cast<const char*>(digest.data()), digest.size()}, hex_digits, out);
+  return out;
+}
+
+void cleanse(void* memory, std::size_t size) noexcept { OPENSSL_cleanse(memory, size); }
+
+bool equal_secrets(std::string_view a, std::string_view b) noexcept {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace billcore::detail
