@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "billcore/error.hpp"
+#include "http/libcurl.hpp"
 #include "http/releases.hpp"
 
 namespace billcore::detail {

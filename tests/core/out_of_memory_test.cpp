@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "billcore/client.hpp"
-#include "http/transport.hpp"
+#include "http/engine.hpp"
 #include "support/listener.hpp"
 
 namespace {

@@ -1,6 +1,4 @@
 // What the write guard is for: a reused connection that dies unanswered, counted by the sandbox.
-#include "http/transport.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,6 +7,8 @@
 #include <atomic>
 #include <thread>
 
+#include "http/engine.hpp"
+#include "http/url_parts.hpp"
 #include "support/json_text.hpp"
 #include "support/server.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "bytes.hpp"
 #include "call/retry.hpp"
+#include "http/libcurl.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
 #include "billcore/resource.hpp"
-#include "http/transport.hpp"
+#include "http/transfer.hpp"
 
 namespace billcore::detail {
 

@@ -96,7 +96,7 @@ class Exchange {
   std::function<void()> when_done_;
   int attempts_ = 1;
   SteadyClock::time_point begun_;
-  Engine::Operation* running_ = nullptr;
+  InFlight* running_ = nullptr;
   std::optional<Engine::Timer> waiting_;
   std::optional<Engine::Timer> clock_;  // of expire_at()
   bool limited_ = false;

@@ -8,9 +8,11 @@
 
 #include "base/text.hpp"
 #include "billcore/error.hpp"
+#include "http/libcurl.hpp"
 #include "http/releases.hpp"
 #include "http/trust.hpp"
 #include "http/url.hpp"
+#include "http/url_parts.hpp"
 
 namespace billcore::detail {
 namespace {

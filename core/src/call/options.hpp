@@ -6,7 +6,7 @@
 #include <string>
 
 #include "billcore/options.hpp"
-#include "http/transport.hpp"
+#include "http/engine.hpp"
 
 namespace billcore::detail {
 

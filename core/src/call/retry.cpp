@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "http/head.hpp"
+#include "http/libcurl.hpp"
 
 namespace billcore::detail {
 namespace {

@@ -8,7 +8,8 @@
 #include <functional>
 #include <optional>
 
-#include "http/transport.hpp"
+#include "base/clock.hpp"
+#include "http/transfer.hpp"
 
 namespace billcore::detail {
 

@@ -11,8 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#include "http/engine.hpp"
 #include "http/fork_mark.hpp"
-#include "http/transport.hpp"
 
 namespace billcore::detail {
 

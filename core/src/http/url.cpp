@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "billcore/error.hpp"
-#include "http/transport.hpp"
+#include "http/url_parts.hpp"
 
 namespace billcore::detail {
 namespace {

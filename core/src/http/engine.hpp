@@ -1,8 +1,8 @@
 // The transport: an engine is one libcurl multi handle with its connections. Internal.
 //
-// Three verbs: start() gives an operation, drive() moves all of the engine's operations forward, cancel() ends one. An
-// operation completes by callback and never blocks; in an event loop process() takes drive()'s place. Threads: an engine is
-// used by one thread at a time.
+// Three verbs: start() begins a request, drive() moves all requests of the engine forward, cancel() ends one. A request
+// completes by callback and never blocks; in an event loop process() takes drive()'s place. Threads: an engine is used by one
+// thread at a time.
 #pragma once
 
 #include <chrono>
@@ -12,16 +12,14 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
+#include "base/clock.hpp"
 #include "http/descriptors.hpp"
+#include "http/request.hpp"
+#include "http/transfer.hpp"
 
 namespace billcore::detail {
-
-using SteadyClock = std::chrono::steady_clock;
-using Deadline = std::optional<SteadyClock::time_point>;
 
 /// What is the same for every request of an engine.
 struct TransportOptions {
@@ -43,66 +41,12 @@ struct TransportOptions {
   bool send_guard = true;
 };
 
-/// Request headers as libcurl wants them: made once, shared by many requests. Threads: immutable.
-class RequestHeaders {
- public:
-  /// lines: "Name: value".
-  explicit RequestHeaders(const std::vector<std::string>& lines);
-  ~RequestHeaders();
-  RequestHeaders(const RequestHeaders&) = delete;
-  RequestHeaders& operator=(const RequestHeaders&) = delete;
-
- private:
-  friend class Engine;
-  struct Lists;
-  std::unique_ptr<const Lists> lists_;
-};
-
-struct Request {
-  std::string method;
-  std::string url;
-  std::optional<std::string> body;  // JSON; an engaged empty one is not sent as a body
-  Deadline deadline;
-  std::shared_ptr<const RequestHeaders> headers;
-  bool fresh = false;  // over a new connection
-
-  [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
-};
-
-enum class Failure : std::uint8_t {
-  none,
-  resolve,
-  connect,
-  handshake,    // TLS that broke off
-  tls,          // a certificate or protocol that is not accepted
-  certificate,  // the client's own, which cannot be used, or which the service does not accept
-  timeout,
-  reset,
-  truncated,
-  too_large,
-  protocol,
-  proxy,   // refused by the proxy
-  memory,  // ran out
-  other
-};
-
-struct Transfer {
-  Failure failure = Failure::none;
-  std::string reason;             // libcurl's words
-  bool sent = false;              // the request began to leave; false: nothing was sent
-  std::int64_t sent_at = 0;       // UTC microseconds of that moment
-  bool died_on_reuse = false;     // it left over a kept connection that the other side had given up
-  bool dead_before_send = false;  // that was noticed in time, and nothing was sent
-  int status = 0;                 // 0 when no status line came
-  std::string head;               // the header lines as they came; see head.hpp
-  std::string body;
-  bool is_delimited = false;  // the head or the coding says where the body ends
-};
+/// A request that was started and has not ended.
+class InFlight;
 
 class Engine {
  public:
   using Completion = std::function<void(Transfer&&)>;
-  class Operation;
   struct Impl;
 
   explicit Engine(const TransportOptions& options,
@@ -113,16 +57,16 @@ class Engine {
 
   /// Begins a request; `done` is called from within drive(), once, unless the operation is cancelled. The pointer is
   /// valid until then.
-  Operation* start(Request request, Completion done);
+  InFlight* start(Request request, Completion done);
   /// Runs until `until` holds. `interrupt` is called at least every 50 ms; when it returns true, drive reads what has
   /// arrived and returns false, also when `until` holds by then.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt);
   /// Gives an operation up without calling its completion. If it is in HTTP/2 and nothing has arrived on its connection since
   /// it left, that connection gets no further request. True when its request had begun to leave (`sent_at` then says
   /// when).
-  bool cancel(Operation* operation, std::int64_t* sent_at = nullptr) noexcept;
+  bool cancel(InFlight* request, std::int64_t* sent_at = nullptr) noexcept;
   /// The same for one whose answer is no longer of use: that says nothing about its connection.
-  void drop(Operation* operation) noexcept;
+  void drop(InFlight* request) noexcept;
 
   using Timer = std::pair<SteadyClock::time_point, std::uint64_t>;
   /// Calls `then` from within drive() or process() when the time has come, once, unless it is stopped.
@@ -137,26 +81,7 @@ class Engine {
   void wake() noexcept;
 
  private:
-  struct Course;
   std::unique_ptr<Impl> impl_;
 };
-
-/// The file of certificates that libcurl was built to trust, when it says so.
-[[nodiscard]] std::vector<std::string> own_trust();
-/// The release of the libcurl in use: 0xXXYYZZ for XX.YY.ZZ.
-[[nodiscard]] unsigned libcurl_version() noexcept;
-
-/// Seconds since 1970 of an HTTP date; nothing when it is none.
-[[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
-
-/// The parts of an absolute URL that the client decides by; nothing when it is no valid URL.
-struct UrlParts {
-  std::string scheme;
-  std::string host;  // IPv6 without brackets
-  bool has_query = false;
-  bool has_fragment = false;
-  bool has_credentials = false;
-};
-[[nodiscard]] std::optional<UrlParts> split_url(const std::string& url);
 
 }  // namespace billcore::detail

@@ -1,0 +1,175 @@
+#include "http/callbacks.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "http/diagnose.hpp"
+#include "http/tls_layer.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::size_t large_piece = std::size_t{8} << 10U;       // of a body: more are likely to follow
+constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever an answer promises
+
+std::int64_t utc_micros() noexcept {
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) noexcept {
+  auto& flight = *static_cast<InFlight*>(context);
+  const int made = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (made < 0) return CURL_SOCKET_BAD;
+  try {
+    flight.engine.connections.add(made);
+  } catch (...) {
+    flight.out_of_memory = true;
+    close(made);
+    return CURL_SOCKET_BAD;
+  }
+  flight.opened = true;
+  flight.engine.descriptors->add(made);
+  return made;
+}
+
+int close_socket(void* context, curl_socket_t closed) noexcept {
+  auto& engine = *static_cast<Engine::Impl*>(context);
+  engine.connections.remove(closed);
+  engine.descriptors->remove(closed);
+  return close(closed);
+}
+
+// May another request leave over this kept connection? What arrives between this look and the request is taken for its
+// answer: HTTP/1 has nothing to tell the two apart by.
+bool is_usable(const InFlight& flight, const Connection& connection) noexcept {
+  if (connection.retired) return false;
+  if (connection.is_multiplexed()) return !connection.is_dead();
+  return !connection.opaque && !connection.is_readable() && !holds_bytes(flight.easy.get());
+}
+
+// Called by libcurl when a connection is ready and the request is about to leave.
+int before_send(void* context, char*, char*, int, int local_port) noexcept {
+  auto& flight = *static_cast<InFlight*>(context);
+  if (flight.sends > 0) {
+    ++flight.sends;
+    return flight.guarded ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  }
+  auto connection = flight.engine.connections.find(local_port);
+  if (!flight.opened && (connection == nullptr || !is_usable(flight, *connection))) {
+    flight.transfer.dead_before_send = true;
+    flight.forbid_reuse();  // or libcurl may choose it again
+    return CURL_PREREQFUNC_ABORT;
+  }
+  flight.sends = 1;
+  flight.transfer.sent = true;
+  flight.transfer.sent_at = utc_micros();
+  if (connection != nullptr) {
+    if (connection->in_flight == 0 && !connection->known) learn(flight, *connection);
+    if (connection->opaque && !connection->http2) flight.forbid_reuse();
+    ++connection->in_flight;
+    flight.news_before = connection->news;
+    flight.connection = std::move(connection);
+  }
+  return CURL_PREREQFUNC_OK;
+}
+
+std::size_t on_header(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
+  auto& flight = *static_cast<InFlight*>(context);
+  const std::string_view line(data, size * count);
+  flight.note_news(line.size());
+  flight.header_bytes += line.size();
+  if (flight.header_bytes > max_header_bytes) {
+    flight.headers_over_limit = true;
+    return 0;
+  }
+  auto& head = flight.head;
+  const bool was_ended = head.ended();
+  head.take(line);
+  if (was_ended || !head.ended()) return line.size();
+  if (head.is_contradictory() || head.status() == 0) return 0;
+  if (head.is_http2()) {
+    if (flight.connection != nullptr) flight.connection->http2 = true;
+  } else if (head.is_bodyless() && (flight.connection == nullptr || flight.connection->has_unparsed())) {
+    flight.forbid_reuse();  // libcurl drops what follows in the same read without a word
+  }
+  return line.size();
+} catch (...) {
+  static_cast<InFlight*>(context)->out_of_memory = true;
+  return 0;
+}
+
+std::size_t on_body(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
+  auto& flight = *static_cast<InFlight*>(context);
+  const std::string_view piece(data, size * count);
+  flight.note_news(piece.size());
+  auto& body = flight.transfer.body;
+  const std::size_t most = flight.max_response;
+  if (flight.head.is_chunked()) {
+    if (!flight.chunks.take(piece, body, most)) {
+      flight.over_limit = true;
+      return 0;
+    }
+    if (flight.chunks.has_excess()) flight.forbid_reuse();
+    return piece.size();
+  }
+  if (piece.size() > most - body.size()) {
+    flight.over_limit = true;
+    return 0;
+  }
+  if (body.empty() && piece.size() >= large_piece) {
+    const auto promised = std::min<std::uint64_t>(flight.head.length().value_or(0), longest_reserve);
+    body.reserve(std::min(static_cast<std::size_t>(promised), most));
+  }
+  body.append(piece);
+  return piece.size();
+} catch (...) {
+  static_cast<InFlight*>(context)->out_of_memory = true;
+  return 0;
+}
+
+// What cannot be watched is asked for by the clock: after a failure of this function libcurl would refuse all further work.
+int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexcept {
+  auto& engine = *static_cast<Engine::Impl*>(context);
+  const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
+  const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
+  if (!engine.readiness->watch(socket, readable, writable)) engine.unwatched = true;
+  return 0;
+}
+
+int on_timer(CURLM*, long milliseconds, void* context) noexcept {
+  auto& due = *static_cast<std::optional<SteadyClock::time_point>*>(context);
+  due.reset();
+  if (milliseconds >= 0) due = SteadyClock::now() + std::chrono::milliseconds(milliseconds);
+  return 0;
+}
+
+}  // namespace
+
+void set_callbacks(InFlight& flight) {
+  CURL* const easy = flight.easy.get();
+  set(easy, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
+  set(easy, CURLOPT_CLOSESOCKETFUNCTION, &close_socket);
+  set(easy, CURLOPT_CLOSESOCKETDATA, &flight.engine);
+  set(easy, CURLOPT_PREREQFUNCTION, &before_send);
+  set(easy, CURLOPT_HEADERFUNCTION, &on_header);
+  set(easy, CURLOPT_WRITEFUNCTION, &on_body);
+  set(easy, CURLOPT_OPENSOCKETDATA, &flight);
+  set(easy, CURLOPT_PREREQDATA, &flight);
+  set(easy, CURLOPT_HEADERDATA, &flight);
+  set(easy, CURLOPT_WRITEDATA, &flight);
+  set(easy, CURLOPT_PRIVATE, &flight);
+  set(easy, CURLOPT_ERRORBUFFER, flight.error.data());
+}
+
+void set_event_callbacks(Engine::Impl& engine) noexcept {
+  CURLM* const multi = engine.multi.get();
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &on_socket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, &engine);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &on_timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, &engine.due);
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,148 @@
+#include "http/diagnose.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace billcore::detail {
+namespace {
+
+// libcurl's limit of one header line in HTTP/1. Beyond it libcurl reports that memory ran out, from 8.6 on CURLE_TOO_LARGE.
+constexpr std::size_t max_header_line = std::size_t{100} << 10U;
+constexpr int curle_too_large = 100;
+
+Failure classify(CURLcode code) noexcept {
+  switch (code) {
+    case CURLE_OK:
+      return Failure::none;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return Failure::resolve;
+    case CURLE_PROXY:
+      return Failure::proxy;
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_INTERFACE_FAILED:
+      return Failure::connect;
+    case CURLE_SSL_CONNECT_ERROR:
+      return Failure::handshake;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ENGINE_INITFAILED:
+    case CURLE_SSL_CRL_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+    case CURLE_USE_SSL_FAILED:
+      return Failure::tls;
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CLIENTCERT:
+      return Failure::certificate;
+    case CURLE_OPERATION_TIMEDOUT:
+      return Failure::timeout;
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+      return Failure::reset;
+    case CURLE_PARTIAL_FILE:
+      return Failure::truncated;
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_BAD_CONTENT_ENCODING:
+      return Failure::protocol;
+    case CURLE_OUT_OF_MEMORY:
+      return Failure::memory;
+    default:
+      return Failure::other;
+  }
+}
+
+// Is it an alert of the other side about the client's certificate? In TLS 1.3 that comes where the answer should: the
+// client has done its part by then, and the request has left.
+bool refuses_certificate(std::string_view reason) noexcept {
+  constexpr std::array<std::string_view, 3> words{"certificate", "unknown ca", "access denied"};
+  const auto alert = reason.find(" alert ");
+  return alert != std::string_view::npos && std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+           return reason.find(word, alert) != std::string_view::npos;
+         });
+}
+
+// Did libcurl give up because the headers are over a limit of its own? In HTTP/1 it says that memory ran out; that is so
+// unless it has read more than a line may have. In HTTP/2 its callback fails, or nghttp2 has seen enough of them; nghttp2
+// reports both in words only. On a connection that was used before, libcurl then sends again, which the guard ends.
+bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noexcept {
+  if (!evidence.sent || head.ended() || evidence.code == CURLE_OK) return false;
+  if (static_cast<int>(evidence.code) == curle_too_large) return true;
+  if (evidence.code == CURLE_OUT_OF_MEMORY) return evidence.read_ahead > max_header_line;
+  if (evidence.words.find("Too many CONTINUATION frames") != std::string_view::npos) return true;
+  // The callback also fails for a stream that nobody has opened. Compressed, a line takes 5 bits for each 8 at the least.
+  return evidence.words.find("callback function failed") != std::string_view::npos &&
+         evidence.read_ahead > max_header_line / 2;
+}
+
+// Does libcurl itself, from about 8.20 on, refuse a Content-Length that is not one number? It does so before it shows the line.
+bool has_bad_length(const Evidence& evidence) noexcept {
+  return evidence.code == CURLE_WEIRD_SERVER_REPLY && evidence.sent &&
+         evidence.words.find("Content-Length") != std::string_view::npos;
+}
+
+// What libcurl says, when nothing else is known.
+Diagnosis by_code(const Evidence& evidence) {
+  const auto failure = classify(evidence.code);
+  std::string reason(evidence.words.empty() ? curl_easy_strerror(evidence.code) : evidence.words);
+  if ((failure == Failure::handshake || failure == Failure::reset) && refuses_certificate(reason)) {
+    return {Failure::certificate, std::move(reason)};
+  }
+  // One of the environment. libcurl shows its URL, with the password.
+  if (reason.starts_with("Unsupported proxy")) {
+    return {Failure::proxy, "the environment names one that is not supported"};
+  }
+  return {failure, std::move(reason)};
+}
+
+}  // namespace
+
+bool breaks_connection(CURLcode code) noexcept {
+  return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_HTTP2;
+}
+
+Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
+  const bool failed = evidence.code != CURLE_OK;
+  // What we ended ourselves.
+  if (evidence.body_over_limit) {
+    return {Failure::too_large,
+            "the answer is over max_response (" + std::to_string(evidence.max_response) + " bytes)"};
+  }
+  if (evidence.headers_over_limit) {
+    return {Failure::protocol, "the headers are over " + std::to_string(max_header_bytes) + " bytes"};
+  }
+  if (evidence.out_of_memory) return {Failure::memory, "memory ran out"};
+  if (has_too_large_headers(evidence, head)) {
+    return {Failure::protocol,
+            "the headers are over the limits of libcurl, " + std::to_string(max_header_line) + " bytes a line"};
+  }
+  if (failed && evidence.tunnel_status >= 300) {
+    return {Failure::proxy, "the proxy answered " + std::to_string(evidence.tunnel_status)};
+  }
+  if (evidence.dead_before_send) return {Failure::reset, "the connection had been given up by the other side"};
+  if (evidence.sent_again) return {Failure::reset, "the connection died before an answer came", true};
+  // libcurl takes a status line that it cannot read as one of 200.
+  if (head.ended() && head.status() != evidence.status) {
+    return {Failure::protocol, "the status line is not one of HTTP", false, false};
+  }
+  if (head.is_contradictory() || has_bad_length(evidence)) {
+    return {Failure::truncated, "Content-Length is not one number, so the end of the answer is not known"};
+  }
+  // What libcurl 7.88 says of a header line that it cannot keep.
+  if (evidence.code == CURLE_BAD_FUNCTION_ARGUMENT && evidence.sent) {
+    return {Failure::protocol, "a header line is not one of HTTP"};
+  }
+  if (failed) return by_code(evidence);
+  // libcurl takes a status line for an answer, whatever becomes of the rest.
+  if (!head.ended()) return {Failure::truncated, "the connection ended within the headers"};
+  if (head.is_chunked() && !evidence.body_ended) return {Failure::truncated, "the connection ended within a chunk"};
+  return {};
+}
+
+}  // namespace billcore::detail

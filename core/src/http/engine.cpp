@@ -1,0 +1,332 @@
+#include "http/engine.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "billcore/error.hpp"
+#include "http/callbacks.hpp"
+#include "http/diagnose.hpp"
+#include "http/in_flight.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr auto interrupt_interval = std::chrono::milliseconds(25);
+constexpr auto slice = std::chrono::milliseconds(2);  // of work in one turn of an event loop
+constexpr auto unwatched_interval = std::chrono::milliseconds(10);
+constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
+constexpr long kept_connections = 100;
+constexpr long usual_streams = 100;  // of one connection at once, libcurl's default
+
+}  // namespace
+
+Engine::Impl::Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of)
+    : options(from), descriptors(std::move(of)), multi(curl_multi_init()) {
+  if (multi == nullptr) throw std::bad_alloc();
+  if (!options.origin.empty()) {
+    origin.reset(curl_url());
+    if (origin == nullptr) throw std::bad_alloc();
+    const CURLUcode code = curl_url_set(origin.get(), CURLUPART_URL, options.origin.c_str(), 0);
+    if (code == CURLUE_OUT_OF_MEMORY) throw std::bad_alloc();
+    if (code != CURLUE_OK) origin.reset();
+  }
+  if (options.max_connections > 0) {
+    curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
+  }
+  // Left alone it keeps four for each request under way: after the last of many that is four.
+  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kept_connections);
+}
+Engine::Impl::~Impl() {
+  for (const auto& flight : in_flight) curl_multi_remove_handle(multi.get(), flight->easy.get());
+  // What it would tell of, it would tell to members that are gone.
+  curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, nullptr);
+}
+void Engine::Impl::note(CURLMcode code) {
+  if (code == CURLM_OUT_OF_MEMORY)
+    unwatched = true;
+  else
+    check(code);
+}
+
+Engine::Engine(const TransportOptions& options, std::shared_ptr<Descriptors> descriptors)
+    : impl_(std::make_unique<Impl>(options, std::move(descriptors))) {}
+Engine::~Engine() = default;
+
+InFlight* Engine::start(Request request, Completion done) {
+  std::unique_ptr<InFlight> flight;
+  if (impl_->spare.empty()) {
+    flight = impl_->make_request();
+  } else {
+    flight = std::move(impl_->spare.back());
+    impl_->spare.pop_back();
+  }
+  static_cast<RequestState&>(*flight) = RequestState{std::move(request), std::move(done)};
+  flight->error[0] = '\0';
+  impl_->prepare(*flight);
+  InFlight* const started = flight.get();
+  impl_->in_flight.push_back(std::move(flight));
+  try {
+    // libcurl does not look at the time of a request that waits for a connection.
+    if (impl_->readiness != nullptr && started->request.deadline) {
+      started->expiry =
+          at(*started->request.deadline + expiry_grace, [impl = impl_.get(), started] { impl->expire(started); });
+    }
+    if (curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) throw std::bad_alloc();
+  } catch (...) {
+    if (started->expiry) stop(*started->expiry);
+    impl_->in_flight.pop_back();
+    throw;
+  }
+  impl_->rearm();
+  return started;
+}
+
+std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) noexcept {
+  const auto found = std::find_if(in_flight.begin(), in_flight.end(),
+                                  [flight](const auto& candidate) { return candidate.get() == flight; });
+  if (found == in_flight.end()) return nullptr;
+  // An HTTP/2 connection outlives the requests that are given up on it. One on which nothing has arrived since such a
+  // request left may be dead without a sign.
+  const auto& connection = (*found)->connection;
+  if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
+  auto taken = std::move(*found);
+  in_flight.erase(found);
+  if (taken->expiry) timers.erase(*taken->expiry);
+  curl_multi_remove_handle(multi.get(), taken->easy.get());
+  leave(*taken);
+  return taken;
+}
+
+// The connection gets no further request, and ends with the last one that is in flight. libcurl itself must end it: 8.22 takes
+// a connection that it looked at within the last second for alive, and would offer one that is only shut down for reuse.
+void Engine::Impl::retire(Connection& connection) noexcept {
+  connection.retired = true;
+  for (const auto& each : in_flight) {
+    if (each->connection.get() == &connection) each->forbid_reuse();
+  }
+}
+
+void Engine::Impl::leave(InFlight& flight) noexcept {
+  const auto connection = std::move(flight.connection);
+  if (connection == nullptr) return;
+  --connection->in_flight;
+  if (connection->descriptor == Connection::closed) return limit_streams();
+  if (connection->retired && connection->in_flight == 0) shutdown(connection->descriptor, SHUT_RDWR);
+  limit_streams();
+}
+
+// libcurl chooses the connection, and would go on to choose the retired one. While that is in flight with other streams,
+// libcurl may not add a stream to any connection that has one.
+void Engine::Impl::limit_streams() noexcept {
+  const bool limited = connections.has_retired_in_flight();
+  if (limited == streams_limited) return;
+  streams_limited = limited;
+  curl_multi_setopt(multi.get(), CURLMOPT_MAX_CONCURRENT_STREAMS, limited ? 1L : usual_streams);
+}
+
+void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
+  if (!reuses_handles) return;
+  // Nothing of the finished request may be reached through what is kept.
+  curl_easy_setopt(flight->easy.get(), CURLOPT_POSTFIELDS, nullptr);
+  static_cast<RequestState&>(*flight) = RequestState{};
+  spare.push_back(std::move(flight));
+} catch (...) {
+  // No memory to remember it: the handle goes, its connection stays with the engine.
+}
+
+void Engine::Impl::end(InFlight* flight) {
+  auto taken = take(flight, flight->transfer.failure == Failure::timeout);
+  const auto done = std::move(taken->done);
+  auto transfer = std::move(taken->transfer);
+  give_back(std::move(taken));
+  done(std::move(transfer));
+}
+
+namespace {
+
+// What a proxy answered when it was asked for a tunnel; 0 without one.
+int tunnel_status(CURL* easy) noexcept {
+  long status = 0;
+  curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+  return static_cast<int>(status);
+}
+
+}  // namespace
+
+void Engine::Impl::judge(InFlight& flight, CURLcode code) {
+  Transfer& transfer = flight.transfer;
+  Evidence evidence;
+  evidence.code = code;
+  evidence.words = flight.error.data();
+  evidence.status = transfer.status;
+  evidence.tunnel_status = tunnel_status(flight.easy.get());
+  evidence.sent = transfer.sent;
+  evidence.sent_again = flight.guarded && flight.sends > 1;
+  evidence.dead_before_send = transfer.dead_before_send;
+  evidence.out_of_memory = flight.out_of_memory;
+  evidence.body_over_limit = flight.over_limit;
+  evidence.max_response = flight.max_response;
+  evidence.headers_over_limit = flight.headers_over_limit;
+  evidence.body_ended = flight.chunks.ended();
+  if (code != CURLE_OK && flight.connection != nullptr) evidence.read_ahead = flight.connection->read_ahead();
+  auto found = diagnose(evidence, flight.head);
+  transfer.failure = found.failure;
+  transfer.reason = std::move(found.reason);
+  transfer.died_on_reuse = found.died_on_reuse;
+  if (!found.has_status) transfer.status = 0;
+}
+
+bool Engine::Impl::collect(Deadline until) {
+  int left = 0;
+  while (CURLMsg* message = curl_multi_info_read(multi.get(), &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const CURLcode code = message->data.result;
+    void* context = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
+    auto* flight = static_cast<InFlight*>(context);
+    Transfer& transfer = flight->transfer;
+    long status = 0;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
+    transfer.status = static_cast<int>(status);
+    transfer.head = std::move(flight->head.text());
+    transfer.is_delimited = flight->head.frames_the_body();
+    // libcurl 8.22 goes on to use a connection that nghttp2 has given up.
+    if (breaks_connection(code) && flight->connection != nullptr) retire(*flight->connection);
+    try {
+      judge(*flight, code);
+    } catch (const std::bad_alloc&) {  // libcurl says only once that a transfer has ended
+      transfer.failure = Failure::memory;
+      transfer.reason.clear();
+    }
+    end(flight);
+    if (until && left > 0 && SteadyClock::now() >= *until) return false;
+  }
+  return true;
+}
+
+void Engine::Impl::check(CURLMcode code) const {
+  if (code == CURLM_OK) return;
+  if (code == CURLM_OUT_OF_MEMORY) throw std::bad_alloc();
+  throw Error(ErrorCode::internal, std::string("libcurl: ") + curl_multi_strerror(code));
+}
+
+bool Engine::drive(const std::function<bool()>& until, const std::function<bool()>& interrupt) {
+  auto asked = interrupt ? SteadyClock::now() : SteadyClock::time_point();
+  while (true) {
+    int running = 0;
+    impl_->check(curl_multi_perform(impl_->multi.get(), &running));
+    impl_->collect();
+    impl_->run_timers();
+    if (until()) return true;
+    if (interrupt && SteadyClock::now() - asked >= interrupt_interval) {
+      if (interrupt()) {
+        // An answer that has arrived meanwhile is read, so that the caller can say what became of a write.
+        static_cast<void>(curl_multi_perform(impl_->multi.get(), &running));
+        impl_->collect();
+        return false;
+      }
+      asked = SteadyClock::now();
+    }
+    auto wait = interrupt_interval;
+    if (!impl_->timers.empty()) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(impl_->timers.begin()->first.first - SteadyClock::now());
+      wait = std::clamp(left, std::chrono::milliseconds(0), wait);
+    }
+    curl_multi_poll(impl_->multi.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
+  }
+}
+
+Engine::Timer Engine::at(SteadyClock::time_point when, std::function<void()> then) {
+  const Timer timer{when, ++impl_->timer_count};
+  impl_->timers.emplace(timer, std::move(then));
+  impl_->rearm();
+  return timer;
+}
+
+void Engine::stop(const Timer& timer) noexcept { impl_->timers.erase(timer); }
+
+void Engine::Impl::run_timers() {
+  if (timers.empty()) return;
+  const auto now = SteadyClock::now();
+  while (!timers.empty() && timers.begin()->first.first <= now) {
+    const auto then = std::move(timers.begin()->second);
+    timers.erase(timers.begin());
+    then();
+  }
+}
+
+void Engine::Impl::expire(InFlight* flight) {
+  auto& transfer = flight->transfer;
+  transfer.failure = Failure::timeout;
+  transfer.reason = transfer.sent ? "no answer in time" : "no connection was free in time";
+  end(flight);
+}
+
+void Engine::Impl::make_readiness() {
+  readiness = std::make_unique<Readiness>();
+  set_event_callbacks(*this);
+}
+
+void Engine::Impl::rearm() noexcept {
+  if (readiness == nullptr) return;
+  auto next = unfinished ? SteadyClock::now() : due;
+  if (unwatched) {
+    const auto soon = SteadyClock::now() + unwatched_interval;
+    if (!next || soon < *next) next = soon;
+  }
+  if (!timers.empty() && (!next || timers.begin()->first.first < *next)) next = timers.begin()->first.first;
+  readiness->wake_at(next);
+}
+
+int Engine::descriptor() {
+  if (impl_->readiness == nullptr) impl_->make_readiness();
+  return impl_->readiness->descriptor();
+}
+
+void Engine::process() {
+  std::array<Readiness::Ready, 64> room;
+  int running = 0;
+  const auto until = SteadyClock::now() + slice;
+  for (const auto& ready : impl_->readiness->poll(room)) {
+    const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
+                     (ready.failed ? CURL_CSELECT_ERR : 0);
+    impl_->note(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
+    if (SteadyClock::now() >= until) break;  // the others stay ready
+  }
+  if (impl_->due && *impl_->due <= SteadyClock::now()) {
+    impl_->due.reset();
+    impl_->note(curl_multi_socket_action(impl_->multi.get(), CURL_SOCKET_TIMEOUT, 0, &running));
+  }
+  if (impl_->unwatched) {
+    impl_->note(curl_multi_perform(impl_->multi.get(), &running));
+    impl_->unwatched = !impl_->in_flight.empty();
+  }
+  impl_->unfinished = !impl_->collect(until);
+  // A deadline that passes while an answer waits here to be collected is not that answer's.
+  if (!impl_->unfinished) impl_->run_timers();
+  impl_->rearm();
+}
+
+void Engine::wake() noexcept {
+  impl_->unfinished = true;
+  impl_->rearm();
+}
+
+bool Engine::cancel(InFlight* flight, std::int64_t* sent_at) noexcept {
+  auto taken = impl_->take(flight, true);
+  if (taken == nullptr) return false;
+  const bool sent = taken->transfer.sent;
+  if (sent && sent_at != nullptr) *sent_at = taken->transfer.sent_at;
+  impl_->give_back(std::move(taken));
+  return sent;
+}
+
+void Engine::drop(InFlight* flight) noexcept {
+  if (auto taken = impl_->take(flight, false)) impl_->give_back(std::move(taken));
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,112 @@
+// One request under way, and the engine's own state. For the files of this room that know libcurl.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "http/chunked.hpp"
+#include "http/connections.hpp"
+#include "http/engine.hpp"
+#include "http/handles.hpp"
+#include "http/head.hpp"
+#include "http/libcurl.hpp"
+#include "http/readiness.hpp"
+#include "http/releases.hpp"
+
+namespace billcore::detail {
+
+// State of one request.
+struct RequestState {
+  Request request;
+  Engine::Completion done;
+  Transfer transfer = {};
+  int sends = 0;
+  bool opened = false;                               // a connection of its own
+  std::shared_ptr<Connection> connection = nullptr;  // that it left over
+  std::uint64_t news_before = 0;                     // of that connection
+  HeadReader head = {};
+  ChunkedBody chunks = {};
+  std::size_t header_bytes = 0;
+  bool over_limit = false;
+  bool headers_over_limit = false;
+  bool out_of_memory = false;  // in a callback, which can only stop the transfer
+  std::optional<Engine::Timer> expiry = {};
+};
+
+// Used for one request after the other where libcurl is sound (releases.hpp): to set all options of a handle again costs more
+// than to change a few.
+class InFlight : public RequestState {
+ public:
+  InFlight(const TransportOptions& options, Engine::Impl& of)
+      : RequestState{}, guarded(options.send_guard), max_response(options.max_response), engine(of) {}
+
+  /// A part of the answer has arrived.
+  void note_news(std::size_t bytes) const noexcept {
+    if (connection == nullptr) return;
+    ++connection->news;
+    connection->parsed += bytes;
+  }
+  /// The connection ends with this answer: whatever else arrives on it is nobody's.
+  void forbid_reuse() const noexcept { curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L); }
+
+  const bool guarded;
+  const std::size_t max_response;
+  Engine::Impl& engine;
+  std::array<char, CURL_ERROR_SIZE> error{};
+  EasyHandle easy;
+};
+
+struct Engine::Impl {
+  Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  [[nodiscard]] std::unique_ptr<InFlight> make_request();
+  void prepare(InFlight& flight);
+  void set_address(CURL* easy, const std::string& url) const;
+  // Ends what has ended; false when there was more than could be done by then.
+  bool collect(Deadline until = std::nullopt);
+  // Says in the transfer of an flight what became of it.
+  void judge(InFlight& flight, CURLcode code);
+  void check(CURLMcode code) const;
+  // The same in an event loop, where memory that ran out for one request must not stop the others: libcurl may have
+  // forgotten a socket or a time.
+  void note(CURLMcode code);
+  void run_timers();
+  void expire(InFlight* flight);
+  void make_readiness();
+  void rearm() noexcept;
+  // given_up: it ends without its answer, by deadline, cancellation or interrupt.
+  std::unique_ptr<InFlight> take(InFlight* flight, bool given_up) noexcept;
+  void retire(Connection& connection) noexcept;
+  void leave(InFlight& flight) noexcept;
+  void limit_streams() noexcept;
+  void give_back(std::unique_ptr<InFlight> flight) noexcept;
+  void end(InFlight* flight);
+
+  TransportOptions options;
+  std::shared_ptr<Descriptors> descriptors;  // must outlive `multi`, like the next three
+  Connections connections;
+  std::unique_ptr<Readiness> readiness;
+  UrlHandle origin;
+  MultiHandle multi;
+  bool streams_limited = false;
+  const bool reuses_handles = !keeps_stale_header(libcurl_version());
+  std::vector<std::unique_ptr<InFlight>> spare;
+  std::vector<std::unique_ptr<InFlight>> in_flight;
+  std::map<Timer, std::function<void()>> timers;
+  std::uint64_t timer_count = 0;
+  bool unfinished = false;                     // process() left something to do
+  bool unwatched = false;                      // libcurl waits for a socket that the set does not hold
+  std::optional<SteadyClock::time_point> due;  // when libcurl wants to be called, in an event loop
+};
+
+}  // namespace billcore::detail

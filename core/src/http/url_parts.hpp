@@ -1,0 +1,19 @@
+// A URL taken apart, by libcurl. Internal.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace billcore::detail {
+
+/// The parts of an absolute URL that the client decides by; nothing when it is no valid URL.
+struct UrlParts {
+  std::string scheme;
+  std::string host;  // IPv6 without brackets
+  bool has_query = false;
+  bool has_fragment = false;
+  bool has_credentials = false;
+};
+[[nodiscard]] std::optional<UrlParts> split_url(const std::string& url);
+
+}  // namespace billcore::detail

@@ -1,0 +1,166 @@
+// What libcurl's result means, as a table: what is known of a request that has ended, and what is said of it.
+#include "http/diagnose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace billcore::detail {
+namespace {
+
+using Lines = std::vector<std::string_view>;
+
+const Lines no_head;
+const Lines open_head{"HTTP/1.1 200 OK\r\n"};
+const Lines whole_head{"HTTP/1.1 200 OK\r\n", "Content-Length: 2\r\n", "\r\n"};
+const Lines chunked_head{"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n", "\r\n"};
+const Lines two_lengths{"HTTP/1.1 200 OK\r\n", "Content-Length: 2\r\n", "Content-Length: 3\r\n", "\r\n"};
+const Lines unreadable_status{"HTTP/x.1 402 No\r\n", "\r\n"};
+
+struct Row {
+  const char* what;
+  Evidence evidence;
+  const Lines& head;
+  Failure failure;
+  std::string_view reason = {};  // a part of it
+};
+
+Evidence ended(CURLcode code, std::string_view words = {}) {
+  Evidence out;
+  out.code = code;
+  out.words = words;
+  out.status = 200;
+  out.sent = true;
+  return out;
+}
+
+Evidence with(Evidence evidence, const std::initializer_list<bool Evidence::*>& flags) {
+  for (const auto flag : flags) evidence.*flag = true;
+  return evidence;
+}
+
+Evidence having_read(Evidence evidence, std::uint64_t ahead) {
+  evidence.read_ahead = ahead;
+  return evidence;
+}
+
+Evidence not_sent(Evidence evidence) {
+  evidence.sent = false;
+  return evidence;
+}
+
+Evidence cut(Evidence evidence) {
+  evidence.body_ended = false;
+  return evidence;
+}
+
+Evidence in_tunnel(Evidence evidence, int status) {
+  evidence.tunnel_status = status;
+  return evidence;
+}
+
+constexpr std::uint64_t much = std::uint64_t{200} << 10U;
+
+const std::vector<Row> table{
+    {"a whole answer", ended(CURLE_OK), whole_head, Failure::none},
+    {"a whole answer in chunks", ended(CURLE_OK), chunked_head, Failure::none},
+    {"the end within the headers", ended(CURLE_OK), open_head, Failure::truncated, "within the headers"},
+    {"the end within a chunk", cut(ended(CURLE_OK)), chunked_head, Failure::truncated, "within a chunk"},
+    {"a body of known length is not in chunks", cut(ended(CURLE_OK)), whole_head, Failure::none},
+    {"two lengths", ended(CURLE_OK), two_lengths, Failure::truncated, "Content-Length"},
+    {"a length that is no number", ended(CURLE_WEIRD_SERVER_REPLY, "Invalid Content-Length: value"), open_head,
+     Failure::truncated, "Content-Length"},
+    {"nonsense", ended(CURLE_WEIRD_SERVER_REPLY, "Invalid status line"), no_head, Failure::protocol, "status line"},
+    {"a status line that libcurl reads as 200", ended(CURLE_OK), unreadable_status, Failure::protocol, "status line"},
+    {"a line without a colon", ended(CURLE_BAD_FUNCTION_ARGUMENT), open_head, Failure::protocol, "header line"},
+    {"a bad argument before it was sent", not_sent(ended(CURLE_BAD_FUNCTION_ARGUMENT)), no_head, Failure::other},
+
+    {"a body over the limit", with(ended(CURLE_WRITE_ERROR), {&Evidence::body_over_limit}), whole_head,
+     Failure::too_large, "max_response"},
+    {"headers over our limit", with(ended(CURLE_WRITE_ERROR), {&Evidence::headers_over_limit}), open_head,
+     Failure::protocol, "262144 bytes"},
+    {"a line over libcurl's limit", having_read(ended(CURLE_OUT_OF_MEMORY), much), open_head, Failure::protocol,
+     "headers are over"},
+    {"the same, as 8.6 says it", ended(static_cast<CURLcode>(100)), open_head, Failure::protocol, "headers are over"},
+    {"no memory for a short line", having_read(ended(CURLE_OUT_OF_MEMORY), 1000), open_head, Failure::memory},
+    {"no memory behind the headers", having_read(ended(CURLE_OUT_OF_MEMORY), much), whole_head, Failure::memory},
+    {"no memory before it was sent", having_read(not_sent(ended(CURLE_OUT_OF_MEMORY)), much), no_head, Failure::memory},
+    {"no memory in a callback", with(ended(CURLE_WRITE_ERROR), {&Evidence::out_of_memory}), open_head, Failure::memory,
+     "memory"},
+    {"HTTP/2 headers over libcurl's limit", having_read(ended(CURLE_HTTP2, "nghttp2: callback function failed"), much),
+     no_head, Failure::protocol, "headers are over"},
+    {"a frame of a stream that nobody opened", ended(CURLE_HTTP2, "nghttp2: callback function failed"), no_head,
+     Failure::reset, "callback"},
+    {"headers in many frames", ended(CURLE_HTTP2, "Too many CONTINUATION frames"), no_head, Failure::protocol,
+     "headers are over"},
+
+    {"dead before it was sent", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::dead_before_send}),
+     no_head, Failure::reset, "given up by the other side"},
+    {"dead on reuse", with(ended(CURLE_ABORTED_BY_CALLBACK), {&Evidence::sent_again}), no_head, Failure::reset,
+     "died before an answer"},
+    {"a reset", ended(CURLE_RECV_ERROR, "Recv failure: Connection reset by peer"), no_head, Failure::reset, "reset"},
+    {"an answer of nothing", ended(CURLE_GOT_NOTHING), no_head, Failure::reset},
+    {"too short", ended(CURLE_PARTIAL_FILE), whole_head, Failure::truncated},
+    {"out of time", ended(CURLE_OPERATION_TIMEDOUT, "Operation timed out"), whole_head, Failure::timeout, "timed out"},
+    {"a name without an address", not_sent(ended(CURLE_COULDNT_RESOLVE_HOST)), no_head, Failure::resolve},
+    {"nobody listens", not_sent(ended(CURLE_COULDNT_CONNECT)), no_head, Failure::connect},
+
+    {"a foreign certificate", not_sent(ended(CURLE_PEER_FAILED_VERIFICATION)), no_head, Failure::tls},
+    {"a handshake that breaks off", not_sent(ended(CURLE_SSL_CONNECT_ERROR, "unexpected eof")), no_head,
+     Failure::handshake},
+    {"our certificate refused in the handshake",
+     not_sent(ended(CURLE_SSL_CONNECT_ERROR, "sslv3 alert bad certificate")), no_head, Failure::certificate},
+    {"our certificate refused in TLS 1.3", ended(CURLE_RECV_ERROR, "tlsv13 alert certificate required"), no_head,
+     Failure::certificate},
+    {"an alert about something else", ended(CURLE_RECV_ERROR, "tlsv1 alert internal error"), no_head, Failure::reset},
+    {"our certificate cannot be used", not_sent(ended(CURLE_SSL_CERTPROBLEM)), no_head, Failure::certificate},
+
+    {"a proxy refuses the tunnel", in_tunnel(not_sent(ended(CURLE_RECV_ERROR)), 407), no_head, Failure::proxy, "407"},
+    {"a tunnel that was made", in_tunnel(ended(CURLE_RECV_ERROR, "reset"), 200), no_head, Failure::reset},
+    {"an unknown kind of proxy",
+     not_sent(ended(CURLE_COULDNT_CONNECT, "Unsupported proxy scheme for 'x://u:secret@h'")), no_head, Failure::proxy,
+     "not supported"},
+};
+
+TEST(Diagnose, SaysOfEachResultWhatItMeans) {
+  for (const auto& row : table) {
+    HeadReader head;
+    for (const auto line : row.head) head.take(line);
+    const auto found = diagnose(row.evidence, head);
+    EXPECT_EQ(found.failure, row.failure) << row.what << ": " << found.reason;
+    EXPECT_NE(found.reason.find(row.reason), std::string::npos) << row.what << ": " << found.reason;
+    EXPECT_EQ(found.reason.empty(), found.failure == Failure::none) << row.what;
+    EXPECT_EQ(found.reason.find("secret"), std::string::npos) << row.what;
+    EXPECT_EQ(found.has_status, &row.head != &unreadable_status) << row.what;
+    EXPECT_EQ(found.died_on_reuse, row.evidence.sent_again) << row.what;
+  }
+}
+
+// Whatever else is known, an end that we made ourselves is told as that.
+TEST(Diagnose, OwnLimitsComeFirst) {
+  for (int code = 0; code <= 100; ++code) {
+    auto evidence = ended(static_cast<CURLcode>(code));
+    evidence.body_over_limit = true;
+    evidence.sent_again = true;
+    EXPECT_EQ(diagnose(evidence, {}).failure, Failure::too_large) << code;
+    evidence.body_over_limit = false;
+    evidence.headers_over_limit = true;
+    EXPECT_EQ(diagnose(evidence, {}).failure, Failure::protocol) << code;
+  }
+}
+
+// No result but a whole answer is a success.
+TEST(Diagnose, NoOtherCodeIsASuccess) {
+  HeadReader head;
+  for (const auto line : whole_head) head.take(line);
+  for (int code = 1; code <= 100; ++code) {
+    auto evidence = ended(static_cast<CURLcode>(code));
+    EXPECT_NE(diagnose(evidence, head).failure, Failure::none) << code;
+  }
+}
+
+}  // namespace
+}  // namespace billcore::detail
