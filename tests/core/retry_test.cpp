@@ -8,6 +8,7 @@
 #include <deque>
 #include <mutex>
 
+#include "call/rules.hpp"
 #include "call/session.hpp"
 #include "support/server.hpp"
 

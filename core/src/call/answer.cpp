@@ -3,9 +3,9 @@
 #include <new>
 #include <utility>
 
-#include "billcore/detail/outcome.hpp"
 #include "call/redact.hpp"
 #include "call/retry.hpp"
+#include "call/rules.hpp"
 #include "http/head.hpp"
 #include "json/json_scan.hpp"
 
@@ -14,46 +14,16 @@ namespace {
 
 constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are kept
 constexpr std::size_t shown_body = 200;
-constexpr const char* no_memory_for_answer = "memory ran out while the answer was read";
-constexpr const char* look_first = "; it may or may not have happened: look before you send it again";
 constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes of an error's body that is parsed
 
 std::string ending(int attempts) { return attempts > 1 ? " (attempt " + std::to_string(attempts) + "): " : ": "; }
 
 std::string explain(const RequestInfo& request, const Transfer& transfer) {
-  const auto reason = one_line(scrub(transfer.reason, request.terms.api_key), shown_body);
-  switch (transfer.failure) {
-    case Failure::resolve:
-      return "the host name was not found (" + reason + "): check base_url, proxy and DNS";
-    case Failure::connect:
-      return "no connection (" + reason + "): check base_url and proxy, and that the service is reachable";
-    case Failure::handshake:
-      return "TLS broke off (" + reason +
-             "): check that base_url is an https address, that the service offers TLS 1.2, and whether it wants a "
-             "client_certificate";
-    case Failure::tls:
-      return "TLS failed (" + reason + "): check the host name and the certificate, or pass ca_bundle";
-    case Failure::certificate:
-      return "the client's certificate is missing or not accepted (" + reason +
-             "): pass client_certificate, a PEM file with a certificate that the service knows and the key of it";
-    case Failure::proxy:
-      return "no way through the proxy (" + reason + "): check proxy, its user name and password, and what it allows";
-    case Failure::timeout:
-      return std::string(transfer.sent ? "no complete answer" : "nothing was sent") + " within the time-out (" +
-             reason + "): raise timeout if the service is known to be slow";
-    case Failure::reset:
-      return "the connection broke (" + reason + ")";
-    case Failure::truncated:
-      return "the answer is incomplete (" + reason + ")";
-    case Failure::protocol:
-      return "the answer is not HTTP as expected (" + reason + "): check base_url";
-    case Failure::memory:
-      return no_memory_for_answer;
-    case Failure::too_large:
-      return reason + ": raise max_response if such answers are expected";
-    default:
-      return "the transfer failed (" + reason + ")";
-  }
+  const auto& rule = rule_of(transfer.failure);
+  if (transfer.failure == Failure::memory) return rule.before;
+  const bool waited_in_vain = transfer.failure == Failure::timeout && !transfer.sent;
+  return (waited_in_vain ? "nothing was sent within the time-out (" : rule.before) +
+         one_line(scrub(transfer.reason, request.terms.api_key), shown_body) + rule.behind;
 }
 
 [[noreturn]] void throw_failure(const RequestInfo& request, Transfer&& transfer) {
@@ -63,51 +33,14 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
   detail.http_status = transfer.status;
   auto text = explain(request, transfer);
   if (!unknown) {
-    throw Error(code_of(transfer.failure), subject(request) + text, std::move(detail));
+    throw Error(rule_of(transfer.failure).error, subject(request) + text, std::move(detail));
   }
   detail.outcome_unknown = true;
   detail.attempted_at = transfer.sent_at;
-  detail.cause = code_of(transfer.failure);
+  detail.cause = rule_of(transfer.failure).error;
   detail.cause_message = std::move(text);
-  auto message = subject(request) + "sent, but " + detail.cause_message + look_first;
+  auto message = subject(request) + "sent, but " + detail.cause_message + "; " + look_first;
   throw Error(ErrorCode::outcome_unknown, std::move(message), std::move(detail));
-}
-
-ErrorCode code_of_status(int status) noexcept {
-  switch (status) {
-    case 401:
-      return ErrorCode::authentication;
-    case 402:
-      return ErrorCode::payment;
-    case 404:
-      return ErrorCode::not_found;
-    case 422:
-      return ErrorCode::validation;
-    case 429:
-      return ErrorCode::rate_limit;
-    default:
-      return status >= 500 ? ErrorCode::server : ErrorCode::api;
-  }
-}
-
-const char* meaning_of_status(int status) noexcept {
-  switch (status) {
-    case 401:
-      return "the API key is missing or invalid";
-    case 402:
-      return "the charge could not be processed";
-    case 404:
-      return "not found, or the API key belongs to another account";
-    case 422:
-      return "the request was refused as invalid";
-    case 429:
-      return "too many requests";
-    default:
-      break;
-  }
-  if (status >= 500) return "the service failed";
-  if (status >= 300 && status < 400) return "the service redirects, which is not followed: check base_url";
-  return "the service refused the request";
 }
 
 // `error.code` and `error.message` of the interface's error body, where the body is one.
@@ -162,8 +95,8 @@ Error AnswerTerms::make_no_memory_after_send() {
   ErrorDetail detail;
   detail.outcome_unknown = true;
   detail.cause = ErrorCode::out_of_memory;
-  detail.cause_message = no_memory_for_answer;
-  auto message = "sent, but " + detail.cause_message + look_first;
+  detail.cause_message = rule_of(Failure::memory).before;
+  auto message = "sent, but " + detail.cause_message + "; " + look_first;
   return {ErrorCode::outcome_unknown, std::move(message), std::move(detail)};
 }
 
@@ -174,8 +107,8 @@ void throw_no_memory_after_send(const RequestInfo& request, int status, std::int
     detail.outcome_unknown = true;
     detail.attempted_at = sent_at;
     detail.cause = ErrorCode::out_of_memory;
-    detail.cause_message = no_memory_for_answer;
-    auto message = subject(request) + "sent, but " + detail.cause_message + look_first;
+    detail.cause_message = rule_of(Failure::memory).before;
+    auto message = subject(request) + "sent, but " + detail.cause_message + "; " + look_first;
     throw Error(ErrorCode::outcome_unknown, std::move(message), std::move(detail));
   } catch (const std::bad_alloc&) {
     throw request.terms.no_memory_after_send;
@@ -197,32 +130,6 @@ ErrorDetail detail_of(const RequestInfo& request) {
   detail.path = request.path;
   detail.attempts = request.attempts;
   return detail;
-}
-
-ErrorCode code_of(Failure failure) noexcept {
-  switch (failure) {
-    case Failure::timeout:
-      return ErrorCode::timeout;
-    case Failure::handshake:
-    case Failure::tls:
-    case Failure::certificate:
-      return ErrorCode::tls;
-    case Failure::too_large:
-      return ErrorCode::decode;
-    case Failure::none:
-    case Failure::resolve:
-    case Failure::connect:
-    case Failure::reset:
-    case Failure::truncated:
-    case Failure::protocol:
-    case Failure::proxy:
-      return ErrorCode::connection;
-    case Failure::memory:
-      return ErrorCode::out_of_memory;
-    case Failure::other:
-      return ErrorCode::transport;
-  }
-  return ErrorCode::transport;
 }
 
 void ReceivedInfo::parse() const {
@@ -255,27 +162,28 @@ Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
 
 void require_success(const RequestInfo& request, const Answer& answer) {
   const int status = answer.info->status();
-  if (status >= 200 && status < 300) return;
+  const auto& rule = rule_of(status);
+  if (rule.outcome == Outcome::done) return;
   auto detail = detail_of(request);
   detail.http_status = status;
   detail.request_id = answer.info->request_id();
   detail.body = kept_text(scrub(answer.body, request.terms.api_key, kept_body + 4), kept_body);
-  detail.outcome_unknown = request.is_write() && outcome_of_status(status) == Outcome::unknown;
+  detail.outcome_unknown = request.is_write() && rule.outcome == Outcome::unknown;
   if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
   if (const auto wait = retry_after(answer.info->head(), unix_seconds())) {
     detail.retry_after = static_cast<double>(wait->count()) / 1000;
   }
   read_error_body(request, answer.body, detail);
 
-  auto message = subject(request) + std::to_string(status) + ' ' + meaning_of_status(status);
+  auto message = subject(request) + std::to_string(status) + ' ' + rule.meaning;
   if (!detail.api_message.empty()) {
     message += ": " + one_line(detail.api_message, shown_body);
   } else if (const auto shown = one_line(detail.body, shown_body); !shown.empty() && shown != "null") {
     message += ": " + shown;
   }
   if (!detail.api_code.empty()) message += " (" + one_line(detail.api_code, shown_body) + ')';
-  if (detail.outcome_unknown) message += "; it may or may not have happened: look before you send it again";
-  throw Error(code_of_status(status), std::move(message), std::move(detail));
+  if (detail.outcome_unknown) message += std::string("; ") + look_first;
+  throw Error(rule.error, std::move(message), std::move(detail));
 }
 
 Value read_resource(const RequestInfo& request, Answer&& answer) {

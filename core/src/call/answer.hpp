@@ -65,7 +65,6 @@ struct Answer {
   std::int64_t sent_at = 0;  // UTC microseconds
 };
 
-[[nodiscard]] ErrorCode code_of(Failure failure) noexcept;
 /// How the messages of a request's errors begin: "GET /order/1 (attempt 2): "; of a list's "GET /products?page=57: ", with no
 /// other parameter, since those may be secret.
 [[nodiscard]] std::string subject(const RequestInfo& request);

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "billcore/detail/outcome.hpp"
 #include "call/redact.hpp"
+#include "call/rules.hpp"
 #include "http/head.hpp"
 #include "http/url.hpp"
 #include "json/json_scan.hpp"
@@ -23,7 +23,7 @@ void tell(Hooks& hooks, void (Hooks::*hook)(const Attempt&), const Attempt& atte
 // HTTP/2 resets with NO_ERROR nor an early end of a connection. An error is known by its status, whatever its body.
 bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   if (transfer.failure != Failure::none || transfer.is_delimited) return false;
-  if (transfer.status < 200 || transfer.status >= 300) return false;
+  if (rule_of(transfer.status).outcome != Outcome::done) return false;
   return (operation.promises_json || !transfer.body.empty()) && ends_within_json(transfer.body);
 }
 
@@ -56,7 +56,7 @@ Attempt Exchange::about(const Transfer* transfer) {
     shown_id_ = scrub(find_header(transfer->head, answers.request_id_header), answers.api_key);
     out.request_id = shown_id_;
   } else {
-    out.failure = code_of(transfer->failure);
+    out.failure = rule_of(transfer->failure).error;
   }
   return out;
 }
@@ -199,7 +199,7 @@ Answer Exchange::answer() {
 
 void Exchange::throw_if_sent() {
   if (!done_ && running_ != nullptr) left_ = cancel();
-  const bool refused = status_ != 0 && outcome_of_status(status_) == Outcome::refused;
+  const bool refused = status_ != 0 && rule_of(status_).outcome == Outcome::refused;
   if (operation_.is_write() && left_.sent && !refused) throw_no_memory_after_send(request(), status_, left_.sent_at);
 }
 

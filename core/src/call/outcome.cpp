@@ -1,9 +1,9 @@
 #include "billcore/detail/outcome.hpp"
 
+#include "call/rules.hpp"
+
 namespace billcore::detail {
 namespace {
-
-constexpr const char* unknown = "it may or may not have happened: look before you send it again";
 
 const char* meaning(Outcome outcome) noexcept {
   switch (outcome) {
@@ -12,17 +12,14 @@ const char* meaning(Outcome outcome) noexcept {
     case Outcome::refused:
       return "it was refused";
     case Outcome::unknown:
-      return unknown;
+      return look_first;
   }
-  return unknown;
+  return look_first;
 }
 
 }  // namespace
 
-Outcome outcome_of_status(int status) noexcept {
-  if (status >= 200 && status < 300) return Outcome::done;
-  return status >= 400 && status < 500 && status != 408 ? Outcome::refused : Outcome::unknown;
-}
+Outcome outcome_of_status(int status) noexcept { return rule_of(status).outcome; }
 
 std::string interrupted_after_answer(std::string_view subject, int status, const std::optional<Value>& data) {
   constexpr std::size_t longest = 80;
@@ -38,7 +35,7 @@ std::string interrupted_after_error(const Error& error) {
   const auto& detail = error.detail();
   const auto subject = detail.method + ' ' + detail.path + ": ";
   // A truncated answer has a status, too: `outcome_unknown` of the error says whether it was complete.
-  if (error.code() == ErrorCode::outcome_unknown) return subject + "interrupted after it was sent; " + unknown;
+  if (error.code() == ErrorCode::outcome_unknown) return subject + "interrupted after it was sent; " + look_first;
   if (detail.http_status == 0) return subject + "interrupted, and nothing was sent";
   return interrupted_after_answer(subject, detail.http_status);
 }

@@ -7,6 +7,7 @@
 #include <random>
 #include <string_view>
 
+#include "call/rules.hpp"
 #include "http/head.hpp"
 #include "http/libcurl.hpp"
 
@@ -35,30 +36,6 @@ class Chance {
 };
 
 }  // namespace
-
-bool may_repeat(bool write, const Transfer& transfer) noexcept {
-  switch (transfer.failure) {
-    case Failure::resolve:
-    case Failure::connect:
-    case Failure::handshake:
-      return !transfer.sent;
-    case Failure::reset:
-    case Failure::truncated:
-      return !write || !transfer.sent;
-    case Failure::none:
-      return !write && (transfer.status == 408 || transfer.status == 429 || transfer.status >= 500);
-    case Failure::tls:  // a certificate does not get better
-    case Failure::certificate:
-    case Failure::timeout:  // the deadline is the whole call's
-    case Failure::too_large:
-    case Failure::protocol:
-    case Failure::proxy:
-    case Failure::memory:
-    case Failure::other:
-      break;
-  }
-  return false;
-}
 
 std::optional<milliseconds> wait_before_next(const Tries& tries, const Transfer& transfer, SteadyClock::time_point now,
                                              double chance) noexcept {

@@ -27,10 +27,6 @@ inline constexpr auto longest_backoff = std::chrono::milliseconds(8'000);
 /// A service that asks for more than this is not waited for.
 inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 
-/// May this exchange be made once more? A write only when nothing of it was sent; a GET also after a broken answer and
-/// the statuses 408, 429 and 5xx.
-[[nodiscard]] bool may_repeat(bool write, const Transfer& transfer) noexcept;
-
 /// How long to wait before the next attempt; nothing when there must be none. Exponential backoff with full jitter
 /// (`chance` from 0 to 1), none at all when the connection was dead already, or what the service asks for. A wait that
 /// does not fit into the deadline is not begun.

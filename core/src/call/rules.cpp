@@ -1,0 +1,97 @@
+#include "call/rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+
+namespace billcore::detail {
+namespace {
+
+constexpr const char* refused = "the service refused the request";
+
+// Service interface: Errors. The first row that holds a status counts.
+constexpr std::array statuses{
+    StatusRule{200, 299, ErrorCode::ok, Repeat::never, Outcome::done, "done"},
+    StatusRule{300, 399, ErrorCode::api, Repeat::never, Outcome::unknown,
+               "the service redirects, which is not followed: check base_url"},
+    StatusRule{401, 401, ErrorCode::authentication, Repeat::never, Outcome::refused,
+               "the API key is missing or invalid"},
+    StatusRule{402, 402, ErrorCode::payment, Repeat::never, Outcome::refused, "the charge could not be processed"},
+    StatusRule{404, 404, ErrorCode::not_found, Repeat::never, Outcome::refused,
+               "not found, or the API key belongs to another account"},
+    // The service gave up waiting, and says nothing about what it had received by then.
+    StatusRule{408, 408, ErrorCode::api, Repeat::read, Outcome::unknown, refused},
+    StatusRule{422, 422, ErrorCode::validation, Repeat::never, Outcome::refused, "the request was refused as invalid"},
+    StatusRule{429, 429, ErrorCode::rate_limit, Repeat::read, Outcome::refused, "too many requests"},
+    StatusRule{400, 499, ErrorCode::api, Repeat::never, Outcome::refused, refused},
+    StatusRule{500, std::numeric_limits<int>::max(), ErrorCode::server, Repeat::read, Outcome::unknown,
+               "the service failed"},
+    StatusRule{std::numeric_limits<int>::min(), 199, ErrorCode::api, Repeat::never, Outcome::unknown, refused},
+};
+
+constexpr std::array failures{
+    FailureRule{Failure::none, ErrorCode::connection, Repeat::never, "", ""},
+    FailureRule{Failure::resolve, ErrorCode::connection, Repeat::unless_sent, "the host name was not found (",
+                "): check base_url, proxy and DNS"},
+    FailureRule{Failure::connect, ErrorCode::connection, Repeat::unless_sent, "no connection (",
+                "): check base_url and proxy, and that the service is reachable"},
+    FailureRule{Failure::handshake, ErrorCode::tls, Repeat::unless_sent, "TLS broke off (",
+                "): check that base_url is an https address, that the service offers TLS 1.2, and whether it wants a "
+                "client_certificate"},
+    // A certificate does not get better.
+    FailureRule{Failure::tls, ErrorCode::tls, Repeat::never, "TLS failed (",
+                "): check the host name and the certificate, or pass ca_bundle"},
+    FailureRule{Failure::certificate, ErrorCode::tls, Repeat::never,
+                "the client's certificate is missing or not accepted (",
+                "): pass client_certificate, a PEM file with a certificate that the service knows and the key of it"},
+    // The deadline is that of the whole call.
+    FailureRule{Failure::timeout, ErrorCode::timeout, Repeat::never, "no complete answer within the time-out (",
+                "): raise timeout if the service is known to be slow"},
+    FailureRule{Failure::reset, ErrorCode::connection, Repeat::unless_received, "the connection broke (", ")"},
+    FailureRule{Failure::truncated, ErrorCode::connection, Repeat::unless_received, "the answer is incomplete (", ")"},
+    FailureRule{Failure::too_large, ErrorCode::decode, Repeat::never, "",
+                ": raise max_response if such answers are expected"},
+    FailureRule{Failure::protocol, ErrorCode::connection, Repeat::never, "the answer is not HTTP as expected (",
+                "): check base_url"},
+    FailureRule{Failure::proxy, ErrorCode::connection, Repeat::never, "no way through the proxy (",
+                "): check proxy, its user name and password, and what it allows"},
+    FailureRule{Failure::memory, ErrorCode::out_of_memory, Repeat::never, "memory ran out while the answer was read",
+                ""},
+    FailureRule{Failure::other, ErrorCode::transport, Repeat::never, "the transfer failed (", ")"},
+};
+
+constexpr bool are_in_order() {
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    if (static_cast<std::size_t>(failures.at(i).failure) != i) return false;
+  }
+  return static_cast<std::size_t>(Failure::other) + 1 == failures.size();
+}
+static_assert(are_in_order(), "each Failure has its row");
+
+}  // namespace
+
+const StatusRule& rule_of(int status) noexcept {
+  return *std::find_if(statuses.begin(), statuses.end(),
+                       [status](const StatusRule& row) { return status >= row.first && status <= row.last; });
+}
+
+const FailureRule& rule_of(Failure failure) noexcept { return failures[static_cast<std::size_t>(failure)]; }
+
+bool may_repeat(bool write, const Transfer& transfer) noexcept {
+  const auto repeat =
+      transfer.failure == Failure::none ? rule_of(transfer.status).repeat : rule_of(transfer.failure).repeat;
+  switch (repeat) {
+    case Repeat::never:
+      return false;
+    case Repeat::read:
+      return !write;
+    case Repeat::unless_received:
+      return !write || !transfer.sent;
+    case Repeat::unless_sent:
+      return !transfer.sent;
+  }
+  return false;
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,47 @@
+// What each status and each failure means, as two tables: the error, its text, whether the request may be sent again, and what
+// becomes of a write. Pure; internal.
+#pragma once
+
+#include <cstdint>
+
+#include "billcore/detail/outcome.hpp"
+#include "billcore/error.hpp"
+#include "http/transfer.hpp"
+
+namespace billcore::detail {
+
+/// When may a request be sent again, as far as the other side is concerned?
+enum class Repeat : std::uint8_t {
+  never,
+  read,             // a write was, or may have been, carried out
+  unless_received,  // a read always, a write when nothing of it was sent
+  unless_sent,      // neither, once a part of it was sent
+};
+
+struct StatusRule {
+  int first;
+  int last;
+  ErrorCode error;
+  Repeat repeat;
+  Outcome outcome;  // of a write
+  const char* meaning;
+};
+
+struct FailureRule {
+  Failure failure;
+  ErrorCode error;
+  Repeat repeat;
+  // The text of the error is `before`, the reason, `behind`; of `memory` the first alone.
+  const char* before;
+  const char* behind;
+};
+
+[[nodiscard]] const StatusRule& rule_of(int status) noexcept;
+[[nodiscard]] const FailureRule& rule_of(Failure failure) noexcept;
+/// May the request be sent once more after this?
+[[nodiscard]] bool may_repeat(bool write, const Transfer& transfer) noexcept;
+
+/// Ends the text about a write whose outcome is unknown.
+inline constexpr const char* look_first = "it may or may not have happened: look before you send it again";
+
+}  // namespace billcore::detail
