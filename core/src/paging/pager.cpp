@@ -1,20 +1,18 @@
 #include "billcore/pager.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "billcore/error.hpp"
 #include "call/answer.hpp"
 #include "paging/pager_core.hpp"
+#include "paging/pager_state.hpp"
 
 namespace billcore {
 namespace detail {
 namespace {
 
 constexpr std::size_t least_window = 18;  // pages
-constexpr int max_same_pages = 3;
-constexpr int max_pages_without_news = 18;
 
 std::optional<std::int64_t> optional_number(const Node* pagination, std::string_view field) noexcept {
   const Node* found = member(pagination, field);
@@ -52,185 +50,106 @@ std::vector<std::uint64_t> ids_of(const Node* data) {
 
 PagerCore::PagerCore(std::unique_ptr<PageSource> source, const PagerOptions& options)
     : source_(std::move(source)),
-      first_page_(options.first_page),
-      concurrency_(std::max<std::int64_t>(options.concurrency, 1)),
       strict_(options.strict),
       list_(options.list),
       path_(options.path),
-      next_number_(options.first_page),
-      ahead_(concurrency_),
-      counted_(options.first_page == 1 ? std::optional<std::int64_t>(0) : std::nullopt),
-      known_(options.strict ? 0 : std::max(least_window, static_cast<std::size_t>(concurrency_) * 2 + 2)) {
-  if (first_page_ < 1) {
-    throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(first_page_) + ": pages count from 1");
+      plan_(options.first_page, options.concurrency),
+      drift_(options.strict ? 0 : std::max(least_window, static_cast<std::size_t>(options.concurrency) * 2 + 2),
+             options.first_page == 1) {
+  if (options.first_page < 1) {
+    throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(options.first_page) + ": pages count from 1");
   }
-  if (options.resume) resume(*options.resume, options.list);
+  if (options.resume) resume(*options.resume);
 }
 
-void PagerCore::resume(std::string_view text, std::uint64_t list) {
+void PagerCore::resume(std::string_view text) {
   const auto state = read_state(text);
   if (!state) throw Error(ErrorCode::invalid_argument, "resume is not the state of a pager: pass it as it was given");
-  if (state->list != list) {
+  if (state->list != list_) {
     throw Error(ErrorCode::invalid_argument, "resume is the state of another list: pass the same arguments with it");
   }
   if (strict_) {
     throw Error(ErrorCode::invalid_argument,
                 "resume and strict do not go together: a second reading needs the whole first");
   }
-  next_number_ = state->page;
+  plan_.resume_at(state->page);
   fetched_ = state->fetched;
-  total_ = state->total;
-  counted_ = state->counted;
-  noticed_ = state->noticed;
-  for (const auto id : state->ids) known_.add(id);
+  drift_.resume(state->noticed, state->total, state->counted);
+  drift_.resume(state->ids, state->fetched > 0 ? std::optional(state->seen) : std::nullopt);
   yielded_ = state->ids;
-  if (state->fetched > 0) resumed_ = state->seen;
 }
 
 std::string PagerCore::state() const {
   PagerState out;
   out.list = list_;
   out.fetched = fetched_;
-  out.total = total_;
-  if (second_ && fetched_ > first_fetched_) {
+  out.total = drift_.total();
+  if (second_ && fetched_ > first_reading_.fetched) {
     // Nobody goes on with a second reading, since it goes by the whole of the first: it stays behind that one.
-    const bool whole = ended_ && !buffered();
-    out.page = first_reading_;
+    const bool whole = plan_.has_ended() && !buffered();
+    out.page = first_reading_.pages;
     out.seen = -1;
-    out.noticed = whole ? noticed_ : "stopped";
-    out.ids = first_ids_;
+    out.noticed = whole ? drift_.noticed() : "stopped";
+    out.ids = first_reading_.ids;
     std::erase(out.ids, 0U);
     return write_state(out);
   }
-  out.page = second_ ? first_reading_ : due();
-  out.noticed = second_ ? first_noticed_ : noticed_;
-  out.counted = second_ ? first_counted_ : counted_;
+  out.page = second_ ? first_reading_.pages : plan_.due();
+  out.noticed = second_ ? first_reading_.noticed : drift_.noticed();
+  out.counted = second_ ? first_reading_.counted : drift_.counted();
   out.ids = yielded_;
-  if (page_) {
-    if (out.counted) *out.counted -= static_cast<std::int64_t>(page_->items.size() - position_);
-    const auto taken = page_ids_.begin() + static_cast<std::ptrdiff_t>(position_);
-    out.ids.insert(out.ids.end(), page_ids_.begin(), taken);
-    if (taken != page_ids_.end()) out.page = page_number_;
-    if (out.page == page_number_)
-      out.seen = known_here_ + (taken - page_ids_.begin()) - std::count(page_ids_.begin(), taken, 0U);
+  if (cursor_.has_page()) {
+    if (out.counted) *out.counted -= static_cast<std::int64_t>(cursor_.left());
+    const auto taken = cursor_.taken_ids();
+    out.ids.insert(out.ids.end(), taken.begin(), taken.end());
+    if (cursor_.left() > 0) out.page = cursor_.number();
+    if (out.page == cursor_.number()) out.seen = cursor_.given_ids();
   }
-  if (border_ > 0) out.seen = -1;
+  if (plan_.is_rereading()) out.seen = -1;
   std::erase(out.ids, 0U);
   return write_state(out);
 }
 
-void PagerCore::notice(std::string_view reason) noexcept {
-  if (noticed_.empty()) noticed_ = reason;
-}
+// first() is to cost one request: others are made when a second item is asked for. A second reading goes from page to page,
+// since then nothing can move past it unseen.
+bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 0 && !second_; }
 
-std::optional<Wanted> PagerCore::wanted() const noexcept {
-  if (ended_) return std::nullopt;
-  if (const auto more = ahead()) return more;
-  return Wanted{due(), due(), 1, anew_};
-}
+std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
 
-std::optional<Wanted> PagerCore::ahead() const noexcept {
-  // first() is to cost one request: others are made when a second item is asked for. A second reading goes from page to page,
-  // since then nothing can move past it unseen.
-  if (ahead_ <= 1 || taken_ == 0 || fetched_ == 0 || ended_ || border_ > 0 || second_) return std::nullopt;
-  return Wanted{next_number_, last_number_, ahead_, anew_};
-}
-
-// Are there items on it that were yielded before, from another page?
-bool PagerCore::overlaps(const Ids& ids) noexcept {
-  if (second_ || ids == previous_) return false;
-  const auto known = [this](std::uint64_t id) { return id != 0 && known_.contains(id); };
-  const auto seen = std::exchange(resumed_, std::nullopt).value_or(0);
-  return seen >= 0 && std::count_if(ids.begin(), ids.end(), known) != seen;
-}
-
-// Did the list move since the page before was read?
-PagerCore::Move PagerCore::move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk) noexcept {
-  const bool changed = total && total_ && *total != *total_;
-  const bool again = overlaps(ids);
-  if (shrunk) notice("list_shrank");
-  if (changed) notice("total_changed");
-  if (again) notice("overlap");
-  if (changed && *total > *total_) return Move::grown;
-  return shrunk || changed || again ? Move::other : Move::none;
-}
-
-// A page that was read too early, or that something moved past, is not taken. True when others are to be read first.
-bool PagerCore::must_read_again(Move move, std::int64_t number) noexcept {
-  if (move == Move::none || mended_ == number) return false;
-  if (move == Move::grown) {
-    // New records come at the head and push others down: nothing is lost behind a page that was read since.
-    if (number > announced_) return false;
-    mended_ = number;
-  } else {
-    // What moved up is on the page before by now.
-    if (number == 1) return false;
-    border_ = number;
-  }
-  anew_ = true;
-  announced_ = 0;
-  ahead_ = 1;  // pages of a list that moves are better read one after the other
-  return true;
-}
+std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may_prefetch()); }
 
 void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
-  const bool rereading = border_ > 0;
-  const bool all_have_ids = std::find(ids.begin(), ids.end(), 0U) == ids.end();
-  if (!rereading) {
-    const auto is_new = [this](std::uint64_t id) { return id == 0 || !known_.contains(id); };
-    if (all_have_ids) check_repetition(ids, std::any_of(ids.begin(), ids.end(), is_new));
-    previous_.clear();
-    if (all_have_ids) previous_.assign(ids.begin(), ids.end());
-  }
-  // Only a page that is taken is remembered: after an error the same page is asked for again. What is read again does not
-  // move the window on, or a list could repeat itself outside it.
-  known_.begin_reading(second_ || page_number_ > highest_);
-  highest_ = std::max(highest_, page_number_);
+  const bool rereading = plan_.is_rereading();
+  if (!rereading) drift_.compare(ids, !second_ || plan_.due() > first_reading_.pages);
+  // Only a page that is taken is remembered: after an error the same page is asked for again.
+  const bool of_new_page = plan_.take(cursor_.number());
+  drift_.begin_page(second_ || of_new_page);
   page_size_ = std::max(page_size_, ids.size());
-  known_here_ = 0;
-  odd_ = false;
-  page_ids_.clear();
   const Node* item = first(data);
   for (const auto id : ids) {
     const Node* here = std::exchange(item, next(item));
-    if (id == 0 && kind(here) != Value::Kind::object) {  // what has an id is an object
-      odd_ = true;
-      notice("undecodable_item");
-    }
+    const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // what has an id is an object
+    if (!is_object) drift_.notice("undecodable_item");
     // What has no id cannot be told from what was read before: it is yielded by the first reading of its page.
     const auto unknown = rereading || second_ ? RecentIds::Seen::before : RecentIds::Seen::never;
-    const auto seen = id == 0 ? unknown : known_.add(id);
-    if (seen == RecentIds::Seen::in_this_reading) notice("overlap");
-    const bool counts = second_ ? seen != RecentIds::Seen::in_this_reading : seen == RecentIds::Seen::never;
-    if (counted_ && counts) ++*counted_;
-    if (seen != RecentIds::Seen::never) {
-      known_here_ += id == 0 ? 0 : 1;
-      continue;
+    const auto seen = id == 0 ? unknown : drift_.see(id);
+    const bool is_new = seen == RecentIds::Seen::never;
+    if (second_ ? seen != RecentIds::Seen::in_this_reading : is_new) drift_.count_record();
+    if (is_new) {
+      cursor_.keep(here, id, is_object);
+    } else if (id != 0) {
+      cursor_.note_known();
     }
-    page_->items.push_back(here);
-    page_ids_.push_back(id);
-  }
-}
-
-void PagerCore::check_repetition(const Ids& ids, bool any_new) {
-  if (ids.empty()) return;
-  same_pages_ = ids == previous_ ? same_pages_ + 1 : 1;
-  if (same_pages_ > 1) notice("repeated_page");
-  pages_without_news_ = any_new || (second_ && next_number_ <= first_reading_) ? 0 : pages_without_news_ + 1;
-  if (same_pages_ >= max_same_pages || pages_without_news_ >= max_pages_without_news) {
-    throw Error(ErrorCode::pagination,
-                "the list repeats itself: the same records came again; the service does not honour `page`");
   }
 }
 
 // Before a page changes anything: nothing that is remembered of it allocates. A page of which a part is remembered would look
 // like a list that moved when it is asked for again.
-void PagerCore::make_room(const Ids& ids, PageData& page) {
-  page.items.reserve(ids.size());
-  page_ids_.reserve(ids.size());
-  previous_.reserve(ids.size());
-  known_.reserve(ids.size());
-  if (strict_ && !second_) first_ids_.reserve(yielded_.size() + ids.size());
+void PagerCore::reserve(const Ids& ids, PageData& page) {
+  PageCursor::reserve(page, ids.size());
+  cursor_.reserve(ids.size());
+  drift_.reserve(ids.size());
+  if (strict_ && !second_) first_reading_.ids.reserve(yielded_.size() + ids.size());
 }
 
 void PagerCore::read(const std::shared_ptr<const Document>& document) {
@@ -239,9 +158,10 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto current = page.pagination.current_page();
   const auto last = page.pagination.total_pages();
   const auto total = optional_number(page.pagination.value().node(), "total");
-  const auto number = due();
+  const auto number = plan_.due();
 
-  const bool shrunk = fetched_ > 0 && number > first_page_ && number > last;  // the page before said that it exists
+  // The page before said that this one exists.
+  const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
   if (current != number && !shrunk) {
     throw Error(ErrorCode::pagination,
                 "page " + std::to_string(current) + " came instead: the service does not honour `page`");
@@ -250,71 +170,51 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
     throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
   }
   const auto ids = ids_of(data);
-  make_room(ids, page);
+  reserve(ids, page);
   ++fetched_;
-  const auto move = border_ == 0 && fetched_ > 1 ? move_before(ids, total, shrunk) : Move::none;
-  if (total) total_ = total;
-  last_number_ = last;
-  if (must_read_again(move, number)) return;
-  if (move == Move::none && border_ == 0) ahead_ = std::min(ahead_ * 2, concurrency_);
-  page_.emplace(std::move(page));
-  page_number_ = number;
-  position_ = 0;
+  const bool rereading = plan_.is_rereading();
+  const auto move = !rereading && fetched_ > 1 ? drift_.move_before(ids, total, shrunk, second_) : Move::none;
+  drift_.set_total(total);
+  plan_.came(last);
+  if (plan_.must_read_again(move, number)) return;
+  if (move == Move::none && !rereading) plan_.speed_up();
+  cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
-  anew_ = false;
-  if (border_ > 0) {
-    mended_ = std::exchange(border_, 0);
-    if (page_->items.empty()) page_.reset();
-    if (mended_ <= last) return;  // and now it
-    next_number_ = mended_;       // it has shrunk to before it: this was the end
-  }
-  go_on(last);
+  if (rereading && cursor_.left() == 0) cursor_.close();
+  if (!plan_.go_on()) end_reading();
 }
 
-void PagerCore::go_on(std::int64_t last) {
-  if (next_number_ < last) {
-    ++next_number_;
-    return;
-  }
-  if (counted_ && total_ && *counted_ != *total_) notice("total_differs");
-  if (!strict_ || second_) {
-    ended_ = true;
-    return;
-  }
+void PagerCore::end_reading() noexcept {
+  drift_.compare_count();
+  if (!strict_ || second_) return plan_.end();
   second_ = true;
-  first_reading_ = next_number_;
-  first_fetched_ = fetched_;
-  first_noticed_ = noticed_;
-  first_counted_ = counted_;
-  first_ids_ = yielded_;
-  first_ids_.insert(first_ids_.end(), page_ids_.begin(), page_ids_.end());
-  next_number_ = first_page_;
-  noticed_ = {};  // the second reading decides
-  if (counted_) counted_ = 0;
-  total_.reset();
-  previous_.clear();
-  same_pages_ = 1;
-  mended_ = 0;
-  anew_ = true;
+  first_reading_.pages = plan_.due();
+  first_reading_.fetched = fetched_;
+  first_reading_.noticed = drift_.noticed();
+  first_reading_.counted = drift_.counted();
+  first_reading_.ids.assign(yielded_.begin(), yielded_.end());
+  first_reading_.ids.insert(first_reading_.ids.end(), cursor_.ids().begin(), cursor_.ids().end());
+  plan_.begin_again();
+  drift_.begin_again();
 }
 
 void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
-  if (page_) {
-    yielded_.insert(yielded_.end(), page_ids_.begin(), page_ids_.end());
-    page_ids_.clear();
+  if (cursor_.has_page()) {
+    yielded_.insert(yielded_.end(), cursor_.ids().begin(), cursor_.ids().end());
+    cursor_.forget_ids();
     const auto old = static_cast<std::ptrdiff_t>(yielded_.size() - std::min(yielded_.size(), 2 * page_size_));
     yielded_.erase(yielded_.begin(), yielded_.begin() + old);
   }
-  page_.reset();
-  const auto number = due();
+  cursor_.close();
+  const auto number = plan_.due();
   try {
     read(document);
   } catch (const Error& error) {
-    page_.reset();
+    cursor_.close();
     throw about_page(number, *document, error);
   }
-  if (!first_ && page_ && !page_->items.empty()) first_.emplace(page_->document, page_->items.front());
+  if (!first_ && cursor_.left() > 0) first_.emplace(cursor_.page().document, cursor_.page().items.front());
 }
 
 // What an error says of the page that was not taken: the same as those of a page that did not come.
@@ -336,9 +236,9 @@ Error PagerCore::about_page(std::int64_t number, const Document& document, const
 bool PagerCore::advance() {
   const auto next = wanted();
   if (!next) return false;
-  anew_ = false;
+  plan_.fetching();
   accept(source_->fetch(*next));
-  if (page_) announce();
+  if (cursor_.has_page()) announce();
   return true;
 }
 
@@ -351,18 +251,14 @@ void PagerCore::announce() noexcept try {
   // Whoever waits for the page will be told.
 }
 
-void PagerCore::announced(const Wanted& pages) noexcept {
-  announced_ = std::min(pages.last, pages.page > pages.last - pages.count ? pages.last : pages.page + pages.count - 1);
-}
-
 std::optional<Value> PagerCore::take_item() {
   if (taken_ == 1) announce();
-  if (announced_ > 0 && source_ != nullptr) source_->tend();
+  if (plan_.has_announced() && source_ != nullptr) source_->tend();
   if (!buffered()) return std::nullopt;
   stopped_ = false;
   ++taken_;
-  Value item(page_->document, page_->items[position_++]);
-  return odd_ ? checked(std::move(item), page_number_) : std::move(item);
+  auto item = cursor_.take();
+  return cursor_.may_hold_other_than_objects() ? checked(std::move(item), cursor_.number()) : std::move(item);
 }
 
 // An item that is no object was found when its page came, and is an error when its turn comes.
@@ -374,27 +270,19 @@ Value PagerCore::checked(Value item, std::int64_t number) const {
 void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexcept {
   if (!(mark() == after) || before.fetched != fetched_) return;
   taken_ = before.taken;
-  position_ = before.position;
+  cursor_.set_position(before.position);
   stopped_ = before.stopped;
 }
 
 std::optional<PageData> PagerCore::rest_of_page() {
-  if (!page_) return std::nullopt;
-  for (auto at = position_; odd_ && at < page_->items.size(); ++at) {
-    const Value item(page_->document, page_->items[at]);
-    if (item.is_object()) continue;
-    // Told of once; then the page is given without it.
-    page_->items.erase(page_->items.begin() + static_cast<std::ptrdiff_t>(at));
-    page_ids_.erase(page_ids_.begin() + static_cast<std::ptrdiff_t>(at));
-    static_cast<void>(checked(item, page_number_));
-  }
-  PageData page{page_->document, {}, page_->pagination};
-  page.items.assign(page_->items.begin() + static_cast<std::ptrdiff_t>(position_), page_->items.end());
-  return page;
+  if (!cursor_.has_page()) return std::nullopt;
+  // Told of once; then the page is given without it.
+  if (const auto odd = cursor_.drop_odd()) static_cast<void>(checked(*odd, cursor_.number()));
+  return cursor_.rest();
 }
 
 void PagerCore::skip_page() noexcept {
-  position_ = page_->items.size();
+  cursor_.skip_rest();
   ++taken_;
   stopped_ = false;
 }
@@ -414,26 +302,26 @@ std::optional<Value> PagerCore::next_item() {
 std::optional<PageData> PagerCore::next_page() {
   while (!buffered()) {
     if (!advance()) return std::nullopt;
-    if (page_) break;
+    if (cursor_.has_page()) break;
   }
   return take_page();
 }
 
 std::optional<Value> PagerCore::first_item() {
-  while (fetched_ == 0 || (!first_ && !ended_)) advance();
+  while (fetched_ == 0 || (!first_ && !plan_.has_ended())) advance();
   return known_first();
 }
 
 std::optional<Value> PagerCore::known_first() const {
   if (!first_) return std::nullopt;
-  return checked(*first_, first_page_);
+  return checked(*first_, plan_.first_page());
 }
 
 std::optional<Verdict> PagerCore::verdict() const noexcept {
-  const bool all_taken = ended_ && (!page_ || position_ == page_->items.size());
+  const bool all_taken = plan_.has_ended() && !buffered();
   if (stopped_ && !all_taken) return Verdict{false, "stopped"};
-  if (!ended_) return std::nullopt;
-  return Verdict{noticed_.empty(), noticed_};
+  if (!plan_.has_ended()) return std::nullopt;
+  return Verdict{drift_.noticed().empty(), drift_.noticed()};
 }
 
 void PagerCore::stop() noexcept {

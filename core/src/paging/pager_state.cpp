@@ -1,9 +1,10 @@
-// A pager's state as text: what a later process needs to go on.
+#include "paging/pager_state.hpp"
+
 #include <algorithm>
 #include <array>
 
 #include "base/encoding.hpp"
-#include "paging/pager_core.hpp"
+#include "paging/recent_ids.hpp"
 
 namespace billcore::detail {
 namespace {

@@ -1,0 +1,86 @@
+#include "paging/drift.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "billcore/error.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr int max_same_pages = 3;
+constexpr int max_pages_without_news = 18;
+
+}  // namespace
+
+Drift::Drift(std::size_t window, bool counts)
+    : known_(window), counted_(counts ? std::optional<std::int64_t>(0) : std::nullopt) {}
+
+void Drift::resume(const Ids& yielded, std::optional<std::int64_t> seen) {
+  for (const auto id : yielded) known_.add(id);
+  resumed_ = seen;
+}
+
+void Drift::resume(std::string_view noticed, std::optional<std::int64_t> total,
+                   std::optional<std::int64_t> counted) noexcept {
+  noticed_ = noticed;
+  total_ = total;
+  counted_ = counted;
+}
+
+void Drift::reserve(std::size_t count) {
+  previous_.reserve(count);
+  known_.reserve(count);
+}
+
+// Are there items on it that were yielded before, from another page?
+bool Drift::overlaps(const Ids& ids) noexcept {
+  if (ids == previous_) return false;
+  const auto known = [this](std::uint64_t id) { return id != 0 && known_.contains(id); };
+  const auto seen = std::exchange(resumed_, std::nullopt).value_or(0);
+  return seen >= 0 && std::count_if(ids.begin(), ids.end(), known) != seen;
+}
+
+Move Drift::move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again) noexcept {
+  const bool changed = total && total_ && *total != *total_;
+  const bool overlap = !again && overlaps(ids);
+  if (shrunk) notice("list_shrank");
+  if (changed) notice("total_changed");
+  if (overlap) notice("overlap");
+  if (changed && *total > *total_) return Move::grown;
+  return shrunk || changed || overlap ? Move::other : Move::none;
+}
+
+void Drift::set_total(std::optional<std::int64_t> total) noexcept {
+  if (total) total_ = total;
+}
+
+void Drift::compare(const Ids& ids, bool news_expected) {
+  const bool all_have_ids = std::find(ids.begin(), ids.end(), 0U) == ids.end();
+  if (all_have_ids && !ids.empty()) {
+    same_pages_ = ids == previous_ ? same_pages_ + 1 : 1;
+    if (same_pages_ > 1) notice("repeated_page");
+    const bool any_new = std::any_of(ids.begin(), ids.end(), [this](std::uint64_t id) { return !known_.contains(id); });
+    pages_without_news_ = any_new || !news_expected ? 0 : pages_without_news_ + 1;
+    if (same_pages_ >= max_same_pages || pages_without_news_ >= max_pages_without_news) {
+      throw Error(ErrorCode::pagination,
+                  "the list repeats itself: the same records came again; the service does not honour `page`");
+    }
+  }
+  previous_.clear();
+  if (all_have_ids) previous_.assign(ids.begin(), ids.end());
+}
+
+void Drift::compare_count() noexcept {
+  if (counted_ && total_ && *counted_ != *total_) notice("total_differs");
+}
+
+void Drift::begin_again() noexcept {
+  noticed_ = {};
+  if (counted_) counted_ = 0;
+  total_.reset();
+  previous_.clear();
+  same_pages_ = 1;
+}
+
+}  // namespace billcore::detail
