@@ -125,6 +125,37 @@ def test_one_room_knows_each_third_party(header: str, room: str) -> None:
     assert found and all(file.startswith(f"core/src/{room}/") for file in found), found
 
 
+# The rooms of the bindings, as above. Each of the two Python modules, and of the two C libraries, is made of `shared`
+# and of its own rooms.
+BINDINGS = {
+    "python/src": {
+        "shared": "",
+        "webhook": "shared",
+        "call": "shared",
+        "asyncio": "shared call",
+        "paging": "shared call asyncio",
+        "arrow": "shared call asyncio paging",
+        "client": "shared call asyncio paging arrow",
+    },
+    "capi/src": {"shared": "", "webhook": "shared", "client": "shared"},
+}
+
+
+@pytest.mark.parametrize("folder", BINDINGS)
+def test_a_file_of_a_binding_includes_only_its_room_and_those_below(folder: str) -> None:
+    rooms = BINDINGS[folder]
+    base = ROOT / folder
+    files = [path for path in SOURCES if base in path.parents]
+    assert {path.parent.name for path in files} == set(rooms)
+    for path in files:
+        for name in includes(path):
+            room = name.partition("/")[0]
+            if (base / name).is_file():
+                assert room in (path.parent.name, *rooms[path.parent.name].split()), f"{path} includes {name}"
+            else:
+                assert room not in rooms, f"{path} includes {name}, which is not there"
+
+
 def test_public_headers_show_only_the_standard_library_and_ourselves() -> None:
     c_headers = {"stdbool.h", "stddef.h", "stdint.h"}
     for path in sorted((ROOT / "core/include").rglob("*.hpp")):
@@ -135,8 +166,8 @@ def test_public_headers_show_only_the_standard_library_and_ourselves() -> None:
 
 
 def test_core_knows_neither_face_and_the_faces_not_each_other() -> None:
-    c_face = r"(billcore\.h$|billcore/\w+\.h$|guard\.hpp|handles\.hpp|convert\.hpp)"
-    python_face = r"(Python\.h|pybind11/|bind_|bridge\.hpp)"
+    c_face = r"(billcore\.h$|billcore/\w+\.h$|shared/(guard|handles|convert)\.hpp)"
+    python_face = r"(Python\.h|pybind11/|shared/bridge\.hpp)"
     assert names(c_face, ("core", "python")) == {}
     assert names(python_face, ("core", "capi")) == {}
     assert names(c_face, ("capi",)) and names(python_face, ("python",))

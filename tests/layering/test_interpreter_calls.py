@@ -8,7 +8,7 @@ import pytest
 
 from .test_binaries import ROOT, module, run
 
-GATE = ROOT / "python/src/interpreter_calls.cpp"
+GATE = ROOT / "python/src/shared/interpreter_calls.cpp"
 
 # They run no Python code, collect no garbage, destroy no object that may be another's, and do not wait for the GIL.
 HARMLESS = set(

@@ -1,0 +1,145 @@
+// The client and its operations.
+#include "billcore/client.h"
+
+#include "client/handles.hpp"
+#include "shared/build.hpp"
+#include "shared/convert.hpp"
+#include "shared/handles.hpp"
+
+using billcore::Client;
+using billcore::Id;
+using namespace billcore::capi;
+
+namespace {
+
+// Ties this library to the webhook library of the same build when it is loaded (build_c.cpp).
+[[gnu::used]] const char* const tied_to_build = &billcore_private_build;
+
+}  // namespace
+
+billcore_status billcore_client_new(const billcore_client_options* options, billcore_client** out,
+                                    billcore_error** err) {
+  return call(
+      err, [&] { put_new(out, options_of(options)); }, out);
+}
+
+billcore_status billcore_client_with_options(const billcore_client* client, const billcore_client_changes* changes,
+                                             billcore_client** out, billcore_error** err) {
+  return get_new(
+      client, [&](const billcore::Client& from) { return from.with_options(options_of(changes)); }, out, err);
+}
+
+billcore_status billcore_client_close(billcore_client* client, billcore_error** err) {
+  return call(err, [&] { handle(client).view.close(); });
+}
+
+void billcore_client_free(billcore_client* client) { delete client; }
+
+billcore_status billcore_subscription_list_new(const billcore_client* client, const billcore_subscription_query* query,
+                                               const billcore_call_options* call, billcore_subscription_list** out,
+                                               billcore_error** err) {
+  return get_new(
+      client, [&](const Client& self) { return self.subscriptions().list(options_of(query), options_of(call)); }, out,
+      err);
+}
+
+billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
+                                          const billcore_call_options* call, billcore_subscription** out,
+                                          billcore_error** err) {
+  return get_new(
+      client, [&](const Client& self) { return self.subscriptions().get(Id(view(id)), options_of(call)); }, out, err);
+}
+
+billcore_status billcore_subscription_cancel(const billcore_client* client, billcore_str id,
+                                             const billcore_call_options* call, billcore_subscription** out,
+                                             billcore_error** err) {
+  return get_new(
+      client, [&](const Client& self) { return self.subscriptions().cancel(Id(view(id)), options_of(call)); }, out,
+      err);
+}
+
+billcore_status billcore_subscription_change_product(const billcore_client* client, billcore_str id, int64_t product_id,
+                                                     const billcore_call_options* call, billcore_subscription** out,
+                                                     billcore_error** err) {
+  return get_new(
+      client,
+      [&](const Client& self) {
+        return self.subscriptions().change_product(Id(view(id)), product_id, options_of(call));
+      },
+      out, err);
+}
+
+billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id, int64_t product_id,
+                                             int64_t amount, const billcore_charge_options* options,
+                                             const billcore_call_options* call, billcore_order** out,
+                                             billcore_error** err) {
+  return get_new(
+      client,
+      [&](const Client& self) {
+        auto charge = options_of(options);
+        charge.product_id = product_id;
+        charge.amount = amount;
+        return self.subscriptions().charge(Id(view(id)), charge, options_of(call));
+      },
+      out, err);
+}
+
+billcore_status billcore_subscription_orders(const billcore_client* client, billcore_str id,
+                                             const billcore_order_query* query, const billcore_call_options* call,
+                                             billcore_order_list** out, billcore_error** err) {
+  return get_new(
+      client,
+      [&](const Client& self) {
+        return self.subscriptions().orders(Id(view(id)), options_of(query), options_of(call));
+      },
+      out, err);
+}
+
+billcore_status billcore_product_list_new(const billcore_client* client, const billcore_product_query* query,
+                                          const billcore_call_options* call, billcore_product_list** out,
+                                          billcore_error** err) {
+  return get_new(
+      client, [&](const Client& self) { return self.products().list(options_of(query), options_of(call)); }, out, err);
+}
+
+billcore_status billcore_product_get(const billcore_client* client, int64_t id, const billcore_call_options* call,
+                                     billcore_product** out, billcore_error** err) {
+  return get_new(
+      client, [&](const Client& self) { return self.products().get(id, options_of(call)); }, out, err);
+}
+
+billcore_status billcore_product_update(const billcore_client* client, int64_t id,
+                                        const billcore_product_changes* changes, const billcore_call_options* call,
+                                        billcore_product** out, billcore_error** err) {
+  return get_new(
+      client, [&](const Client& self) { return self.products().update(id, options_of(changes), options_of(call)); },
+      out, err);
+}
+
+billcore_status billcore_product_delete(const billcore_client* client, int64_t id, const billcore_call_options* call,
+                                        billcore_error** err) {
+  return billcore::capi::call(err, [&] { handle(client).view.products().remove(id, options_of(call)); });
+}
+
+billcore_status billcore_order_get(const billcore_client* client, billcore_str id, const billcore_call_options* call,
+                                   billcore_order** out, billcore_error** err) {
+  return get_new(
+      client, [&](const Client& self) { return self.orders().get(Id(view(id)), options_of(call)); }, out, err);
+}
+
+billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
+                                                 const billcore_call_options* call, billcore_response** out,
+                                                 billcore_error** err) {
+  return get_new(
+      client, [&](const Client& self) { return self.webhook_endpoints().create(view(url), options_of(call)); }, out,
+      err);
+}
+
+billcore_status billcore_client_request(const billcore_client* client, billcore_str method, billcore_str path,
+                                        const billcore_request_options* options, const billcore_call_options* call,
+                                        billcore_response** out, billcore_error** err) {
+  return get_new(
+      client,
+      [&](const Client& self) { return self.request(view(method), view(path), options_of(options), options_of(call)); },
+      out, err);
+}

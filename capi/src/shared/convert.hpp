@@ -1,0 +1,158 @@
+// Between the C types and those of the core: texts in, values out, and getters in one line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "billcore/json.hpp"
+#include "billcore/values.hpp"
+#include "shared/guard.hpp"
+
+namespace billcore::capi {
+
+inline std::string_view view(billcore_str text) {
+  // No object is larger. Such a length is a negative number or an uninitialised one, and nothing may be read by it.
+  if (text.len >= static_cast<std::size_t>(PTRDIFF_MAX)) {
+    refuse("a text has a length that no memory holds: pass its number of bytes");
+  }
+  if (text.data == nullptr && text.len > 0) refuse("a text has a length but no data");
+  return text.data == nullptr ? std::string_view("") : std::string_view(text.data, text.len);
+}
+
+inline std::string text(billcore_str given) { return std::string(view(given)); }
+
+/// NULL is "not there", which is not the same as empty.
+inline std::optional<std::string_view> optional_view(billcore_str text) {
+  const auto given = view(text);
+  if (text.data == nullptr) return std::nullopt;
+  return given;
+}
+
+/// Never NULL, so that an empty text is a C string, too.
+inline billcore_str borrow(std::string_view text) noexcept {
+  return text.data() == nullptr ? billcore_str{"", 0} : billcore_str{text.data(), text.size()};
+}
+
+// put(): a result of the core into an output.
+inline void put(billcore_str* out, std::string_view text) noexcept { *out = borrow(text); }
+inline void put(bool* out, bool flag) noexcept { *out = flag; }
+inline void put(std::int64_t* out, std::int64_t number) noexcept { *out = number; }
+inline void put(std::int32_t* out, std::int32_t number) noexcept { *out = number; }
+inline void put(double* out, double number) noexcept { *out = number; }
+inline void put(billcore_buf* out, std::string_view text) {
+  char* data = new char[text.size() + 1];
+  std::memcpy(data, text.data(), text.size());
+  data[text.size()] = '\0';
+  *out = {data, text.size()};
+}
+
+/// A new handle made of a result; every struct of handles.hpp is made of what it shows.
+template <typename Handle, typename... Parts>
+void put_new(Handle** out, Parts&&... parts) {
+  *out = new Handle(std::forward<Parts>(parts)...);
+}
+
+/// One item of a list that a getter gave.
+template <typename Items>
+const auto& item_at(const Items& items, std::size_t index) {
+  if (index >= items.size()) {
+    refuse("there is no item " + std::to_string(index) + ": there are " + std::to_string(items.size()));
+  }
+  return items[index];
+}
+
+// Getters. `read` is a member function of the core's class, or any callable that takes it.
+template <typename Handle, typename Read, typename Out>
+billcore_status get(const Handle* self, Read read, Out* out, billcore_error** err) noexcept {
+  return call(
+      err, [&] { put(out, std::invoke(read, handle(self).view)); }, out);
+}
+
+/// A field that may be null.
+template <typename Handle, typename Read, typename Out>
+billcore_status get(const Handle* self, Read read, Out* out, bool* present, billcore_error** err) noexcept {
+  return call(
+      err,
+      [&] {
+        if (const auto value = std::invoke(read, handle(self).view)) {
+          put(out, *value);
+          *present = true;
+        }
+      },
+      out, present);
+}
+
+/// The text of an id: of the document, or, when it came as a number, of the handle (see Digits).
+template <typename Handle>
+billcore_status get_id(const Handle* self, billcore_str* text, bool* is_integer, billcore_error** err) noexcept {
+  return call(
+      err,
+      [&] {
+        const auto id = handle(self).view.id();
+        put(text, id.is_integer() ? self->digits.of(id.text()) : self->view.value().find("id")->text());
+        if (is_integer != nullptr) *is_integer = id.is_integer();
+      },
+      text, Maybe<bool>{is_integer});
+}
+
+inline void put_time(billcore_str* text, std::int64_t* unix_micros, const Time& time) noexcept {
+  if (text != nullptr) put(text, time.text);
+  if (unix_micros != nullptr) put(unix_micros, time.unix_micros);
+}
+
+template <typename Handle, typename Read>
+billcore_status get_time(const Handle* self, Read read, billcore_str* text, std::int64_t* unix_micros,
+                         billcore_error** err) noexcept {
+  return call(
+      err, [&] { put_time(text, unix_micros, std::invoke(read, handle(self).view)); }, Maybe<billcore_str>{text},
+      Maybe<std::int64_t>{unix_micros});
+}
+
+template <typename Handle, typename Read>
+billcore_status get_time(const Handle* self, Read read, billcore_str* text, std::int64_t* unix_micros, bool* present,
+                         billcore_error** err) noexcept {
+  return call(
+      err,
+      [&] {
+        if (const auto time = std::invoke(read, handle(self).view)) {
+          put_time(text, unix_micros, *time);
+          *present = true;
+        }
+      },
+      Maybe<billcore_str>{text}, Maybe<std::int64_t>{unix_micros}, present);
+}
+
+/// A new handle of what a getter gives.
+template <typename Handle, typename Read, typename Out>
+billcore_status get_new(const Handle* self, Read read, Out** out, billcore_error** err) noexcept {
+  return call(
+      err, [&] { put_new(out, std::invoke(read, handle(self).view)); }, out);
+}
+
+template <typename Handle, typename Read, typename Out>
+billcore_status get_new(const Handle* self, Read read, Out** out, bool* present, billcore_error** err) noexcept {
+  return call(
+      err,
+      [&] {
+        if (auto value = std::invoke(read, handle(self).view)) {
+          put_new(out, *std::move(value));
+          *present = true;
+        }
+      },
+      out, present);
+}
+
+/// How many items a getter's list has; one of its items.
+template <typename Handle, typename Read>
+billcore_status get_count(const Handle* self, Read read, std::size_t* count, billcore_error** err) noexcept {
+  return call(
+      err, [&] { *count = std::invoke(read, handle(self).view).size(); }, count);
+}
+
+}  // namespace billcore::capi

@@ -1,0 +1,140 @@
+// Errors and status numbers.
+#include "billcore/error.h"
+
+#include <array>
+
+#include "billcore/error.hpp"
+#include "shared/convert.hpp"
+#include "shared/guard.hpp"
+
+namespace {
+
+using billcore::ErrorCode;
+using billcore::capi::borrow;
+
+constexpr bool same(billcore_status status, ErrorCode code) { return status == static_cast<billcore_status>(code); }
+
+static_assert(same(BILLCORE_OK, ErrorCode::ok) && same(BILLCORE_DONE, ErrorCode::done));
+static_assert(same(BILLCORE_INVALID_ARGUMENT, ErrorCode::invalid_argument) && same(BILLCORE_CONFIG, ErrorCode::config));
+static_assert(same(BILLCORE_OUT_OF_MEMORY, ErrorCode::out_of_memory) && same(BILLCORE_INTERNAL, ErrorCode::internal));
+static_assert(same(BILLCORE_SIGNATURE, ErrorCode::signature) && same(BILLCORE_DECODE, ErrorCode::decode));
+static_assert(same(BILLCORE_OUT_OF_RANGE, ErrorCode::out_of_range) && same(BILLCORE_API_ERROR, ErrorCode::api));
+static_assert(same(BILLCORE_AUTHENTICATION, ErrorCode::authentication) && same(BILLCORE_PAYMENT, ErrorCode::payment));
+static_assert(same(BILLCORE_NOT_FOUND, ErrorCode::not_found) && same(BILLCORE_VALIDATION, ErrorCode::validation));
+static_assert(same(BILLCORE_RATE_LIMIT, ErrorCode::rate_limit) && same(BILLCORE_SERVER, ErrorCode::server));
+static_assert(same(BILLCORE_TRANSPORT, ErrorCode::transport) && same(BILLCORE_TIMEOUT, ErrorCode::timeout));
+static_assert(same(BILLCORE_CONNECTION, ErrorCode::connection) && same(BILLCORE_TLS, ErrorCode::tls));
+static_assert(same(BILLCORE_OUTCOME_UNKNOWN, ErrorCode::outcome_unknown));
+static_assert(same(BILLCORE_PAGINATION, ErrorCode::pagination) && same(BILLCORE_INTERRUPTED, ErrorCode::interrupted));
+static_assert(same(BILLCORE_ERROR_MISSING_FIELD, ErrorCode::missing_field));
+static_assert(billcore::error_code_table.size() == BILLCORE_ERROR_MISSING_FIELD + 1, "a code without a status");
+
+using billcore::SignatureReason;
+static_assert(BILLCORE_REASON_NONE == static_cast<billcore_reason>(SignatureReason::none));
+static_assert(BILLCORE_REASON_BODY_TOO_LARGE == static_cast<billcore_reason>(SignatureReason::body_too_large));
+static_assert(BILLCORE_REASON_MISSING == static_cast<billcore_reason>(SignatureReason::missing));
+static_assert(BILLCORE_REASON_MALFORMED == static_cast<billcore_reason>(SignatureReason::malformed));
+static_assert(BILLCORE_REASON_MISMATCH == static_cast<billcore_reason>(SignatureReason::mismatch));
+static_assert(BILLCORE_REASON_STALE == static_cast<billcore_reason>(SignatureReason::stale));
+
+/// The detail of an error, or null where there is none.
+const billcore::ErrorDetail* detail(const billcore_error* error) noexcept {
+  return error != nullptr && error->error ? &error->error->detail() : nullptr;
+}
+
+billcore_str text(const billcore_error* error, std::string billcore::ErrorDetail::*field) noexcept {
+  const auto* found = detail(error);
+  return found != nullptr ? borrow(found->*field) : borrow("");
+}
+
+}  // namespace
+
+void billcore_error_free(billcore_error* error) {
+  if (error != nullptr && error->error) delete error;
+}
+
+const char* billcore_status_name(billcore_status status) {
+  for (const auto& row : billcore::error_code_table) {
+    if (same(status, row.code)) return row.name;
+  }
+  return "UNKNOWN";
+}
+
+const char* billcore_reason_name(billcore_reason reason) {
+  return billcore::to_string(static_cast<SignatureReason>(reason));
+}
+
+billcore_status billcore_error_status(const billcore_error* error) {
+  if (error == nullptr) return BILLCORE_OK;
+  return error->error ? static_cast<billcore_status>(error->error->code()) : BILLCORE_OUT_OF_MEMORY;
+}
+
+billcore_str billcore_error_message(const billcore_error* error) {
+  if (error == nullptr) return borrow("");
+  return error->error ? borrow(error->error->message()) : borrow("out of memory");
+}
+
+int32_t billcore_error_http_status(const billcore_error* error) {
+  const auto* found = detail(error);
+  return found != nullptr ? found->http_status : 0;
+}
+
+billcore_str billcore_error_api_code(const billcore_error* error) {
+  return text(error, &billcore::ErrorDetail::api_code);
+}
+
+billcore_str billcore_error_api_message(const billcore_error* error) {
+  return text(error, &billcore::ErrorDetail::api_message);
+}
+
+billcore_str billcore_error_body(const billcore_error* error) { return text(error, &billcore::ErrorDetail::body); }
+
+billcore_str billcore_error_request_id(const billcore_error* error) {
+  return text(error, &billcore::ErrorDetail::request_id);
+}
+
+bool billcore_error_retry_after(const billcore_error* error, double* seconds) {
+  const auto* found = detail(error);
+  const bool present = found != nullptr && found->retry_after.has_value();
+  if (seconds != nullptr) *seconds = present ? *found->retry_after : 0;
+  return present;
+}
+
+int32_t billcore_error_attempts(const billcore_error* error) {
+  const auto* found = detail(error);
+  return found != nullptr ? found->attempts : 0;
+}
+
+bool billcore_error_outcome_unknown(const billcore_error* error) {
+  const auto* found = detail(error);
+  return found != nullptr && found->outcome_unknown;
+}
+
+billcore_reason billcore_error_reason(const billcore_error* error) {
+  const auto* found = detail(error);
+  return found != nullptr ? static_cast<billcore_reason>(found->reason) : BILLCORE_REASON_NONE;
+}
+
+billcore_str billcore_error_method(const billcore_error* error) { return text(error, &billcore::ErrorDetail::method); }
+
+billcore_str billcore_error_path(const billcore_error* error) { return text(error, &billcore::ErrorDetail::path); }
+
+billcore_str billcore_error_field_path(const billcore_error* error) {
+  return text(error, &billcore::ErrorDetail::field_path);
+}
+
+bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micros) {
+  const auto* found = detail(error);
+  const bool present = found != nullptr && found->attempted_at != 0;
+  if (unix_micros != nullptr) *unix_micros = present ? found->attempted_at : 0;
+  return present;
+}
+
+billcore_status billcore_error_cause(const billcore_error* error) {
+  const auto* found = detail(error);
+  return found != nullptr ? static_cast<billcore_status>(found->cause) : BILLCORE_OK;
+}
+
+billcore_str billcore_error_cause_message(const billcore_error* error) {
+  return text(error, &billcore::ErrorDetail::cause_message);
+}

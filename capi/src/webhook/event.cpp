@@ -1,0 +1,129 @@
+// Events.
+#include "billcore/event.h"
+
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "billcore/event.hpp"
+#include "shared/convert.hpp"
+#include "shared/handles.hpp"
+#include "shared/resource.hpp"
+
+using billcore::Event;
+using billcore::EventData;
+using billcore::EventType;
+using namespace billcore::capi;
+
+namespace {
+
+constexpr bool same(billcore_event_kind kind, EventType type) { return kind == static_cast<billcore_event_kind>(type); }
+
+static_assert(same(BILLCORE_EVENT_UNKNOWN, EventType::unknown));
+static_assert(same(BILLCORE_EVENT_SUBSCRIPTION_CREATED, EventType::subscription_created));
+static_assert(same(BILLCORE_EVENT_SUBSCRIPTION_UPDATED, EventType::subscription_updated));
+static_assert(same(BILLCORE_EVENT_SUBSCRIPTION_RENEWED, EventType::subscription_renewed));
+static_assert(same(BILLCORE_EVENT_SUBSCRIPTION_CANCELLED, EventType::subscription_cancelled));
+static_assert(same(BILLCORE_EVENT_ORDER_CONFIRMED, EventType::order_confirmed));
+static_assert(same(BILLCORE_EVENT_ORDER_PAID, EventType::order_paid));
+static_assert(same(BILLCORE_EVENT_PRODUCT_UPDATED, EventType::product_updated));
+static_assert(same(BILLCORE_EVENT_PRODUCT_DELETED, EventType::product_deleted));
+static_assert(same(BILLCORE_EVENT_PRODUCT_GROUP_UPDATED, EventType::product_group_updated));
+static_assert(same(BILLCORE_EVENT_PRODUCT_GROUP_DELETED, EventType::product_group_deleted));
+static_assert(same(BILLCORE_EVENT_TEST_HOOK, EventType::test_hook));
+
+template <billcore_data_kind kind, typename T>
+constexpr bool alternative = std::is_same_v<std::variant_alternative_t<kind, EventData>, T>;
+
+static_assert(alternative<BILLCORE_DATA_NONE, std::monostate>);
+static_assert(alternative<BILLCORE_DATA_SUBSCRIPTION, billcore::Subscription>);
+static_assert(alternative<BILLCORE_DATA_ORDER, billcore::Order>);
+static_assert(alternative<BILLCORE_DATA_PRODUCT, billcore::Product>);
+static_assert(alternative<BILLCORE_DATA_PRODUCT_GROUP, billcore::ProductGroup>);
+static_assert(alternative<BILLCORE_DATA_RESOURCE, billcore::Resource>);
+static_assert(alternative<BILLCORE_DATA_VALUE, billcore::Value>);
+
+/// The data as T, or DECODE with what it is instead.
+template <typename T>
+T data_as(const Event& event, const char* wanted) {
+  static constexpr const char* kinds[] = {"null or absent",  "a subscription",    "an order",     "a product",
+                                          "a product group", "an untyped object", "not an object"};
+  auto data = event.data();
+  if (auto* found = std::get_if<T>(&data)) return std::move(*found);
+  throw billcore::Error(billcore::ErrorCode::decode, std::string("data is ") + kinds[data.index()] + ", not " + wanted +
+                                                         ": look at the event's type first");
+}
+
+}  // namespace
+
+billcore_status billcore_event_id(const billcore_event* event, billcore_str* text, bool* is_integer,
+                                  billcore_error** err) {
+  return get_id(event, text, is_integer, err);
+}
+
+billcore_status billcore_event_name(const billcore_event* event, billcore_str* out, billcore_error** err) {
+  return get(event, &Event::name, out, err);
+}
+
+billcore_status billcore_event_type(const billcore_event* event, billcore_event_kind* out, billcore_error** err) {
+  return get(
+      event, [](const Event& view) { return static_cast<billcore_event_kind>(view.type()); }, out, err);
+}
+
+billcore_status billcore_event_account(const billcore_event* event, int64_t* out, billcore_error** err) {
+  return get(event, &Event::account, out, err);
+}
+
+billcore_status billcore_event_created_at(const billcore_event* event, billcore_str* text, int64_t* unix_micros,
+                                          billcore_error** err) {
+  return get_time(event, &Event::created_at, text, unix_micros, err);
+}
+
+billcore_status billcore_event_data_kind(const billcore_event* event, billcore_data_kind* out, billcore_error** err) {
+  return get(
+      event, [](const Event& view) { return static_cast<billcore_data_kind>(view.data().index()); }, out, err);
+}
+
+billcore_status billcore_event_data(const billcore_event* event, billcore_value** out, bool* present,
+                                    billcore_error** err) {
+  return get_new(
+      event,
+      [](const Event& view) {
+        auto data = view.value().find("data");
+        if (data && data->is_null()) data.reset();
+        return data;
+      },
+      out, present, err);
+}
+
+billcore_status billcore_event_subscription(const billcore_event* event, billcore_subscription** out,
+                                            billcore_error** err) {
+  return get_new(
+      event, [](const Event& view) { return data_as<billcore::Subscription>(view, "a subscription"); }, out, err);
+}
+
+billcore_status billcore_event_order(const billcore_event* event, billcore_order** out, billcore_error** err) {
+  return get_new(
+      event, [](const Event& view) { return data_as<billcore::Order>(view, "an order"); }, out, err);
+}
+
+billcore_status billcore_event_product(const billcore_event* event, billcore_product** out, billcore_error** err) {
+  return get_new(
+      event, [](const Event& view) { return data_as<billcore::Product>(view, "a product"); }, out, err);
+}
+
+billcore_status billcore_event_product_group(const billcore_event* event, billcore_product_group** out,
+                                             billcore_error** err) {
+  return get_new(
+      event, [](const Event& view) { return data_as<billcore::ProductGroup>(view, "a product group"); }, out, err);
+}
+
+billcore_status billcore_event_raw(const billcore_event* event, billcore_str* out, billcore_error** err) {
+  return get(event, &Event::raw, out, err);
+}
+
+billcore_status billcore_event_value(const billcore_event* event, billcore_value** out, billcore_error** err) {
+  return get_value(event, out, err);
+}
+
+void billcore_event_free(billcore_event* event) { delete event; }

@@ -1,0 +1,185 @@
+// Signatures: one-shot functions, verifiers and streams.
+#include "billcore/webhook.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "billcore/webhook.hpp"
+#include "shared/convert.hpp"
+#include "shared/handles.hpp"
+
+using billcore::Verifier;
+using namespace billcore::capi;
+
+namespace {
+
+std::vector<std::string_view> views(const billcore_str* texts, size_t count) {
+  if (texts == nullptr && count > 0) refuse("an array is NULL, but its count is not 0");
+  if (count >= PTRDIFF_MAX / sizeof *texts) {
+    refuse("an array has a count that no memory holds: pass its number of items");
+  }
+  std::vector<std::string_view> out;
+  out.reserve(count);
+  for (size_t i = 0; i < count; ++i) out.push_back(view(texts[i]));
+  return out;
+}
+
+Verifier make_verifier(const std::vector<std::string_view>& secrets, const billcore_verifier_options* given) {
+  const billcore_verifier_options options = given != nullptr ? *given : billcore_verifier_options{};
+  if (options.any_key_length) return Verifier::allowing_any_key_length(secrets, options.options);
+  return Verifier(secrets, options.options);
+}
+
+}  // namespace
+
+billcore_status billcore_webhook_verify(billcore_str body, billcore_str signature, billcore_str secret,
+                                        billcore_error** err) {
+  return call(
+      err, [&] { static_cast<void>(billcore::webhooks::verify(view(body), optional_view(signature), view(secret))); });
+}
+
+billcore_status billcore_webhook_unwrap(billcore_str body, billcore_str signature, billcore_str secret,
+                                        billcore_event** out, billcore_error** err) {
+  return call(
+      err, [&] { put_new(out, billcore::webhooks::unwrap(view(body), optional_view(signature), view(secret))); }, out);
+}
+
+billcore_status billcore_webhook_parse_unverified(billcore_str raw, billcore_event** out, billcore_error** err) {
+  return call(
+      err, [&] { put_new(out, billcore::webhooks::parse_unverified(view(raw))); }, out);
+}
+
+billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out, billcore_error** err) {
+  return call(
+      err, [&] { put(out, billcore::webhooks::sign(view(body), view(secret))); }, out);
+}
+
+billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, const billcore_str* secrets,
+                                         size_t count, billcore_buf* out, billcore_error** err) {
+  return call(
+      err, [&] { put(out, billcore::webhooks::explain(view(body), optional_view(signature), views(secrets, count))); },
+      out);
+}
+
+billcore_status billcore_verifier_options_new(billcore_verifier_options** out, billcore_error** err) {
+  return call(
+      err, [&] { put_new(out); }, out);
+}
+
+billcore_status billcore_verifier_options_set_header(billcore_verifier_options* options, billcore_str name,
+                                                     billcore_error** err) {
+  return call(err, [&] { handle(options).options.header = text(name); });
+}
+
+billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options* options, size_t bytes,
+                                                       billcore_error** err) {
+  return call(err, [&] { handle(options).options.max_body = bytes; });
+}
+
+billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options, int64_t milliseconds,
+                                                           billcore_error** err) {
+  return call(err, [&] {
+    // Within what microseconds can hold, which is no limit to anybody.
+    constexpr auto most =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::microseconds::max()).count();
+    handle(options).options.freshness = std::chrono::milliseconds(std::clamp(milliseconds, -most, most));
+  });
+}
+
+billcore_status billcore_verifier_options_set_clock(billcore_verifier_options* options, billcore_clock clock,
+                                                    void* context, billcore_error** err) {
+  using std::chrono::microseconds;
+  return call(err, [&] {
+    auto& to = handle(options).options.clock;
+    to = nullptr;
+    if (clock != nullptr) {
+      to = [clock, context] { return std::chrono::sys_time<microseconds>(microseconds(clock(context))); };
+    }
+  });
+}
+
+billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier_options* options,
+                                                               billcore_error** err) {
+  return call(err, [&] { handle(options).any_key_length = true; });
+}
+
+void billcore_verifier_options_free(billcore_verifier_options* options) { delete options; }
+
+billcore_status billcore_verifier_new(const billcore_str* secrets, size_t count,
+                                      const billcore_verifier_options* options, billcore_verifier** out,
+                                      billcore_error** err) {
+  return call(
+      err, [&] { put_new(out, make_verifier(views(secrets, count), options)); }, out);
+}
+
+billcore_status billcore_verifier_verify(const billcore_verifier* verifier, billcore_str body, billcore_str signature,
+                                         size_t* secret_index, billcore_error** err) {
+  return call(
+      err,
+      [&] {
+        const auto verified = handle(verifier).view.verify(view(body), optional_view(signature));
+        if (secret_index != nullptr) *secret_index = verified.secret_index();
+      },
+      Maybe<size_t>{secret_index});
+}
+
+billcore_status billcore_verifier_unwrap(const billcore_verifier* verifier, billcore_str body, billcore_str signature,
+                                         billcore_event** out, billcore_error** err) {
+  return get_new(
+      verifier, [&](const Verifier& keys) { return keys.unwrap(view(body), optional_view(signature)); }, out, err);
+}
+
+billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifier, billcore_str body,
+                                                 const billcore_str* names, const billcore_str* values, size_t count,
+                                                 billcore_event** out, billcore_error** err) {
+  return get_new(
+      verifier,
+      [&](const Verifier& keys) {
+        const auto name_views = views(names, count);
+        const auto value_views = views(values, count);
+        std::vector<std::pair<std::string_view, std::string_view>> fields;
+        fields.reserve(count);
+        for (size_t i = 0; i < count; ++i) fields.emplace_back(name_views[i], value_views[i]);
+        return keys.unwrap_request(view(body), fields);
+      },
+      out, err);
+}
+
+size_t billcore_verifier_secret_count(const billcore_verifier* verifier) {
+  return verifier != nullptr ? verifier->view.secret_count() : 0;
+}
+
+billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index, uint64_t* out,
+                                          billcore_error** err) {
+  return call(
+      err, [&] { *out = item_at(handle(verifier).view.matches(), secret_index); }, out);
+}
+
+void billcore_verifier_free(billcore_verifier* verifier) { delete verifier; }
+
+billcore_status billcore_verifier_stream_new(const billcore_verifier* verifier, billcore_verifier_stream** out,
+                                             billcore_error** err) {
+  return get_new(verifier, &Verifier::stream, out, err);
+}
+
+billcore_status billcore_verifier_stream_update(billcore_verifier_stream* stream, billcore_str piece,
+                                                billcore_error** err) {
+  return call(err, [&] { handle(stream).view.update(view(piece)); });
+}
+
+billcore_status billcore_verifier_stream_finish(billcore_verifier_stream* stream, billcore_str signature,
+                                                size_t* secret_index, billcore_error** err) {
+  return call(
+      err,
+      [&] {
+        const auto index = handle(stream).view.finish(optional_view(signature));
+        if (secret_index != nullptr) *secret_index = index;
+      },
+      Maybe<size_t>{secret_index});
+}
+
+void billcore_verifier_stream_free(billcore_verifier_stream* stream) { delete stream; }

@@ -1,0 +1,323 @@
+// Lists as Arrow columns, through the PyCapsule interface: ArrowStream, ArrowBatch.
+// https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html
+
+#include "billcore/arrow.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "call/interruption.hpp"
+#include "paging/list.hpp"
+#include "shared/error.hpp"
+
+namespace billcore::python {
+namespace {
+
+using ColumnsPtr = std::shared_ptr<const detail::Columns>;
+
+detail::Table table_of(View type) {
+  switch (type) {
+    case View::subscription:
+      return detail::Table::subscriptions;
+    case View::product:
+      return detail::Table::products;
+    default:
+      return detail::Table::orders;
+  }
+}
+
+ColumnsPtr columns_of(const List& list, py::handle fields) {
+  ArrowFields names;
+  if (given(fields)) {
+    if (PyUnicode_Check(fields.ptr()) || !py::isinstance<py::iterable>(fields)) {
+      refuse("fields must be names in a list, or None for all, not " + type_name(fields));
+    }
+    names.emplace();
+    for (const auto name : fields) names->emplace_back(utf8(name, "a name in fields"));
+  }
+  return detail::choose_columns(table_of(list.type), names);
+}
+
+// ---- Capsules -------------------------------------------------------------------------------------------------------------
+
+template <typename Struct>
+constexpr const char* capsule_name = nullptr;
+template <>
+constexpr const char* capsule_name<ArrowSchema> = "arrow_schema";
+template <>
+constexpr const char* capsule_name<ArrowArray> = "arrow_array";
+template <>
+constexpr const char* capsule_name<ArrowArrayStream> = "arrow_array_stream";
+
+template <typename Struct>
+void destroy(PyObject* capsule) noexcept {
+  detail::ArrowDelete()(static_cast<Struct*>(PyCapsule_GetPointer(capsule, capsule_name<Struct>)));
+}
+
+template <typename Struct>
+py::object capsule(detail::ArrowPtr<Struct> owned) {
+  auto out = py::reinterpret_steal<py::object>(PyCapsule_New(owned.get(), capsule_name<Struct>, &destroy<Struct>));
+  if (!out) throw py::error_already_set();
+  static_cast<void>(owned.release());
+  return out;
+}
+
+// ---- A stream -------------------------------------------------------------------------------------------------------------
+
+int raise_kept(void* exception) noexcept {
+  const auto kept = py::reinterpret_steal<py::object>(static_cast<PyObject*>(exception));
+  PyErr_SetObject(py::type::handle_of(kept).ptr(), kept.ptr());
+  return -1;
+}
+
+// A signal handler has raised while a reader that is not Python waited: the exception goes on as soon as Python runs again.
+void raise_soon() {
+  const Gil gil;
+  if (PyErr_Occurred() == nullptr) return PyErr_SetInterrupt();
+  const py::error_already_set raised;
+  auto* const exception = py::object(raised.value()).release().ptr();
+  if (Py_AddPendingCall(&raise_kept, exception) == 0) return;
+  Py_DECREF(exception);
+  PyErr_SetInterrupt();
+}
+
+/// What the capsules of one ArrowStream share: the right to read, which goes to the first of them that does.
+struct Reading {
+  Reading(ListPtr from, ColumnsPtr what) : list(std::move(from)), columns(std::move(what)) {}
+
+  const ListPtr list;
+  const ColumnsPtr columns;
+  std::atomic<bool> begun{false};
+  std::mutex mutex;
+  std::optional<Error> error;  // of the last step
+
+  void keep(const std::optional<Error>& last) {
+    const std::lock_guard lock(mutex);
+    error = last;
+  }
+};
+using ReadingPtr = std::shared_ptr<Reading>;
+
+int let_go(void* kept) noexcept {
+  delete static_cast<ReadingPtr*>(kept);
+  return 0;
+}
+
+/// The stream's reader calls it from whatever thread, with the GIL or without.
+class ListBatches final : public detail::BatchSource {
+ public:
+  explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
+  // Whoever releases the stream may hold a lock that a thread with the GIL waits for: the GIL is not waited for here.
+  ~ListBatches() override {
+    const bool held = has_gil();
+    const bool gone = !held && is_finalizing();
+    if (begun_ && !gone) reading_->list->stop();
+    if (held) return;
+    std::unique_ptr<ReadingPtr> kept(new (std::nothrow) ReadingPtr(std::move(reading_)));  // Python objects hang on it
+    if (gone || kept == nullptr || Py_AddPendingCall(&let_go, kept.get()) == 0) {
+      static_cast<void>(kept.release());
+      return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): let_go() has it, or nobody on purpose
+    }
+    const Gil gil;
+    kept.reset();
+  }
+  ListBatches(const ListBatches&) = delete;
+  ListBatches& operator=(const ListBatches&) = delete;
+
+  [[nodiscard]] std::optional<detail::Batch> next() override {
+    std::optional<NoGil> released;
+    if (has_gil()) released.emplace();
+    const Outside outside;
+    try {
+      reading_->keep(std::nullopt);
+      return read();
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::interrupted) {
+        raise_soon();
+      } else {
+        reading_->keep(error);
+      }
+      throw;
+    }
+  }
+
+ private:
+  std::optional<detail::Batch> read() {
+    if (!begun_ && reading_->begun.exchange(true)) {
+      refuse("an ArrowStream is read once: to_arrow() gives another one for what is left of the list");
+    }
+    begun_ = true;
+    const Use list(reading_->list);
+    list->sender.client.require_open();
+    while (!detail::buffered(*list->core)) {
+      if (!detail::advance(*list->core)) return std::nullopt;
+    }
+    const auto before = detail::mark(*list->core);
+    auto batch = detail::take_batch(*list->core, reading_->columns);
+    // A signal that Python hears only after the reader has returned would cost this batch. Other threads than that of the
+    // signals must not wait for the GIL: its holder may wait for the reader.
+    if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
+    const Gil gil;
+    if (!interruption_raised()) return batch;
+    detail::take_back(*list->core, before, detail::mark(*list->core));
+    throw Error(ErrorCode::interrupted, "GET " + list->operation.path + ": interrupted");
+  }
+
+  ReadingPtr reading_;
+  bool begun_ = false;
+};
+
+struct ArrowStream {
+  ReadingPtr reading;
+  int traverse(visitproc visit, void* arg) const {
+    return reading.use_count() == 1 ? reading->list.traverse(visit, arg) : 0;
+  }
+};
+
+py::object open_stream(const ArrowStream& self) {
+  if (self.reading->begun) {
+    refuse("an ArrowStream is read once: to_arrow() gives another one for what is left of the list");
+  }
+  return capsule(detail::export_stream(self.reading->columns, std::make_unique<ListBatches>(self.reading)));
+}
+
+py::object last_error(const ArrowStream& self) {
+  std::optional<Error> error;
+  {
+    const std::lock_guard lock(self.reading->mutex);
+    error = self.reading->error;
+  }
+  if (!error) return py::none();
+  set_error(*error);
+  return py::error_already_set().value();
+}
+
+// ---- Batches --------------------------------------------------------------------------------------------------------------
+
+class NextBatch final : public ListJob {
+ public:
+  NextBatch(ListPtr list, ColumnsPtr columns, py::object reader = {})
+      : ListJob(std::move(list), std::move(reader)), columns_(std::move(columns)) {}
+  [[nodiscard]] bool has_enough() override { return detail::buffered(core()); }
+  [[nodiscard]] py::object give() override {
+    auto batch = without_gil([this] { return detail::take_batch(core(), columns_); });
+    if (!batch) raise_stop();
+    return py::cast(*std::move(batch));
+  }
+
+ private:
+  ColumnsPtr columns_;
+};
+
+struct BatchIteration : Iteration {
+  BatchIteration(ListPtr shared, ColumnsPtr what) : Iteration(std::move(shared)), columns(std::move(what)) {}
+  ColumnsPtr columns;
+};
+struct Batches : BatchIteration {
+  using BatchIteration::BatchIteration;
+};
+struct AsyncBatches : BatchIteration {
+  using BatchIteration::BatchIteration;
+};
+
+py::object schema_of(const detail::Columns& columns) { return capsule(detail::export_schema(columns)); }
+
+constexpr const char* stream_method = "__arrow_c_stream__(self, requested_schema=None)";
+constexpr const char* array_method = "__arrow_c_array__(self, requested_schema=None)";
+constexpr const char* schema_method = "__arrow_c_schema__(self)";
+
+void bind_stream(py::module_& module) {
+  auto type = py::class_<ArrowStream>(
+      module, "ArrowStream", py::is_final(), collected<ArrowStream>(),
+      "What is left of a list as Arrow columns, for whatever reads the Arrow PyCapsule interface.\n\n"
+      "One record batch a page, fetched when its turn comes; read once. Integers (money in cents) are int64, times\n"
+      "timestamp[us, UTC], vat_rate decimal128(38, 18), whatever is nested its JSON text, the others utf8 or bool.\n"
+      "Absent and null are null; a value of another type is a DecodeError. A reader raises errors of its own kind:\n"
+      "see `error`. Threads: one at a time, any.");
+  type.attr("__module__") = "billcore";
+  refuse_copies(type, "it belongs to a client, which holds an API key");
+  static const Signature stream(stream_method);
+  type.def(
+      "__arrow_c_stream__",
+      [](const ArrowStream& self, const py::args& args, const py::kwargs& kwargs) {
+        static_cast<void>(stream.bind(args, kwargs));
+        return open_stream(self);
+      },
+      stream.doc("A capsule of an ArrowArrayStream. requested_schema: not needed, and ignored.").c_str());
+  static const Signature schema(schema_method);
+  type.def(
+      "__arrow_c_schema__", [](const ArrowStream& self) { return schema_of(*self.reading->columns); },
+      schema.doc("A capsule of an ArrowSchema; reads nothing.").c_str());
+  type.def_property_readonly(
+      "error", &last_error,
+      "The BillcoreError that the last step ended with, or None: a reader of the stream shows only its text.");
+  type.def("__repr__", [](const ArrowStream& /*self*/) { return "<billcore.ArrowStream>"; });
+}
+
+void bind_batch(py::module_& module) {
+  auto type = py::class_<detail::Batch>(
+      module, "ArrowBatch", py::is_final(),
+      "The records of one page as Arrow columns, for whatever reads the Arrow PyCapsule interface.\n\n"
+      "Reading it copies nothing and may be done again. Types as of ArrowStream. Threads: any.");
+  type.attr("__module__") = "billcore";
+  refuse_copies(type, "make a table of it");
+  static const Signature array(array_method);
+  type.def(
+      "__arrow_c_array__",
+      [](const detail::Batch& self, const py::args& args, const py::kwargs& kwargs) {
+        static_cast<void>(array.bind(args, kwargs));
+        return py::make_tuple(schema_of(self.columns()), capsule(self.export_array()));
+      },
+      array.doc("Capsules of an ArrowSchema and an ArrowArray. requested_schema: not needed, and ignored.").c_str());
+  static const Signature stream(stream_method);
+  type.def(
+      "__arrow_c_stream__",
+      [](const detail::Batch& self, const py::args& args, const py::kwargs& kwargs) {
+        static_cast<void>(stream.bind(args, kwargs));
+        return capsule(self.export_stream());
+      },
+      stream.doc("A capsule of an ArrowArrayStream of this one batch.").c_str());
+  static const Signature schema(schema_method);
+  type.def(
+      "__arrow_c_schema__", [](const detail::Batch& self) { return schema_of(self.columns()); },
+      schema.doc("A capsule of an ArrowSchema.").c_str());
+  type.def_property_readonly("num_rows", &detail::Batch::rows, "How many records.");
+  type.def("__repr__", [](const detail::Batch& self) {
+    return "<billcore.ArrowBatch num_rows=" + std::to_string(self.rows()) + '>';
+  });
+}
+
+}  // namespace
+
+py::object make_arrow_stream(const ListPtr& list, py::handle fields) {
+  return py::cast(ArrowStream{std::make_shared<Reading>(list, columns_of(*list, fields))});
+}
+
+py::object make_batches(const ListPtr& list, py::handle fields) {
+  auto columns = columns_of(*list, fields);
+  if (list->sender.loops != nullptr) return py::cast(AsyncBatches(list, std::move(columns)));
+  return py::cast(Batches(list, std::move(columns)));
+}
+
+void bind_arrow(py::module_& module) {
+  bind_stream(module);
+  bind_batch(module);
+  const auto itself = [](py::object self) { return self; };
+  iteration<Batches>(module, "BatchIterator",
+                     "Batches of a list; dropped before the end, the reading counts as stopped.")
+      .def("__iter__", itself)
+      .def("__next__",
+           [](const Batches& self) { return read<NextBatch>(self.list, "Pager.to_batches", self.columns); });
+  iteration<AsyncBatches>(module, "AsyncBatchIterator",
+                          "Batches of a list; dropped before the end, the reading counts as stopped.")
+      .def("__aiter__", itself)
+      .def("__anext__", [](const py::object& self) {
+        const auto& each = held<AsyncBatches>(self.ptr());
+        return read<NextBatch>(each.list, "AsyncPager.to_batches", each.columns, self);
+      });
+}
+
+}  // namespace billcore::python

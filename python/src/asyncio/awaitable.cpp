@@ -1,0 +1,341 @@
+// What the methods of AsyncClient give: coroutine objects, though no Python code runs in them.
+#include <Python.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "asyncio/loops.hpp"
+#include "billcore/detail/outcome.hpp"
+#include "billcore/error.hpp"
+#include "call/sender.hpp"
+#include "shared/error.hpp"
+#include "shared/objects.hpp"
+
+namespace billcore::python {
+namespace {
+
+enum class Phase { fresh, waiting, over };
+
+class Running {
+ public:
+  explicit Running(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~Running() { flag_ = false; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  bool& flag_;
+};
+
+class Awaitable {
+ public:
+  /// sender: null for a job that sends nothing.
+  Awaitable(std::optional<Sender> sender, std::shared_ptr<Job> job, const char* name) noexcept
+      : sender_(std::move(sender)), job_(std::move(job)), name_(name) {}
+
+  /// Goes on: with the job's result, or with a future to wait for.
+  PySendResult send(PyObject** out);
+  /// The Python error that is set ends it.
+  void broken() noexcept;
+  /// Nobody will go on. From any thread.
+  void drop() noexcept;
+  /// The same, as the caller's wish: no warning when it never began.
+  void close() noexcept;
+
+  [[nodiscard]] const char* name() const noexcept { return name_; }
+  /// Does send() run at this moment? A hook may hold the coroutine whose request it is told of.
+  [[nodiscard]] bool running() const noexcept { return running_; }
+
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(waiter_.ptr());
+    if (begun_ != nullptr) Py_VISIT(begun_->future.ptr());
+    if (const int stop = sender_ ? sender_->traverse(visit, arg) : 0; stop != 0) return stop;
+    const int own = begun_ != nullptr && begun_.use_count() == 1 && begun_->job == job_ ? 2 : 1;
+    return job_ != nullptr && job_.use_count() == own ? job_->traverse(visit, arg) : 0;
+  }
+
+ private:
+  // True when there is something to wait for, false when the job is done.
+  bool begin();
+  [[noreturn]] void raise(const std::exception_ptr& error);
+  // About a write that had ended when it was interrupted.
+  [[nodiscard]] std::string note_of_ended(const Begun& begun) const;
+  // Tasks keep what they ran: so the job goes at once, and with it the right to read a list.
+  void end() noexcept;
+
+  std::optional<Sender> sender_;
+  std::shared_ptr<Job> job_;
+  const char* name_;
+  Phase phase_ = Phase::fresh;
+  bool running_ = false;
+  std::weak_ptr<LoopEngine> engine_;  // the loop owns it
+  std::shared_ptr<Begun> begun_;
+  py::object waiter_;  // of the future
+};
+
+bool Awaitable::begin() {
+  if (!sender_) return false;
+  const auto loop = running_loop();
+  auto engine = engine_.lock();
+  if (engine == nullptr || !engine->is_of(loop)) {
+    job_->set_hooks(sender_->hooks.for_call(true));
+    engine = sender_->loops->of(loop, sender_->client);
+    engine_ = engine;
+  }
+  try {
+    begun_ = job_->begin(*engine, sender_->client, loop, job_);
+  } catch (const Error& error) {
+    raise_for(error);
+  }
+  if (begun_ == nullptr) return false;
+  waiter_ = begun_->future.attr("__await__")();
+  return true;
+}
+
+void Awaitable::raise(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    raise_for(known);
+  }
+}
+
+PySendResult Awaitable::send(PyObject** out) {
+  if (phase_ == Phase::over) {
+    PyErr_SetString(PyExc_RuntimeError, "cannot reuse already awaited coroutine");
+    throw py::error_already_set();
+  }
+  const Running running(running_);
+  while (true) {
+    if (phase_ == Phase::waiting) {
+      const auto sent = PyIter_Send(waiter_.ptr(), Py_None, out);
+      if (sent == PYGEN_NEXT) return sent;
+      if (sent == PYGEN_ERROR) throw py::error_already_set();
+      Py_CLEAR(*out);
+      waiter_ = py::object();
+      if (const auto ended = std::exchange(begun_, nullptr); ended->error) raise(ended->error);
+    }
+    phase_ = Phase::waiting;
+    if (!begin()) {
+      *out = job_->result().release().ptr();
+      end();
+      return PYGEN_RETURN;
+    }
+  }
+}
+
+std::string Awaitable::note_of_ended(const Begun& begun) const {
+  if (!begun.error) return job_->outcome();
+  try {
+    std::rethrow_exception(begun.error);
+  } catch (const Error& error) {
+    return detail::interrupted_after_error(error);
+  } catch (const std::exception&) {
+    return "the call had ended already, and its result is lost: look before you send it again";
+  }
+}
+
+void Awaitable::end() noexcept {
+  phase_ = Phase::over;
+  waiter_ = py::object();
+  job_ = nullptr;
+  engine_.reset();
+}
+
+// Its connections were closed with the event loop.
+std::string lost_with_its_loop(const Begun& begun) {
+  return begun.write ? "given up with its event loop; it may or may not have happened" : "";
+}
+
+void Awaitable::broken() noexcept {
+  py::error_already_set raised;
+  if (job_ != nullptr) {
+    job_->release();
+    job_->take_back();
+  }
+  if (const auto begun = std::exchange(begun_, nullptr)) {
+    try {
+      const auto engine = engine_.lock();
+      auto note = engine != nullptr ? engine->cancel(*begun) : lost_with_its_loop(*begun);
+      if (begun->ended && begun->write) note = note_of_ended(*begun);
+      if (!note.empty()) raised.value().attr("add_note")(note);
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the error itself matters more
+    }
+  }
+  end();
+  raised.restore();
+}
+
+void Awaitable::drop() noexcept {
+  if (phase_ == Phase::fresh) {
+    const std::string text = std::string("coroutine '") + name_ + "' was never awaited";
+    if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) PyErr_WriteUnraisable(nullptr);
+  }
+  close();
+}
+
+void Awaitable::close() noexcept {
+  if (const auto begun = std::exchange(begun_, nullptr)) {
+    job_->release();
+    job_->take_back();
+    if (const auto engine = engine_.lock()) engine->abandon(*begun);
+  }
+  end();
+}
+
+// ---- The Python type --------------------------------------------------------------------------------------------------------
+
+struct AwaitableObject {
+  PyObject base;
+  Awaitable* own;
+};
+
+Awaitable& own(PyObject* self) noexcept { return *reinterpret_cast<AwaitableObject*>(self)->own; }
+
+PyTypeObject* awaitable_type = nullptr;
+
+// Says so, as coroutines of Python do.
+bool refuse_while_running(PyObject* self) noexcept {
+  if (!own(self).running()) return false;
+  PyErr_SetString(PyExc_ValueError, "coroutine already executing");
+  return true;
+}
+
+PySendResult send(PyObject* self, PyObject* /*value*/, PyObject** out) noexcept {
+  *out = nullptr;
+  if (refuse_while_running(self)) return PYGEN_ERROR;
+  const auto sent = guarded(PYGEN_ERROR, [&] { return own(self).send(out); });
+  if (sent == PYGEN_ERROR) own(self).broken();
+  return sent;
+}
+
+// What generators do with their result.
+PyObject* as_stop_iteration(PySendResult sent, PyObject* out) noexcept {
+  if (sent != PYGEN_RETURN) return out;
+  if (auto* stop = PyObject_CallOneArg(PyExc_StopIteration, out)) {
+    PyErr_SetObject(PyExc_StopIteration, stop);
+    Py_DECREF(stop);
+  }
+  Py_DECREF(out);
+  return nullptr;
+}
+
+PyObject* send_method(PyObject* self, PyObject* value) noexcept {
+  PyObject* out = nullptr;
+  const auto sent = send(self, value, &out);
+  return as_stop_iteration(sent, out);
+}
+
+PyObject* next(PyObject* self) noexcept { return send_method(self, Py_None); }
+
+// throw(error), or the older throw(type, value, traceback).
+PyObject* throw_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count) noexcept {
+  if (count < 1 || count > 3) {
+    PyErr_SetString(PyExc_TypeError, "throw() takes one to three arguments");
+    return nullptr;
+  }
+  if (refuse_while_running(self)) return nullptr;
+  PyObject* kind = arguments[0];
+  PyObject* value = count > 1 && arguments[1] != Py_None ? arguments[1] : nullptr;
+  if (PyExceptionInstance_Check(kind)) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(kind)), kind);
+  } else if (PyExceptionClass_Check(kind)) {
+    PyErr_SetObject(kind, value);
+  } else {
+    PyErr_SetString(PyExc_TypeError, "exceptions must be classes or instances deriving from BaseException");
+  }
+  own(self).broken();
+  return nullptr;
+}
+
+PyObject* close_method(PyObject* self, PyObject* /*nothing*/) noexcept {
+  if (refuse_while_running(self)) return nullptr;
+  own(self).close();
+  Py_RETURN_NONE;
+}
+
+PyObject* itself(PyObject* self) noexcept { return Py_NewRef(self); }
+PyObject* name_of(PyObject* self, void* /*closure*/) noexcept { return PyUnicode_FromString(own(self).name()); }
+PyObject* repr(PyObject* self) noexcept { return PyUnicode_FromFormat("<billcore.AsyncCall %s>", own(self).name()); }
+
+int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  auto* const inner = reinterpret_cast<AwaitableObject*>(self)->own;
+  return inner == nullptr ? 0 : inner->traverse(visit, arg);
+}
+
+int clear(PyObject* self) noexcept {
+  own(self).drop();
+  return 0;
+}
+
+void finalize(PyObject* self) noexcept {
+  PyObject* kind = nullptr;
+  PyObject* value = nullptr;
+  PyObject* trace = nullptr;
+  PyErr_Fetch(&kind, &value, &trace);
+  own(self).drop();
+  PyErr_Restore(kind, value, trace);
+}
+
+void dealloc(PyObject* self) noexcept {
+  PyObject_GC_UnTrack(self);
+  if (PyObject_CallFinalizerFromDealloc(self) < 0) return;
+  delete std::exchange(reinterpret_cast<AwaitableObject*>(self)->own, nullptr);
+  free_object(self);
+}
+
+}  // namespace
+
+void bind_awaitable(py::module_& module) {
+  static PyMethodDef methods[] = {
+      {"send", &send_method, METH_O, nullptr},
+      {"throw", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&throw_method)), METH_FASTCALL, nullptr},
+      {"close", &close_method, METH_NOARGS, nullptr},
+      {nullptr, nullptr, 0, nullptr}};
+  static PyGetSetDef members[] = {{"__name__", &name_of, nullptr, nullptr, nullptr},
+                                  {"__qualname__", &name_of, nullptr, nullptr, nullptr},
+                                  {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  awaitable_type =
+      make_type<AwaitableObject>(module, "billcore._client.AsyncCall", "A call of an AsyncClient: await it, once.",
+                                 {{Py_am_await, slot(&itself)},
+                                  {Py_am_send, slot(&send)},
+                                  {Py_tp_iter, slot(&itself)},
+                                  {Py_tp_iternext, slot(&next)},
+                                  {Py_tp_methods, methods},
+                                  {Py_tp_getset, members},
+                                  {Py_tp_repr, slot(&repr)},
+                                  {Py_tp_traverse, slot(&traverse)},
+                                  {Py_tp_clear, slot(&clear)},
+                                  {Py_tp_finalize, slot(&finalize)},
+                                  {Py_tp_dealloc, slot(&dealloc)}},
+                                 Py_TPFLAGS_HAVE_GC);
+  // So that asyncio.create_task() and its like take it. (collections.abc itself would cost an import.)
+  py::module_::import("_collections_abc")
+      .attr("Coroutine")
+      .attr("register")(py::handle(reinterpret_cast<PyObject*>(awaitable_type)));
+}
+
+namespace {
+
+py::object make_object(std::unique_ptr<Awaitable> own) {
+  auto* const object = PyObject_GC_New(AwaitableObject, awaitable_type);
+  if (object == nullptr) throw py::error_already_set();
+  object->own = own.release();
+  PyObject_GC_Track(object);
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+}
+
+}  // namespace
+
+py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name) {
+  return make_object(std::make_unique<Awaitable>(sender, std::move(job), name));
+}
+
+py::object make_awaitable(std::shared_ptr<Job> job, const char* name) {
+  return make_object(std::make_unique<Awaitable>(std::nullopt, std::move(job), name));
+}
+
+}  // namespace billcore::python

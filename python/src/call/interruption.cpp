@@ -1,0 +1,69 @@
+#include "call/interruption.hpp"
+
+#include <utility>
+
+#include "shared/error.hpp"
+#include "shared/objects.hpp"
+
+namespace billcore::python {
+namespace {
+
+thread_local PyObject* kept_exception = nullptr;
+
+// Raises the kept exception; false without one.
+bool raise_kept() noexcept {
+  auto* const exception = std::exchange(kept_exception, nullptr);
+  if (exception == nullptr) return false;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception);
+  Py_DECREF(exception);
+  return true;
+}
+
+// The last one in the chain gets the context, as Python does it.
+void set_context(const py::object& error, const py::object& context) {
+  auto last = error;
+  while (!last.is(context)) {
+    auto next = py::reinterpret_steal<py::object>(PyException_GetContext(last.ptr()));
+    if (!next) return PyException_SetContext(last.ptr(), py::object(context).release().ptr());
+    last = std::move(next);
+  }
+}
+
+}  // namespace
+
+namespace hook_interrupt {
+
+void keep(const py::object& exception) noexcept {
+  if (kept_exception == nullptr) kept_exception = Py_NewRef(exception.ptr());
+}
+
+bool is_kept() noexcept { return kept_exception != nullptr; }
+
+}  // namespace hook_interrupt
+
+bool interruption_raised() noexcept {
+  if (!raise_kept() && PyErr_CheckSignals() == 0) return false;
+  // Further signals would interrupt the handling of the first; the last exception carries the others and the note.
+  constexpr int most = 64;  // a handler may send its own signal again
+  for (int count = 0; count < most; ++count) {
+    const py::error_already_set first;
+    if (PyErr_CheckSignals() == 0) {
+      py::error_already_set(first).restore();
+      break;
+    }
+    annotate_error({}, first.value());
+  }
+  return true;
+}
+
+void annotate_error(const std::string& note, const py::object& context) noexcept {
+  py::error_already_set raised;
+  try {
+    if (context) set_context(raised.value(), context);
+    if (!note.empty()) raised.value().attr("add_note")(foreign_text(note));
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the error itself matters more
+  }
+  raised.restore();
+}
+
+}  // namespace billcore::python

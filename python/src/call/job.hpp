@@ -1,0 +1,117 @@
+// What one call of Python does, apart from how it waits: a blocking call sends and waits, an awaited one begins and is resumed.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "billcore/client.hpp"
+#include "billcore/detail/document.hpp"
+#include "billcore/detail/outcome.hpp"
+#include "call/sender.hpp"
+
+namespace billcore::python {
+
+struct Begun;
+class LoopEngine;
+
+class Job {
+ public:
+  explicit Job(CallOptions options) : options_(std::move(options)) {}
+  virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  /// What is to be sent now; nothing when the result is at hand. With the GIL.
+  [[nodiscard]] virtual std::optional<Operation> next() = 0;
+  /// Takes the end of what next() gave. Without the GIL, so nothing of Python may be touched.
+  virtual void take(Completed& completed) = 0;
+  /// The same in an event loop: begins what is to be waited for; null when the result is at hand.
+  [[nodiscard]] virtual std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& client, py::handle loop,
+                                                     const std::shared_ptr<Job>& self);
+  /// The result, or a Python error. With the GIL.
+  [[nodiscard]] virtual py::object result() = 0;
+  /// The caller's own code may run from now on, before the result has reached it.
+  virtual void release() noexcept {}
+  /// The result never reached the caller.
+  virtual void take_back() noexcept {}
+  /// Is it about a write?
+  [[nodiscard]] virtual bool is_write() const noexcept { return false; }
+  /// One line about a write that has a result, for a caller that does not get it; else empty.
+  [[nodiscard]] virtual std::string outcome() const { return {}; }
+  /// For the garbage collector; called by the only owner.
+  virtual int traverse(visitproc visit, void* arg) const {
+    return options_.hooks.use_count() == 1 ? traverse_hooks(options_.hooks, visit, arg) : 0;
+  }
+
+  [[nodiscard]] const CallOptions& options() const noexcept { return options_; }
+  void set_hooks(std::shared_ptr<Hooks> hooks) noexcept { options_.hooks = std::move(hooks); }
+
+ private:
+  CallOptions options_;
+};
+
+/// One operation and its result.
+class SingleJob : public Job {
+ public:
+  SingleJob(Operation operation, CallOptions options) : Job(std::move(options)), operation_(std::move(operation)) {
+    if (operation_->is_write()) subject_ = operation_->method + ' ' + operation_->path + ": ";
+  }
+  [[nodiscard]] std::optional<Operation> next() override { return std::exchange(operation_, std::nullopt); }
+  [[nodiscard]] bool is_write() const noexcept override { return !subject_.empty(); }
+  [[nodiscard]] std::string outcome() const override { return outcome_with(std::nullopt); }
+
+ protected:
+  [[nodiscard]] std::string outcome_with(const std::optional<Value>& data) const {
+    return is_write() && status_ != 0 ? detail::interrupted_after_answer(subject_, status_, data) : std::string();
+  }
+  void set_status(int status) noexcept { status_ = status; }
+
+ private:
+  std::optional<Operation> operation_;
+  std::string subject_;  // of a write: how lines about it begin
+  int status_ = 0;       // of the answer
+};
+
+class ResourceJob : public SingleJob {
+ public:
+  ResourceJob(View type, Operation operation, CallOptions options)
+      : SingleJob(std::move(operation), std::move(options)), type_(type) {}
+  void take(Completed& completed) override {
+    value_ = completed.resource();
+    set_status(value_->document()->info()->status());
+  }
+  [[nodiscard]] py::object result() override { return view(type_, *value_); }
+  [[nodiscard]] std::string outcome() const override { return SingleJob::outcome_with(value_); }
+
+ private:
+  View type_;
+  std::optional<Value> value_;
+};
+
+class ResponseJob : public SingleJob {
+ public:
+  ResponseJob(Operation operation, bool raise_on_error, CallOptions options)
+      : SingleJob(std::move(operation), std::move(options)), raise_on_error_(raise_on_error) {}
+  void take(Completed& completed) override {
+    response_ = completed.response(raise_on_error_);
+    set_status(response_->status());
+  }
+  [[nodiscard]] py::object result() override { return make_response(*std::move(response_)); }
+
+ private:
+  bool raise_on_error_;
+  std::optional<Response> response_;
+};
+
+/// Whatever the answer holds, the result is None.
+class EmptyJob final : public ResponseJob {
+ public:
+  EmptyJob(Operation operation, CallOptions options) : ResponseJob(std::move(operation), true, std::move(options)) {}
+  [[nodiscard]] py::object result() override { return py::none(); }
+};
+
+}  // namespace billcore::python

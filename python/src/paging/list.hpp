@@ -1,0 +1,241 @@
+// A list as its Python objects share it, and how it is read: for Pager, its iterators, and Arrow.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "asyncio/loops.hpp"
+#include "call/interruption.hpp"
+#include "call/job.hpp"
+#include "call/sender.hpp"
+#include "shared/uninitialised.hpp"
+
+namespace billcore::python {
+
+/// What the Python objects of one list share. The pager is for one reader at a time; while that one waits for a page the GIL
+/// is free, so a second one (or a signal handler, or another task) can come in between.
+class List {
+ public:
+  List(Sender from, View what, ListOperation list, const detail::PagerOptions& pager, CallOptions call)
+      : sender(std::move(from)), type(what), operation(std::move(list)), options(std::move(call)) {
+    if (sender.loops != nullptr) {
+      core = detail::make_pager_core(sender.client.complete(operation, pager));
+    } else {
+      auto hooked = options;
+      hooks_ = sender.hooks.for_call(false);
+      hooked.hooks = hooks_;
+      core = sender.client.pages(operation, pager, hooked);
+    }
+  }
+
+  ~List() { drop(); }
+  List(const List&) = delete;
+  List& operator=(const List&) = delete;
+
+  /// Says that the rest is not wanted; nothing when somebody is reading on.
+  void stop() noexcept {
+    if (busy.exchange(true)) return;
+    detail::stop(*core);
+    drop();
+    busy = false;
+  }
+
+  [[nodiscard]] std::optional<Value> take_item() {
+    if (sender.loops != nullptr && detail::taken_items(*core) == 1) {
+      if (const auto pages = pages_.lock()) pages->announce();
+    }
+    return detail::take_item(*core);
+  }
+
+  /// Its pages in an event loop; from one loop to the next they begin anew.
+  [[nodiscard]] std::shared_ptr<AsyncPages> pages(LoopEngine& engine, const CallOptions& call) {
+    auto pages = engine_.lock().get() == &engine ? pages_.lock() : nullptr;
+    if (pages == nullptr) {
+      drop();
+      pages = engine.pages(sender.client, core, operation, call);
+      engine_ = engine.weak_from_this();
+      pages_ = pages;
+    }
+    return pages;
+  }
+
+  /// For the garbage collector.
+  int traverse(visitproc visit, void* arg) const {
+    const int stop = sender.traverse(visit, arg);
+    return stop != 0 ? stop : traverse_hooks(hooks_, visit, arg);
+  }
+
+  const Sender sender;
+  const View type;
+  const ListOperation operation;
+  const CallOptions options;
+  std::shared_ptr<detail::PagerCore> core;
+  std::atomic<bool> busy{false};
+
+ private:
+  void drop() noexcept {
+    const auto engine = engine_.lock();
+    if (auto pages = pages_.lock(); engine != nullptr && pages != nullptr) engine->bury(std::move(pages));
+    pages_.reset();
+  }
+
+  std::shared_ptr<Hooks> hooks_;  // of a blocking list; `core` has a copy
+  // The loop owns both: when it is closed they go, however long the list is kept.
+  std::weak_ptr<LoopEngine> engine_;
+  std::weak_ptr<AsyncPages> pages_;
+};
+
+/// A List inside an object of Python, which each holder has a reference of its own to: so the garbage collector can tell
+/// who holds it. Copied and dropped with the GIL.
+class ListPtr {
+ public:
+  ListPtr() = default;
+  explicit ListPtr(std::unique_ptr<List> list);
+  [[nodiscard]] List* get() const noexcept;
+  [[nodiscard]] List& operator*() const noexcept { return *get(); }
+  [[nodiscard]] List* operator->() const noexcept { return get(); }
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(object_); }
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(object_.ptr());
+    return 0;
+  }
+
+ private:
+  py::object object_;
+};
+
+/// The right to read a list, which must outlive it. With the GIL or without.
+class Use {
+ public:
+  explicit Use(const ListPtr& list) : list_(list.get()) {
+    if (list_->busy.exchange(true)) {
+      refuse("the pager is in use by another thread or task: one at a time, or a pager for each");
+    }
+  }
+  ~Use() { list_->busy = false; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  [[nodiscard]] const List& operator*() const noexcept { return *list_; }
+  [[nodiscard]] const List* operator->() const noexcept { return list_; }
+
+ private:
+  List* list_;
+};
+
+/// Reading a list: asks for pages until has_enough().
+class ListJob : public Job {
+ public:
+  /// reader: the iterator that asks; nobody else may know it while this is awaited, and dropped it would say stop.
+  explicit ListJob(ListPtr list, py::object reader = {})
+      : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
+  [[nodiscard]] std::optional<Operation> next() override {
+    begin_use();
+    while (!has_enough() && without_gil([this] { return detail::advance(core()); })) {
+      ++taken_;
+      // The engine looks for signals while it waits for one page; of many quick ones none makes it wait for long.
+      release();  // for signal handlers
+      if (interruption_raised()) throw py::error_already_set();
+      begin_use();
+    }
+    return std::nullopt;
+  }
+  void take(Completed& /*completed*/) override {}
+  void release() noexcept override { use_.reset(); }
+  [[nodiscard]] py::object result() final {
+    before_ = detail::mark(core());
+    auto out = give();
+    after_ = detail::mark(core());
+    return out;
+  }
+  void take_back() noexcept override {
+    if (!list_->busy.exchange(true)) {  // else a signal handler's thread reads on
+      detail::take_back(core(), before_, after_);
+      list_->busy = false;
+    }
+  }
+  [[nodiscard]] std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& /*client*/, py::handle loop,
+                                             const std::shared_ptr<Job>& self) override {
+    begin_use();
+    const auto pages = list_->pages(engine, options());
+    while (!has_enough()) {
+      if (pages->advance()) {
+        ++taken_;
+      } else {
+        if (!detail::wanted_page(core())) break;
+        return engine.wait(pages, loop, self);
+      }
+    }
+    return nullptr;
+  }
+  int traverse(visitproc visit, void* arg) const override {
+    Py_VISIT(reader_.ptr());
+    const int stop = list_.traverse(visit, arg);
+    return stop != 0 ? stop : Job::traverse(visit, arg);
+  }
+
+ protected:
+  [[nodiscard]] virtual bool has_enough() = 0;
+  /// The result, taken from the list; or a Python error.
+  [[nodiscard]] virtual py::object give() = 0;
+  [[nodiscard]] List& list() const noexcept { return *list_; }
+  [[nodiscard]] detail::PagerCore& core() const noexcept { return *list_->core; }
+  [[nodiscard]] int taken() const noexcept { return taken_; }
+  // The end of an iteration.
+  [[noreturn]] void raise_stop() const {
+    PyErr_SetNone(list().sender.loops != nullptr ? PyExc_StopAsyncIteration : PyExc_StopIteration);
+    throw py::error_already_set();
+  }
+
+ private:
+  // Not before it is awaited.
+  void begin_use() {
+    if (use_) return;
+    list().sender.client.require_open();
+    use_.emplace(list_);
+  }
+
+  ListPtr list_;
+  py::object reader_;
+  std::optional<Use> use_;  // goes first
+  int taken_ = 0;
+  detail::PagerMark before_;
+  detail::PagerMark after_;
+};
+
+/// What iterating a pager gives; dropped before the end, the reading counts as stopped.
+struct Iteration {
+  explicit Iteration(ListPtr shared) : list(std::move(shared)) {}
+  Iteration(Iteration&&) noexcept = default;
+  Iteration& operator=(Iteration&&) = delete;
+  Iteration(const Iteration&) = delete;
+  Iteration& operator=(const Iteration&) = delete;
+  ~Iteration() {
+    if (list) list->stop();
+  }
+  int traverse(visitproc visit, void* arg) const { return list.traverse(visit, arg); }
+  ListPtr list;
+};
+
+template <typename WhichJob, typename... More>
+py::object read(const ListPtr& list, const char* name, More... more) {
+  return run(list->sender, std::make_unique<WhichJob>(list, more...), name);
+}
+
+template <typename Each>
+py::class_<Each> iteration(py::module_& module, const char* name, const char* doc) {
+  auto type = py::class_<Each>(module, name, py::is_final(), collected<Each>(), doc);
+  type.attr("__module__") = "billcore";
+  refuse_copies(type, "it belongs to a client, which holds an API key");
+  return type;
+}
+
+/// Pager.to_arrow() and to_batches(). fields: None for all.
+[[nodiscard]] py::object make_arrow_stream(const ListPtr& list, py::handle fields);
+[[nodiscard]] py::object make_batches(const ListPtr& list, py::handle fields);
+void bind_arrow(py::module_& module);
+
+}  // namespace billcore::python

@@ -1,0 +1,206 @@
+#include "shared/arguments.hpp"
+
+#include <algorithm>
+
+#include "billcore/error.hpp"
+
+namespace billcore::python {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  const auto begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+}  // namespace
+
+void type_error(const std::string& text) {
+  PyErr_SetString(PyExc_TypeError, text.c_str());
+  throw py::error_already_set();
+}
+
+void refuse_copies(py::handle type, const char* why) {
+  static const Signature reduce("__reduce_ex__(self, protocol, /)");
+  static const Signature reduce_plainly("__reduce__(self, /)");
+  const std::string text = "a " + std::string(py::str(type.attr("__name__"))) + " cannot be pickled or copied: " + why;
+  const auto refusing = [text](const py::object& /*self*/, const py::object& /*protocol*/) { type_error(text); };
+  type.attr("__reduce_ex__") = py::cpp_function(refusing, py::name("__reduce_ex__"), py::is_method(type),
+                                                reduce.doc("Refused: TypeError.").c_str());
+  type.attr("__reduce__") =
+      py::cpp_function([text](const py::object& /*self*/) { type_error(text); }, py::name("__reduce__"),
+                       py::is_method(type), reduce_plainly.doc("Refused: TypeError.").c_str());
+}
+
+void refuse(const std::string& problem) { throw Error(ErrorCode::invalid_argument, problem); }
+
+Signature::Signature(const char* text) : text_(text) {
+  std::string_view rest(text);
+  const auto open = rest.find('(');
+  function_ = rest.substr(0, open);
+  rest = rest.substr(open + 1, rest.rfind(')') - open - 1);
+  bool keyword_only = false;
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    const auto part = trim(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    if (part == "self" || part.starts_with("**")) continue;
+    if (part == "/") {
+      positional_only_ = parameters_.size();
+    } else if (part == "*") {
+      keyword_only = true;
+    } else {
+      const auto equals = part.find('=');
+      parameters_.push_back({std::string(part.substr(0, equals)), equals == std::string_view::npos});
+      if (!keyword_only) positional_ = parameters_.size();
+    }
+  }
+}
+
+std::vector<py::handle> Signature::bind(const py::args& args, const py::kwargs& kwargs) const {
+  return read(args, kwargs, nullptr);
+}
+
+std::vector<py::handle> Signature::bind(const py::args& args, const py::kwargs& kwargs, py::dict& more) const {
+  return read(args, kwargs, &more);
+}
+
+void Signature::refuse_count(std::size_t given) const {
+  type_error(function_ + "() takes at most " + std::to_string(positional_) + " positional arguments but " +
+             std::to_string(given) + " were given");
+}
+
+void Signature::refuse_keyword(std::string_view name) const {
+  type_error(function_ + "() got an unexpected keyword argument '" + std::string(name) + '\'');
+}
+
+std::size_t Signature::find(std::string_view name) const noexcept {
+  const auto found =
+      std::find_if(parameters_.begin() + static_cast<std::ptrdiff_t>(positional_only_), parameters_.end(),
+                   [&](const Parameter& parameter) { return parameter.name == name; });
+  return static_cast<std::size_t>(found - parameters_.begin());
+}
+
+py::handle& Signature::place(std::span<py::handle> values, std::size_t index) const {
+  if (values[index]) type_error(function_ + "() got multiple values for argument '" + parameters_[index].name + '\'');
+  return values[index];
+}
+
+void Signature::require(std::span<const py::handle> values) const {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i] && parameters_[i].required) {
+      type_error(function_ + "() missing required argument: '" + parameters_[i].name + '\'');
+    }
+  }
+}
+
+std::vector<py::handle> Signature::read(const py::args& args, const py::kwargs& kwargs, py::dict* more) const {
+  std::vector<py::handle> values(parameters_.size());
+  if (args.size() > positional_) refuse_count(args.size());
+  for (std::size_t i = 0; i < args.size(); ++i) values[i] = PyTuple_GET_ITEM(args.ptr(), static_cast<py::ssize_t>(i));
+  for (const auto& [key, value] : kwargs) {
+    const auto name = utf8(key, "a keyword");
+    const auto index = find(name);
+    if (index < values.size()) {
+      place(values, index) = value;
+    } else if (more != nullptr) {
+      (*more)[key] = value;
+    } else {
+      refuse_keyword(name);
+    }
+  }
+  require(values);
+  return values;
+}
+
+void Signature::read(const Call& call, std::span<py::handle> values) const {
+  const auto given = static_cast<std::size_t>(call.positional);
+  if (given > positional_) refuse_count(given);
+  std::copy_n(call.arguments, given, values.begin());
+  const auto keywords = call.keywords == nullptr ? 0 : PyTuple_GET_SIZE(call.keywords);
+  for (py::ssize_t i = 0; i < keywords; ++i) {
+    const auto name = utf8(PyTuple_GET_ITEM(call.keywords, i), "a keyword");
+    const auto index = find(name);
+    if (index == values.size()) refuse_keyword(name);
+    place(values, index) = call.arguments[call.positional + i];
+  }
+  require(values);
+}
+
+std::string Signature::doc(const char* text) const { return std::string(text_) + "\n--\n\n" + text; }
+
+std::string Signature::method_doc(const char* text) const {
+  auto out = doc(text);
+  return out.insert(out.find('(') + 1, "$");
+}
+
+bool left_out(py::handle value) { return !value || value.ptr() == Py_Ellipsis; }
+bool given(py::handle value) { return !left_out(value) && !value.is_none(); }
+
+std::string type_name(py::handle value) { return value.is_none() ? "None" : Py_TYPE(value.ptr())->tp_name; }
+
+std::string_view utf8(py::handle value, const char* name) {
+  if (!PyUnicode_Check(value.ptr())) refuse(std::string(name) + " must be a str, not " + type_name(value));
+  py::ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (text == nullptr) {
+    PyErr_Clear();
+    refuse(std::string(name) + " is not valid Unicode: it has a lone surrogate in it");
+  }
+  return {text, static_cast<std::size_t>(size)};
+}
+
+namespace {
+
+py::object index(py::handle value, const char* name) {
+  if (PyBool_Check(value.ptr())) refuse(std::string(name) + " must be an integer, not bool");
+  if (PyIndex_Check(value.ptr()) == 0) refuse(std::string(name) + " must be an integer, not " + type_name(value));
+  auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+  if (!number) throw py::error_already_set();
+  return number;
+}
+
+}  // namespace
+
+std::int64_t integer(py::handle value, const char* name) {
+  const auto number = index(value, name);
+  int overflow = 0;
+  const auto out = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) refuse(std::string(name) + " does not fit in 64 bits");
+  if (out == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return out;
+}
+
+std::size_t size(py::handle value, const char* name) {
+  const auto out = integer(value, name);
+  if (out < 0) refuse(std::string(name) + " must not be negative");
+  return static_cast<std::size_t>(out);
+}
+
+double real(py::handle value, const char* name) {
+  const double out = PyFloat_AsDouble(value.ptr());
+  if (out != -1.0 || PyErr_Occurred() == nullptr) return out;
+  const bool too_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+  const bool no_number = PyErr_ExceptionMatches(PyExc_TypeError) != 0 || PyErr_ExceptionMatches(PyExc_ValueError) != 0;
+  if (!too_large && !no_number) throw py::error_already_set();
+  PyErr_Clear();
+  refuse(std::string(name) + (too_large ? " is out of range" : " must be a number, not " + type_name(value)));
+}
+
+bool boolean(py::handle value, const char* name) {
+  if (!PyBool_Check(value.ptr())) refuse(std::string(name) + " must be True or False, not " + type_name(value));
+  return value.ptr() == Py_True;
+}
+
+std::string digits(py::handle value, const char* name) {
+  const auto number = index(value, name);
+  // Of int itself: a subclass may print something else.
+  const auto text = py::reinterpret_steal<py::object>(PyLong_Type.tp_repr(number.ptr()));
+  if (!text) {
+    PyErr_Clear();
+    refuse(std::string(name) + " has more digits than Python converts (sys.set_int_max_str_digits)");
+  }
+  return std::string(utf8(text, name));
+}
+
+}  // namespace billcore::python

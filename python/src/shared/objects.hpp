@@ -1,0 +1,61 @@
+// Objects and types of Python made through its C interface, where pybind11 has no way or a slower one.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string_view>
+#include <vector>
+
+#include "shared/uninitialised.hpp"
+
+namespace billcore::python {
+
+namespace py = pybind11;
+
+/// Takes a new reference; null means that a Python error is set.
+template <typename Type = py::object>
+[[nodiscard]] Type checked(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<Type>(object);
+}
+
+/// A str of valid UTF-8.
+[[nodiscard]] inline py::object string(std::string_view text) {
+  return checked(PyUnicode_FromStringAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
+}
+
+/// A str of bytes that are text by agreement only: what is not UTF-8 becomes U+FFFD.
+[[nodiscard]] inline py::str foreign_text(std::string_view bytes) {
+  return checked<py::str>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace"));
+}
+
+// ---- Raw heap types: a struct that begins with a PyObject, without pybind11's holder, registry and instance dict ------------
+
+template <typename F>
+[[nodiscard]] void* slot(F* function) noexcept {
+  return reinterpret_cast<void*>(function);
+}
+
+/// An immutable type whose objects only C++ makes, in the module under the last part of its name. It lives as long as the
+/// process; so must `name`, `doc` and what the slots refer to. `flags` are added, the slots' end is not needed.
+template <typename Object>
+[[nodiscard]] PyTypeObject* make_type(py::module_& module, const char* name, const char* doc,
+                                      std::vector<PyType_Slot> slots, unsigned flags = 0,
+                                      PyTypeObject* base = nullptr) {
+  slots.insert(slots.end(), {{Py_tp_doc, const_cast<char*>(doc)}, {Py_tp_new, slot(&refuse_new)}, {0, nullptr}});
+  flags |= Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE;
+  PyType_Spec spec{name, static_cast<int>(sizeof(Object)), 0, flags, slots.data()};
+  auto type = checked(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(base)));
+  const std::string_view path(name);
+  module.attr(path.substr(path.rfind('.') + 1).data()) = type;
+  return reinterpret_cast<PyTypeObject*>(type.release().ptr());
+}
+
+/// The end of such an object, whose members have been destroyed.
+inline void free_object(PyObject* object) noexcept {
+  PyTypeObject* type = Py_TYPE(object);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+}  // namespace billcore::python

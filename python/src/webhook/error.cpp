@@ -1,0 +1,84 @@
+#include "shared/error.hpp"
+
+#include <string>
+
+#include "shared/interpreter.hpp"
+#include "shared/objects.hpp"
+#include "shared/time.hpp"
+
+namespace billcore::python {
+
+namespace {
+
+const char* class_of(ErrorCode code) {
+  for (const auto& row : error_code_table) {
+    if (row.code == code) return row.python_class;
+  }
+  return "BillcoreError";
+}
+
+py::object text_or_none(const std::string& bytes) {
+  return bytes.empty() ? py::object(py::none()) : foreign_text(bytes);
+}
+
+py::dict details(ErrorCode code, const ErrorDetail& detail) {
+  py::dict out;
+  out["status"] = detail.http_status;
+  if (code == ErrorCode::signature) {  // whoever floods a receiver should not have it fill dicts
+    out["reason"] = to_string(detail.reason);
+    return out;
+  }
+  out["code"] = text_or_none(detail.api_code);
+  out["message"] = text_or_none(detail.api_message);
+  out["request_id"] = text_or_none(detail.request_id);
+  out["body"] = foreign_text(detail.body);
+  out["retry_after"] = detail.retry_after ? py::object(py::float_(*detail.retry_after)) : py::object(py::none());
+  out["attempts"] = detail.attempts;
+  out["outcome_unknown"] = detail.outcome_unknown;
+  out["method"] = foreign_text(detail.method);
+  out["path"] = foreign_text(detail.path);
+  if (!detail.field_path.empty()) out["field_path"] = foreign_text(detail.field_path);
+  if (detail.attempted_at != 0) out["attempted_at"] = to_datetime(detail.attempted_at, 0);
+  if (detail.cause != ErrorCode::ok) {
+    out["cause_class"] = class_of(detail.cause);
+    out["cause_text"] = foreign_text(detail.cause_message);
+  }
+  return out;
+}
+
+// The signal handler has raised already (the interrupt hook left its exception in place): only a word is added.
+void set_interrupted(const Error& error) {
+  if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
+  py::error_already_set raised;
+  const auto& detail = error.detail();
+  const bool is_write = !detail.method.empty() && detail.method != "GET";
+  // Of a write that never left there is nothing to say.
+  if (is_write && (detail.outcome_unknown || detail.http_status != 0))
+    raised.value().attr("add_note")(foreign_text(error.message()));
+  raised.restore();
+}
+
+py::handle from_core() {
+  static constinit Found found;
+  return found.get([] { return py::object(py::module_::import("billcore._errors").attr("from_core")); });
+}
+
+}  // namespace
+
+void find_errors() { static_cast<void>(from_core()); }
+
+void set_error(const Error& error) noexcept {
+  guarded(0, [&] {
+    if (error.code() == ErrorCode::out_of_memory) throw std::bad_alloc();
+    if (error.code() == ErrorCode::interrupted) {
+      set_interrupted(error);
+      return 0;
+    }
+    const auto made =
+        from_core()(class_of(error.code()), foreign_text(error.message()), details(error.code(), error.detail()));
+    PyErr_SetObject(py::type::handle_of(made).ptr(), made.ptr());
+    return 0;
+  });
+}
+
+}  // namespace billcore::python

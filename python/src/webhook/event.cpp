@@ -1,0 +1,201 @@
+#include "webhook/event.hpp"
+
+#include <array>
+#include <utility>
+
+#include "billcore/detail/document.hpp"
+#include "shared/error.hpp"
+#include "shared/objects.hpp"
+#include "webhook/json.hpp"
+#include "webhook/model.hpp"
+#include "webhook/webhook_arguments.hpp"
+
+namespace billcore::python {
+
+namespace {
+
+struct Object {
+  PyObject head;
+  Event event;
+  PyObject* body;
+  PyObject* data;  // the resource, once it was asked for; else null
+};
+
+PyTypeObject* event_type_object = nullptr;
+
+Object& self_of(PyObject* self) noexcept { return *reinterpret_cast<Object*>(self); }
+
+constexpr Field id_field{"id", Kind::id, false,
+                         "Delivery id, str or int as received: the key to drop duplicates with (but for test.hook, "
+                         "whose id is 0); compare with billcore.same_id()."};
+constexpr Field name_field{"name", Kind::word, false, "Event type, such as 'order.paid'."};
+constexpr Field account_field{"account", Kind::integer, false,
+                              "Integer id of the account; not the UUID of the base URL, never compare the two."};
+constexpr Field created_at_field{"created_at", Kind::time, false, "When the event was generated; aware datetime."};
+
+// `explain` is the core's own reader: asked only when the field is not as it should be, it throws the error.
+template <const Field& field, auto explain>
+PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Event& event = self_of(self).event;
+    auto out = try_field(event.value(), field);
+    if (!out) {
+      static_cast<void>((event.*explain)());
+      throw detail::value_error(ErrorCode::decode, field.name, "cannot be read");
+    }
+    return out.release().ptr();
+  });
+}
+
+View view_of(EventType type) noexcept {
+  switch (type) {
+    case EventType::subscription_created:
+    case EventType::subscription_updated:
+    case EventType::subscription_renewed:
+    case EventType::subscription_cancelled:
+      return View::subscription;
+    case EventType::order_confirmed:
+    case EventType::order_paid:
+      return View::order;
+    case EventType::product_updated:
+    case EventType::product_deleted:
+      return View::product;
+    case EventType::product_group_updated:
+    case EventType::product_group_deleted:
+      return View::product_group;
+    case EventType::test_hook:
+    case EventType::unknown:
+      break;
+  }
+  return View::resource;
+}
+
+// As Event::data(), without a variant on the way.
+PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    Object& object = self_of(self);
+    if (object.data != nullptr) return Py_NewRef(object.data);
+    const Value& envelope = object.event.value();
+    const auto* node = detail::member(envelope.node(), "data");
+    if (node == nullptr) return Py_NewRef(Py_None);
+    const Value data(envelope.document(), node);
+    if (!data.is_object()) return plain(data).release().ptr();  // perhaps mutable: made anew each time
+    object.data = make_view(view_of(object.event.type()), data);
+    return Py_XNewRef(object.data);
+  });
+}
+
+PyObject* get_raw(PyObject* self, void* /*closure*/) noexcept { return Py_NewRef(self_of(self).body); }
+
+PyObject* repr(PyObject* self) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    constexpr py::ssize_t longest = 80;
+    const auto& envelope = self_of(self).event.value();
+    const auto shown = [&](const Field& field) {
+      const auto value = try_field(envelope, field);
+      return value ? py::repr(value)[py::slice(0, longest, 1)] : py::object(py::str("?"));
+    };
+    return py::str("<billcore.webhooks.Event id={} name={}>")
+        .format(shown(id_field), shown(name_field))
+        .release()
+        .ptr();
+  });
+}
+
+int contains(PyObject* self, PyObject* name) noexcept { return has_member(self_of(self).event.value(), name); }
+PyObject* subscript(PyObject* self, PyObject* name) noexcept { return get_member(self_of(self).event.value(), name); }
+
+PyObject* to_dict(PyObject* self, PyObject* /*unused*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] { return plain(self_of(self).event.value()).release().ptr(); });
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
+  if ((operation != Py_EQ && operation != Py_NE) || Py_TYPE(self) != Py_TYPE(other)) Py_RETURN_NOTIMPLEMENTED;
+  return PyObject_RichCompare(self_of(self).body, self_of(other).body, operation);
+}
+
+Py_hash_t hash(PyObject* self) noexcept { return PyBytes_Type.tp_hash(self_of(self).body); }
+
+PyObject* copy(PyObject* self, PyObject* /*memo*/) noexcept { return Py_NewRef(self); }
+
+PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    const auto restore = py::module_::import("billcore._webhook").attr("parse_unverified");
+    const auto body = py::reinterpret_borrow<py::object>(self_of(self).body);
+    return py::make_tuple(restore, py::make_tuple(body)).release().ptr();
+  });
+}
+
+void dealloc(PyObject* self) noexcept {
+  Object& object = self_of(self);
+  Py_XDECREF(object.data);
+  object.event.~Event();  // before the body it reads
+  Py_DECREF(object.body);
+  free_object(self);
+}
+
+std::array getset{
+    PyGetSetDef{"id", get_field<id_field, &Event::id>, nullptr, id_field.doc, nullptr},
+    PyGetSetDef{"name", get_field<name_field, &Event::name>, nullptr, name_field.doc, nullptr},
+    PyGetSetDef{"account", get_field<account_field, &Event::account>, nullptr, account_field.doc, nullptr},
+    PyGetSetDef{"created_at", get_field<created_at_field, &Event::created_at>, nullptr, created_at_field.doc, nullptr},
+    PyGetSetDef{"data", get_data, nullptr,
+                "The resource, typed by the event's name; a Resource for a name this version does not know.\n\n"
+                "Plain JSON when it is no object; None for null or absent.",
+                nullptr},
+    PyGetSetDef{"raw", get_raw, nullptr, "The body as received, bytes.", nullptr},
+    PyGetSetDef{},
+};
+std::array methods{
+    PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole envelope as plain JSON values."},
+    PyMethodDef{"__copy__", copy, METH_NOARGS, "__copy__($self, /)\n--\n\nThe event itself, which never changes."},
+    PyMethodDef{"__deepcopy__", copy, METH_O,
+                "__deepcopy__($self, memo, /)\n--\n\nThe event itself, which never changes."},
+    PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the body as received."},
+    PyMethodDef{},
+};
+
+}  // namespace
+
+py::bytes own_bytes(py::handle body, const std::string& name) {
+  if (PyBytes_CheckExact(body.ptr())) return py::reinterpret_borrow<py::bytes>(body);
+  const Buffer buffer(body, name);
+  return {buffer.text().data(), buffer.text().size()};
+}
+
+SharedText shared_text(const py::bytes& bytes) {
+  // The Event object keeps the bytes, and outlives everything else that reads them only through resources that do, too.
+  auto* owner = bytes.inc_ref().ptr();
+  return {bytes_of(bytes),
+          {owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); }}};
+}
+
+py::object make_event(Event event, py::bytes body) {
+  auto* object = PyObject_New(Object, event_type_object);
+  if (object == nullptr) throw py::error_already_set();
+  new (&object->event) Event(std::move(event));
+  object->body = body.release().ptr();
+  object->data = nullptr;
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+}
+
+void bind_event(py::module_& module) {
+  static constexpr const char* doc =
+      "An event of the service, from a verified body; parse_unverified() is the one that does not look.\n\n"
+      "Fields are looked up when asked; one that is absent raises MissingFieldError then, one that is null or of\n"
+      "the wrong type DecodeError. event['field'] is the plain JSON value, `'field' in event` tells absent from null.\n"
+      "Two events are equal when their bodies are. An event is pickled as its body, and loading it checks no "
+      "signature.\n"
+      "Service interface: Events.";
+  event_type_object = make_type<Object>(module, "billcore.webhooks.Event", doc,
+                                        {{Py_tp_dealloc, slot(dealloc)},
+                                         {Py_tp_repr, slot(repr)},
+                                         {Py_tp_richcompare, slot(compare)},
+                                         {Py_tp_hash, slot(hash)},
+                                         {Py_mp_subscript, slot(subscript)},
+                                         {Py_sq_contains, slot(contains)},
+                                         {Py_tp_getset, getset.data()},
+                                         {Py_tp_methods, methods.data()}});
+}
+
+}  // namespace billcore::python

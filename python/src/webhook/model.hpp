@@ -1,0 +1,28 @@
+// The types of resource views: raw heap types around a Value, all made from one table.
+//
+// They are immutable, hold no Python object (so the garbage collector need not know them) and cannot be made from Python but by
+// unpickling.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "billcore/json.hpp"
+#include "shared/bridge.hpp"
+#include "webhook/model_table.hpp"
+
+namespace billcore::python {
+
+/// Makes the types and puts them into the module.
+void bind_model(pybind11::module_& module);
+
+/// A view of `value`, which must be an object. New reference, or null with an error set.
+[[nodiscard]] PyObject* make_view(View type, const Value& value) noexcept;
+
+/// The field as a Python value; a null handle when it is not as the table says.
+[[nodiscard]] pybind11::object try_field(const Value& owner, const Field& field);
+
+// What `name in owner` and `owner[name]` give; `owner` is an object. The second one is plain JSON, or null with KeyError set.
+[[nodiscard]] int has_member(const Value& owner, PyObject* name) noexcept;
+[[nodiscard]] PyObject* get_member(const Value& owner, PyObject* name) noexcept;
+
+}  // namespace billcore::python

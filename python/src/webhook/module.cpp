@@ -1,0 +1,219 @@
+// The module billcore._webhook: signatures and events; also home of all types and of the error translator.
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "billcore/detail/secret.hpp"
+#include "billcore/webhook.hpp"
+#include "shared/arguments.hpp"
+#include "shared/bridge.hpp"
+#include "shared/error.hpp"
+#include "shared/fast_call.hpp"
+#include "shared/interpreter.hpp"
+#include "shared/uninitialised.hpp"
+#include "webhook/event.hpp"
+#include "webhook/json.hpp"
+#include "webhook/model.hpp"
+#include "webhook/response.hpp"
+#include "webhook/verifier.hpp"
+#include "webhook/webhook_arguments.hpp"
+
+namespace billcore::python {
+namespace {
+
+// ---- The one-shot functions -------------------------------------------------------------------------------------------
+
+/// A Verifier, and a copy of its secrets to know it by.
+class Known {
+ public:
+  Known(const Secrets& secrets, std::size_t max_body)
+      : verifier_(secrets.texts(), VerifierOptions{.max_body = max_body}), each_(secrets.texts().front().size()) {
+    copies_.reserve(secrets.texts().size() * each_);
+    for (const auto secret : secrets.texts())
+      copies_.insert(copies_.end(), secret.begin(), secret.end());  // of one length, or there were no Verifier
+  }
+
+  [[nodiscard]] const Verifier& verifier() const noexcept { return verifier_; }
+  [[nodiscard]] bool is(const Secrets& secrets, std::size_t max_body) const noexcept {
+    if (max_body != verifier_.options().max_body || secrets.texts().size() != verifier_.secret_count()) return false;
+    auto rest = detail::view(copies_);
+    for (const auto secret : secrets.texts()) {
+      if (!detail::equal_secrets(secret, rest.substr(0, each_))) return false;
+      rest.remove_prefix(each_);
+    }
+    return true;
+  }
+
+ private:
+  Verifier verifier_;
+  std::size_t each_;
+  detail::SecretText copies_;
+};
+
+/// Preparing keys takes about as long as hashing a small body, so those of the last few calls stay. Under the GIL.
+/// Gives a copy, since the GIL may be given away while it is used.
+Verifier recent_verifier(py::handle secret, py::handle max_body) {
+  static std::array<std::unique_ptr<const Known>, 4> known;
+  static std::size_t oldest = 0;
+  const Secrets secrets(secret);
+  const auto limit = left_out(max_body) ? default_max_body : size(max_body, "max_body");
+  for (const auto& each : known) {
+    if (each != nullptr && each->is(secrets, limit)) return each->verifier();
+  }
+  known[oldest] = std::make_unique<const Known>(secrets, limit);
+  const auto& made = *known[oldest];
+  oldest = (oldest + 1) % known.size();
+  return made.verifier();
+}
+
+const Signature& verify_signature() {
+  static const Signature signature("verify(body, signature, secret, *, max_body=1048576)");
+  return signature;
+}
+const Signature& unwrap_signature() {
+  static const Signature signature("unwrap(body, signature, secret, *, max_body=1048576)");
+  return signature;
+}
+
+py::object webhook_verify(PyObject* /*module*/, const Call& call) {
+  const auto [body, signature, secret, max_body] = verify_signature().bind<4>(call);
+  return verify(recent_verifier(secret, max_body), body, signature);
+}
+
+py::object webhook_unwrap(PyObject* /*module*/, const Call& call) {
+  const auto [body, signature, secret, max_body] = unwrap_signature().bind<4>(call);
+  return unwrap(recent_verifier(secret, max_body), body, signature_of(signature));
+}
+
+const Signature& parse_signature() {
+  static const Signature signature("parse_unverified(raw)");
+  return signature;
+}
+
+py::object webhook_parse_unverified(PyObject* /*module*/, const Call& call) {
+  const auto [raw] = parse_signature().bind<1>(call);
+  auto kept = own_bytes(raw, "raw");
+  const auto text = shared_text(kept);
+  auto event = without_gil_if(text.text.size() > large_body, [&] { return webhooks::parse_unverified_shared(text); });
+  return make_event(std::move(event), std::move(kept));
+}
+
+py::str sign(py::handle body, py::handle secret) {
+  const Buffer buffer(body);
+  const Secrets secrets(secret);
+  if (secrets.texts().size() != 1)
+    refuse("secret: one is needed to sign, not " + std::to_string(secrets.texts().size()));
+  return without_gil_if(buffer.text().size() > large_body,
+                        [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
+}
+
+// Whatever is wrong with an argument is an answer, too.
+std::string explain(py::handle body, py::handle signature, py::handle secret) {
+  try {
+    const Buffer buffer(body);
+    const Secrets secrets(secret);
+    const auto header = signature_of(signature);
+    return without_gil_if(true, [&] { return webhooks::explain(buffer.text(), header, secrets.texts()); });
+  } catch (const Error& error) {
+    return error.message() + "\n(explain() is for debugging: it does not belong in a request path.)";
+  }
+}
+
+void bind_functions(py::module_& module) {
+  constexpr const char* home = "billcore.webhooks";
+  def_function(module, verify_signature(), fast_call<webhook_verify>,
+               "Check a webhook's signature; raises SignatureError.\n\n"
+               "body: the raw bytes as received (any buffer). signature: the header's value, None when it is missing.\n"
+               "secret: 32 bytes, str or bytes, or a sequence of them. max_body: larger bodies are refused unread.\n"
+               "The keys of the last four secrets stay in memory, prepared; a Verifier keeps its own, and is faster.\n"
+               "Service interface: Events, Request headers.",
+               home);
+  def_function(module, unwrap_signature(), fast_call<webhook_unwrap>,
+               "Verify, then parse: the Event. Raises SignatureError, or DecodeError when the body is no event.\n\n"
+               "Arguments as of verify(). Service interface: Events.",
+               home);
+  def_function(
+      module, parse_signature(), fast_call<webhook_parse_unverified>,
+      "An Event from bytes that were verified before and stored since: event.raw of the receiver. Checks nothing.\n\n"
+      "raw: any buffer. No signature is looked at, and no age. Right only where nobody but the receiver can write,\n"
+      "such as your own job queue; whatever came over the network goes through unwrap(). DecodeError when the\n"
+      "bytes are no event. Service interface: Events.",
+      home);
+
+  static const Signature sign_signature("sign(body, secret)");
+  module.def(
+      "sign",
+      [](const py::args& args, const py::kwargs& kwargs) {
+        const auto values = sign_signature.bind(args, kwargs);
+        return sign(values[0], values[1]);
+      },
+      sign_signature
+          .doc("The signature the service would send, 64 lowercase hex digits: for tests of your own receiver.")
+          .c_str());
+  static const Signature explain_signature("explain(body, signature, secret)");
+  module.def(
+      "explain",
+      [](const py::args& args, const py::kwargs& kwargs) {
+        const auto values = explain_signature.bind(args, kwargs);
+        return explain(values[0], values[1], values[2]);
+      },
+      explain_signature
+          .doc(R"(Why is this refused? A few lines of text for a person; it never accepts.
+
+Tries offline what goes wrong in practice (the body re-serialised, still in base64, with another line end; the signature
+in upper case or with a prefix; the secret with white space, in another encoding, another of the list) and names what
+would have matched. Arguments as of verify(); wrong ones are explained, too. Shows neither a secret nor the right
+signature. Slow: it does not belong in a request path. Service interface: Events, Request headers.)")
+          .c_str());
+  for (const char* name : {"sign", "explain"}) module.attr(name).attr("__module__") = home;
+}
+
+PyObject* make_plain(const Value& value) noexcept {
+  return guarded<PyObject*>(nullptr, [&] { return plain(value).release().ptr(); });
+}
+
+}  // namespace
+}  // namespace billcore::python
+
+// pybind11's own start of a module waits for ever in a subinterpreter, so it is reached through the function below.
+PYBIND11_MODULE(webhook_in_main_interpreter, module) {
+  using namespace billcore::python;
+  py::options options;
+  options.disable_function_signatures();
+  module.doc() = "Signatures, events and typed resources. Import billcore and billcore.webhooks instead.";
+  module.attr("__version__") = BILLCORE_VERSION;
+  guard_base();
+  find_errors();
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const billcore::Error& error) {
+      set_error(error);
+    }
+  });
+
+  bind_model(module);
+  bind_event(module);
+  bind_response_info(module);
+  bind_verifier(module);
+  bind_functions(module);
+  guard_types(module, 0);
+
+  py::dict codes;
+  for (const auto& row : billcore::error_code_table) {
+    codes[row.name] = py::make_tuple(static_cast<int>(row.code), row.python_class);
+  }
+  module.attr("_error_codes") = codes;
+
+  static const Bridge bridge{BILLCORE_BUILD_ID, make_view, make_plain, make_response_info, set_error};
+  module.attr("_bridge") = py::capsule(&bridge, bridge_name);
+}
+
+// The name that Python looks for. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+extern "C" PYBIND11_EXPORT PyObject* PyInit__webhook() {
+  return billcore::python::enter_interpreter() ? PyInit_webhook_in_main_interpreter() : nullptr;
+}

@@ -1,0 +1,283 @@
+#include "webhook/verifier.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "shared/arguments.hpp"
+#include "shared/collect.hpp"
+#include "shared/error.hpp"
+#include "shared/fast_call.hpp"
+#include "shared/objects.hpp"
+#include "webhook/event.hpp"
+#include "webhook/webhook_arguments.hpp"
+
+namespace billcore::python {
+namespace {
+
+// ---- Verified ---------------------------------------------------------------------------------------------------------------
+
+struct VerifiedObject {
+  PyObject head;
+  std::size_t secret_index;
+};
+
+PyTypeObject* verified_type = nullptr;
+
+std::size_t index_of(PyObject* self) noexcept { return reinterpret_cast<VerifiedObject*>(self)->secret_index; }
+
+py::object make_verified(std::size_t secret_index) {
+  auto* object = PyObject_New(VerifiedObject, verified_type);
+  if (object == nullptr) throw py::error_already_set();
+  object->secret_index = secret_index;
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+}
+
+std::array verified_getset{
+    PyGetSetDef{"secret_index",
+                [](PyObject* self, void* /*closure*/) -> PyObject* { return PyLong_FromSize_t(index_of(self)); },
+                nullptr, "Which secret matched; the first one, when several do.", nullptr},
+    PyGetSetDef{},
+};
+
+void bind_verified(py::module_& module) {
+  constexpr auto is_true = [](PyObject* /*self*/) noexcept { return 1; };
+  constexpr auto repr = [](PyObject* self) noexcept {
+    return PyUnicode_FromFormat("<billcore.webhooks.Verified secret_index=%zu>", index_of(self));
+  };
+  verified_type =
+      make_type<VerifiedObject>(module, "billcore.webhooks.Verified", "The signature is right. Always true.",
+                                {{Py_tp_dealloc, slot(free_object)},
+                                 {Py_tp_getset, verified_getset.data()},
+                                 {Py_nb_bool, slot(+is_true)},
+                                 {Py_tp_repr, slot(+repr)}});
+}
+
+// ---- VerifyStream -----------------------------------------------------------------------------------------------------------
+
+/// Large pieces are hashed without the GIL, and another thread must not come in between.
+class Stream {
+ public:
+  explicit Stream(VerifyStream stream) : stream_(std::move(stream)) {}
+
+  template <typename F>
+  auto use(F&& f) {
+    if (busy_) refuse("the stream is in use by another thread: a stream belongs to one thread at a time");
+    struct Busy {
+      bool& flag;
+      explicit Busy(bool& of) : flag(of) { flag = true; }
+      ~Busy() { flag = false; }
+    } const busy(busy_);
+    return f(stream_);
+  }
+
+ private:
+  VerifyStream stream_;
+  bool busy_ = false;
+};
+
+const Signature& update_signature() {
+  static const Signature signature("update(self, piece, /)");
+  return signature;
+}
+
+py::object stream_update(PyObject* self, const Call& call) {
+  const Buffer piece(update_signature().bind<1>(call)[0]);
+  held<Stream>(self).use([&](VerifyStream& stream) {
+    without_gil_if(piece.text().size() > large_body, [&] { stream.update(piece.text()); });
+  });
+  return py::none();
+}
+
+// ---- Verifier ---------------------------------------------------------------------------------------------------------------
+
+constexpr const char* verifier_doc =
+    R"(Checks the signatures of one endpoint; its keys are prepared once.
+
+secrets: str or bytes of 32 bytes, or a sequence of them while one is being replaced; others are ConfigError.
+header: name of the signature header, looked up without regard to case. max_body: larger bodies are refused unread.
+freshness: refuse events whose created_at is further than this from now, before or after (seconds or a timedelta;
+reason 'stale'). Off by default, since failed deliveries are retried, and invoices are paid weeks later; it is no
+protection against replays. test.hook is never stale. clock: what tells the time for it, as time.time does or as an
+aware datetime.
+Threads: may be shared by any number. Service interface: Events, Request headers.)";
+
+/// A Verifier as its Python object holds it.
+class BoundVerifier : public Verifier {
+ public:
+  BoundVerifier(const Verifier& verifier, ClockFunction clock) : Verifier(verifier), clock_(std::move(clock)) {}
+  ~BoundVerifier() { clear(); }
+  BoundVerifier(BoundVerifier&&) = default;
+  BoundVerifier& operator=(BoundVerifier&&) = delete;
+  BoundVerifier(const BoundVerifier&) = delete;
+  BoundVerifier& operator=(const BoundVerifier&) = delete;
+
+  int traverse(visitproc visit, void* arg) const {
+    if (clock_ != nullptr) Py_VISIT(clock_->ptr());
+    return 0;
+  }
+  void clear() noexcept {
+    if (clock_ != nullptr) *clock_ = py::object();
+  }
+
+ private:
+  ClockFunction clock_;
+};
+
+BoundVerifier make_verifier(const std::vector<py::handle>& values, bool any_length) {
+  const Secrets secrets(values[0]);
+  auto clock = clock_function(values[4]);
+  auto options = verifier_options(values[1], values[2], values[3], clock);
+  return {any_length ? Verifier::allowing_any_key_length(secrets.texts(), std::move(options))
+                     : Verifier(secrets.texts(), std::move(options)),
+          std::move(clock)};
+}
+
+const Signature& verify_signature() {
+  static const Signature signature("verify(self, body, signature)");
+  return signature;
+}
+const Signature& unwrap_signature() {
+  static const Signature signature("unwrap(self, body, signature)");
+  return signature;
+}
+const Signature& request_signature() {
+  static const Signature signature("unwrap_request(self, body, headers)");
+  return signature;
+}
+
+const Signature& init_signature() {
+  static const Signature signature(
+      "__init__(self, secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  return signature;
+}
+
+py::object verifier_init(PyObject* self, const Call& call) {
+  initialise<BoundVerifier>(self, [&] {
+    const auto values = init_signature().bind<5>(call);
+    return make_verifier({values.begin(), values.end()}, false);
+  });
+  return py::none();
+}
+
+py::object verifier_verify(PyObject* self, const Call& call) {
+  const auto& verifier = held<BoundVerifier>(self);
+  const auto [body, signature] = verify_signature().bind<2>(call);
+  return verify(verifier, body, signature);
+}
+
+py::object verifier_unwrap(PyObject* self, const Call& call) {
+  const auto& verifier = held<BoundVerifier>(self);
+  const auto [body, signature] = unwrap_signature().bind<2>(call);
+  return unwrap(verifier, body, signature_of(signature));
+}
+
+py::object verifier_unwrap_request(PyObject* self, const Call& call) {
+  const auto& verifier = held<BoundVerifier>(self);
+  const auto [body, headers] = request_signature().bind<2>(call);
+  const auto found = find_signature(verifier, headers);
+  return unwrap(verifier, body, found ? std::optional<std::string_view>(*found) : std::nullopt);
+}
+
+}  // namespace
+
+py::object verify(const Verifier& verifier, py::handle body, py::handle signature) {
+  const auto header = signature_of(signature);
+  const Buffer buffer(body);
+  return make_verified(without_gil_if(buffer.text().size() > large_body,
+                                      [&] { return verifier.verify(buffer.text(), header).secret_index(); }));
+}
+
+py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
+  // Copied before it is checked, since another thread could change it in between; but not when it is too large anyway.
+  if (!PyBytes_CheckExact(body.ptr())) {
+    const Buffer buffer(body);
+    if (buffer.text().size() > verifier.options().max_body)
+      static_cast<void>(verifier.verify(buffer.text(), signature));
+  }
+  auto kept = own_bytes(body);
+  const auto text = shared_text(kept);
+  auto event = without_gil_if(text.text.size() > large_body, [&] { return verifier.unwrap_shared(text, signature); });
+  return make_event(std::move(event), std::move(kept));
+}
+
+void bind_verifier(py::module_& module) {
+  bind_verified(module);
+  static const Signature create(
+      "Verifier(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  auto type = py::class_<BoundVerifier>(module, "Verifier", collected<BoundVerifier>(),
+                                        create.doc(verifier_doc).c_str(), py::metaclass(guarding_metaclass()));
+  type.attr("__doc__") = verifier_doc;
+  type.attr("__module__") = "billcore.webhooks";
+
+  def_method(type, init_signature(), fast_call<verifier_init>, "Prepares the keys.");
+
+  static const Signature any(
+      "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  type.def_static(
+      "allowing_any_key_length",
+      [](const py::args& args, const py::kwargs& kwargs) { return make_verifier(any.bind(args, kwargs), true); },
+      any.doc("For test vectors and foreign keys: secrets of any length but zero. The service's own have 32 bytes.")
+          .c_str());
+
+  def_method(type, verify_signature(), fast_call<verifier_verify>,
+             "Check the signature of a body; raises SignatureError.\n\n"
+             "body: the raw bytes (any buffer). signature: the header's value, None when it is missing.");
+  def_method(type, unwrap_signature(), fast_call<verifier_unwrap>,
+             "Verify, then parse. Raises SignatureError, or DecodeError when the body is no event.");
+  def_method(type, request_signature(), fast_call<verifier_unwrap_request>,
+             R"(Like unwrap, with the signature found among the request's headers.
+
+headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Equal values, repeated or joined by
+commas, are one; different ones are malformed. verify and unwrap take the value exactly as it is.)");
+
+  static const Signature stream("stream(self)");
+  type.def(
+      "stream", [](const BoundVerifier& self) { return Stream(self.stream()); },
+      stream
+          .doc("A VerifyStream: a check of a body in pieces, for one that is too large to hold.\n\n"
+               "ConfigError with freshness, which needs the whole body.")
+          .c_str());
+
+  type.def_property_readonly(
+      "matches",
+      [](const BoundVerifier& self) {
+        const auto counts = self.matches();
+        py::tuple out(counts.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) out[i] = py::int_(counts[i]);
+        return out;
+      },
+      "How often each secret was the one that matched, a tuple: one that stays at 0 can be retired.");
+  type.def_property_readonly(
+      "header", [](const BoundVerifier& self) { return self.options().header; }, "Name of the signature header.");
+  type.def_property_readonly(
+      "max_body", [](const BoundVerifier& self) { return self.options().max_body; },
+      "Larger bodies are refused; bytes.");
+  type.def("__repr__", [](const py::object& self) {
+    const auto* const verifier = held_or_null<BoundVerifier>(self.ptr());
+    if (verifier == nullptr) return py::str("<billcore.webhooks.Verifier, never initialised>");
+    return py::str("<billcore.webhooks.Verifier header={!r} secrets={}>")
+        .format(verifier->options().header, verifier->secret_count());
+  });
+  refuse_copies(type, "it holds signing secrets; make one where it is needed");
+
+  auto stream_type =
+      py::class_<Stream>(module, "VerifyStream", py::is_final(),
+                         "A check of a body in pieces. Made by Verifier.stream(); ends with finish().\n\n"
+                         "Threads: one at a time. Use nothing of the pieces before finish() has returned.");
+  stream_type.attr("__module__") = "billcore.webhooks";
+  refuse_copies(stream_type, "it holds a signing key; make one where it is needed");
+  def_method(stream_type, update_signature(), fast_call<stream_update>,
+             "The next bytes (any buffer). SignatureError body_too_large when all of them are over max_body.");
+  static const Signature finish("finish(self, signature)");
+  stream_type.def(
+      "finish",
+      [](Stream& self, const py::args& args, const py::kwargs& kwargs) {
+        const auto signature = signature_of(finish.bind(args, kwargs)[0]);
+        return self.use([&](VerifyStream& pieces) { return make_verified(pieces.finish(signature)); });
+      },
+      finish.doc("The end of the body: Verified, or SignatureError. signature: the header's value, or None.").c_str());
+}
+
+}  // namespace billcore::python

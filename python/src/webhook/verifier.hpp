@@ -1,0 +1,29 @@
+// The types of checks: Verifier, VerifyStream, and Verified, their result.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "billcore/webhook.hpp"
+#include "shared/interpreter.hpp"
+
+namespace billcore::python {
+
+void bind_verifier(pybind11::module_& module);
+
+/// Checks a body (any buffer): a Verified.
+[[nodiscard]] pybind11::object verify(const Verifier& verifier, pybind11::handle body, pybind11::handle signature);
+/// Checks and parses it: an Event.
+[[nodiscard]] pybind11::object unwrap(const Verifier& verifier, pybind11::handle body,
+                                      std::optional<std::string_view> signature);
+
+// Up to this many bytes hashing is faster than handing the GIL to another thread and back.
+inline constexpr std::size_t large_body = std::size_t{64} << 10U;
+
+template <typename F>
+auto without_gil_if(bool large, F&& f) {
+  std::optional<NoGil> released;
+  if (large) released.emplace();
+  return f();
+}
+
+}  // namespace billcore::python

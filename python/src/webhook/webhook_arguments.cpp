@@ -1,0 +1,150 @@
+#include "webhook/webhook_arguments.hpp"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "shared/arguments.hpp"
+#include "shared/interpreter.hpp"
+#include "shared/time.hpp"
+
+namespace billcore::python {
+namespace {
+
+/// Text or bytes of a header; a text that UTF-8 cannot hold becomes one that no signature is.
+std::optional<std::string_view> header_value(py::handle value) {
+  if (PyBytes_Check(value.ptr())) return bytes_of(value);
+  if (!PyUnicode_Check(value.ptr())) return std::nullopt;
+  py::ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return "?";
+  }
+  return std::string_view(text, static_cast<std::size_t>(size));
+}
+
+std::string_view secret_of(py::handle secret) {
+  if (PyBytes_Check(secret.ptr())) return bytes_of(secret);
+  if (!PyUnicode_Check(secret.ptr())) refuse("a secret must be a str or bytes, not " + type_name(secret));
+  return utf8(secret, "a secret");
+}
+
+std::chrono::microseconds freshness_of(py::handle value) {
+  if (const auto length = duration_of(value, "freshness")) return *length;
+  refuse("freshness must be seconds, a timedelta, or None for any age, not " + type_name(value));
+}
+
+std::chrono::microseconds instant_of(py::handle now) {
+  if (!is_datetime(now)) refuse("what clock gave must be seconds or an aware datetime, not " + type_name(now));
+  return std::chrono::microseconds(to_micros(now, "what clock gave"));
+}
+
+// Verifying a large body gives the GIL away.
+Clock clock_of(const ClockFunction& function) {
+  return [function] {
+    const Gil gil;
+    const py::object kept = *function;
+    if (!kept)
+      throw Error(ErrorCode::config, "the Verifier of this check has ended: keep it until its checks are done");
+    const py::object now = kept();
+    const auto since_1970 = seconds_of(now, "what clock gave");
+    return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
+  };
+}
+
+}  // namespace
+
+ClockFunction clock_function(py::handle clock) {
+  if (!given(clock)) return nullptr;
+  if (PyCallable_Check(clock.ptr()) == 0) {
+    refuse("clock must be a function that gives the time, such as time.time, not " + type_name(clock));
+  }
+  return std::make_shared<py::object>(py::reinterpret_borrow<py::object>(clock));
+}
+
+Buffer::Buffer(py::handle body, const std::string& name) {
+  auto* object = body.ptr();
+  if (PyUnicode_Check(object)) refuse(name + " is a str: pass the raw bytes of the request, decoding can change them");
+  if (PyDict_Check(object))
+    refuse(name + " is a dict: pass the raw bytes of the request, parsing loses what was signed");
+  if (body.is_none()) refuse(name + " is None: pass the raw bytes of the request (b'' when there are none)");
+  if (PyObject_CheckBuffer(object) == 0) refuse(name + " must be bytes or another buffer, not " + type_name(body));
+  if (PyObject_GetBuffer(object, &view_, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    refuse(name + " is a buffer that is not contiguous: pass bytes(" + name + ")");
+  }
+}
+
+std::optional<std::string_view> signature_of(py::handle signature) {
+  if (signature.is_none()) return std::nullopt;
+  const auto value = header_value(signature);
+  if (!value) refuse("signature must be a str, bytes, or None when the header is missing, not " + type_name(signature));
+  return value;
+}
+
+Secrets::Secrets(py::handle secrets) {
+  if (PyBytes_Check(secrets.ptr()) || PyUnicode_Check(secrets.ptr())) {
+    texts_.push_back(secret_of(secrets));
+    return;
+  }
+  if (PySequence_Check(secrets.ptr()) == 0 || PyObject_CheckBuffer(secrets.ptr()) != 0) {
+    refuse("secret must be a str, bytes, or a sequence of them, not " + type_name(secrets));
+  }
+  items_ = py::tuple(py::reinterpret_borrow<py::object>(secrets));
+  for (const auto item : items_) texts_.push_back(secret_of(item));
+}
+
+VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness,
+                                 const ClockFunction& clock) {
+  VerifierOptions options;
+  if (!left_out(header)) options.header = utf8(header, "header");
+  if (!left_out(max_body)) options.max_body = size(max_body, "max_body");
+  if (given(freshness)) options.freshness = freshness_of(freshness);
+  if (clock != nullptr) options.clock = clock_of(clock);
+  return options;
+}
+
+std::optional<std::string> find_signature(const Verifier& verifier, py::handle headers) {
+  if (headers.is_none() || PyUnicode_Check(headers.ptr()) || PyBytes_Check(headers.ptr())) {
+    refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
+  }
+  std::vector<std::pair<std::string, std::string>> fields;
+  const auto add = [&](std::string_view name, py::handle value) {
+    if (const auto text = header_value(value)) {
+      fields.emplace_back(name, *text);
+      return;
+    }
+    if (value.is_none()) return;
+    // Frameworks keep odd things among the headers; only the one that is looked for must be right.
+    const std::pair<std::string_view, std::string_view> only{name, ""};
+    if (verifier.find_signature({&only, 1})) {
+      refuse("headers: the value of the signature header must be str or bytes, not " + type_name(value));
+    }
+  };
+  const py::object pairs = PyObject_HasAttrString(headers.ptr(), "items") != 0
+                               ? py::object(headers.attr("items")())
+                               : py::reinterpret_borrow<py::object>(headers);
+  if (!py::isinstance<py::iterable>(pairs)) {
+    refuse("headers must be a mapping or pairs of name and value, not " + type_name(headers));
+  }
+  for (const auto entry : pairs) {
+    if (!(PyTuple_Check(entry.ptr()) || PyList_Check(entry.ptr())) || py::len(entry) != 2) {
+      refuse("headers must be a mapping or pairs of name and value");
+    }
+    const auto pair = py::reinterpret_borrow<py::sequence>(entry);
+    const py::object key = pair[0];
+    const py::object value = pair[1];
+    const auto name = header_value(key);
+    if (!name) refuse("headers: a name must be str or bytes, not " + type_name(key));
+    if (PyTuple_Check(value.ptr()) || PyList_Check(value.ptr())) {
+      for (const auto one : value) add(*name, one);
+    } else {
+      add(*name, value);
+    }
+  }
+  const std::vector<std::pair<std::string_view, std::string_view>> views(fields.begin(), fields.end());
+  return verifier.find_signature(views);
+}
+
+}  // namespace billcore::python

@@ -1,0 +1,149 @@
+// Whether a list moves while it is read, from the ids of its pages and its count alone.
+#include "paging/drift.hpp"
+
+#include <gtest/gtest.h>
+
+#include "billcore/error.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::size_t window = 18;
+
+// Takes a page of a list that stands still.
+void take(Drift& drift, const Ids& ids) {
+  drift.reserve(ids.size());
+  drift.compare(ids, true);
+  drift.begin_page(true);
+  for (const auto id : ids) {
+    if (id == 0 || drift.see(id) == RecentIds::Seen::never) drift.count_record();
+  }
+}
+
+Drift having_read(const Ids& ids, std::int64_t total) {
+  Drift drift(window, true);
+  take(drift, ids);
+  drift.set_total(total);
+  return drift;
+}
+
+TEST(Drift, AListThatStandsStillDoesNotMove) {
+  auto drift = having_read({1, 2}, 4);
+  EXPECT_EQ(drift.move_before({3, 4}, 4, false, false), Move::none);
+  EXPECT_EQ(drift.noticed(), "");
+}
+
+TEST(Drift, ItsCountTells) {
+  auto drift = having_read({1, 2}, 4);
+  EXPECT_EQ(drift.move_before({3, 4}, 5, false, false), Move::grown);
+  EXPECT_EQ(drift.noticed(), "total_changed");
+  drift = having_read({1, 2}, 4);
+  EXPECT_EQ(drift.move_before({3}, 3, false, false), Move::other);
+  EXPECT_EQ(drift.noticed(), "total_changed");
+  drift = having_read({1, 2}, 4);
+  EXPECT_EQ(drift.move_before({3, 4}, std::nullopt, false, false), Move::none) << "no count says nothing";
+}
+
+TEST(Drift, AnIdOfAnotherPageTells) {
+  auto drift = having_read({1, 2}, 4);
+  EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::other);
+  EXPECT_EQ(drift.noticed(), "overlap");
+}
+
+TEST(Drift, APageThatIsNoLongerThereTells) {
+  auto drift = having_read({1, 2}, 4);
+  EXPECT_EQ(drift.move_before({}, 4, true, false), Move::other);
+  EXPECT_EQ(drift.noticed(), "list_shrank");
+}
+
+TEST(Drift, TheSamePageAgainIsNoMove) {
+  auto drift = having_read({1, 2}, 4);
+  EXPECT_EQ(drift.move_before({1, 2}, 4, false, false), Move::none);
+}
+
+TEST(Drift, InASecondReadingAllIsKnown) {
+  auto drift = having_read({1, 2}, 4);
+  EXPECT_EQ(drift.move_before({2, 3}, 4, false, true), Move::none);
+}
+
+TEST(Drift, TheFirstSignCounts) {
+  Drift drift(window, true);
+  drift.notice("overlap");
+  drift.notice("total_changed");
+  EXPECT_EQ(drift.noticed(), "overlap");
+}
+
+TEST(Drift, ThreeEqualPagesAreAnError) {
+  auto drift = having_read({1, 2}, 4);
+  drift.compare({1, 2}, true);
+  EXPECT_EQ(drift.noticed(), "repeated_page");
+  EXPECT_THROW(drift.compare({1, 2}, true), Error);
+}
+
+TEST(Drift, EighteenPagesWithoutNewsAreAnError) {
+  auto drift = having_read({1, 2}, 4);
+  const auto page = [](int number) { return number % 2 == 0 ? Ids{1} : Ids{2}; };
+  for (int i = 0; i < 17; ++i) EXPECT_NO_THROW(drift.compare(page(i), true)) << i;
+  EXPECT_THROW(drift.compare(page(17), true), Error);
+}
+
+TEST(Drift, PagesWithoutNewsAreRightWhereNoneAreExpected) {
+  auto drift = having_read({1, 2}, 4);
+  for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare(i % 2 == 0 ? Ids{1} : Ids{2}, false)) << i;
+}
+
+// What has no id cannot be told apart, so equal pages of it say nothing.
+TEST(Drift, ItemsWithoutIdsAreNotCompared) {
+  Drift drift(window, true);
+  for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare({0, 0}, true)) << i;
+  EXPECT_EQ(drift.noticed(), "");
+}
+
+TEST(Drift, AnIdTwiceOnAPageIsAnOverlap) {
+  Drift drift(window, true);
+  drift.begin_page(true);
+  EXPECT_EQ(drift.see(7), RecentIds::Seen::never);
+  EXPECT_EQ(drift.see(7), RecentIds::Seen::in_this_reading);
+  EXPECT_EQ(drift.noticed(), "overlap");
+}
+
+TEST(Drift, ComparesItsCountWithTheTotal) {
+  auto right = having_read({1, 2}, 2);
+  right.compare_count();
+  EXPECT_EQ(right.noticed(), "");
+  auto wrong = having_read({1, 2}, 3);
+  wrong.compare_count();
+  EXPECT_EQ(wrong.noticed(), "total_differs");
+  Drift uncounted(window, false);
+  take(uncounted, {1, 2});
+  uncounted.set_total(9);
+  uncounted.compare_count();
+  EXPECT_EQ(uncounted.noticed(), "") << "the reading did not begin at page 1";
+}
+
+TEST(Drift, GoesOnWhereAnotherStopped) {
+  Drift drift(window, true);
+  drift.resume("overlap", 4, 1);
+  drift.resume({1, 2}, 1);
+  EXPECT_EQ(drift.noticed(), "overlap");
+  EXPECT_EQ(drift.counted(), 1);
+  EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::none) << "of this page one id was yielded";
+  EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::other) << "that holds of the first page alone";
+  Drift unsure(window, true);
+  unsure.resume({1, 2}, -1);
+  EXPECT_EQ(unsure.move_before({1, 2, 3}, std::nullopt, false, false), Move::none);
+}
+
+TEST(Drift, ASecondReadingDecides) {
+  auto drift = having_read({1, 2}, 3);
+  drift.compare_count();
+  drift.begin_again();
+  EXPECT_EQ(drift.noticed(), "");
+  EXPECT_EQ(drift.counted(), 0);
+  EXPECT_FALSE(drift.total());
+  EXPECT_NO_THROW(drift.compare({1, 2}, false));
+  EXPECT_EQ(drift.noticed(), "") << "the page before was another reading's";
+}
+
+}  // namespace
+}  // namespace billcore::detail
