@@ -10,7 +10,8 @@ install(TARGETS billcore_client EXPORT billcore-client-cxx ARCHIVE DESTINATION $
 if(TARGET billcore_arrow)
   install(TARGETS billcore_arrow EXPORT billcore-client-cxx ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(DIRECTORY include/billcore DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/billcore DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
+        PATTERN "internal.hpp" EXCLUDE)
 foreach(_half webhook client)
   install(EXPORT billcore-${_half}-cxx NAMESPACE billcore:: DESTINATION ${_billcore_package})
 endforeach()

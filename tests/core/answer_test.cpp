@@ -6,17 +6,18 @@
 namespace billcore::detail {
 namespace {
 
-const auto terms = std::make_shared<const AnswerTerms>("s3cret-key", "x-request-id");
-const RequestInfo get{"GET", "/order/o", *terms};
-const RequestInfo post{"POST", "/subscription/s/order", *terms};
-const RequestInfo del{"DELETE", "/product/1", *terms};
+const Instant sent_then{std::chrono::seconds(1'700'000'000)};
+const auto settings = std::make_shared<const AnswerSettings>("s3cret-key", "x-request-id");
+const RequestInfo get{"GET", "/order/o", *settings};
+const RequestInfo post{"POST", "/subscription/s/order", *settings};
+const RequestInfo del{"DELETE", "/product/1", *settings};
 
 Transfer failed(Failure failure, bool sent) {
   Transfer transfer;
   transfer.failure = failure;
   transfer.reason = "wire words";
   transfer.sent = sent;
-  transfer.sent_at = sent ? 1'700'000'000'000'000 : 0;
+  if (sent) transfer.sent_at = sent_then;
   return transfer;
 }
 
@@ -63,7 +64,7 @@ TEST(Failures, NothingSentIsThePlainTransportError) {
       const auto error = error_of([&] { (void)complete_answer(request, failed(row.failure, false)); });
       EXPECT_EQ(error.code(), row.code);
       EXPECT_FALSE(error.detail().outcome_unknown);
-      EXPECT_EQ(error.detail().attempted_at, 0);
+      EXPECT_FALSE(error.detail().attempted_at);
     }
   }
 }
@@ -76,7 +77,7 @@ TEST(Failures, SentWriteIsOutcomeUnknown) {
       EXPECT_TRUE(error.detail().outcome_unknown);
       EXPECT_EQ(error.detail().cause, row.code);
       EXPECT_NE(error.detail().cause_message, "");
-      EXPECT_EQ(error.detail().attempted_at, 1'700'000'000'000'000);
+      EXPECT_EQ(error.detail().attempted_at, sent_then);
       EXPECT_EQ(error.detail().method, request.method);
       EXPECT_EQ(error.detail().path, request.path);
     }
@@ -122,12 +123,12 @@ TEST(Statuses, TypedAndWhetherTheOutcomeIsKnown) {
 
 TEST(Statuses, AWriteSaysWhenItLeft) {
   auto unavailable = answer(504, "");
-  unavailable.sent_at = 5;
-  EXPECT_EQ(error_of([&] { require_success(post, unavailable); }).detail().attempted_at, 5);
-  EXPECT_EQ(error_of([&] { require_success(get, unavailable); }).detail().attempted_at, 0);
+  unavailable.sent_at = sent_then;
+  EXPECT_EQ(error_of([&] { require_success(post, unavailable); }).detail().attempted_at, sent_then);
+  EXPECT_FALSE(error_of([&] { require_success(get, unavailable); }).detail().attempted_at);
   auto refused = answer(402, "");
-  refused.sent_at = 5;
-  EXPECT_EQ(error_of([&] { require_success(post, refused); }).detail().attempted_at, 0);
+  refused.sent_at = sent_then;
+  EXPECT_FALSE(error_of([&] { require_success(post, refused); }).detail().attempted_at);
 }
 
 TEST(Statuses, RetryAfterIsAFiniteNumberOfSeconds) {

@@ -10,7 +10,8 @@
 
 #include "arrow/arrow_columns.hpp"
 #include "billcore/error.hpp"
-#include "paging/pager_core.hpp"
+#include "billcore/internal.hpp"
+#include "paging/page_flow.hpp"
 #include "support/json_text.hpp"
 
 namespace billcore {
@@ -47,8 +48,8 @@ class Source final : public detail::PageSource {
 
 template <typename T>
 Pager<T> pager_of(std::vector<Texts> pages, std::vector<int> failing = {}) {
-  return Pager<T>(std::make_shared<detail::PagerCore>(std::make_unique<Source>(std::move(pages), std::move(failing)),
-                                                      detail::PagerOptions{}));
+  return Pager<T>(std::make_shared<detail::PageFlow>(detail::PagerOptions{},
+                                                     std::make_unique<Source>(std::move(pages), std::move(failing))));
 }
 
 struct Schema : ArrowSchema {
@@ -362,10 +363,11 @@ TEST(Arrow, UnreadStreamsDoNotStopTheReading) {
 
 TEST(Arrow, ABatchMayBeReadAgainAndItsPartsTakenAway) {
   const auto pager = pager_of<Order>({{R"({"id":1,"total":5})"}});
-  ASSERT_TRUE(detail::advance(*pager.core()));
+  auto& list = *internal::Access::flow(pager);
+  ASSERT_EQ(list.advance(), detail::Step::taken);
   const auto columns = detail::choose_columns(detail::Table::orders, Texts{"id", "total"});
-  auto batch = detail::take_batch(*pager.core(), columns);
-  EXPECT_FALSE(detail::take_batch(*pager.core(), columns));
+  auto batch = detail::take_batch(list, columns);
+  EXPECT_FALSE(detail::take_batch(list, columns));
   ASSERT_EQ(batch->rows(), 1);
   auto schema = detail::export_schema(*columns);
   auto once = batch->export_array();

@@ -119,15 +119,15 @@ TEST(AsyncClient, OneDescriptorIsAllThatALoopNeeds) {
   AsyncClient awaited(client);
   const int descriptor = awaited.descriptor();
   End end;
-  const auto ticket = awaited.start(get(id), {}, end.done());
-  EXPECT_GT(ticket, 0U);
+  const auto call = awaited.start(get(id), {}, end.done());
+  EXPECT_GT(call, 0U);
   EXPECT_FALSE(end.called) << "never from within start()";
   EXPECT_EQ(awaited.running(), 1U);
   run_until(awaited, [&] { return end.called; });
   EXPECT_EQ(end.id, id);
   EXPECT_EQ(awaited.running(), 0U);
   EXPECT_EQ(awaited.descriptor(), descriptor);
-  EXPECT_FALSE(awaited.cancel(ticket).outcome_unknown) << "a ticket of the past does nothing";
+  EXPECT_FALSE(awaited.cancel(call).outcome_unknown) << "a call of the past does nothing";
 }
 
 TEST(AsyncClient, TwoHundredAtOnce) {
@@ -194,7 +194,7 @@ TEST(AsyncClient, ADeadlinePassesInTheQueue) {
   const Silent server;
   AsyncClient awaited(server.client());
   CallOptions forever;
-  forever.no_deadline = true;
+  forever.timeout = no_timeout;
   std::vector<End> others(100);
   for (auto& end : others) static_cast<void>(awaited.start(get("s"), forever, end.done()));
   End late;
@@ -233,9 +233,9 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   const auto unsent = awaited.cancel(awaited.start(operations::cancel_subscription(Id("s")), {}, never));
   EXPECT_FALSE(unsent.outcome_unknown);
 
-  const auto ticket = awaited.start(operations::cancel_subscription(Id("s")), {}, never);
+  const auto call = awaited.start(operations::cancel_subscription(Id("s")), {}, never);
   const int peer = run_until_accepted(awaited, server);
-  const auto cancelled = awaited.cancel(ticket);
+  const auto cancelled = awaited.cancel(call);
   EXPECT_TRUE(cancelled.outcome_unknown);
   EXPECT_NE(cancelled.text.find("POST /subscription/s/cancel"), std::string::npos) << cancelled.text;
   EXPECT_TRUE(ends(peer));
@@ -247,13 +247,13 @@ TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
   const auto client = Sandbox::fresh().client();
   const auto id = demo_id(client);
   AsyncClient awaited(client);
-  std::vector<AsyncClient::Ticket> tickets;
+  std::vector<AsyncClient::CallId> calls;
   int told = 0;
   End last;
   for (int i = 0; i < 20; ++i) {
-    tickets.push_back(awaited.start(get(id), {}, [&](Completed&) {
+    calls.push_back(awaited.start(get(id), {}, [&](Completed&) {
       if (++told > 1) return;
-      for (const auto ticket : tickets) awaited.cancel(ticket);
+      for (const auto call : calls) awaited.cancel(call);
       static_cast<void>(awaited.start(get(id), {}, last.done()));
       throw 5;  // one operation's fault is not the others'
     }));

@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 using test::ScriptedServer;
 using Texts = std::vector<std::string>;
 
-constexpr std::int64_t second = 1'000'000;
-const std::int64_t noon = parse_time("2025-04-25T12:00:00Z")->unix_micros;
+constexpr std::chrono::microseconds second = 1s;
+const Instant noon = parse_time("2025-04-25T12:00:00Z")->at;
 
 Client client_of(const ScriptedServer& server) {
   ClientOptions options;
@@ -31,7 +31,8 @@ Client client_of(const ScriptedServer& server) {
   return Client(options);
 }
 
-Error charge_error(std::string method, std::string path, std::int64_t attempted_at, bool outcome_unknown = true) {
+Error charge_error(std::string method, std::string path, std::optional<Instant> attempted_at,
+                   bool outcome_unknown = true) {
   ErrorDetail detail;
   detail.method = std::move(method);
   detail.path = std::move(path);
@@ -94,14 +95,15 @@ TEST(FindCharges, GoesBackToTheSkewBeforeTheCharge) {
   const auto client = client_of(server);
   const auto error = charge_error("POST", "/subscription/a%2Fb%20c/order", noon);
   EXPECT_EQ(ids(client.subscriptions().find_charges(error, 0us)), (Texts{"a", "b"}));
-  const auto later = charge_error("POST", "/subscription/s/order", noon + second - 1);
+  const auto later = charge_error("POST", "/subscription/s/order", noon + second - 1us);
   EXPECT_EQ(ids(client.subscriptions().find_charges(later, 0us)), (Texts{"a", "b"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges(error, 2s)), (Texts{"a", "b", "c"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges(error)), (Texts{"a", "b", "c", "d"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges(error, std::chrono::hours(100))).size(), 5U);
-  const auto all = std::chrono::microseconds(std::numeric_limits<std::int64_t>::max());
-  EXPECT_EQ(client.subscriptions().find_charges(charge_error("POST", "/subscription/s/order", -second), all).size(),
-            5U);
+  const auto all = std::chrono::microseconds::max();
+  EXPECT_EQ(
+      client.subscriptions().find_charges(charge_error("POST", "/subscription/s/order", Instant(-second)), all).size(),
+      5U);
   EXPECT_EQ(pages.targets().front(), "/acct/subscription/a%2Fb%20c/orders?page=1");
 }
 
@@ -112,11 +114,11 @@ TEST(FindCharges, GoesBackToSince) {
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
   EXPECT_EQ(pages.targets().size(), 2U) << "the pages after an older order are not asked for";
   // The service's times may be whole seconds.
-  EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1)), (Texts{"a", "b"}));
+  EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second)), Texts{"a"});
   EXPECT_EQ(pages.targets().size(), 5U);
-  EXPECT_EQ(client.subscriptions().find_charges("s", std::numeric_limits<std::int64_t>::min()).size(), 5U);
-  EXPECT_TRUE(client.subscriptions().find_charges("s", std::numeric_limits<std::int64_t>::max()).empty());
+  EXPECT_EQ(client.subscriptions().find_charges("s", Instant::min()).size(), 5U);
+  EXPECT_TRUE(client.subscriptions().find_charges("s", Instant::max()).empty());
 }
 
 TEST(FindCharges, OfAChargeThatWasCutOff) {
@@ -140,7 +142,7 @@ TEST(FindCharges, RefusesOtherErrors) {
       {charge_error("POST", "/subscription/%zz/order", noon), "not about a charge"},
       {charge_error("POST", "/subscription/%2e%2e/order", noon), "the id is a path step"},
       {charge_error("POST", "/subscription/s/order", noon, false), "is known"},
-      {charge_error("POST", "/subscription/s/order", 0), "does not say when"}};
+      {charge_error("POST", "/subscription/s/order", std::nullopt), "does not say when"}};
   for (const auto& [error, words] : wrong) {
     const auto refused = error_of([&] { (void)client.subscriptions().find_charges(error); });
     EXPECT_EQ(refused.code(), ErrorCode::invalid_argument) << error.detail().path;

@@ -27,7 +27,7 @@ Error error_of(F&& f) {
 Subscription subscription(const std::string& json) { return Subscription(test::parse(json)); }
 
 TEST(Subscription, UsableUntilEndsAt) {
-  const std::int64_t now = parse_time("2025-04-25T12:00:00Z")->unix_micros;
+  const Instant now = parse_time("2025-04-25T12:00:00Z")->at;
   const auto usable = [now](const std::string& status, const std::string& rest) {
     return subscription(R"({"status":")" + status + '"' + rest + '}').usable_at(now);
   };

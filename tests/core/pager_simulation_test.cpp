@@ -10,7 +10,7 @@
 
 #include "billcore/error.hpp"
 #include "billcore/pager.hpp"
-#include "paging/pager_core.hpp"
+#include "paging/page_flow.hpp"
 #include "support/json_text.hpp"
 
 namespace billcore {
@@ -117,7 +117,7 @@ Outcome run(const Plan& plan) {
   World world(plan);
   const auto begin = [&](const std::optional<std::string>& state) {
     const detail::PagerOptions options{1, plan.concurrency, plan.strict, state, 0, {}};
-    return Pager<Item>(std::make_shared<detail::PagerCore>(std::make_unique<WorldSource>(world), options));
+    return Pager<Item>(std::make_shared<detail::PageFlow>(options, std::make_unique<WorldSource>(world)));
   };
   auto pager = begin({});
   std::set<std::int64_t> yielded;

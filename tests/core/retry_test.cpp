@@ -169,7 +169,7 @@ class Loop {
     options.api_key = "key";
     options.max_retries = max_retries;
     options.timeout = 20s;
-    RetrySources sources;
+    RetryEnvironment sources;
     sources.now = [this] { return SteadyClock::now() + slept_; };
     sources.sleep = [this](milliseconds length) {
       slept_ += length;
@@ -275,7 +275,7 @@ TEST(RetryLoop, NobodyListensForAWrite) {
   }
   options.api_key = "key";
   int slept = 0;
-  RetrySources sources;
+  RetryEnvironment sources;
   sources.sleep = [&](milliseconds) { ++slept; };
   sources.chance = [] { return 1.0; };
   Session session(options, sources);
@@ -295,10 +295,10 @@ TEST(RetryLoop, AnInterruptEndsTheWait) {
   ClientOptions options;
   options.base_url = server.url();
   options.api_key = "key";
-  options.timeout = std::nullopt;
+  options.timeout = no_timeout;
   int asked = 0;
   options.interrupt = [&asked] { return ++asked > 1; };
-  RetrySources sources;
+  RetryEnvironment sources;
   sources.chance = [] { return 1.0; };
   Session session(options, sources);
   const auto begun = SteadyClock::now();

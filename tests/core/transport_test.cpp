@@ -71,7 +71,7 @@ TEST(WriteGuard, EveryWriteIsReceivedOnceOverADyingConnection) {
     EXPECT_EQ(received_over_dying_connection(true, write, outcome), 1) << write.name;
     EXPECT_EQ(outcome.failure, Failure::reset) << write.name;
     EXPECT_TRUE(outcome.sent) << write.name;
-    EXPECT_GT(outcome.sent_at, 0) << write.name;
+    EXPECT_GT(outcome.sent_at, Instant()) << write.name;
   }
 }
 
@@ -204,7 +204,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   bool called = false;
   auto* operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                                  [&called](Transfer&&) { called = true; });
-  std::int64_t sent_at = 0;
+  Instant sent_at;
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // not driven yet: nothing left
   operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                            [&called](Transfer&&) { called = true; });
@@ -212,7 +212,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_FALSE(
       engine.drive([] { return false; }, [&] { return SteadyClock::now() - begun > std::chrono::milliseconds(300); }));
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
-  EXPECT_GT(sent_at, 0);
+  EXPECT_GT(sent_at, Instant());
   EXPECT_FALSE(called);
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // unknown by now: a no-op
 }

@@ -57,7 +57,7 @@ ClientOptions client_options(const Value& from) {
   options.base_url = text(from, "base_url").value_or("");
   options.api_key = text(from, "api_key").value_or("");
   if (const auto timeout = from.find("timeout")) {
-    options.timeout.reset();
+    options.timeout = no_timeout;
     if (!timeout->is_null()) options.timeout = std::chrono::milliseconds(std::llround(timeout->real() * 1000));
   }
   if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);

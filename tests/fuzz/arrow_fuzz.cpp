@@ -10,7 +10,7 @@
 #include "billcore/arrow.hpp"
 #include "billcore/values.hpp"
 #include "bytes.hpp"
-#include "paging/pager_core.hpp"
+#include "paging/page_flow.hpp"
 
 namespace {
 
@@ -157,7 +157,7 @@ std::optional<std::string> wanted_of(const Value& item, std::string_view name, s
   if (!value || value->is_null()) return std::nullopt;
   if (format == "l") return std::to_string(value->integer());
   if (format == "b") return value->boolean() ? "1" : "0";
-  if (format == "tsu:UTC") return std::to_string(read_time(*value).unix_micros);
+  if (format == "tsu:UTC") return std::to_string(read_time(*value).at.time_since_epoch().count());
   if (format == "d:38,18") {
     auto digits = times_ten_to_18(std::string(read_number_text(*value)));
     if (!digits) throw Error(ErrorCode::out_of_range, "too many digits");
@@ -245,12 +245,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // A pager of its own says what the items are, and which of them is not an object.
   const auto pager = [&text] {
-    return std::make_shared<detail::PagerCore>(std::make_unique<Source>(detail::Document::parse(SharedText::own(text))),
-                                               detail::PagerOptions{});
+    return std::make_shared<detail::PageFlow>(detail::PagerOptions{},
+                                              std::make_unique<Source>(detail::Document::parse(SharedText::own(text))));
   };
   const auto reference = pager();
   ArrowArrayStream stream{};
-  detail::export_pager(pager(), table, names, &stream);
+  detail::export_pager(AnyPager(pager()), table, names, &stream);
   ArrowSchema schema{};
   require(stream.get_schema(&stream, &schema) == 0, "a stream has a schema");
 

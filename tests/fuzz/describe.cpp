@@ -21,8 +21,9 @@ std::string text_of(std::string_view text) {
 std::string text_of(const Id& id) { return (id.is_integer() ? "integer " : "text ") + id.text(); }
 std::string text_of(const Time& time) {
   const auto again = parse_time(time.text);
-  require(again && again->unix_micros == time.unix_micros, "a time is what its text says");
-  return std::string(time.text) + " " + std::to_string(time.unix_micros) + " " +
+  require(again && again->at.time_since_epoch().count() == time.at.time_since_epoch().count(),
+          "a time is what its text says");
+  return std::string(time.text) + " " + std::to_string(time.at.time_since_epoch().count()) + " " +
          (time.offset_minutes ? std::to_string(*time.offset_minutes) : "none");
 }
 std::string text_of(const Value& value) { return std::string(value.raw()); }

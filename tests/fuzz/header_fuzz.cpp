@@ -37,7 +37,7 @@ bool is_fresh(std::string_view body) {
   try {
     const auto event = signed_event(body);
     if (event.type() == EventType::test_hook) return true;
-    const auto distance = event.created_at().unix_micros - now;
+    const auto distance = event.created_at().at.time_since_epoch().count() - now;
     return distance <= window.count() && -distance <= window.count();
   } catch (const Error&) {
     return false;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "bytes.hpp"
-#include "paging/pager_core.hpp"
+#include "paging/page_flow.hpp"
 
 namespace {
 
@@ -155,7 +155,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.path = "/list";
   const bool in_lives = (settings & 8U) != 0 && !options.strict;
   const bool by_pages = (settings & 16U) != 0;
-  auto core = std::make_unique<detail::PagerCore>(std::make_unique<Source>(list, plan), options);
+  auto flow = std::make_unique<detail::PageFlow>(options, std::make_unique<Source>(list, plan));
 
   std::set<std::int64_t> given;
   bool twice = false;
@@ -172,15 +172,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (true) {
     try {
       if (by_pages) {
-        const auto page = core->next_page();
+        const auto page = flow->next_page();
         if (!page) break;
         for (const auto* item : page->items) take(Value(page->document, item));
       } else {
-        const auto item = core->next_item();
+        const auto item = flow->next_item();
         if (!item) break;
         take(*item);
       }
-      require(!core->verdict() || !core->verdict()->complete || !core->wanted(), "no verdict before the end");
+      require(!flow->core().verdict() || !flow->core().verdict()->complete || !flow->core().wanted(),
+              "no verdict before the end");
     } catch (const Error& error) {
       require(error.code() == ErrorCode::pagination || error.code() == ErrorCode::decode ||
                   error.code() == ErrorCode::out_of_range,
@@ -190,12 +191,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (++errors > 3) return 0;
     }
     if (in_lives && plan.byte() > 240) {
-      state = core->state();
+      state = flow->core().state();
       options.resume = state;
-      core = std::make_unique<detail::PagerCore>(std::make_unique<Source>(list, plan), options);
+      flow = std::make_unique<detail::PageFlow>(options, std::make_unique<Source>(list, plan));
     }
   }
-  const auto verdict = core->verdict();
+  const auto verdict = flow->core().verdict();
   require(verdict.has_value(), "a list that was read has a verdict");
   require(verdict->complete == verdict->reason.empty(), "a verdict that is not complete has a reason");
   const bool moved = list.grew() || list.shrank() || list.lied();

@@ -20,7 +20,7 @@ void require_of_a_list(const std::string& text, const std::optional<PagerState>&
   options.resume = text;
   options.list = state ? state->list : 0;
   try {
-    const detail::PagerCore core(nullptr, options);
+    const detail::PagerCore core(options);
     require(state.has_value(), "a list goes on from a state only");
     const auto again = detail::read_state(core.state());
     require(again && again->list == state->list && again->page == state->page && again->fetched == state->fetched &&
@@ -33,7 +33,7 @@ void require_of_a_list(const std::string& text, const std::optional<PagerState>&
     return;
   }
   try {
-    const detail::PagerCore core(nullptr, options);
+    const detail::PagerCore core(options);
     require(false, "a list does not go on from the state of another");
   } catch (const Error& error) {
     require(error.code() == ErrorCode::invalid_argument, "the state of another list is an invalid argument");

@@ -59,8 +59,8 @@ PUBLIC = {
     "model": "resource model",
     "webhook": "webhook event detail/secret",
     "call": "hooks options operation response detail/outcome",
-    "paging": "pager",
-    "client": "client async_client",
+    "paging": "pager detail/list",
+    "client": "client async_client internal",
     "arrow": "arrow",
 }
 ROOM_OF = {f"billcore/{stem}.hpp": room for room, stems in PUBLIC.items() for stem in stems.split()}

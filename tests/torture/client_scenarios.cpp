@@ -97,7 +97,7 @@ class RetriedCharge : public Scenario {
  public:
   explicit RetriedCharge(const Place& place) : place_(place) {}
   void prepare() override {
-    detail::RetrySources sources;
+    detail::RetryEnvironment sources;
     sources.chance = [] { return 0.0; };
     session_ = std::make_shared<detail::Session>(options_for(place_, 2), std::move(sources));
     static_cast<void>(session_->resource(operations::get_order(order_id), {}));

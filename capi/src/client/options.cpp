@@ -57,7 +57,7 @@ billcore_status billcore_client_options_set_timeout_ms(billcore_client_options* 
 
 billcore_status billcore_client_options_set_no_timeout(billcore_client_options* options, billcore_error** err) {
   return set(
-      options, [](auto& to) { to.timeout.reset(); }, err);
+      options, [](auto& to) { to.timeout = billcore::no_timeout; }, err);
 }
 
 billcore_status billcore_client_options_set_max_retries(billcore_client_options* options, int32_t max_retries,
@@ -151,17 +151,12 @@ billcore_status billcore_call_options_new(billcore_call_options** out, billcore_
 billcore_status billcore_call_options_set_timeout_ms(billcore_call_options* options, int64_t milliseconds,
                                                      billcore_error** err) {
   return set(
-      options,
-      [&](auto& to) {
-        to.timeout = std::chrono::milliseconds(milliseconds);
-        to.no_deadline = false;
-      },
-      err);
+      options, [&](auto& to) { to.timeout = std::chrono::milliseconds(milliseconds); }, err);
 }
 
 billcore_status billcore_call_options_set_no_timeout(billcore_call_options* options, billcore_error** err) {
   return set(
-      options, [](auto& to) { to.no_deadline = true; }, err);
+      options, [](auto& to) { to.timeout = billcore::no_timeout; }, err);
 }
 
 void billcore_call_options_free(billcore_call_options* options) { delete options; }
@@ -178,7 +173,7 @@ billcore_status billcore_client_changes_set_timeout_ms(billcore_client_changes* 
 
 billcore_status billcore_client_changes_set_no_timeout(billcore_client_changes* changes, billcore_error** err) {
   return set(
-      changes, [](auto& to) { to.no_timeout = true; }, err);
+      changes, [](auto& to) { to.timeout = billcore::no_timeout; }, err);
 }
 
 billcore_status billcore_client_changes_set_max_retries(billcore_client_changes* changes, int32_t max_retries,

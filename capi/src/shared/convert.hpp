@@ -101,9 +101,15 @@ billcore_status get_id(const Handle* self, billcore_str* text, bool* is_integer,
       text, Maybe<bool>{is_integer});
 }
 
+/// Moments as C counts them: microseconds since 1970-01-01T00:00:00Z.
+[[nodiscard]] inline std::int64_t micros(Instant instant) noexcept { return instant.time_since_epoch().count(); }
+[[nodiscard]] inline Instant instant(std::int64_t micros) noexcept {
+  return Instant(std::chrono::microseconds(micros));
+}
+
 inline void put_time(billcore_str* text, std::int64_t* unix_micros, const Time& time) noexcept {
   if (text != nullptr) put(text, time.text);
-  if (unix_micros != nullptr) put(unix_micros, time.unix_micros);
+  if (unix_micros != nullptr) put(unix_micros, micros(time.at));
 }
 
 template <typename Handle, typename Read>

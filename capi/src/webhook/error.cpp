@@ -125,8 +125,8 @@ billcore_str billcore_error_field_path(const billcore_error* error) {
 
 bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micros) {
   const auto* found = detail(error);
-  const bool present = found != nullptr && found->attempted_at != 0;
-  if (unix_micros != nullptr) *unix_micros = present ? found->attempted_at : 0;
+  const bool present = found != nullptr && found->attempted_at.has_value();
+  if (unix_micros != nullptr) *unix_micros = present ? billcore::capi::micros(*found->attempted_at) : 0;
   return present;
 }
 

@@ -96,7 +96,7 @@ billcore_status billcore_subscription_metadata(const billcore_subscription* subs
 billcore_status billcore_subscription_usable_at(const billcore_subscription* subscription, int64_t unix_micros,
                                                 bool* out, billcore_error** err) {
   return get(
-      subscription, [&](const Subscription& view) { return view.usable_at(unix_micros); }, out, err);
+      subscription, [&](const Subscription& view) { return view.usable_at(instant(unix_micros)); }, out, err);
 }
 
 billcore_status billcore_subscription_raw(const billcore_subscription* subscription, billcore_str* out,

@@ -71,7 +71,7 @@ class Batch {
 };
 
 /// What is at hand of a page, as a batch; the pager has moved on then, but not if this throws.
-[[nodiscard]] std::optional<Batch> take_batch(PagerCore& core, const std::shared_ptr<const Columns>& columns);
+[[nodiscard]] std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Columns>& columns);
 
 /// Where the batches of a stream come from.
 class BatchSource {
@@ -86,7 +86,7 @@ class BatchSource {
 
 [[nodiscard]] ArrowPtr<ArrowArrayStream> export_stream(std::shared_ptr<const Columns> columns,
                                                        std::unique_ptr<BatchSource> source);
-void export_pager(std::shared_ptr<PagerCore> core, Table table, const ArrowFields& fields, ArrowArrayStream* out);
+void export_pager(const AnyPager& pager, Table table, const ArrowFields& fields, ArrowArrayStream* out);
 
 }  // namespace detail
 
@@ -95,7 +95,7 @@ void export_pager(std::shared_ptr<PagerCore> core, Table table, const ArrowField
 /// page again. Released before the end, the reading counts as stopped. Threads: one at a time, with the pager.
 template <typename T>
 void export_arrow(const Pager<T>& pager, ArrowArrayStream* out, const ArrowFields& fields = std::nullopt) {
-  detail::export_pager(pager.core(), detail::table_of<T>, fields, out);
+  detail::export_pager(pager, detail::table_of<T>, fields, out);
 }
 
 }  // namespace billcore

@@ -15,34 +15,15 @@
 
 namespace billcore {
 
-/// The pages of a list on their way in an event loop, for a pager in steps (pager.hpp). Threads: that of the loop, the end
-/// of its life included.
-class AsyncPages {
- public:
-  struct Parts;
-  explicit AsyncPages(std::unique_ptr<Parts> parts);
-  ~AsyncPages();
-  AsyncPages(const AsyncPages&) = delete;
-  AsyncPages& operator=(const AsyncPages&) = delete;
-
-  /// Gives the pager the page that it wants, if that has come; false when it has not, or when the list is at its end. Throws
-  /// what came in its place.
-  bool advance();
-  /// Asks for what the pager may want soon.
-  void announce();
-  /// Calls `ready` once, from process(), when the page that is wanted has come in whatever form; its time-out runs until then.
-  void wait(std::function<void()> ready);
-  /// Nobody waits any more: the page that was waited for is given up, others stay on their way.
-  void give_up() noexcept;
-
- private:
-  std::unique_ptr<Parts> parts_;
-};
+namespace detail {
+struct Loop;
+}
 
 class AsyncClient {
  public:
   using Done = std::function<void(Completed&)>;
-  using Ticket = std::uint64_t;
+  /// Names an operation that was begun.
+  using CallId = std::uint64_t;
 
   /// With the options of `client`, and connections of its own. Error(internal) when no descriptor can be had.
   explicit AsyncClient(const Client& client);
@@ -56,24 +37,20 @@ class AsyncClient {
   void process();
   /// Begins an operation. `done` is called once, never from here, unless it is cancelled. Error(config) after
   /// Client::close(), Error(invalid_argument) for a wrong timeout.
-  [[nodiscard]] Ticket start(Operation operation, const CallOptions& call, Done done);
+  [[nodiscard]] CallId start(Operation operation, const CallOptions& call, Done done);
   /// What became of an operation that was cancelled. Its `done` is not called.
   struct Cancelled {
     bool outcome_unknown = false;  // a write that had begun to leave
     std::string text;              // one line about it
   };
-  Cancelled cancel(Ticket ticket);
-  /// Where the pages of a pager come from; nothing is asked for yet. Error(config) after Client::close().
-  [[nodiscard]] std::unique_ptr<AsyncPages> pages(std::shared_ptr<detail::PagerCore> pager, ListOperation list,
-                                                  const CallOptions& call) const;
+  Cancelled cancel(CallId id);
   /// How many operations have not ended, and how many lists are waited for.
   [[nodiscard]] std::size_t running() const noexcept;
 
  private:
-  friend struct AsyncPages::Parts;
-  struct Loop;
-  detail::SessionPtr session_;
-  std::shared_ptr<Loop> loop_;
+  friend struct internal::Access;
+  std::shared_ptr<detail::Session> session_;
+  std::shared_ptr<detail::Loop> loop_;
 };
 
 }  // namespace billcore

@@ -30,14 +30,16 @@ namespace detail {
 class Session;
 using SessionPtr = std::shared_ptr<Session>;
 
-/// Takes from a list of orders, latest first, those at hand that were not made before `since` (UTC microseconds). True
-/// when an older one was reached: the rest of the list is not wanted.
-[[nodiscard]] bool take_charges(PagerCore& core, std::int64_t since, std::vector<Value>& out);
+/// A group of operations of a client. Copies are cheap.
+class Group {
+ protected:
+  explicit Group(SessionPtr session) noexcept : session_(std::move(session)) {}
+  SessionPtr session_;
+};
 }  // namespace detail
 
-class Subscriptions {
+class Subscriptions : detail::Group {
  public:
-  explicit Subscriptions(detail::SessionPtr session) : session_(std::move(session)) {}
   [[nodiscard]] Pager<Subscription> list(const SubscriptionQuery& query = {}, const CallOptions& call = {}) const;
   [[nodiscard]] Subscription get(const Id& id, const CallOptions& call = {}) const;
   /// Ends billing at once; the subscription may stay active until ends_at. Sent at most once.
@@ -56,18 +58,18 @@ class Subscriptions {
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 const CallOptions& call = {}) const;
-  /// The same without an error, such as after a crash: the subscription's orders that were not made before `since` (UTC
-  /// microseconds by the service's clock; it counts from the beginning of its second, for the service's times may be whole
+  /// The same without an error, such as after a crash: the subscription's orders that were not made before `since` (by the
+  /// service's clock; it counts from the beginning of its second, for the service's times may be whole
   /// seconds).
-  [[nodiscard]] std::vector<Order> find_charges(const Id& id, std::int64_t since, const CallOptions& call = {}) const;
+  [[nodiscard]] std::vector<Order> find_charges(const Id& id, Instant since, const CallOptions& call = {}) const;
 
  private:
-  detail::SessionPtr session_;
+  friend class Client;
+  using Group::Group;
 };
 
-class Products {
+class Products : detail::Group {
  public:
-  explicit Products(detail::SessionPtr session) : session_(std::move(session)) {}
   [[nodiscard]] Pager<Product> list(const ProductQuery& query = {}, const CallOptions& call = {}) const;
   [[nodiscard]] Product get(std::int64_t id, const CallOptions& call = {}) const;
   /// Changes the given fields only (ProductWrite: name, description, price, currency, vat_rate, interval; others are
@@ -77,26 +79,27 @@ class Products {
   void remove(std::int64_t id, const CallOptions& call = {}) const;
 
  private:
-  detail::SessionPtr session_;
+  friend class Client;
+  using Group::Group;
 };
 
-class Orders {
+class Orders : detail::Group {
  public:
-  explicit Orders(detail::SessionPtr session) : session_(std::move(session)) {}
   [[nodiscard]] Order get(const Id& id, const CallOptions& call = {}) const;
 
  private:
-  detail::SessionPtr session_;
+  friend class Client;
+  using Group::Group;
 };
 
-class WebhookEndpoints {
+class WebhookEndpoints : detail::Group {
  public:
-  explicit WebhookEndpoints(detail::SessionPtr session) : session_(std::move(session)) {}
   /// Registers a URL. The secret is not in the answer: it is read from the admin UI. Sent at most once.
   Response create(std::string_view url, const CallOptions& call = {}) const;
 
  private:
-  detail::SessionPtr session_;
+  friend class Client;
+  using Group::Group;
 };
 
 class Client {
@@ -112,25 +115,16 @@ class Client {
   /// Everything but GET is a write: sent at most once.
   Response request(std::string_view method, std::string_view path, const RequestOptions& options = {},
                    const CallOptions& call = {}) const;
-  /// Sends any operation, and gives its end to `read`, which is called once.
-  void send(const Operation& operation, const CallOptions& call, const std::function<void(Completed&)>& read) const;
-  /// A list apart from the type of its items. Error(invalid_argument) as for the lists of the groups.
-  [[nodiscard]] std::shared_ptr<detail::PagerCore> pages(ListOperation list, detail::PagerOptions options,
-                                                         const CallOptions& call) const;
-  /// What a list made with these would begin with: concurrency and what tells it from other lists are filled in.
-  [[nodiscard]] detail::PagerOptions complete(const ListOperation& list, detail::PagerOptions options) const;
   /// A client that differs in these options and shares everything else, connections included. Error(config).
   [[nodiscard]] Client with_options(const ClientChanges& changes) const;
   /// Closes idle connections; calls under way finish, later ones are Error(config). A client made by with_options()
   /// leaves the connections to the one it was made from, and says false.
   bool close() noexcept;
-  /// Error(config) after close().
-  void require_open() const;
 
  private:
   friend class AsyncClient;
-  struct OfSession {};  // so that Client({}) is about options
-  Client(OfSession, detail::SessionPtr session) : session_(std::move(session)) {}
+  friend struct internal::Access;
+  Client(const Client& original, const ClientChanges& changes);
   detail::SessionPtr session_;
 };
 

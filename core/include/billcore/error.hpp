@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "billcore/values.hpp"
+
 namespace billcore {
 
 /// Append-only; the numbers are those of billcore_status in the C ABI and never change.
@@ -103,11 +105,11 @@ struct ErrorDetail {
   int attempts = 0;                   // how often the request was sent or tried
   bool outcome_unknown = false;       // a write may or may not have happened
   SignatureReason reason = SignatureReason::none;
-  std::string method;               // of the request
-  std::string path;                 // of the request, relative to the base URL
-  std::string field_path;           // decode, missing_field, out_of_range: the JSON value, such as data.price
-  std::int64_t attempted_at = 0;    // UTC microseconds when a write of unknown outcome left; else 0
-  ErrorCode cause = ErrorCode::ok;  // outcome_unknown: what went wrong on the wire
+  std::string method;                        // of the request
+  std::string path;                          // of the request, relative to the base URL
+  std::string field_path;                    // decode, missing_field, out_of_range: the JSON value, such as data.price
+  std::optional<Instant> attempted_at = {};  // when a write of unknown outcome left
+  ErrorCode cause = ErrorCode::ok;           // outcome_unknown: what went wrong on the wire
   std::string cause_message;
 };
 

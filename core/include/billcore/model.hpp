@@ -55,7 +55,7 @@ class Subscription : public Resource {
   /// expired. The others are usable until ends_at; null means no end, and that a cancelled one is not usable.
   /// Error(missing_field) where ends_at is needed and absent: a reduced payload cannot tell, get the subscription by its
   /// id. Error(decode) for a status this library does not know. Service interface: States and transitions.
-  [[nodiscard]] bool usable_at(std::int64_t unix_micros) const;
+  [[nodiscard]] bool usable_at(Instant when) const;
   [[nodiscard]] Subscription copy() const { return Subscription(detached()); }
 };
 

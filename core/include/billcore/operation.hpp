@@ -80,7 +80,7 @@ struct ListOperation {
 /// Where the effect of a charge is to be found: among these orders, which are listed latest first, back to `since`.
 struct ChargeSearch {
   ListOperation orders;
-  std::int64_t since = 0;  // UTC microseconds; orders made before it are not the charge's
+  Instant since;  // orders made before it are not the charge's
 };
 
 /// What each operation sends. Error(invalid_argument) for what the service's Limits forbid, and for what is no id.
@@ -96,7 +96,7 @@ namespace operations {
 /// be behind this machine's.
 [[nodiscard]] ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew);
 /// since: UTC microseconds by the service's clock; from the beginning of its second.
-[[nodiscard]] ChargeSearch find_charges(const Id& subscription, std::int64_t since);
+[[nodiscard]] ChargeSearch find_charges(const Id& subscription, Instant since);
 [[nodiscard]] Operation get_order(const Id& id);
 [[nodiscard]] ListOperation list_products();
 [[nodiscard]] Operation get_product(std::int64_t id);

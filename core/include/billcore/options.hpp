@@ -14,14 +14,17 @@
 
 namespace billcore {
 
+/// As a timeout: the call has no deadline.
+inline constexpr auto no_timeout = std::chrono::milliseconds::max();
+
 struct ClientOptions {
   /// Address of the service up to and including the account segment, with or without a slash at its end; empty: the
   /// environment variable BILLCORE_BASE_URL. https, or http on loopback.
   std::string base_url = {};
   /// Empty: the environment variable BILLCORE_API_KEY. Never shown in any text.
   std::string api_key = {};
-  /// One budget for a whole call: DNS, connect, TLS, all attempts and the waits between them. Nothing: no deadline.
-  std::optional<std::chrono::milliseconds> timeout = std::chrono::seconds(30);
+  /// One budget for a whole call: DNS, connect, TLS, all attempts and the waits between them; or no_timeout.
+  std::chrono::milliseconds timeout = std::chrono::seconds(30);
   /// Further attempts of a call, where one is safe: of a GET when no connection came about, the answer broke off, or its
   /// status is 408, 429 or 5xx; of a write only when nothing of it was sent. 0: exactly one send, whatever happens.
   int max_retries = 2;
@@ -57,8 +60,7 @@ struct ClientOptions {
 
 /// What a client made by Client::with_options() has differently. What is not given stays.
 struct ClientChanges {
-  std::optional<std::chrono::milliseconds> timeout = {};
-  bool no_timeout = false;  // wins over timeout
+  std::optional<std::chrono::milliseconds> timeout = {};  // or no_timeout
   std::optional<int> max_retries = {};
   std::optional<int> concurrency = {};
   std::optional<std::vector<std::pair<std::string, std::string>>> headers = {};  // instead of all that were given
@@ -66,10 +68,8 @@ struct ClientChanges {
 
 /// What a single call may set differently from its client.
 struct CallOptions {
-  /// Instead of the client's (per page, for lists).
+  /// Instead of the client's (per page, for lists); or no_timeout.
   std::optional<std::chrono::milliseconds> timeout = {};
-  /// No deadline for this call; wins over timeout.
-  bool no_deadline = false;
   /// Instead of the client's.
   std::shared_ptr<Hooks> hooks = {};
 };

@@ -12,7 +12,7 @@ namespace billcore {
 
 namespace detail {
 class Document;
-class Exchange;
+class Call;
 }  // namespace detail
 
 /// An answer as it came, where the interface does not say what it holds.
@@ -36,7 +36,7 @@ class Response {
 /// throws the Error that came in place of an answer.
 class Completed {
  public:
-  explicit Completed(detail::Exchange& exchange) noexcept : exchange_(exchange) {}
+  explicit Completed(detail::Call& call) noexcept : call_(call) {}
   /// `data` of a successful answer, an object.
   [[nodiscard]] Value resource();
   /// A page: the array `data` and the object `pagination`.
@@ -45,7 +45,7 @@ class Completed {
   [[nodiscard]] Response response(bool raise_on_error = true);
 
  private:
-  detail::Exchange& exchange_;
+  detail::Call& call_;
 };
 
 }  // namespace billcore

@@ -1,6 +1,7 @@
 // Small value types that fields are made of: ids and times.
 #pragma once
 
+#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -41,10 +42,13 @@ class Id {
 /// Service interface: Events ("clients store them without validating the format").
 [[nodiscard]] inline bool same_id(const Id& a, const Id& b) noexcept { return a.text() == b.text(); }
 
+/// A moment in UTC, to the microsecond.
+using Instant = std::chrono::sys_time<std::chrono::microseconds>;
+
 /// An ISO 8601 date-time as received, and the instant it means (UTC when no offset is given).
 struct Time {
   std::string_view text;              // as received; lives as long as the resource's document
-  std::int64_t unix_micros = 0;       // microseconds since 1970-01-01T00:00:00Z; finer digits are cut off
+  Instant at;                         // finer digits than microseconds are cut off
   std::optional<int> offset_minutes;  // as given; 0 for Z; nothing when none was given
 };
 

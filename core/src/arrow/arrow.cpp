@@ -9,7 +9,8 @@
 
 #include "arrow/arrow_columns.hpp"
 #include "billcore/error.hpp"
-#include "paging/pager_core.hpp"
+#include "billcore/internal.hpp"
+#include "paging/page_flow.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -85,7 +86,7 @@ void set_type(ArrowSchema* schema, ColumnType type) {
     case ColumnType::boolean:
       return ArrowArrayAppendInt(column, Value(document, cell.node).boolean() ? 1 : 0);
     case ColumnType::time:
-      return ArrowArrayAppendInt(column, read_time(Value(document, cell.node)).unix_micros);
+      return ArrowArrayAppendInt(column, read_time(Value(document, cell.node)).at.time_since_epoch().count());
     case ColumnType::decimal:
       return append_decimal(column, Value(document, cell.node), cell.text);
     case ColumnType::json:
@@ -218,23 +219,23 @@ void release_stream(ArrowArrayStream* stream) noexcept {
 /// The rest of a pager that waits by itself.
 class PagerSource final : public BatchSource {
  public:
-  PagerSource(std::shared_ptr<PagerCore> core, std::shared_ptr<const Columns> columns)
-      : core_(std::move(core)), columns_(std::move(columns)) {}
+  PagerSource(std::shared_ptr<PageFlow> list, std::shared_ptr<const Columns> columns)
+      : list_(std::move(list)), columns_(std::move(columns)) {}
   ~PagerSource() override {
-    if (begun_) core_->stop();
+    if (begun_) list_->stop();
   }
   PagerSource(const PagerSource&) = delete;
   PagerSource& operator=(const PagerSource&) = delete;
   [[nodiscard]] std::optional<Batch> next() override {
     begun_ = true;
-    while (!core_->buffered()) {
-      if (!core_->advance()) return std::nullopt;
+    while (!list_->core().buffered()) {
+      if (list_->advance() != Step::taken) return std::nullopt;
     }
-    return take_batch(*core_, columns_);
+    return take_batch(*list_, columns_);
   }
 
  private:
-  std::shared_ptr<PagerCore> core_;
+  std::shared_ptr<PageFlow> list_;
   std::shared_ptr<const Columns> columns_;
   bool begun_ = false;
 };
@@ -279,7 +280,8 @@ ArrowPtr<ArrowArrayStream> Batch::export_stream() const {
   return detail::export_stream(columns_, std::make_unique<OneBatch>(*this));
 }
 
-std::optional<Batch> take_batch(PagerCore& core, const std::shared_ptr<const Columns>& columns) {
+std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Columns>& columns) {
+  auto& core = list.core();
   if (!core.buffered()) return std::nullopt;
   const auto page = core.rest_of_page();
   Batch out(columns, build(*columns, *page));
@@ -296,9 +298,9 @@ ArrowPtr<ArrowArrayStream> export_stream(std::shared_ptr<const Columns> columns,
   return out;
 }
 
-void export_pager(std::shared_ptr<PagerCore> core, Table table, const ArrowFields& fields, ArrowArrayStream* out) {
+void export_pager(const AnyPager& pager, Table table, const ArrowFields& fields, ArrowArrayStream* out) {
   auto columns = choose_columns(table, fields);
-  auto source = std::make_unique<PagerSource>(std::move(core), columns);
+  auto source = std::make_unique<PagerSource>(internal::Access::flow(pager), columns);
   ArrowArrayStreamMove(export_stream(std::move(columns), std::move(source)).get(), out);
 }
 

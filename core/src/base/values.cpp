@@ -57,7 +57,7 @@ bool take_offset(std::string_view& text, std::optional<int>& minutes) noexcept {
 }  // namespace
 
 std::optional<Time> parse_time(std::string_view text) noexcept {
-  Time time{text, 0, std::nullopt};
+  Time time{text, {}, std::nullopt};
   int year = 0;
   int month = 0;
   int day = 0;
@@ -82,7 +82,7 @@ std::optional<Time> parse_time(std::string_view text) noexcept {
   if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   const std::int64_t seconds = ((days * 24 + hour) * 60 + minute - time.offset_minutes.value_or(0)) * 60 + second;
-  time.unix_micros = seconds * 1'000'000 + micros;
+  time.at = Instant(std::chrono::microseconds(seconds * 1'000'000 + micros));
   return time;
 }
 

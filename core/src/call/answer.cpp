@@ -18,12 +18,12 @@ constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes of an er
 
 std::string ending(int attempts) { return attempts > 1 ? " (attempt " + std::to_string(attempts) + "): " : ": "; }
 
-std::string explain(const RequestInfo& request, const Transfer& transfer) {
+std::string failure_text(const RequestInfo& request, const Transfer& transfer) {
   const auto& rule = rule_of(transfer.failure);
   if (transfer.failure == Failure::memory) return rule.before;
   const bool waited_in_vain = transfer.failure == Failure::timeout && !transfer.sent;
   return (waited_in_vain ? "nothing was sent within the time-out (" : rule.before) +
-         one_line(scrub(transfer.reason, request.terms.api_key), shown_body) + rule.behind;
+         one_line(scrub(transfer.reason, request.settings.api_key), shown_body) + rule.behind;
 }
 
 [[noreturn]] void throw_failure(const RequestInfo& request, Transfer&& transfer) {
@@ -31,7 +31,7 @@ std::string explain(const RequestInfo& request, const Transfer& transfer) {
   if (transfer.failure == Failure::memory && !unknown) throw std::bad_alloc();
   auto detail = detail_of(request);
   detail.http_status = transfer.status;
-  auto text = explain(request, transfer);
+  auto text = failure_text(request, transfer);
   if (!unknown) {
     throw Error(rule_of(transfer.failure).error, subject(request) + text, std::move(detail));
   }
@@ -49,7 +49,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto found = error.find(field);
     if (!found || found->is_null()) return {};
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
-    return kept_text(scrub(text, request.terms.api_key, kept_body + 4), kept_body);
+    return kept_text(scrub(text, request.settings.api_key, kept_body + 4), kept_body);
   };
   if (body.size() > longest_error) return;  // no error of the interface is that long
   try {
@@ -68,7 +68,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
   auto detail = detail_of(request);
   detail.http_status = info.status();
   detail.request_id = info.request_id();
-  detail.body = kept_text(scrub(body, request.terms.api_key, kept_body + 4), kept_body);
+  detail.body = kept_text(scrub(body, request.settings.api_key, kept_body + 4), kept_body);
   const auto shown = one_line(detail.body, shown_body);
   const bool write = request.is_write();
   throw Error(ErrorCode::decode,
@@ -91,7 +91,7 @@ std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& 
 
 }  // namespace
 
-Error AnswerTerms::make_no_memory_after_send() {
+Error AnswerSettings::make_no_memory_after_send() {
   ErrorDetail detail;
   detail.outcome_unknown = true;
   detail.cause = ErrorCode::out_of_memory;
@@ -100,7 +100,7 @@ Error AnswerTerms::make_no_memory_after_send() {
   return {ErrorCode::outcome_unknown, std::move(message), std::move(detail)};
 }
 
-void throw_no_memory_after_send(const RequestInfo& request, int status, std::int64_t sent_at) {
+void throw_no_memory_after_send(const RequestInfo& request, int status, Instant sent_at) {
   try {
     auto detail = detail_of(request);
     detail.http_status = status;
@@ -111,7 +111,7 @@ void throw_no_memory_after_send(const RequestInfo& request, int status, std::int
     auto message = subject(request) + "sent, but " + detail.cause_message + "; " + look_first;
     throw Error(ErrorCode::outcome_unknown, std::move(message), std::move(detail));
   } catch (const std::bad_alloc&) {
-    throw request.terms.no_memory_after_send;
+    throw request.settings.no_memory_after_send;
   }
 }
 
@@ -134,10 +134,10 @@ ErrorDetail detail_of(const RequestInfo& request) {
 
 void ReceivedInfo::parse() const {
   std::call_once(parsed_, [this] {
-    const auto& key = terms_->api_key;
+    const auto& key = settings_->api_key;
     for_each_header(head_, [&](std::string_view name, std::string_view value) {
       headers_.emplace_back(scrub(lower(name), lower(key)), scrub(value, key));
-      if (headers_.back().first == terms_->request_id_header) request_id_ = headers_.back().second;
+      if (headers_.back().first == settings_->request_id_header) request_id_ = headers_.back().second;
       return false;
     });
   });
@@ -156,7 +156,7 @@ const std::string& ReceivedInfo::request_id() const {
 Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
   if (transfer.failure != Failure::none) throw_failure(request, std::move(transfer));
   auto info = std::make_shared<ReceivedInfo>(transfer.status, request.attempts, std::move(transfer.head),
-                                             request.terms.shared_from_this());
+                                             request.settings.shared_from_this());
   return {std::move(info), std::move(transfer.body), transfer.sent_at};
 }
 
@@ -167,7 +167,7 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   auto detail = detail_of(request);
   detail.http_status = status;
   detail.request_id = answer.info->request_id();
-  detail.body = kept_text(scrub(answer.body, request.terms.api_key, kept_body + 4), kept_body);
+  detail.body = kept_text(scrub(answer.body, request.settings.api_key, kept_body + 4), kept_body);
   detail.outcome_unknown = request.is_write() && rule.outcome == Outcome::unknown;
   if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
   if (const auto wait = retry_after(answer.info->head(), unix_seconds())) {

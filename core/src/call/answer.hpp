@@ -17,8 +17,8 @@
 namespace billcore::detail {
 
 /// What answers are read by; outlives the client in the answers that it has given.
-struct AnswerTerms : std::enable_shared_from_this<AnswerTerms> {
-  AnswerTerms(std::string key, std::string header) : api_key(std::move(key)), request_id_header(std::move(header)) {}
+struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
+  AnswerSettings(std::string key, std::string header) : api_key(std::move(key)), request_id_header(std::move(header)) {}
   const std::string api_key;
   const std::string request_id_header;  // in lower case
   /// Of a write that was sent, when memory runs out for an error that says more. Made with the client, for then there is none.
@@ -32,7 +32,7 @@ struct AnswerTerms : std::enable_shared_from_this<AnswerTerms> {
 struct RequestInfo {
   std::string_view method;
   std::string_view path;  // relative to the base URL, encoded, without query
-  const AnswerTerms& terms;
+  const AnswerSettings& settings;
   int attempts = 1;       // made so far, this one included
   std::int64_t page = 0;  // of a list; 0: none
 
@@ -42,8 +42,8 @@ struct RequestInfo {
 /// The header lines as they came; parsed and scrubbed when somebody asks.
 class ReceivedInfo final : public ResponseInfo {
  public:
-  ReceivedInfo(int status, int attempts, std::string head, std::shared_ptr<const AnswerTerms> terms) noexcept
-      : ResponseInfo(status, attempts), head_(std::move(head)), terms_(std::move(terms)) {}
+  ReceivedInfo(int status, int attempts, std::string head, std::shared_ptr<const AnswerSettings> settings) noexcept
+      : ResponseInfo(status, attempts), head_(std::move(head)), settings_(std::move(settings)) {}
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& headers() const override;
   [[nodiscard]] const std::string& request_id() const override;
   [[nodiscard]] std::string_view head() const noexcept { return head_; }
@@ -52,7 +52,7 @@ class ReceivedInfo final : public ResponseInfo {
   void parse() const;
 
   std::string head_;
-  std::shared_ptr<const AnswerTerms> terms_;
+  std::shared_ptr<const AnswerSettings> settings_;
   mutable std::once_flag parsed_;
   mutable std::vector<std::pair<std::string, std::string>> headers_;
   mutable std::string request_id_;
@@ -62,7 +62,7 @@ class ReceivedInfo final : public ResponseInfo {
 struct Answer {
   std::shared_ptr<const ReceivedInfo> info;
   std::string body;
-  std::int64_t sent_at = 0;  // UTC microseconds
+  Instant sent_at;
 };
 
 /// How the messages of a request's errors begin: "GET /order/1 (attempt 2): "; of a list's "GET /products?page=57: ", with no
@@ -74,8 +74,8 @@ struct Answer {
 
 /// Of a write that was sent, when memory ran out before its answer was read: never std::bad_alloc. status: of an answer that
 /// has come, else 0.
-[[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, std::int64_t sent_at);
-/// Throws the error of an exchange that brought no complete answer; else gives the answer.
+[[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, Instant sent_at);
+/// Throws the error of an call that brought no complete answer; else gives the answer.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
 /// Throws the typed error of every status but 2xx.
 void require_success(const RequestInfo& request, const Answer& answer);

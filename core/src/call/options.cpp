@@ -89,7 +89,7 @@ void check_proxy(const std::string& proxy) {
 
 // What with_options() may change.
 void check_changeable(const ClientOptions& options) {
-  if (options.timeout && options.timeout->count() <= 0) {
+  if (options.timeout.count() <= 0) {
     throw Error(ErrorCode::config, "timeout must be more than 0 (or none, for no deadline)");
   }
   if (options.max_retries < 0) {
@@ -125,8 +125,7 @@ ClientOptions checked_options(ClientOptions options) {
 }
 
 ClientOptions changed_options(ClientOptions options, const ClientChanges& changes) {
-  if (changes.timeout) options.timeout = changes.timeout;
-  if (changes.no_timeout) options.timeout.reset();
+  if (changes.timeout) options.timeout = *changes.timeout;
   if (changes.max_retries) options.max_retries = *changes.max_retries;
   if (changes.concurrency) options.concurrency = *changes.concurrency;
   if (changes.headers) options.headers = *changes.headers;

@@ -4,24 +4,23 @@
 
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
-#include "call/exchange.hpp"
+#include "call/call.hpp"
 #include "json/json_scan.hpp"
 
 namespace billcore {
 
 Value Completed::resource() {
-  return exchange_.telling_whether_sent(
-      [this] { return detail::read_resource(exchange_.request(), exchange_.answer()); });
+  return call_.telling_whether_sent([this] { return detail::read_resource(call_.request(), call_.answer()); });
 }
 
 std::shared_ptr<const detail::Document> Completed::list() {
-  return exchange_.telling_whether_sent([this] { return detail::read_list(exchange_.request(), exchange_.answer()); });
+  return call_.telling_whether_sent([this] { return detail::read_list(call_.request(), call_.answer()); });
 }
 
 Response Completed::response(bool raise_on_error) {
-  return exchange_.telling_whether_sent([&] {
-    auto answer = exchange_.answer();
-    if (raise_on_error) detail::require_success(exchange_.request(), answer);
+  return call_.telling_whether_sent([&] {
+    auto answer = call_.answer();
+    if (raise_on_error) detail::require_success(call_.request(), answer);
     return Response(std::move(answer.info), std::move(answer.body));
   });
 }

@@ -37,8 +37,8 @@ class Chance {
 
 }  // namespace
 
-std::optional<milliseconds> wait_before_next(const Tries& tries, const Transfer& transfer, SteadyClock::time_point now,
-                                             double chance) noexcept {
+std::optional<milliseconds> wait_before_next(const CallProgress& tries, const Transfer& transfer,
+                                             SteadyClock::time_point now, double chance) noexcept {
   if (tries.made > tries.max_retries || !may_repeat(tries.write, transfer)) return std::nullopt;
   milliseconds wait{0};
   if (tries.asked_for) {
@@ -84,7 +84,7 @@ milliseconds Throttle::wait(SteadyClock::time_point now, const Deadline& deadlin
   return std::chrono::ceil<milliseconds>(until - now);
 }
 
-RetrySources complete_sources(RetrySources given) {
+RetryEnvironment complete_environment(RetryEnvironment given) {
   if (!given.now) given.now = [] { return SteadyClock::now(); };
   if (!given.chance) given.chance = [own = std::make_shared<Chance>()] { return (*own)(); };
   return given;

@@ -14,7 +14,7 @@
 namespace billcore::detail {
 
 /// How far a call has come.
-struct Tries {
+struct CallProgress {
   bool write = false;
   int made = 0;                                             // attempts, at least 1
   int max_retries = 0;                                      // further ones
@@ -30,7 +30,8 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 /// How long to wait before the next attempt; nothing when there must be none. Exponential backoff with full jitter
 /// (`chance` from 0 to 1), none at all when the connection was dead already, or what the service asks for. A wait that
 /// does not fit into the deadline is not begun.
-[[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const Tries& tries, const Transfer& transfer,
+[[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const CallProgress& tries,
+                                                                        const Transfer& transfer,
                                                                         SteadyClock::time_point now,
                                                                         double chance) noexcept;
 
@@ -53,13 +54,13 @@ class Throttle {
 };
 
 /// What the retries take from outside.
-struct RetrySources {
+struct RetryEnvironment {
   std::function<SteadyClock::time_point()> now = nullptr;  // empty: the clock
   /// Waits, in place of the engine's timers.
   std::function<void(std::chrono::milliseconds)> sleep = nullptr;
   std::function<double()> chance = nullptr;  // from 0 to 1; empty: random
 };
 /// With what is empty filled in, but for `sleep`.
-[[nodiscard]] RetrySources complete_sources(RetrySources given);
+[[nodiscard]] RetryEnvironment complete_environment(RetryEnvironment given);
 
 }  // namespace billcore::detail

@@ -11,16 +11,16 @@
 namespace billcore::detail {
 namespace {
 
-ErrorDetail detail_of_cut_off(const RequestInfo& request, const Exchange::Left& left) {
+ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of(request);
-  detail.outcome_unknown = left.sent && request.is_write();
-  detail.attempted_at = left.sent ? left.sent_at : 0;
+  detail.outcome_unknown = state.sent && request.is_write();
+  if (state.sent) detail.attempted_at = state.sent_at;
   return detail;
 }
 
 // The call ended by an exception of our own side after a write had left; that exception is nested.
-[[noreturn]] void throw_broken_off(const RequestInfo& request, const Exchange::Left& left) {
-  auto detail = detail_of_cut_off(request, left);
+[[noreturn]] void throw_broken_off(const RequestInfo& request, const Call::SendState& state) {
+  auto detail = detail_of_cut_off(request, state);
   detail.cause = ErrorCode::internal;
   detail.cause_message = "the call was broken off before an answer came";
   std::throw_with_nested(Error(ErrorCode::outcome_unknown,
@@ -31,8 +31,8 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Exchange::Left& 
 
 }  // namespace
 
-Error interrupted(const RequestInfo& request, const Exchange::Left& left) {
-  auto detail = detail_of_cut_off(request, left);
+Error interrupted(const RequestInfo& request, const Call::SendState& state) {
+  auto detail = detail_of_cut_off(request, state);
   const char* after = detail.outcome_unknown ? " after it was sent; it may or may not have happened" : "";
   return {ErrorCode::interrupted, subject(request) + "interrupted" + after, std::move(detail)};
 }
@@ -50,11 +50,11 @@ std::optional<Value> data_of(const RequestInfo& request, Answer&& answer) {
 
 }  // namespace
 
-Error interrupt(Exchange& exchange) {
-  const auto request = exchange.request();
-  if (!exchange.done() || !request.is_write()) return interrupted(request, exchange.cancel());
+Error interrupt(Call& call) {
+  const auto request = call.request();
+  if (!call.done() || !request.is_write()) return interrupted(request, call.cancel());
   try {
-    auto answer = exchange.answer();
+    auto answer = call.answer();
     const int status = answer.info->status();
     auto detail = detail_of(request);
     detail.http_status = status;
@@ -68,30 +68,31 @@ Error interrupt(Exchange& exchange) {
   }
 }
 
-Session::Session(ClientOptions options, RetrySources sources) : owner_(true) {
-  terms_.options = checked_options(std::move(options));
-  terms_.answers = std::make_shared<AnswerTerms>(terms_.options.api_key, lower(terms_.options.request_id_header));
-  terms_.headers = request_headers(terms_.options);
-  terms_.shared = std::shared_ptr<Shared>(
-      new Shared{EnginePool(transport_options(terms_.options)), {}, complete_sources(std::move(sources))});
+Session::Session(ClientOptions options, RetryEnvironment environment) : owner_(true) {
+  settings_.options = checked_options(std::move(options));
+  settings_.answers =
+      std::make_shared<AnswerSettings>(settings_.options.api_key, lower(settings_.options.request_id_header));
+  settings_.headers = request_headers(settings_.options);
+  settings_.state = std::shared_ptr<ClientState>(new ClientState{
+      EnginePool(transport_options(settings_.options)), {}, complete_environment(std::move(environment))});
 }
 
-Session::Session(const Session& original, const ClientChanges& changes) : terms_(original.terms_), owner_(false) {
+Session::Session(const Session& original, const ClientChanges& changes) : settings_(original.settings_), owner_(false) {
   original.require_open();
-  terms_.options = changed_options(std::move(terms_.options), changes);
-  if (changes.headers) terms_.headers = request_headers(terms_.options);
+  settings_.options = changed_options(std::move(settings_.options), changes);
+  if (changes.headers) settings_.headers = request_headers(settings_.options);
 }
 
 Deadline Session::deadline(const CallOptions& options) const {
-  if (options.no_deadline) return std::nullopt;
-  const auto timeout = options.timeout ? options.timeout : terms_.options.timeout;
-  if (!timeout) return std::nullopt;
-  if (timeout->count() <= 0) throw Error(ErrorCode::invalid_argument, "timeout must be more than 0");
-  return SteadyClock::now() + std::min(*timeout, std::chrono::milliseconds(std::chrono::hours(24 * 365)));
+  const auto timeout = options.timeout.value_or(settings_.options.timeout);
+  if (timeout == no_timeout) return std::nullopt;
+  if (timeout.count() <= 0) throw Error(ErrorCode::invalid_argument, "timeout must be more than 0");
+  return SteadyClock::now() +
+         std::min<std::chrono::milliseconds>(timeout, std::chrono::milliseconds(std::chrono::hours(24 * 365)));
 }
 
 Hooks* Session::hooks(const CallOptions& options) const noexcept {
-  return options.hooks ? options.hooks.get() : terms_.options.hooks.get();
+  return options.hooks ? options.hooks.get() : settings_.options.hooks.get();
 }
 
 void Session::require_open() const {
@@ -100,22 +101,22 @@ void Session::require_open() const {
 
 bool Session::close() noexcept {
   closed_ = true;
-  if (owner_) terms_.shared->pool.close();
+  if (owner_) settings_.state->pool.close();
   return owner_;
 }
 
 namespace {
 
 // False when the call was interrupted.
-bool finish(Exchange& exchange, Engine& engine, const std::function<bool()>& interrupt) {
+bool finish(Call& call, Engine& engine, const std::function<bool()>& interrupt) {
   try {
-    exchange.start(nullptr);
-    return engine.drive([&exchange] { return exchange.done(); }, interrupt);
+    call.start(nullptr);
+    return engine.drive([&call] { return call.done(); }, interrupt);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (...) {
-    const auto left = exchange.cancel();
-    if (left.sent && exchange.request().is_write()) throw_broken_off(exchange.request(), left);
+    const auto state = call.cancel();
+    if (state.sent && call.request().is_write()) throw_broken_off(call.request(), state);
     throw;
   }
 }
@@ -126,12 +127,12 @@ void Session::send(const Operation& operation, const CallOptions& options,
                    const std::function<void(Completed&)>& read) {
   require_open();
   const auto until = deadline(options);
-  const auto lease = terms_.shared->pool.lease();
+  const auto lease = settings_.state->pool.lease();
   Engine& engine = *lease;
-  Exchange exchange(terms_, engine, operation, until, hooks(options));
-  exchange.telling_whether_sent([&] {
-    if (!finish(exchange, engine, terms_.options.interrupt)) throw interrupt(exchange);
-    Completed completed(exchange);
+  Call call(settings_, engine, operation, until, hooks(options));
+  call.telling_whether_sent([&] {
+    if (!finish(call, engine, settings_.options.interrupt)) throw interrupt(call);
+    Completed completed(call);
     read(completed);
   });
 }

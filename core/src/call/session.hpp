@@ -9,14 +9,14 @@
 #include "billcore/options.hpp"
 #include "billcore/response.hpp"
 #include "call/answer.hpp"
-#include "call/exchange.hpp"
+#include "call/call.hpp"
 
 namespace billcore::detail {
 
 class Session {
  public:
   /// Checks the options; Error(config).
-  explicit Session(ClientOptions options, RetrySources sources = {});
+  explicit Session(ClientOptions options, RetryEnvironment environment = {});
   /// Another one over the same connections. Error(config).
   Session(const Session& original, const ClientChanges& changes);
 
@@ -31,12 +31,12 @@ class Session {
   void require_open() const;
   /// True when this session owned the connections.
   bool close() noexcept;
-  [[nodiscard]] const Terms& terms() const noexcept { return terms_; }
+  [[nodiscard]] const ClientSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] Deadline deadline(const CallOptions& options) const;
   [[nodiscard]] Hooks* hooks(const CallOptions& options) const noexcept;
 
  private:
-  Terms terms_;
+  ClientSettings settings_;
   bool owner_;  // of the connections: closing another session leaves them open
   std::atomic<bool> closed_{false};
 };
@@ -44,8 +44,8 @@ class Session {
 using SessionPtr = std::shared_ptr<Session>;
 
 /// The error of a call that ended because it was told to, before an answer came.
-[[nodiscard]] Error interrupted(const RequestInfo& request, const Exchange::Left& left);
+[[nodiscard]] Error interrupted(const RequestInfo& request, const Call::SendState& left);
 /// Ends a call that was told to, whatever has come of it by then: the error says what became of a write.
-[[nodiscard]] Error interrupt(Exchange& exchange);
+[[nodiscard]] Error interrupt(Call& call);
 
 }  // namespace billcore::detail

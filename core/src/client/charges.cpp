@@ -1,5 +1,4 @@
 // What a charge of unknown outcome may have made: which orders to look at, and when to stop.
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,8 +7,10 @@
 #include "base/encoding.hpp"
 #include "billcore/client.hpp"
 #include "billcore/error.hpp"
+#include "billcore/internal.hpp"
 #include "billcore/model.hpp"
 #include "billcore/operation.hpp"
+#include "paging/page_flow.hpp"
 
 namespace billcore {
 namespace {
@@ -32,9 +33,9 @@ std::optional<std::string> charged_subscription(const ErrorDetail& request) {
   return id;
 }
 
-std::int64_t earlier(std::int64_t instant, std::chrono::microseconds by) noexcept {
-  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
-  return instant < 0 && by.count() > instant - least ? least : instant - by.count();
+Instant earlier(Instant instant, std::chrono::microseconds by) noexcept {
+  const auto since_epoch = instant.time_since_epoch();
+  return since_epoch.count() < 0 && by > instant - Instant::min() ? Instant::min() : instant - by;
 }
 
 }  // namespace
@@ -46,26 +47,27 @@ ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew) {
   const auto subscription = charged_subscription(request);
   if (!subscription) refuse("the error is not about a charge: pass the id of the subscription, and since");
   if (!request.outcome_unknown) refuse("the outcome of this charge is known: there is nothing to look for");
-  if (request.attempted_at == 0) {
+  if (!request.attempted_at) {
     refuse("the error does not say when the charge was sent: pass the id of the subscription, and since");
   }
   if (skew < std::chrono::microseconds::zero()) refuse("skew must not be negative");
-  return find_charges(Id(*subscription), earlier(request.attempted_at, skew));
+  return find_charges(Id(*subscription), earlier(*request.attempted_at, skew));
 }
 
 // The service's times may be whole seconds: a charge of the same second must not look older.
-ChargeSearch find_charges(const Id& subscription, std::int64_t since) {
-  constexpr std::int64_t second = 1'000'000;
-  const auto beyond = (since % second + second) % second;
-  return {list_orders(subscription, {}), earlier(since, std::chrono::microseconds(beyond))};
+ChargeSearch find_charges(const Id& subscription, Instant since) {
+  const auto micros = since.time_since_epoch();
+  constexpr std::chrono::microseconds second = std::chrono::seconds(1);
+  const auto beyond = (micros % second + second) % second;
+  return {list_orders(subscription, {}), earlier(since, beyond)};
 }
 
 }  // namespace operations
 
-bool detail::take_charges(PagerCore& core, std::int64_t since, std::vector<Value>& out) {
-  while (auto order = take_item(core)) {
-    if (Order(*order).created_at().unix_micros < since) {
-      stop(core);
+bool internal::take_charges(detail::PageFlow& orders, Instant since, std::vector<Value>& out) {
+  while (auto order = orders.take_item()) {
+    if (Order(*order).created_at().at < since) {
+      orders.stop();
       return true;
     }
     out.push_back(*std::move(order));

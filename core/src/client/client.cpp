@@ -2,46 +2,26 @@
 
 #include <utility>
 
+#include "billcore/internal.hpp"
 #include "call/session.hpp"
-#include "http/url.hpp"
-#include "paging/list_source.hpp"
-#include "paging/pager_core.hpp"
-#include "paging/recent_ids.hpp"
+#include "client/lists.hpp"
 
 namespace billcore {
 namespace {
 
-// So that no state is taken for another list's.
-std::uint64_t fingerprint(const detail::Session& session, const ListOperation& list) {
-  return detail::text_hash(session.terms().options.base_url + list.path + '?' + detail::query_string(list.query));
-}
-
-detail::PagerOptions complete(const detail::Session& session, const ListOperation& list, detail::PagerOptions options) {
-  options.concurrency = session.terms().options.concurrency;
-  options.list = fingerprint(session, list);
-  options.path = list.path;
-  return options;
-}
-
-std::shared_ptr<detail::PagerCore> pages(detail::SessionPtr session, ListOperation list, detail::PagerOptions options,
-                                         const CallOptions& call) {
-  session->require_open();
-  options = complete(*session, list, std::move(options));
-  auto source = std::make_unique<detail::ListSource>(std::move(session), std::move(list), call);
-  return std::make_shared<detail::PagerCore>(std::move(source), options);
-}
-
 template <typename T, typename Query>
 Pager<T> pager(detail::SessionPtr session, ListOperation list, const Query& query, const CallOptions& call) {
-  return Pager<T>(pages(std::move(session), std::move(list), {query.page, 1, query.strict, query.resume, 0, {}}, call));
+  return Pager<T>(detail::blocking_list(std::move(session), std::move(list),
+                                        {query.page, 1, query.strict, query.resume, 0, {}}, call));
 }
 
 std::vector<Order> found_charges(const detail::Session& session, ChargeSearch search, const CallOptions& call) {
   ClientChanges changes;
   changes.concurrency = 1;  // the first page nearly always holds them all
-  const auto core = pages(std::make_shared<detail::Session>(session, changes), std::move(search.orders), {}, call);
+  const auto orders =
+      detail::blocking_list(std::make_shared<detail::Session>(session, changes), std::move(search.orders), {}, call);
   std::vector<Value> found;
-  while (!detail::take_charges(*core, search.since, found) && detail::advance(*core)) {
+  while (!internal::take_charges(*orders, search.since, found) && orders->advance() == detail::Step::taken) {
   }
   return {found.begin(), found.end()};
 }
@@ -77,7 +57,7 @@ std::vector<Order> Subscriptions::find_charges(const Error& error, std::chrono::
   return found_charges(*session_, operations::find_charges(error, skew), call);
 }
 
-std::vector<Order> Subscriptions::find_charges(const Id& id, std::int64_t since, const CallOptions& call) const {
+std::vector<Order> Subscriptions::find_charges(const Id& id, Instant since, const CallOptions& call) const {
   return found_charges(*session_, operations::find_charges(id, since), call);
 }
 
@@ -107,27 +87,12 @@ Response WebhookEndpoints::create(std::string_view url, const CallOptions& call)
 
 Client::Client(ClientOptions options) : session_(std::make_shared<detail::Session>(std::move(options))) {}
 
-Client Client::with_options(const ClientChanges& changes) const {
-  return {OfSession{}, std::make_shared<detail::Session>(*session_, changes)};
-}
+Client::Client(const Client& original, const ClientChanges& changes)
+    : session_(std::make_shared<detail::Session>(*original.session_, changes)) {}
 
-void Client::send(const Operation& operation, const CallOptions& call,
-                  const std::function<void(Completed&)>& read) const {
-  session_->send(operation, call, read);
-}
-
-std::shared_ptr<detail::PagerCore> Client::pages(ListOperation list, detail::PagerOptions options,
-                                                 const CallOptions& call) const {
-  return billcore::pages(session_, std::move(list), std::move(options), call);
-}
-
-detail::PagerOptions Client::complete(const ListOperation& list, detail::PagerOptions options) const {
-  return billcore::complete(*session_, list, std::move(options));
-}
+Client Client::with_options(const ClientChanges& changes) const { return {*this, changes}; }
 
 bool Client::close() noexcept { return session_->close(); }
-
-void Client::require_open() const { session_->require_open(); }
 
 Response Client::request(std::string_view method, std::string_view path, const RequestOptions& options,
                          const CallOptions& call) const {

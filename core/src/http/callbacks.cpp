@@ -14,10 +14,7 @@ namespace {
 constexpr std::size_t large_piece = std::size_t{8} << 10U;       // of a body: more are likely to follow
 constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever an answer promises
 
-std::int64_t utc_micros() noexcept {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+Instant now_utc() noexcept { return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()); }
 
 curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) noexcept {
   auto& flight = *static_cast<InFlight*>(context);
@@ -65,7 +62,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   }
   flight.sends = 1;
   flight.transfer.sent = true;
-  flight.transfer.sent_at = utc_micros();
+  flight.transfer.sent_at = now_utc();
   if (connection != nullptr) {
     if (connection->in_flight == 0 && !connection->known) learn(flight, *connection);
     if (connection->opaque && !connection->http2) flight.forbid_reuse();

@@ -63,16 +63,17 @@ InFlight* Engine::start(Request request, Completion done) {
     flight = std::move(impl_->spare.back());
     impl_->spare.pop_back();
   }
-  static_cast<RequestState&>(*flight) = RequestState{std::move(request), std::move(done)};
+  static_cast<RequestState&>(*flight) = RequestState{std::move(done)};
+  flight->transfer.request = std::move(request);
   flight->error[0] = '\0';
   impl_->prepare(*flight);
   InFlight* const started = flight.get();
   impl_->in_flight.push_back(std::move(flight));
   try {
     // libcurl does not look at the time of a request that waits for a connection.
-    if (impl_->readiness != nullptr && started->request.deadline) {
-      started->expiry =
-          at(*started->request.deadline + expiry_grace, [impl = impl_.get(), started] { impl->expire(started); });
+    if (impl_->readiness != nullptr && started->transfer.request.deadline) {
+      started->expiry = at(*started->transfer.request.deadline + expiry_grace,
+                           [impl = impl_.get(), started] { impl->expire(started); });
     }
     if (curl_multi_add_handle(impl_->multi.get(), started->easy.get()) != CURLM_OK) throw std::bad_alloc();
   } catch (...) {
@@ -316,7 +317,7 @@ void Engine::wake() noexcept {
   impl_->rearm();
 }
 
-bool Engine::cancel(InFlight* flight, std::int64_t* sent_at) noexcept {
+bool Engine::cancel(InFlight* flight, Instant* sent_at) noexcept {
   auto taken = impl_->take(flight, true);
   if (taken == nullptr) return false;
   const bool sent = taken->transfer.sent;
@@ -325,7 +326,7 @@ bool Engine::cancel(InFlight* flight, std::int64_t* sent_at) noexcept {
   return sent;
 }
 
-void Engine::drop(InFlight* flight) noexcept {
+void Engine::detach(InFlight* flight) noexcept {
   if (auto taken = impl_->take(flight, false)) impl_->give_back(std::move(taken));
 }
 

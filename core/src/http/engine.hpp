@@ -64,9 +64,9 @@ class Engine {
   /// Gives an operation up without calling its completion. If it is in HTTP/2 and nothing has arrived on its connection since
   /// it left, that connection gets no further request. True when its request had begun to leave (`sent_at` then says
   /// when).
-  bool cancel(InFlight* request, std::int64_t* sent_at = nullptr) noexcept;
+  bool cancel(InFlight* request, Instant* sent_at = nullptr) noexcept;
   /// The same for one whose answer is no longer of use: that says nothing about its connection.
-  void drop(InFlight* request) noexcept;
+  void detach(InFlight* request) noexcept;
 
   using Timer = std::pair<SteadyClock::time_point, std::uint64_t>;
   /// Calls `then` from within drive() or process() when the time has come, once, unless it is stopped.

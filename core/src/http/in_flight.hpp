@@ -24,7 +24,6 @@ namespace billcore::detail {
 
 // State of one request.
 struct RequestState {
-  Request request;
   Engine::Completion done;
   Transfer transfer = {};
   int sends = 0;

@@ -91,7 +91,7 @@ void Engine::Impl::set_address(CURL* easy, const std::string& url) const {
 
 void Engine::Impl::prepare(InFlight& flight) {
   CURL* easy = flight.easy.get();
-  const Request& request = flight.request;
+  const Request& request = flight.transfer.request;
   set_address(easy, request.url);
   // Over TLS a request rather waits for a connection that is being made than makes another: it may have room for both.
   const bool http2 = options.http2 && request.url.starts_with("https:");

@@ -32,8 +32,6 @@ struct Request {
   Deadline deadline;
   std::shared_ptr<const RequestHeaders> headers;
   bool fresh = false;  // over a new connection
-
-  [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
 };
 
 }  // namespace billcore::detail

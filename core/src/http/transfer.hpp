@@ -1,8 +1,11 @@
-// What became of one request. Internal.
+// One request on the wire, and what became of it. Internal.
 #pragma once
 
 #include <cstdint>
 #include <string>
+
+#include "billcore/values.hpp"
+#include "http/request.hpp"
 
 namespace billcore::detail {
 
@@ -27,13 +30,14 @@ struct Transfer {
   Failure failure = Failure::none;
   std::string reason;             // libcurl's words
   bool sent = false;              // the request began to leave; false: nothing was sent
-  std::int64_t sent_at = 0;       // UTC microseconds of that moment
+  Instant sent_at;                // at that moment
   bool died_on_reuse = false;     // it left over a kept connection that the other side had given up
   bool dead_before_send = false;  // that was noticed in time, and nothing was sent
   int status = 0;                 // 0 when no status line came
   std::string head;               // the header lines as they came; see head.hpp
   std::string body;
   bool is_delimited = false;  // the head or the coding says where the body ends
+  Request request = {};
 };
 
 }  // namespace billcore::detail

@@ -28,7 +28,7 @@ Value CustomFieldValue::field_value() const {
   return *std::move(found);
 }
 
-bool Subscription::usable_at(std::int64_t unix_micros) const {
+bool Subscription::usable_at(Instant when) const {
   const auto now = status();
   if (is_one_of(now, never_usable)) return false;
   if (!is_one_of(now, usable_until_end)) {
@@ -43,7 +43,7 @@ bool Subscription::usable_at(std::int64_t unix_micros) const {
                               "is absent, so usable_at cannot tell: get the subscription by its id");
   }
   const auto ends = ends_at();
-  return ends ? unix_micros < ends->unix_micros : now != subscription_status::cancelled;
+  return ends ? when < ends->at : now != subscription_status::cancelled;
 }
 
 std::optional<Delivery> Order::delivery() const {

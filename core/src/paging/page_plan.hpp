@@ -5,10 +5,17 @@
 #include <cstdint>
 #include <optional>
 
-#include "billcore/pager.hpp"
 #include "paging/drift.hpp"
 
 namespace billcore::detail {
+
+/// The page to ask for now, and those that may be asked for with it: up to `last`, `count` in all.
+struct Wanted {
+  std::int64_t page = 1;
+  std::int64_t last = 1;
+  std::int64_t count = 1;
+  bool anew = false;  // what was fetched ahead of its time is out of date
+};
 
 /// Pages are read in order. When the list has moved, the page before the border is read once more, and pages that were asked
 /// for too early are asked for anew, one after the other until the list stands still again. Threads: one at a time.

@@ -1,8 +1,11 @@
-// The logic of lists, apart from how a page is fetched: which page comes next, which of its items are new, and whether
+// The rules of lists, apart from how a page is fetched: which page comes next, which of its items are new, and whether
 // something may have been missed. Internal.
 //
-// In steps: wanted() says which page to ask for, accept() takes it, and the take functions give what is at hand. The others
-// fetch by themselves.
+// wanted() says which page to ask for, accept() takes it, and the take functions give what is at hand. The rules in one table:
+//   which page is asked for, and which ahead of its time        PagePlan
+//   is an item new, and has the list moved                      Drift, RecentIds
+//   what of a page has been handed out                          PageCursor
+//   where a later process goes on                               PagerState
 #pragma once
 
 #include <cstdint>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "billcore/detail/document.hpp"
+#include "billcore/detail/list.hpp"
 #include "billcore/error.hpp"
 #include "billcore/pager.hpp"
 #include "paging/drift.hpp"
@@ -21,43 +25,10 @@
 
 namespace billcore::detail {
 
-/// Where pages come from: documents with the array `data` and the object `pagination`.
-class PageSource {
- public:
-  PageSource() = default;
-  virtual ~PageSource() = default;
-  PageSource(const PageSource&) = delete;
-  PageSource& operator=(const PageSource&) = delete;
-  /// Waits for the page that is wanted.
-  [[nodiscard]] virtual std::shared_ptr<const Document> fetch(const Wanted& wanted) = 0;
-  /// These pages will be wanted; does not wait.
-  virtual void ahead(const Wanted& wanted) = 0;
-  /// The consumer comes by: moves on what is on its way, without waiting. Called for every item.
-  virtual void tend() noexcept = 0;
-  /// Nothing is wanted any more, for now.
-  virtual void stop() noexcept = 0;
-};
-
-/// Where a pager's pages come from; it stays with the pager when the rest is copied.
-class OwnSource {
- public:
-  explicit OwnSource(std::unique_ptr<PageSource> source) noexcept : source_(std::move(source)) {}
-  ~OwnSource() = default;
-  OwnSource(const OwnSource& /*other*/) noexcept {}
-  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment, cert-oop54-cpp)
-  OwnSource& operator=(const OwnSource& /*other*/) noexcept { return *this; }
-  [[nodiscard]] PageSource* operator->() const noexcept { return source_.get(); }
-  [[nodiscard]] bool operator==(std::nullptr_t) const noexcept { return source_ == nullptr; }
-
- private:
-  std::unique_ptr<PageSource> source_;
-};
-
-/// A copy has no source.
 class PagerCore {
  public:
-  /// Error(invalid_argument) for a page below 1 and for a wrong state. Without a source, in steps only.
-  PagerCore(std::unique_ptr<PageSource> source, const PagerOptions& options);
+  /// Error(invalid_argument) for a page below 1 and for a wrong state.
+  explicit PagerCore(const PagerOptions& options);
 
   /// Nothing behind the last page.
   [[nodiscard]] std::optional<Wanted> wanted() const noexcept;
@@ -66,6 +37,7 @@ class PagerCore {
   /// What was wanted, and what may be wanted soon, is being asked for.
   void fetching() noexcept { plan_.fetching(); }
   void announced(const Wanted& pages) noexcept { plan_.announced(pages); }
+  [[nodiscard]] bool has_announced() const noexcept { return plan_.has_announced(); }
   [[nodiscard]] bool has_page() const noexcept { return cursor_.has_page(); }
   [[nodiscard]] std::int64_t taken() const noexcept { return taken_; }
   /// Takes the page that wanted() named. Error(pagination) when it cannot be; it is wanted again then.
@@ -78,11 +50,7 @@ class PagerCore {
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
 
-  /// Fetches the next page; false at the end of the list.
-  bool advance();
-  [[nodiscard]] std::optional<Value> next_item();
-  [[nodiscard]] std::optional<PageData> next_page();
-  [[nodiscard]] std::optional<Value> first_item();
+  /// Nothing of a list that has none, or whose first page was not read.
   [[nodiscard]] std::optional<Value> known_first() const;
   [[nodiscard]] bool knows_first() const noexcept { return first_.has_value(); }
   [[nodiscard]] bool buffered() const noexcept { return cursor_.left() > 0; }
@@ -90,7 +58,9 @@ class PagerCore {
   [[nodiscard]] std::int64_t fetched_pages() const noexcept { return fetched_; }
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
   [[nodiscard]] std::string state() const;
-  void stop() noexcept;
+  [[nodiscard]] bool has_ended() const noexcept { return plan_.has_ended(); }
+  /// The rest is not wanted.
+  void stop() noexcept { stopped_ = true; }
 
  private:
   void read(const std::shared_ptr<const Document>& document);
@@ -101,7 +71,6 @@ class PagerCore {
   [[nodiscard]] bool may_prefetch() const noexcept;
   [[nodiscard]] Value checked(Value item, std::int64_t number) const;
   [[nodiscard]] Error about_page(std::int64_t number, const Document& document, const Error& error) const;
-  void announce() noexcept;
 
   /// Of a strict one: how the first reading ended, for the state.
   struct FirstReading {
@@ -112,7 +81,6 @@ class PagerCore {
     Ids ids;
   };
 
-  OwnSource source_;
   bool strict_;
   std::uint64_t list_;
   std::string path_;

@@ -127,7 +127,7 @@ std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
   if (event.type() == EventType::test_hook) return std::nullopt;
   std::int64_t created = 0;
   try {
-    created = event.created_at().unix_micros;
+    created = event.created_at().at.time_since_epoch().count();
   } catch (const Error& error) {
     return of_unknown_age(error);
   }

@@ -151,18 +151,19 @@ class ListBatches final : public detail::BatchSource {
     }
     begun_ = true;
     const Use list(reading_->list);
-    list->sender.client.require_open();
-    while (!detail::buffered(*list->core)) {
-      if (!detail::advance(*list->core)) return std::nullopt;
+    internal::require_open(list->sender.client);
+    auto& flow = list->flow();
+    while (!internal::buffered(flow)) {
+      if (internal::advance(flow) != detail::Step::taken) return std::nullopt;
     }
-    const auto before = detail::mark(*list->core);
-    auto batch = detail::take_batch(*list->core, reading_->columns);
+    const auto before = internal::mark(flow);
+    auto batch = detail::take_batch(flow, reading_->columns);
     // A signal that Python hears only after the reader has returned would cost this batch. Other threads than that of the
     // signals must not wait for the GIL: its holder may wait for the reader.
     if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;
-    detail::take_back(*list->core, before, detail::mark(*list->core));
+    internal::take_back(flow, before, internal::mark(flow));
     throw Error(ErrorCode::interrupted, "GET " + list->operation.path + ": interrupted");
   }
 
@@ -201,9 +202,9 @@ class NextBatch final : public ListJob {
  public:
   NextBatch(ListPtr list, ColumnsPtr columns, py::object reader = {})
       : ListJob(std::move(list), std::move(reader)), columns_(std::move(columns)) {}
-  [[nodiscard]] bool has_enough() override { return detail::buffered(core()); }
+  [[nodiscard]] bool has_enough() override { return internal::buffered(flow()); }
   [[nodiscard]] py::object give() override {
-    auto batch = without_gil([this] { return detail::take_batch(core(), columns_); });
+    auto batch = without_gil([this] { return detail::take_batch(flow(), columns_); });
     if (!batch) raise_stop();
     return py::cast(*std::move(batch));
   }
@@ -298,7 +299,7 @@ py::object make_arrow_stream(const ListPtr& list, py::handle fields) {
 
 py::object make_batches(const ListPtr& list, py::handle fields) {
   auto columns = columns_of(*list, fields);
-  if (list->sender.loops != nullptr) return py::cast(AsyncBatches(list, std::move(columns)));
+  if (list->sender.is_awaited()) return py::cast(AsyncBatches(list, std::move(columns)));
   return py::cast(Batches(list, std::move(columns)));
 }
 

@@ -1,4 +1,6 @@
 // What the methods of AsyncClient give: coroutine objects, though no Python code runs in them.
+#include "asyncio/awaitable.hpp"
+
 #include <Python.h>
 
 #include <memory>
@@ -9,7 +11,6 @@
 #include "asyncio/loops.hpp"
 #include "billcore/detail/outcome.hpp"
 #include "billcore/error.hpp"
-#include "call/sender.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
 
@@ -18,12 +19,12 @@ namespace {
 
 enum class Phase { fresh, waiting, over };
 
-class Running {
+class RunGuard {
  public:
-  explicit Running(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-  ~Running() { flag_ = false; }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
+  explicit RunGuard(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~RunGuard() { flag_ = false; }
+  RunGuard(const RunGuard&) = delete;
+  RunGuard& operator=(const RunGuard&) = delete;
 
  private:
   bool& flag_;
@@ -38,9 +39,9 @@ class Awaitable {
   /// Goes on: with the job's result, or with a future to wait for.
   PySendResult send(PyObject** out);
   /// The Python error that is set ends it.
-  void broken() noexcept;
+  void fail() noexcept;
   /// Nobody will go on. From any thread.
-  void drop() noexcept;
+  void detach() noexcept;
   /// The same, as the caller's wish: no warning when it never began.
   void close() noexcept;
 
@@ -50,9 +51,9 @@ class Awaitable {
 
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(waiter_.ptr());
-    if (begun_ != nullptr) Py_VISIT(begun_->future.ptr());
+    if (pending_ != nullptr) Py_VISIT(pending_->future.ptr());
     if (const int stop = sender_ ? sender_->traverse(visit, arg) : 0; stop != 0) return stop;
-    const int own = begun_ != nullptr && begun_.use_count() == 1 && begun_->job == job_ ? 2 : 1;
+    const int own = pending_ != nullptr && pending_.use_count() == 1 && pending_->job == job_ ? 2 : 1;
     return job_ != nullptr && job_.use_count() == own ? job_->traverse(visit, arg) : 0;
   }
 
@@ -61,9 +62,9 @@ class Awaitable {
   bool begin();
   [[noreturn]] void raise(const std::exception_ptr& error);
   // About a write that had ended when it was interrupted.
-  [[nodiscard]] std::string note_of_ended(const Begun& begun) const;
+  [[nodiscard]] std::string note_of_ended(const PendingCall& call) const;
   // Tasks keep what they ran: so the job goes at once, and with it the right to read a list.
-  void end() noexcept;
+  void finish() noexcept;
 
   std::optional<Sender> sender_;
   std::shared_ptr<Job> job_;
@@ -71,7 +72,7 @@ class Awaitable {
   Phase phase_ = Phase::fresh;
   bool running_ = false;
   std::weak_ptr<LoopEngine> engine_;  // the loop owns it
-  std::shared_ptr<Begun> begun_;
+  std::shared_ptr<PendingCall> pending_;
   py::object waiter_;  // of the future
 };
 
@@ -81,16 +82,20 @@ bool Awaitable::begin() {
   auto engine = engine_.lock();
   if (engine == nullptr || !engine->is_of(loop)) {
     job_->set_hooks(sender_->hooks.for_call(true));
-    engine = sender_->loops->of(loop, sender_->client);
+    engine = static_cast<Loops&>(*sender_->waiter).of(loop, sender_->client);
     engine_ = engine;
   }
   try {
-    begun_ = job_->begin(*engine, sender_->client, loop, job_);
+    if (auto* const own = job_->loop_job()) {
+      pending_ = own->begin(*engine, loop, job_);
+    } else if (auto operation = job_->next()) {
+      pending_ = engine->begin(sender_->client, loop, *std::move(operation), job_);
+    }
   } catch (const Error& error) {
     raise_for(error);
   }
-  if (begun_ == nullptr) return false;
-  waiter_ = begun_->future.attr("__await__")();
+  if (pending_ == nullptr) return false;
+  waiter_ = pending_->future.attr("__await__")();
   return true;
 }
 
@@ -107,7 +112,7 @@ PySendResult Awaitable::send(PyObject** out) {
     PyErr_SetString(PyExc_RuntimeError, "cannot reuse already awaited coroutine");
     throw py::error_already_set();
   }
-  const Running running(running_);
+  const RunGuard running(running_);
   while (true) {
     if (phase_ == Phase::waiting) {
       const auto sent = PyIter_Send(waiter_.ptr(), Py_None, out);
@@ -115,21 +120,21 @@ PySendResult Awaitable::send(PyObject** out) {
       if (sent == PYGEN_ERROR) throw py::error_already_set();
       Py_CLEAR(*out);
       waiter_ = py::object();
-      if (const auto ended = std::exchange(begun_, nullptr); ended->error) raise(ended->error);
+      if (const auto ended = std::exchange(pending_, nullptr); ended->error) raise(ended->error);
     }
     phase_ = Phase::waiting;
     if (!begin()) {
       *out = job_->result().release().ptr();
-      end();
+      finish();
       return PYGEN_RETURN;
     }
   }
 }
 
-std::string Awaitable::note_of_ended(const Begun& begun) const {
-  if (!begun.error) return job_->outcome();
+std::string Awaitable::note_of_ended(const PendingCall& call) const {
+  if (!call.error) return job_->outcome();
   try {
-    std::rethrow_exception(begun.error);
+    std::rethrow_exception(call.error);
   } catch (const Error& error) {
     return detail::interrupted_after_error(error);
   } catch (const std::exception&) {
@@ -137,7 +142,7 @@ std::string Awaitable::note_of_ended(const Begun& begun) const {
   }
 }
 
-void Awaitable::end() noexcept {
+void Awaitable::finish() noexcept {
   phase_ = Phase::over;
   waiter_ = py::object();
   job_ = nullptr;
@@ -145,30 +150,30 @@ void Awaitable::end() noexcept {
 }
 
 // Its connections were closed with the event loop.
-std::string lost_with_its_loop(const Begun& begun) {
-  return begun.write ? "given up with its event loop; it may or may not have happened" : "";
+std::string lost_with_its_loop(const PendingCall& call) {
+  return call.write ? "given up with its event loop; it may or may not have happened" : "";
 }
 
-void Awaitable::broken() noexcept {
+void Awaitable::fail() noexcept {
   py::error_already_set raised;
   if (job_ != nullptr) {
     job_->release();
     job_->take_back();
   }
-  if (const auto begun = std::exchange(begun_, nullptr)) {
+  if (const auto call = std::exchange(pending_, nullptr)) {
     try {
       const auto engine = engine_.lock();
-      auto note = engine != nullptr ? engine->cancel(*begun) : lost_with_its_loop(*begun);
-      if (begun->ended && begun->write) note = note_of_ended(*begun);
+      auto note = engine != nullptr ? engine->cancel(*call) : lost_with_its_loop(*call);
+      if (call->ended && call->write) note = note_of_ended(*call);
       if (!note.empty()) raised.value().attr("add_note")(note);
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the error itself matters more
     }
   }
-  end();
+  finish();
   raised.restore();
 }
 
-void Awaitable::drop() noexcept {
+void Awaitable::detach() noexcept {
   if (phase_ == Phase::fresh) {
     const std::string text = std::string("coroutine '") + name_ + "' was never awaited";
     if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) PyErr_WriteUnraisable(nullptr);
@@ -177,12 +182,12 @@ void Awaitable::drop() noexcept {
 }
 
 void Awaitable::close() noexcept {
-  if (const auto begun = std::exchange(begun_, nullptr)) {
+  if (const auto call = std::exchange(pending_, nullptr)) {
     job_->release();
     job_->take_back();
-    if (const auto engine = engine_.lock()) engine->abandon(*begun);
+    if (const auto engine = engine_.lock()) engine->detach(*call);
   }
-  end();
+  finish();
 }
 
 // ---- The Python type --------------------------------------------------------------------------------------------------------
@@ -207,7 +212,7 @@ PySendResult send(PyObject* self, PyObject* /*value*/, PyObject** out) noexcept 
   *out = nullptr;
   if (refuse_while_running(self)) return PYGEN_ERROR;
   const auto sent = guarded(PYGEN_ERROR, [&] { return own(self).send(out); });
-  if (sent == PYGEN_ERROR) own(self).broken();
+  if (sent == PYGEN_ERROR) own(self).fail();
   return sent;
 }
 
@@ -246,7 +251,7 @@ PyObject* throw_method(PyObject* self, PyObject* const* arguments, Py_ssize_t co
   } else {
     PyErr_SetString(PyExc_TypeError, "exceptions must be classes or instances deriving from BaseException");
   }
-  own(self).broken();
+  own(self).fail();
   return nullptr;
 }
 
@@ -267,7 +272,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
 }
 
 int clear(PyObject* self) noexcept {
-  own(self).drop();
+  own(self).detach();
   return 0;
 }
 
@@ -276,7 +281,7 @@ void finalize(PyObject* self) noexcept {
   PyObject* value = nullptr;
   PyObject* trace = nullptr;
   PyErr_Fetch(&kind, &value, &trace);
-  own(self).drop();
+  own(self).detach();
   PyErr_Restore(kind, value, trace);
 }
 

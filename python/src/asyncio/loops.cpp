@@ -4,16 +4,11 @@
 
 #include <algorithm>
 
+#include "asyncio/awaitable.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
 
 namespace billcore::python {
-
-std::shared_ptr<Begun> Job::begin(LoopEngine& engine, const Client& client, py::handle loop,
-                                  const std::shared_ptr<Job>& self) {
-  auto operation = next();
-  return operation ? engine.begin(client, loop, *std::move(operation), self) : nullptr;
-}
 
 namespace {
 
@@ -96,86 +91,86 @@ void LoopEngine::watch(py::handle loop) {
 }
 
 // What a task waits for: without the loop's hold on it, nothing but the task itself may know it, and both would be garbage.
-void LoopEngine::hold(const Begun& begun, bool kept) {
+void LoopEngine::hold(const PendingCall& call, bool kept) {
   const py::object waiting = waiting_();
   if (waiting.is_none()) return;
-  if ((kept ? PySet_Add(waiting.ptr(), begun.future.ptr()) : PySet_Discard(waiting.ptr(), begun.future.ptr())) < 0) {
+  if ((kept ? PySet_Add(waiting.ptr(), call.future.ptr()) : PySet_Discard(waiting.ptr(), call.future.ptr())) < 0) {
     throw py::error_already_set();
   }
 }
 
 // In this order: nothing may fail once a request is on its way.
 template <typename Start>
-void LoopEngine::start_held(const Begun& begun, Start start) {
-  hold(begun, true);
+void LoopEngine::start_held(const PendingCall& call, Start start) {
+  hold(call, true);
   try {
     start();
   } catch (...) {
-    hold(begun, false);
+    hold(call, false);
     throw;
   }
 }
 
-std::shared_ptr<Begun> LoopEngine::new_begun(py::handle loop, const std::shared_ptr<Job>& job) {
+std::shared_ptr<PendingCall> LoopEngine::new_call(py::handle loop, const std::shared_ptr<Job>& job) {
   if (!watched_) watch(loop);
-  auto begun = std::make_shared<Begun>();
-  begun->job = job;
-  begun->future = loop.attr("create_future")();
-  return begun;
+  auto call = std::make_shared<PendingCall>();
+  call->job = job;
+  call->future = loop.attr("create_future")();
+  return call;
 }
 
-std::shared_ptr<Begun> LoopEngine::begin(const Client& client, py::handle loop, Operation operation,
-                                         const std::shared_ptr<Job>& job) {
-  auto begun = new_begun(loop, job);
-  begun->write = operation.is_write();
+std::shared_ptr<PendingCall> LoopEngine::begin(const Client& client, py::handle loop, Operation operation,
+                                               const std::shared_ptr<Job>& job) {
+  auto call = new_call(loop, job);
+  call->write = operation.is_write();
   // Called from process(), without the GIL.
-  const auto end = [self = this, begun](Completed& completed) {
+  const auto end = [self = this, call](Completed& completed) {
     try {
-      begun->job->take(completed);
+      call->job->take(completed);
     } catch (...) {
-      begun->error = std::current_exception();
+      call->error = std::current_exception();
     }
-    self->ended_.add(begun);
+    self->ended_.add(call);
   };
-  start_held(*begun,
-             [&] { begun->ticket = AsyncClient(client, client_).start(std::move(operation), job->options(), end); });
-  return begun;
+  start_held(*call, [&] { call->id = AsyncClient(client, client_).start(std::move(operation), job->options(), end); });
+  return call;
 }
 
-std::shared_ptr<AsyncPages> LoopEngine::pages(const Client& client, std::shared_ptr<detail::PagerCore> pager,
-                                              ListOperation list, const CallOptions& options) {
-  return pages_.emplace_back(AsyncClient(client, client_).pages(std::move(pager), std::move(list), options));
+std::shared_ptr<internal::LoopPages> LoopEngine::pages(const Client& client, internal::Flow list,
+                                                       ListOperation operation, const CallOptions& options) {
+  return pages_.emplace_back(std::make_shared<internal::LoopPages>(AsyncClient(client, client_), std::move(list),
+                                                                   std::move(operation), options));
 }
 
-std::shared_ptr<Begun> LoopEngine::wait(std::shared_ptr<AsyncPages> pages, py::handle loop,
-                                        const std::shared_ptr<Job>& job) {
-  auto begun = new_begun(loop, job);
-  begun->pages = std::move(pages);
-  start_held(*begun, [&] { begun->pages->wait([self = this, begun] { self->ended_.add(begun); }); });
-  return begun;
+std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopPages> pages, py::handle loop,
+                                              const std::shared_ptr<Job>& job) {
+  auto call = new_call(loop, job);
+  call->pages = std::move(pages);
+  start_held(*call, [&] { call->pages->wait([self = this, call] { self->ended_.add(call); }); });
+  return call;
 }
 
-void LoopEngine::give_up(const Begun& begun) {
-  if (begun.pages != nullptr) begun.pages->give_up();
+void LoopEngine::cancel_now(const PendingCall& call) {
+  client_.cancel(call.id);
+  if (call.pages != nullptr) call.pages->cancel();
 }
 
-void LoopEngine::cancel_abandoned() {
-  for (const auto& begun : std::exchange(abandoned_, {})) {
-    client_.cancel(begun.ticket);
-    give_up(begun);
+void LoopEngine::cancel_detached() {
+  for (const auto& call : std::exchange(detached_calls_, {})) {
+    cancel_now(call);
   }
-  buried_.clear();
+  detached_pages_.clear();
 }
 
-void LoopEngine::tell(const Begun& begun) {
-  hold(begun, false);
-  if (!begun.future.attr("done")().cast<bool>()) begun.future.attr("set_result")(py::none());
+void LoopEngine::finish(const PendingCall& call) {
+  hold(call, false);
+  if (!call.future.attr("done")().cast<bool>()) call.future.attr("set_result")(py::none());
 }
 
 void LoopEngine::process() {
   if (pid_ != getpid()) return;  // a child of a fork runs the loop on: the parent reads its answers itself
   const auto kept = shared_from_this();
-  cancel_abandoned();
+  cancel_detached();
   processing_ = true;
   try {
     without_gil([this] { client_.process(); });
@@ -185,53 +180,52 @@ void LoopEngine::process() {
   }
   processing_ = false;
   std::optional<py::error_already_set> failed;
-  while (const auto begun = ended_.take()) {
+  while (const auto call = ended_.take()) {
     try {
-      tell(*begun);
+      finish(*call);
     } catch (const py::error_already_set& error) {  // the others are to be told all the same
       failed = error;
     }
   }
-  cancel_abandoned();
-  end_if_closing();
+  cancel_detached();
+  finish_closing();
   if (failed) throw *failed;
 }
 
-void LoopEngine::end_if_closing() {
+void LoopEngine::finish_closing() {
   if (closing_ && client_.running() == 0) close_here();
 }
 
-std::string LoopEngine::cancel(Begun& begun) {
-  hold(begun, false);
+std::string LoopEngine::cancel(PendingCall& call) {
+  hold(call, false);
   if (processing_) {  // by a hook, perhaps of the very operation
-    abandoned_.push_back({.ticket = begun.ticket, .pages = begun.pages});
-    return begun.write ? "given up within a hook; it may or may not have happened" : "";
+    detached_calls_.push_back({.id = call.id, .pages = call.pages});
+    return call.write ? "given up within a hook; it may or may not have happened" : "";
   }
-  const auto cancelled = client_.cancel(begun.ticket);
-  give_up(begun);
-  end_if_closing();
+  const auto cancelled = client_.cancel(call.id);
+  if (call.pages != nullptr) call.pages->cancel();
+  finish_closing();
   return cancelled.outcome_unknown ? cancelled.text : std::string();
 }
 
-void LoopEngine::abandon(const Begun& begun) noexcept {
+void LoopEngine::detach(const PendingCall& call) noexcept {
   quietly([&] {
-    hold(begun, false);
+    hold(call, false);
     const auto loop = this->loop();
     if (!processing_ && (loop.is_none() || may_touch(loop))) {
-      client_.cancel(begun.ticket);
-      give_up(begun);
-      end_if_closing();
+      cancel_now(call);
+      finish_closing();
     } else {
-      abandoned_.push_back({.ticket = begun.ticket, .pages = begun.pages});
+      detached_calls_.push_back({.id = call.id, .pages = call.pages});
     }
   });
 }
 
-void LoopEngine::bury(std::shared_ptr<AsyncPages> pages) noexcept {
+void LoopEngine::detach(std::shared_ptr<internal::LoopPages> pages) noexcept {
   std::erase(pages_, pages);
   quietly([&] {
     const auto loop = this->loop();
-    if (processing_ || !(loop.is_none() || may_touch(loop))) buried_.push_back(pages);
+    if (processing_ || !(loop.is_none() || may_touch(loop))) detached_pages_.push_back(pages);
   });
 }
 
@@ -249,7 +243,7 @@ void LoopEngine::close() noexcept {
     if (loop.is_none() || may_touch(loop)) {
       close_here();
     } else if (!is_closed(loop)) {
-      loop.attr("call_soon_threadsafe")(callback<&LoopEngine::end_if_closing>(), py::none());
+      loop.attr("call_soon_threadsafe")(callback<&LoopEngine::finish_closing>(), py::none());
     }
   });
 }
@@ -262,6 +256,10 @@ std::shared_ptr<LoopEngine> Loops::of(py::handle loop, const Client& client) {
   auto engine = std::make_shared<LoopEngine>(client, py::reinterpret_borrow<py::object>(loop));
   engines_.push_back(engine);
   return engine;
+}
+
+py::object Loops::wait(const Sender& sender, std::shared_ptr<Job> job, const char* name) {
+  return make_awaitable(sender, std::move(job), name);
 }
 
 void Loops::close() noexcept {

@@ -11,12 +11,12 @@
 #include "billcore/client.hpp"
 #include "billcore/detail/document.hpp"
 #include "billcore/detail/outcome.hpp"
+#include "call/response.hpp"
 #include "call/sender.hpp"
 
 namespace billcore::python {
 
-struct Begun;
-class LoopEngine;
+class LoopJob;
 
 class Job {
  public:
@@ -29,9 +29,8 @@ class Job {
   [[nodiscard]] virtual std::optional<Operation> next() = 0;
   /// Takes the end of what next() gave. Without the GIL, so nothing of Python may be touched.
   virtual void take(Completed& completed) = 0;
-  /// The same in an event loop: begins what is to be waited for; null when the result is at hand.
-  [[nodiscard]] virtual std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& client, py::handle loop,
-                                                     const std::shared_ptr<Job>& self);
+  /// A job that waits in its own way in an event loop; null: next() and take() say all.
+  [[nodiscard]] virtual LoopJob* loop_job() noexcept { return nullptr; }
   /// The result, or a Python error. With the GIL.
   [[nodiscard]] virtual py::object result() = 0;
   /// The caller's own code may run from now on, before the result has reached it.

@@ -1,7 +1,8 @@
 // What Client and AsyncClient have in common.
 #pragma once
 
-#include "call/sender.hpp"
+#include "client/client.hpp"
+#include "client/options.hpp"
 #include "shared/fast_call.hpp"
 
 namespace billcore::python {
@@ -15,11 +16,11 @@ inline const Signature& init_signature() {
 }
 
 /// __init__ of both.
-template <typename Type, auto make_loops>
+template <typename Type, auto make_waiter>
 py::object init_client(PyObject* self, const Call& call) {
   initialise<Type>(self, [&] {
     const auto values = init_signature().bind<14>(call);
-    return Type{make_sender({values.begin(), values.end()}, make_loops())};
+    return Type{make_sender({values.begin(), values.end()}, make_waiter())};
   });
   return py::none();
 }

@@ -3,8 +3,10 @@
 
 #include "call/job.hpp"
 #include "call/json_text.hpp"
-#include "call/sender.hpp"
+#include "client/client.hpp"
+#include "client/options.hpp"
 #include "paging/list.hpp"
+#include "paging/pager.hpp"
 #include "shared/time.hpp"
 
 namespace billcore::python {
@@ -99,29 +101,29 @@ void define(py::class_<Group>& type, const char* signature, const char* doc, Bod
 }
 
 // The groups: those of Client, and those of AsyncClient, whose types differ in name only.
-enum class Kind { blocking, awaited };
-template <Kind>
+enum class Waiting { blocking, awaited };
+template <Waiting>
 struct Subscriptions : Sender {};
-template <Kind>
+template <Waiting>
 struct Products : Sender {};
-template <Kind>
+template <Waiting>
 struct Orders : Sender {};
-template <Kind>
+template <Waiting>
 struct WebhookEndpoints : Sender {};
 
 template <typename Group>
-py::class_<Group> group(py::module_& module, Kind kind, const std::string& name, const char* doc) {
-  auto type = py::class_<Group>(module, ((kind == Kind::awaited ? "Async" : "") + name).c_str(), py::is_final(),
+py::class_<Group> group(py::module_& module, Waiting kind, const std::string& name, const char* doc) {
+  auto type = py::class_<Group>(module, ((kind == Waiting::awaited ? "Async" : "") + name).c_str(), py::is_final(),
                                 collected<Group>(), doc);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "it belongs to a client, which holds an API key");
   return type;
 }
 
-template <template <Kind> typename Group>
+template <template <Waiting> typename Group>
 py::object make_group(Sender sender) {
-  if (sender.loops != nullptr) return py::cast(Group<Kind::awaited>{std::move(sender)});
-  return py::cast(Group<Kind::blocking>{std::move(sender)});
+  if (sender.is_awaited()) return py::cast(Group<Waiting::awaited>{std::move(sender)});
+  return py::cast(Group<Waiting::blocking>{std::move(sender)});
 }
 
 py::object resource(const Sender& sender, View type, Operation operation, py::handle timeout, const char* name) {
@@ -131,8 +133,8 @@ py::object resource(const Sender& sender, View type, Operation operation, py::ha
 /// Reads orders, latest first, until one is too old.
 class ChargesJob final : public ListJob {
  public:
-  ChargesJob(ListPtr list, std::int64_t since) : ListJob(std::move(list)), since_(since) {}
-  [[nodiscard]] bool has_enough() override { return detail::take_charges(core(), since_, found_); }
+  ChargesJob(ListPtr list, Instant since) : ListJob(std::move(list)), since_(since) {}
+  [[nodiscard]] bool has_enough() override { return internal::take_charges(flow(), since_, found_); }
   [[nodiscard]] py::object give() override {
     py::list out;
     for (const auto& order : found_) out.append(view(View::order, order));
@@ -140,7 +142,7 @@ class ChargesJob final : public ListJob {
   }
 
  private:
-  std::int64_t since_;
+  Instant since_;
   std::vector<Value> found_;
 };
 
@@ -155,7 +157,7 @@ Error core_error(py::handle error) {
   detail.path = text("path");
   detail.outcome_unknown = py::getattr(error, "outcome_unknown", py::none()).ptr() == Py_True;
   const auto attempted_at = py::getattr(error, "attempted_at", py::none());
-  if (!attempted_at.is_none()) detail.attempted_at = to_micros(attempted_at, "attempted_at of the error");
+  if (!attempted_at.is_none()) detail.attempted_at = to_instant(attempted_at, "attempted_at of the error");
   return {ErrorCode::outcome_unknown, {}, std::move(detail)};
 }
 
@@ -176,19 +178,19 @@ ChargeSearch charge_search(py::handle charge, py::handle skew, py::handle since)
   }
   if (!left_out(skew)) refuse("skew goes with an error: with an id, pass an earlier since");
   if (left_out(since)) refuse("since is missing: pass an aware datetime of before the charge was sent");
-  return operations::find_charges(id_of(charge), to_micros(since, "since"));
+  return operations::find_charges(id_of(charge), to_instant(since, "since"));
 }
 
 py::object find_charges(const Sender& sender, ChargeSearch search, CallOptions call) {
   ClientChanges changes;
   changes.concurrency = 1;  // the first page nearly always holds them all
-  const Sender one{sender.client.with_options(changes), sender.hooks, sender.loops};
+  const Sender one{sender.client.with_options(changes), sender.hooks, sender.waiter};
   ListPtr list(
       std::make_unique<List>(one, View::order, std::move(search.orders), detail::PagerOptions(), std::move(call)));
   return run(one, std::make_unique<ChargesJob>(std::move(list), search.since), "Subscriptions.find_charges");
 }
 
-template <Kind kind>
+template <Waiting kind>
 void bind_subscriptions(py::module_& module) {
   using Group = Subscriptions<kind>;
   auto type = group<Group>(module, kind, "Subscriptions",
@@ -276,7 +278,7 @@ void bind_subscriptions(py::module_& module) {
          });
 }
 
-template <Kind kind>
+template <Waiting kind>
 void bind_products(py::module_& module) {
   using Group = Products<kind>;
   auto type =
@@ -319,7 +321,7 @@ void bind_products(py::module_& module) {
          });
 }
 
-template <Kind kind>
+template <Waiting kind>
 void bind_orders(py::module_& module) {
   using Group = Orders<kind>;
   auto type = group<Group>(module, kind, "Orders", "Orders of the account. Service interface: Endpoints, Orders.");
@@ -330,7 +332,7 @@ void bind_orders(py::module_& module) {
          });
 }
 
-template <Kind kind>
+template <Waiting kind>
 void bind_webhook_endpoints(py::module_& module) {
   using Group = WebhookEndpoints<kind>;
   auto type = group<Group>(module, kind, "WebhookEndpoints",
@@ -347,7 +349,7 @@ void bind_webhook_endpoints(py::module_& module) {
       });
 }
 
-template <Kind kind>
+template <Waiting kind>
 void bind_groups(py::module_& module) {
   bind_subscriptions<kind>(module);
   bind_products<kind>(module);
@@ -363,8 +365,8 @@ py::object make_orders(Sender sender) { return make_group<Orders>(std::move(send
 py::object make_webhook_endpoints(Sender sender) { return make_group<WebhookEndpoints>(std::move(sender)); }
 
 void bind_operations(py::module_& module) {
-  bind_groups<Kind::blocking>(module);
-  bind_groups<Kind::awaited>(module);
+  bind_groups<Waiting::blocking>(module);
+  bind_groups<Waiting::awaited>(module);
 }
 
 }  // namespace billcore::python

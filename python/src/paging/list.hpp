@@ -20,43 +20,34 @@ namespace billcore::python {
 /// is free, so a second one (or a signal handler, or another task) can come in between.
 class List {
  public:
-  List(Sender from, View what, ListOperation list, const detail::PagerOptions& pager, CallOptions call)
-      : sender(std::move(from)), type(what), operation(std::move(list)), options(std::move(call)) {
-    if (sender.loops != nullptr) {
-      core = detail::make_pager_core(sender.client.complete(operation, pager));
-    } else {
-      auto hooked = options;
-      hooks_ = sender.hooks.for_call(false);
-      hooked.hooks = hooks_;
-      core = sender.client.pages(operation, pager, hooked);
-    }
-  }
+  List(Sender from, View what, ListOperation list, const detail::PagerOptions& pager_options, CallOptions call)
+      : sender(std::move(from)),
+        type(what),
+        operation(std::move(list)),
+        options(std::move(call)),
+        hooks_(sender.is_awaited() ? nullptr : sender.hooks.for_call(false)),
+        pager(make_flow(pager_options)) {}
 
-  ~List() { drop(); }
+  ~List() { detach(); }
   List(const List&) = delete;
   List& operator=(const List&) = delete;
 
   /// Says that the rest is not wanted; nothing when somebody is reading on.
   void stop() noexcept {
     if (busy.exchange(true)) return;
-    detail::stop(*core);
-    drop();
+    pager.stop();
+    detach();
     busy = false;
   }
 
-  [[nodiscard]] std::optional<Value> take_item() {
-    if (sender.loops != nullptr && detail::taken_items(*core) == 1) {
-      if (const auto pages = pages_.lock()) pages->announce();
-    }
-    return detail::take_item(*core);
-  }
+  [[nodiscard]] detail::PageFlow& flow() const noexcept { return *internal::Access::flow(pager); }
 
   /// Its pages in an event loop; from one loop to the next they begin anew.
-  [[nodiscard]] std::shared_ptr<AsyncPages> pages(LoopEngine& engine, const CallOptions& call) {
+  [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(LoopEngine& engine, const CallOptions& call) {
     auto pages = engine_.lock().get() == &engine ? pages_.lock() : nullptr;
     if (pages == nullptr) {
-      drop();
-      pages = engine.pages(sender.client, core, operation, call);
+      detach();
+      pages = engine.pages(sender.client, internal::Access::flow(pager), operation, call);
       engine_ = engine.weak_from_this();
       pages_ = pages;
     }
@@ -73,20 +64,31 @@ class List {
   const View type;
   const ListOperation operation;
   const CallOptions options;
-  std::shared_ptr<detail::PagerCore> core;
-  std::atomic<bool> busy{false};
 
  private:
-  void drop() noexcept {
+  [[nodiscard]] internal::Flow make_flow(const detail::PagerOptions& pager_options) const {
+    if (sender.is_awaited()) return internal::list_for_loops(sender.client, operation, pager_options);
+    auto hooked = options;
+    hooked.hooks = hooks_;
+    return internal::list(sender.client, operation, pager_options, hooked);
+  }
+
+  void detach() noexcept {
     const auto engine = engine_.lock();
-    if (auto pages = pages_.lock(); engine != nullptr && pages != nullptr) engine->bury(std::move(pages));
+    if (auto pages = pages_.lock(); engine != nullptr && pages != nullptr) engine->detach(std::move(pages));
     pages_.reset();
   }
 
-  std::shared_ptr<Hooks> hooks_;  // of a blocking list; `core` has a copy
+  std::shared_ptr<Hooks> hooks_;  // of a blocking list; its pager has a copy
+
+ public:
+  AnyPager pager;
+  std::atomic<bool> busy{false};
+
+ private:
   // The loop owns both: when it is closed they go, however long the list is kept.
   std::weak_ptr<LoopEngine> engine_;
-  std::weak_ptr<AsyncPages> pages_;
+  std::weak_ptr<internal::LoopPages> pages_;
 };
 
 /// A List inside an object of Python, which each holder has a reference of its own to: so the garbage collector can tell
@@ -127,14 +129,14 @@ class Use {
 };
 
 /// Reading a list: asks for pages until has_enough().
-class ListJob : public Job {
+class ListJob : public Job, public LoopJob {
  public:
   /// reader: the iterator that asks; nobody else may know it while this is awaited, and dropped it would say stop.
   explicit ListJob(ListPtr list, py::object reader = {})
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
     begin_use();
-    while (!has_enough() && without_gil([this] { return detail::advance(core()); })) {
+    while (!has_enough() && without_gil([this] { return internal::advance(flow()); }) == detail::Step::taken) {
       ++taken_;
       // The engine looks for signals while it waits for one page; of many quick ones none makes it wait for long.
       release();  // for signal handlers
@@ -146,28 +148,27 @@ class ListJob : public Job {
   void take(Completed& /*completed*/) override {}
   void release() noexcept override { use_.reset(); }
   [[nodiscard]] py::object result() final {
-    before_ = detail::mark(core());
+    before_ = internal::mark(flow());
     auto out = give();
-    after_ = detail::mark(core());
+    after_ = internal::mark(flow());
     return out;
   }
   void take_back() noexcept override {
     if (!list_->busy.exchange(true)) {  // else a signal handler's thread reads on
-      detail::take_back(core(), before_, after_);
+      internal::take_back(flow(), before_, after_);
       list_->busy = false;
     }
   }
-  [[nodiscard]] std::shared_ptr<Begun> begin(LoopEngine& engine, const Client& /*client*/, py::handle loop,
-                                             const std::shared_ptr<Job>& self) override {
+  [[nodiscard]] LoopJob* loop_job() noexcept final { return this; }
+  [[nodiscard]] std::shared_ptr<PendingCall> begin(LoopEngine& engine, py::handle loop,
+                                                   const std::shared_ptr<Job>& self) final {
     begin_use();
     const auto pages = list_->pages(engine, options());
     while (!has_enough()) {
-      if (pages->advance()) {
-        ++taken_;
-      } else {
-        if (!detail::wanted_page(core())) break;
-        return engine.wait(pages, loop, self);
-      }
+      const auto step = internal::advance(flow());
+      if (step == detail::Step::pending) return engine.wait(pages, loop, self);
+      if (step == detail::Step::ended) break;
+      ++taken_;
     }
     return nullptr;
   }
@@ -182,11 +183,11 @@ class ListJob : public Job {
   /// The result, taken from the list; or a Python error.
   [[nodiscard]] virtual py::object give() = 0;
   [[nodiscard]] List& list() const noexcept { return *list_; }
-  [[nodiscard]] detail::PagerCore& core() const noexcept { return *list_->core; }
+  [[nodiscard]] detail::PageFlow& flow() const noexcept { return list_->flow(); }
   [[nodiscard]] int taken() const noexcept { return taken_; }
   // The end of an iteration.
   [[noreturn]] void raise_stop() const {
-    PyErr_SetNone(list().sender.loops != nullptr ? PyExc_StopAsyncIteration : PyExc_StopIteration);
+    PyErr_SetNone(list().sender.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
     throw py::error_already_set();
   }
 
@@ -194,7 +195,7 @@ class ListJob : public Job {
   // Not before it is awaited.
   void begin_use() {
     if (use_) return;
-    list().sender.client.require_open();
+    internal::require_open(list().sender.client);
     use_.emplace(list_);
   }
 

@@ -1,4 +1,6 @@
 // Lists: Pager, its iterators, Page, Verdict.
+#include "paging/pager.hpp"
+
 #include <pybind11/stl.h>
 
 #include "call/interruption.hpp"
@@ -18,9 +20,9 @@ struct AnyPage {
 class NextItem final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return detail::buffered(core()); }
+  [[nodiscard]] bool has_enough() override { return internal::buffered(flow()); }
   [[nodiscard]] py::object give() override {
-    const auto value = list().take_item();
+    const auto value = internal::take_item(flow());
     if (!value) raise_stop();
     return view(list().type, *value);
   }
@@ -29,9 +31,9 @@ class NextItem final : public ListJob {
 class NextPage final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return found_ = found_ || detail::buffered(core()) || taken() > 0; }
+  [[nodiscard]] bool has_enough() override { return found_ = found_ || internal::buffered(flow()) || taken() > 0; }
   [[nodiscard]] py::object give() override {
-    auto page = found_ ? detail::take_page(core()) : std::nullopt;
+    auto page = found_ ? internal::take_page(flow()) : std::nullopt;
     if (!page) raise_stop();
     AnyPage out{list().type, {}, page->pagination};
     for (const auto* item : page->items) out.items.emplace_back(page->document, item);
@@ -45,9 +47,9 @@ class NextPage final : public ListJob {
 class FirstItem final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return detail::knows_first(core()); }
+  [[nodiscard]] bool has_enough() override { return internal::knows_first(flow()); }
   [[nodiscard]] py::object give() override {
-    const auto value = detail::known_first(core());
+    const auto value = internal::known_first(flow());
     return value ? view(list().type, *value) : py::object(py::none());
   }
 };
@@ -56,16 +58,16 @@ class AllItems final : public ListJob {
  public:
   AllItems(ListPtr list, std::size_t most) : ListJob(std::move(list)), most_(most) {}
   [[nodiscard]] bool has_enough() override {
-    if (before_ == nullptr) before_ = detail::snapshot(core());
+    if (before_ == nullptr) before_ = internal::snapshot(flow());
     while (out_.size() < most_) {
-      const auto value = list().take_item();
+      const auto value = internal::take_item(flow());
       if (!value) return false;
       out_.append(view(list().type, *value));
     }
     return true;
   }
   [[nodiscard]] py::object give() override {
-    if (out_.size() >= most_) detail::stop(core());
+    if (out_.size() >= most_) list().pager.stop();
     return std::move(out_);
   }
   // Interrupted or failed, it takes none.
@@ -73,7 +75,7 @@ class AllItems final : public ListJob {
     if (before_ == nullptr || list().busy.exchange(true))
       return;  // somebody reads on, such as a signal handler's thread
     try {
-      detail::restore(core(), *std::exchange(before_, nullptr));
+      internal::restore(flow(), *std::exchange(before_, nullptr));
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory for it
     }
     list().busy = false;
@@ -93,31 +95,31 @@ struct PagerObject {
 struct SyncPager : PagerObject {};
 struct AsyncPager : PagerObject {};
 
-struct Items : Iteration {
+struct ItemIteration : Iteration {
   using Iteration::Iteration;
 };
-struct Pages : Iteration {
+struct PageIteration : Iteration {
   using Iteration::Iteration;
 };
-struct AsyncItems : Iteration {
+struct AsyncItemIteration : Iteration {
   using Iteration::Iteration;
 };
-struct AsyncPages : Iteration {
+struct AsyncPageIteration : Iteration {
   using Iteration::Iteration;
 };
 
-py::object next_item(const Items& self) {
+py::object next_item(const ItemIteration& self) {
   {
     // Most items are at hand: they need no job.
     std::optional<Use> list(self.list);
-    const auto before = detail::mark(*self.list->core);
-    if (const auto value = self.list->take_item()) {
+    const auto before = internal::mark(self.list->flow());
+    if (const auto value = internal::take_item(self.list->flow())) {
       auto out = view(self.list->type, *value);
-      const auto after = detail::mark(*self.list->core);
+      const auto after = internal::mark(self.list->flow());
       list.reset();  // for signal handlers
       if (!interruption_raised()) return out;
       const py::error_already_set raised;
-      if (!self.list->busy) detail::take_back(*self.list->core, before, after);
+      if (!self.list->busy) internal::take_back(self.list->flow(), before, after);
       throw raised;
     }
   }
@@ -221,36 +223,38 @@ void bind_page(py::module_& module) {
 
 void bind_iterations(py::module_& module) {
   const auto itself = [](py::object self) { return self; };
-  iteration<Items>(module, "ItemIterator", "Items of a list; dropped before the end, the reading counts as stopped.")
+  iteration<ItemIteration>(module, "ItemIterator",
+                           "Items of a list; dropped before the end, the reading counts as stopped.")
       .def("__iter__", itself)
       .def("__next__", &next_item);
-  iteration<Pages>(module, "PageIterator", "Pages of a list; dropped before the end, the reading counts as stopped.")
+  iteration<PageIteration>(module, "PageIterator",
+                           "Pages of a list; dropped before the end, the reading counts as stopped.")
       .def("__iter__", itself)
-      .def("__next__", [](const Pages& self) { return read<NextPage>(self.list, "Pager.__next__"); });
-  iteration<AsyncItems>(module, "AsyncItemIterator",
-                        "Items of a list; dropped before the end, the reading counts as stopped.")
+      .def("__next__", [](const PageIteration& self) { return read<NextPage>(self.list, "Pager.__next__"); });
+  iteration<AsyncItemIteration>(module, "AsyncItemIterator",
+                                "Items of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
       .def("__anext__", [](const py::object& self) {
-        return read<NextItem>(held<AsyncItems>(self.ptr()).list, "AsyncPager.__anext__", self);
+        return read<NextItem>(held<AsyncItemIteration>(self.ptr()).list, "AsyncPager.__anext__", self);
       });
-  iteration<AsyncPages>(module, "AsyncPageIterator",
-                        "Pages of a list; dropped before the end, the reading counts as stopped.")
+  iteration<AsyncPageIteration>(module, "AsyncPageIterator",
+                                "Pages of a list; dropped before the end, the reading counts as stopped.")
       .def("__aiter__", itself)
       .def("__anext__", [](const py::object& self) {
-        return read<NextPage>(held<AsyncPages>(self.ptr()).list, "AsyncPager.__anext__", self);
+        return read<NextPage>(held<AsyncPageIteration>(self.ptr()).list, "AsyncPager.__anext__", self);
       });
 }
 
 static const Signature to_batches("to_batches(self, fields=None)");
 
-template <typename Type, typename PageIteration>
+template <typename Type, typename Pages>
 void bind_reading(py::class_<Type>& type) {
   type.attr("__module__") = "billcore";
   make_generic(type);
   refuse_copies(type, "it belongs to a client, which holds an API key");
   static const Signature pages("pages(self)");
   type.def(
-      "pages", [](const Type& self) { return PageIteration(self.list); },
+      "pages", [](const Type& self) { return Pages(self.list); },
       pages.doc("Iterate for pages (first what is left of a page already begun).").c_str());
   type.def(
       "to_batches",
@@ -273,17 +277,17 @@ void bind_reading(py::class_<Type>& type) {
       },
       collect_signature.doc("All (remaining) items, at most `limit`; when it raises it takes none of them.").c_str());
   type.def_property_readonly(
-      "total", [](const Type& self) { return detail::list_total(*Use(self.list)->core); },
+      "total", [](const Type& self) { return Use(self.list)->pager.total(); },
       "The service's count of the whole list; None before the first page.");
   type.def_property_readonly(
-      "state", [](const Type& self) { return detail::list_state(*Use(self.list)->core); },
+      "state", [](const Type& self) { return Use(self.list)->pager.state(); },
       "Where it stands: the same list with this as `resume` goes on from here, also in a later process.\n\n"
       "A short str without secrets. It remembers the ids of two pages.");
   type.def_property_readonly(
-      "fetched_pages", [](const Type& self) { return detail::fetched_pages(*Use(self.list)->core); },
+      "fetched_pages", [](const Type& self) { return Use(self.list)->pager.fetched_pages(); },
       "How many pages were read.");
   type.def_property_readonly(
-      "verdict", [](const Type& self) { return detail::verdict(*Use(self.list)->core); },
+      "verdict", [](const Type& self) { return Use(self.list)->pager.verdict(); },
       "None until the last page has been read or the reading was stopped, then a Verdict.");
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const Type& /*self*/) { return "<billcore." + name + '>'; });
@@ -303,9 +307,9 @@ List* ListPtr::get() const noexcept { return object_ ? reinterpret_cast<ListObje
 
 py::object make_pager(const Sender& sender, View type, ListOperation list, const detail::PagerOptions& pager,
                       CallOptions options) {
-  sender.client.require_open();
+  internal::require_open(sender.client);
   ListPtr made(std::make_unique<List>(sender, type, std::move(list), pager, std::move(options)));
-  if (sender.loops != nullptr) return py::cast(AsyncPager{{std::move(made)}});
+  if (sender.is_awaited()) return py::cast(AsyncPager{{std::move(made)}});
   return py::cast(SyncPager{{std::move(made)}});
 }
 
@@ -324,8 +328,8 @@ void bind_pager(py::module_& module) {
                             "A list of the service: lazy, in order, read once.\n\n"
                             "Iterate for items; " BILLCORE_PAGER_RULES
                             "Threads: one at a time. Service interface: Resources and their fields, Pagination.");
-  type.def("__iter__", [](const SyncPager& self) { return Items(self.list); });
-  bind_reading<SyncPager, Pages>(type);
+  type.def("__iter__", [](const SyncPager& self) { return ItemIteration(self.list); });
+  bind_reading<SyncPager, PageIteration>(type);
   static const Signature to_arrow("to_arrow(self, fields=None)");
   type.def(
       "to_arrow",
@@ -342,8 +346,8 @@ void bind_pager(py::module_& module) {
                              "A list of the service for asyncio: lazy, in order, read once.\n\n"
                              "Iterate (async for) for items; " BILLCORE_PAGER_RULES
                              "Tasks: one at a time. Service interface: Resources and their fields, Pagination.");
-  awaited.def("__aiter__", [](const AsyncPager& self) { return AsyncItems(self.list); });
-  bind_reading<AsyncPager, AsyncPages>(awaited);
+  awaited.def("__aiter__", [](const AsyncPager& self) { return AsyncItemIteration(self.list); });
+  bind_reading<AsyncPager, AsyncPageIteration>(awaited);
 }
 
 }  // namespace billcore::python

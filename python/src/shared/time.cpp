@@ -60,10 +60,10 @@ std::chrono::microseconds offset_of(py::handle value, const char* name) {
 
 }  // namespace
 
-py::object to_datetime(std::int64_t unix_micros, int offset_minutes) {
+py::object to_datetime(Instant instant, int offset_minutes) {
   need_datetime();
   using namespace std::chrono;
-  const sys_time<microseconds> local{microseconds(unix_micros) + minutes(offset_minutes)};
+  const Instant local = instant + minutes(offset_minutes);
   const auto midnight = floor<days>(local);
   const year_month_day date{midnight};
   const hh_mm_ss time{local - midnight};
@@ -84,7 +84,7 @@ bool is_datetime(py::handle value) {
   return PyDateTime_Check(value.ptr());
 }
 
-std::int64_t to_micros(py::handle value, const char* name) {
+Instant to_instant(py::handle value, const char* name) {
   if (!is_datetime(value)) {
     refuse(std::string(name) + " must be a datetime with a time zone, not " + type_name(value));
   }
@@ -97,7 +97,7 @@ std::int64_t to_micros(py::handle value, const char* name) {
   const auto local = date.time_since_epoch() + hours(PyDateTime_DATE_GET_HOUR(v)) +
                      minutes(PyDateTime_DATE_GET_MINUTE(v)) + seconds(PyDateTime_DATE_GET_SECOND(v)) +
                      microseconds(PyDateTime_DATE_GET_MICROSECOND(v));
-  return duration_cast<microseconds>(local - offset).count();
+  return Instant(duration_cast<microseconds>(local - offset));
 }
 
 std::optional<std::chrono::microseconds> seconds_of(py::handle value, const char* name) {

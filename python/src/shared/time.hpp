@@ -4,22 +4,23 @@
 #include <pybind11/pybind11.h>
 
 #include <chrono>
-#include <cstdint>
 #include <optional>
+
+#include "billcore/values.hpp"
 
 namespace billcore::python {
 
 /// Imports datetime; the others do so when they first need it.
 void need_datetime();
 /// An aware datetime, at this offset; throws error_already_set (ValueError or OverflowError) outside the years 1 to 9999.
-[[nodiscard]] pybind11::object to_datetime(std::int64_t unix_micros, int offset_minutes);
+[[nodiscard]] pybind11::object to_datetime(Instant instant, int offset_minutes);
 
 // Readers. `name` is the argument's, for the error; what cannot be is Error(invalid_argument). Nothing overflows: lengths
 // end at 30,000 years.
 
 [[nodiscard]] bool is_datetime(pybind11::handle value);
-/// UTC microseconds of an aware datetime, whose utcoffset() must be a timedelta of less than a day.
-[[nodiscard]] std::int64_t to_micros(pybind11::handle value, const char* name);
+/// The moment of an aware datetime, whose utcoffset() must be a timedelta of less than a day.
+[[nodiscard]] Instant to_instant(pybind11::handle value, const char* name);
 /// Seconds as an int or a float; nothing for any other type.
 [[nodiscard]] std::optional<std::chrono::microseconds> seconds_of(pybind11::handle value, const char* name);
 /// Seconds as an int, a float or a timedelta; nothing for any other type.

@@ -38,7 +38,7 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   out["method"] = foreign_text(detail.method);
   out["path"] = foreign_text(detail.path);
   if (!detail.field_path.empty()) out["field_path"] = foreign_text(detail.field_path);
-  if (detail.attempted_at != 0) out["attempted_at"] = to_datetime(detail.attempted_at, 0);
+  if (detail.attempted_at) out["attempted_at"] = to_datetime(*detail.attempted_at, 0);
   if (detail.cause != ErrorCode::ok) {
     out["cause_class"] = class_of(detail.cause);
     out["cause_text"] = foreign_text(detail.cause_message);

@@ -25,13 +25,13 @@ PyTypeObject* event_type_object = nullptr;
 
 Object& self_of(PyObject* self) noexcept { return *reinterpret_cast<Object*>(self); }
 
-constexpr Field id_field{"id", Kind::id, false,
+constexpr Field id_field{"id", FieldKind::id, false,
                          "Delivery id, str or int as received: the key to drop duplicates with (but for test.hook, "
                          "whose id is 0); compare with billcore.same_id()."};
-constexpr Field name_field{"name", Kind::word, false, "Event type, such as 'order.paid'."};
-constexpr Field account_field{"account", Kind::integer, false,
+constexpr Field name_field{"name", FieldKind::word, false, "Event type, such as 'order.paid'."};
+constexpr Field account_field{"account", FieldKind::integer, false,
                               "Integer id of the account; not the UUID of the base URL, never compare the two."};
-constexpr Field created_at_field{"created_at", Kind::time, false, "When the event was generated; aware datetime."};
+constexpr Field created_at_field{"created_at", FieldKind::time, false, "When the event was generated; aware datetime."};
 
 // `explain` is the core's own reader: asked only when the field is not as it should be, it throws the error.
 template <const Field& field, auto explain>

@@ -38,7 +38,7 @@ py::object time(const Value& value) {
   const auto parsed = parse_time(value.text());
   if (!parsed) return {};
   try {
-    return to_datetime(parsed->unix_micros, parsed->offset_minutes.value_or(0));
+    return to_datetime(parsed->at, parsed->offset_minutes.value_or(0));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError)) throw;
   }
@@ -80,19 +80,19 @@ py::object integer_field(const Value& value) {
 // The fields that are more than one plain value.
 py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   switch (field.kind) {
-    case Kind::time:
+    case FieldKind::time:
       return kind == Value::Kind::string ? time(value) : py::object();
-    case Kind::decimal:
+    case FieldKind::decimal:
       return kind == Value::Kind::integer || kind == Value::Kind::real ? decimal(value) : py::object();
-    case Kind::object:
+    case FieldKind::object:
       return kind == Value::Kind::object ? plain(value) : py::object();
-    case Kind::any:
+    case FieldKind::any:
       return plain(value);
-    case Kind::view:
+    case FieldKind::view:
       return view(field.element, value);
-    case Kind::views:
+    case FieldKind::views:
       return list(value, [&](const Value& item) { return view(field.element, item); });
-    case Kind::integers:
+    case FieldKind::integers:
       return list(value, integer_field);
     default:
       return {};
@@ -118,40 +118,40 @@ class Reader : public Resource {
 };
 
 // The field is not as it should be: throws the core's error for that.
-[[noreturn]] void explain(const Value& owner, const Field& field) {
+[[noreturn]] void refuse_field(const Value& owner, const Field& field) {
   const Reader reader(owner);
-  if (!field.nullable && field.kind != Kind::any) static_cast<void>(reader.required(field.name));
+  if (!field.nullable && field.kind != FieldKind::any) static_cast<void>(reader.required(field.name));
   switch (field.kind) {
-    case Kind::text:
-    case Kind::word:
+    case FieldKind::text:
+    case FieldKind::word:
       static_cast<void>(reader.nullable_text(field.name));
       break;
-    case Kind::integer:
+    case FieldKind::integer:
       static_cast<void>(reader.required(field.name).integer());
       break;
-    case Kind::boolean:
+    case FieldKind::boolean:
       static_cast<void>(reader.boolean(field.name));
       break;
-    case Kind::id:
+    case FieldKind::id:
       static_cast<void>(reader.id_field(field.name));
       break;
-    case Kind::time:
+    case FieldKind::time:
       static_cast<void>(reader.nullable_time(field.name));
       break;
-    case Kind::decimal:
+    case FieldKind::decimal:
       static_cast<void>(reader.number_text(field.name));
       break;
-    case Kind::object:
-    case Kind::view:
+    case FieldKind::object:
+    case FieldKind::view:
       static_cast<void>(reader.nullable_object(field.name));
       break;
-    case Kind::any:
+    case FieldKind::any:
       static_cast<void>(CustomFieldValue(owner).field_value());
       break;
-    case Kind::views:
+    case FieldKind::views:
       static_cast<void>(reader.objects<Resource>(field.name));
       break;
-    case Kind::integers:
+    case FieldKind::integers:
       for (const auto item : reader.array(field.name)) static_cast<void>(item.value().integer());
       break;
   }
@@ -162,7 +162,7 @@ PyObject* get_field(PyObject* self, void* closure) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     const auto& field = *static_cast<const Field*>(closure);
     auto out = try_field(value_of(self), field);
-    if (!out) explain(value_of(self), field);
+    if (!out) refuse_field(value_of(self), field);
     return out.release().ptr();
   });
 }
@@ -172,20 +172,20 @@ PyObject* get_field(PyObject* self, void* closure) noexcept {
 py::object try_field(const Value& owner, const Field& field) {
   const auto* node = detail::member(owner.node(), field.name);
   const auto kind = node == nullptr ? Value::Kind::null : detail::kind(node);
-  if (kind == Value::Kind::null && (node == nullptr || field.kind != Kind::any)) {
+  if (kind == Value::Kind::null && (node == nullptr || field.kind != FieldKind::any)) {
     return field.nullable ? py::none() : py::object();
   }
   // The simple ones are read in place.
   switch (field.kind) {
-    case Kind::text:
+    case FieldKind::text:
       return kind == Value::Kind::string ? string(detail::text(node)) : py::object();
-    case Kind::word:
+    case FieldKind::word:
       return kind == Value::Kind::string ? word(detail::text(node)) : py::object();
-    case Kind::integer:
+    case FieldKind::integer:
       return kind == Value::Kind::integer ? plain_integer(*owner.document(), node) : py::object();
-    case Kind::boolean:
+    case FieldKind::boolean:
       return kind == Value::Kind::boolean ? py::bool_(detail::boolean(node)) : py::object();
-    case Kind::id:
+    case FieldKind::id:
       if (kind == Value::Kind::string) return string(detail::text(node));
       return kind == Value::Kind::integer ? plain_integer(*owner.document(), node) : py::object();
     default:
@@ -310,7 +310,7 @@ py::object restore(const std::string& name, const std::string& json, const std::
 
 PyObject* usable_at(PyObject* self, PyObject* now) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
-    return py::bool_(Subscription(value_of(self)).usable_at(to_micros(now, "now"))).release().ptr();
+    return py::bool_(Subscription(value_of(self)).usable_at(to_instant(now, "now"))).release().ptr();
   });
 }
 

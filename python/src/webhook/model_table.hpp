@@ -9,93 +9,94 @@
 namespace billcore::python {
 
 /// How a field is read. A word is a text out of few.
-enum class Kind { text, word, integer, boolean, id, time, decimal, object, any, view, views, integers };
+enum class FieldKind { text, word, integer, boolean, id, time, decimal, object, any, view, views, integers };
 
 struct Field {
   const char* name;
-  Kind kind;
+  FieldKind kind;
   bool nullable;
   const char* doc;
   View element = View::resource;  // of view and views
 };
 
 inline constexpr std::array subscription_fields{
-    Field{"id", Kind::id, false, "Opaque id, str or int as received; compare with billcore.same_id()."},
-    Field{"price", Kind::integer, false, "Cents."},
-    Field{"vat", Kind::integer, false, "Basis points (2500 = 25 %)."},
-    Field{"currency", Kind::word, false, "Currency code."},
-    Field{"created_at", Kind::time, false, "Aware datetime."},
-    Field{"renews_at", Kind::time, true, "Aware datetime, or None."},
-    Field{"ends_at", Kind::time, true, "End of the current paid period once cancelled; aware datetime, or None."},
-    Field{"trial_ends_at", Kind::time, true, "Aware datetime, or None."},
-    Field{"reference_id", Kind::text, true, "Your own correlation value, or None."},
-    Field{"reference_name", Kind::text, true, "Text, or None."},
-    Field{"status", Kind::word, false, "A SubscriptionStatus, or a value this version does not know yet."},
-    Field{"update_card_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
-    Field{"invoices_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
-    Field{"cancel_url", Kind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
-    Field{"custom_fields", Kind::views, false, "List of CustomFieldValue.", View::custom_field},
-    Field{"metadata", Kind::object, false, "Free-form dict."},
+    Field{"id", FieldKind::id, false, "Opaque id, str or int as received; compare with billcore.same_id()."},
+    Field{"price", FieldKind::integer, false, "Cents."},
+    Field{"vat", FieldKind::integer, false, "Basis points (2500 = 25 %)."},
+    Field{"currency", FieldKind::word, false, "Currency code."},
+    Field{"created_at", FieldKind::time, false, "Aware datetime."},
+    Field{"renews_at", FieldKind::time, true, "Aware datetime, or None."},
+    Field{"ends_at", FieldKind::time, true, "End of the current paid period once cancelled; aware datetime, or None."},
+    Field{"trial_ends_at", FieldKind::time, true, "Aware datetime, or None."},
+    Field{"reference_id", FieldKind::text, true, "Your own correlation value, or None."},
+    Field{"reference_name", FieldKind::text, true, "Text, or None."},
+    Field{"status", FieldKind::word, false, "A SubscriptionStatus, or a value this version does not know yet."},
+    Field{"update_card_url", FieldKind::text, false,
+          "Signed billing-portal URL: whoever has it acts for the customer."},
+    Field{"invoices_url", FieldKind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
+    Field{"cancel_url", FieldKind::text, false, "Signed billing-portal URL: whoever has it acts for the customer."},
+    Field{"custom_fields", FieldKind::views, false, "List of CustomFieldValue.", View::custom_field},
+    Field{"metadata", FieldKind::object, false, "Free-form dict."},
 };
 inline constexpr std::array order_fields{
-    Field{"id", Kind::id, false, "Opaque id, str or int as received; compare with billcore.same_id()."},
-    Field{"created_at", Kind::time, false, "Aware datetime."},
-    Field{"total", Kind::integer, false, "Cents, without VAT."},
-    Field{"total_with_vat", Kind::integer, false, "Cents, with VAT."},
-    Field{"currency", Kind::word, false, "Currency code."},
-    Field{"reference_id", Kind::text, true, "Your own correlation value, or None."},
-    Field{"reference_name", Kind::text, true, "Text, or None."},
-    Field{"state", Kind::word, false, "An OrderState, or a value this version does not know yet."},
-    Field{"remote_id", Kind::text, true, "The billing method's identifier of the payment, or None."},
-    Field{"delivery", Kind::view, true, "What is delivered, or None.", View::delivery},
-    Field{"custom_fields", Kind::views, false, "List of CustomFieldValue.", View::custom_field},
-    Field{"metadata", Kind::object, false, "Free-form dict."},
+    Field{"id", FieldKind::id, false, "Opaque id, str or int as received; compare with billcore.same_id()."},
+    Field{"created_at", FieldKind::time, false, "Aware datetime."},
+    Field{"total", FieldKind::integer, false, "Cents, without VAT."},
+    Field{"total_with_vat", FieldKind::integer, false, "Cents, with VAT."},
+    Field{"currency", FieldKind::word, false, "Currency code."},
+    Field{"reference_id", FieldKind::text, true, "Your own correlation value, or None."},
+    Field{"reference_name", FieldKind::text, true, "Text, or None."},
+    Field{"state", FieldKind::word, false, "An OrderState, or a value this version does not know yet."},
+    Field{"remote_id", FieldKind::text, true, "The billing method's identifier of the payment, or None."},
+    Field{"delivery", FieldKind::view, true, "What is delivered, or None.", View::delivery},
+    Field{"custom_fields", FieldKind::views, false, "List of CustomFieldValue.", View::custom_field},
+    Field{"metadata", FieldKind::object, false, "Free-form dict."},
 };
 inline constexpr std::array product_fields{
-    Field{"id", Kind::integer, false, "Id."},
-    Field{"name", Kind::text, false, "Name."},
-    Field{"description", Kind::text, true, "Text, or None."},
-    Field{"type", Kind::word, false, "Short name of the product type."},
-    Field{"price", Kind::integer, false, "Cents; whether VAT is in it depends on the product."},
-    Field{"price_with_vat", Kind::integer, false, "Cents."},
-    Field{"price_without_vat", Kind::integer, false, "Cents."},
-    Field{"currency", Kind::word, false, "Currency code."},
-    Field{"vat_rate", Kind::decimal, false, "Percent, a decimal.Decimal with the digits received."},
-    Field{"interval", Kind::word, true, "Text, or None."},
-    Field{"image", Kind::text, true, "URL, or None."},
-    Field{"images", Kind::views, false, "List of ProductImage.", View::product_image},
-    Field{"use_cart", Kind::boolean, false, "bool."},
-    Field{"stock_tracking", Kind::boolean, false, "bool."},
-    Field{"out_of_stock", Kind::boolean, false, "bool."},
-    Field{"strings", Kind::view, false, "Texts made for display.", View::product_strings},
+    Field{"id", FieldKind::integer, false, "Id."},
+    Field{"name", FieldKind::text, false, "Name."},
+    Field{"description", FieldKind::text, true, "Text, or None."},
+    Field{"type", FieldKind::word, false, "Short name of the product type."},
+    Field{"price", FieldKind::integer, false, "Cents; whether VAT is in it depends on the product."},
+    Field{"price_with_vat", FieldKind::integer, false, "Cents."},
+    Field{"price_without_vat", FieldKind::integer, false, "Cents."},
+    Field{"currency", FieldKind::word, false, "Currency code."},
+    Field{"vat_rate", FieldKind::decimal, false, "Percent, a decimal.Decimal with the digits received."},
+    Field{"interval", FieldKind::word, true, "Text, or None."},
+    Field{"image", FieldKind::text, true, "URL, or None."},
+    Field{"images", FieldKind::views, false, "List of ProductImage.", View::product_image},
+    Field{"use_cart", FieldKind::boolean, false, "bool."},
+    Field{"stock_tracking", FieldKind::boolean, false, "bool."},
+    Field{"out_of_stock", FieldKind::boolean, false, "bool."},
+    Field{"strings", FieldKind::view, false, "Texts made for display.", View::product_strings},
 };
 inline constexpr std::array product_group_fields{
-    Field{"id", Kind::integer, false, "Id."},
-    Field{"name", Kind::text, false, "Name."},
-    Field{"products", Kind::integers, false, "List of product ids."},
+    Field{"id", FieldKind::integer, false, "Id."},
+    Field{"name", FieldKind::text, false, "Name."},
+    Field{"products", FieldKind::integers, false, "List of product ids."},
 };
 inline constexpr std::array custom_field_fields{
-    Field{"id", Kind::integer, false, "Id."},
-    Field{"label", Kind::text, false, "Label."},
-    Field{"type", Kind::word, false, "Type."},
-    Field{"value", Kind::any, false, "Any JSON value."},
+    Field{"id", FieldKind::integer, false, "Id."},
+    Field{"label", FieldKind::text, false, "Label."},
+    Field{"type", FieldKind::word, false, "Type."},
+    Field{"value", FieldKind::any, false, "Any JSON value."},
 };
-inline constexpr std::array delivery_fields{Field{"link", Kind::text, false, "URL."}};
+inline constexpr std::array delivery_fields{Field{"link", FieldKind::text, false, "URL."}};
 inline constexpr std::array product_image_fields{
-    Field{"portrait", Kind::view, false, "ImageSource.", View::image_source},
-    Field{"square", Kind::view, false, "ImageSource.", View::image_source},
+    Field{"portrait", FieldKind::view, false, "ImageSource.", View::image_source},
+    Field{"square", FieldKind::view, false, "ImageSource.", View::image_source},
 };
-inline constexpr std::array image_source_fields{Field{"src", Kind::text, false, "URL."}};
+inline constexpr std::array image_source_fields{Field{"src", FieldKind::text, false, "URL."}};
 inline constexpr std::array product_strings_fields{
-    Field{"interval", Kind::word, false, "Text."},
-    Field{"type", Kind::word, false, "Text."},
-    Field{"price", Kind::text, true, "Text, or None."},
-    Field{"price_with_vat", Kind::text, true, "Text, or None."},
-    Field{"price_without_vat", Kind::text, true, "Text, or None."},
+    Field{"interval", FieldKind::word, false, "Text."},
+    Field{"type", FieldKind::word, false, "Text."},
+    Field{"price", FieldKind::text, true, "Text, or None."},
+    Field{"price_with_vat", FieldKind::text, true, "Text, or None."},
+    Field{"price_without_vat", FieldKind::text, true, "Text, or None."},
 };
 inline constexpr std::array page_links_fields{
-    Field{"next", Kind::text, true, "URL of the next page as received, or None. Never followed."},
-    Field{"previous", Kind::text, true, "URL of the previous page as received, or None. Never followed."},
+    Field{"next", FieldKind::text, true, "URL of the next page as received, or None. Never followed."},
+    Field{"previous", FieldKind::text, true, "URL of the previous page as received, or None. Never followed."},
 };
 
 struct Type {

@@ -37,7 +37,7 @@ std::chrono::microseconds freshness_of(py::handle value) {
 
 std::chrono::microseconds instant_of(py::handle now) {
   if (!is_datetime(now)) refuse("what clock gave must be seconds or an aware datetime, not " + type_name(now));
-  return std::chrono::microseconds(to_micros(now, "what clock gave"));
+  return to_instant(now, "what clock gave").time_since_epoch();
 }
 
 // Verifying a large body gives the GIL away.

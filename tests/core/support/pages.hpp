@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "json_text.hpp"
-#include "paging/pager_core.hpp"
+#include "paging/page_flow.hpp"
 
 namespace billcore::test {
 
@@ -56,7 +56,7 @@ class FunctionSource final : public detail::PageSource {
 
 inline Pager<Item> made_pager(Fetch fetch, detail::PagerOptions options = {}) {
   options.path = "/list";
-  return Pager<Item>(std::make_shared<detail::PagerCore>(std::make_unique<FunctionSource>(std::move(fetch)), options));
+  return Pager<Item>(std::make_shared<detail::PageFlow>(options, std::make_unique<FunctionSource>(std::move(fetch))));
 }
 
 /// A list that gives these pages one after the other, whatever is asked for, and writes down what was.

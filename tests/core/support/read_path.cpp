@@ -44,7 +44,8 @@ std::string json(const Id& id) {
   return "{\"id\":" + quoted(id.text()) + ",\"is_integer\":" + (id.is_integer() ? "true}" : "false}");
 }
 std::string json(const Time& time) {
-  return "{\"text\":" + quoted(time.text) + ",\"unix_micros\":" + std::to_string(time.unix_micros) + '}';
+  return "{\"text\":" + quoted(time.text) + ",\"unix_micros\":" + std::to_string(time.at.time_since_epoch().count()) +
+         '}';
 }
 std::string json(const std::optional<Time>& time) { return time ? json(*time) : "null"; }
 

@@ -5,9 +5,10 @@
 #include <cstdio>
 #include <new>
 
+#include "billcore/internal.hpp"
 #include "billcore/pager.hpp"
-#include "paging/list_source.hpp"
-#include "paging/pager_core.hpp"
+#include "paging/blocking_source.hpp"
+#include "paging/page_flow.hpp"
 #include "support.hpp"
 
 namespace billcore::fuzz {
@@ -98,7 +99,7 @@ Caller::Caller(const Plan& plan, Witness& peer, std::string nonce, ClientOptions
   if (plan.calls.find('s') != std::string::npos) options.max_response = 512;
   options.interrupt = [this] { return interrupting_ && ++asked_ > 1; };
   max_response_ = options.max_response;
-  detail::RetrySources sources;
+  detail::RetryEnvironment sources;
   sources.chance = [] { return 0.5; };
   session_ = std::make_shared<detail::Session>(options, sources);
   ClientChanges once;
@@ -188,7 +189,7 @@ void Caller::end(Made& made) {
 void Caller::begin(Made& made) {
   CallOptions options;
   options.timeout = timeout_;
-  made.ticket = loop_->client(retries_).start(operation_of(made.call), options, [this, &made](Completed& completed) {
+  made.id = loop_->client(retries_).start(operation_of(made.call), options, [this, &made](Completed& completed) {
     read(made.call, completed);
     end(made);
     made.call.told_to_end = false;
@@ -207,7 +208,7 @@ void Caller::finish_loop() {
     for (auto* const made : std::deque<Made*>(running_)) {
       auto& call = made->call;
       if (!call.told_to_end || clock_micros() - call.begin < 20'000) continue;
-      const auto cancelled = loop_->client(true).cancel(made->ticket);
+      const auto cancelled = loop_->client(true).cancel(made->id);
       ErrorDetail detail;
       detail.outcome_unknown = cancelled.outcome_unknown;
       call.error.emplace(ErrorCode::interrupted, cancelled.text, detail);
@@ -227,21 +228,21 @@ void Caller::list(Made& made) {
   const auto operation = operations::list_orders(Id("call-" + std::to_string(made.call.number)), {});
   CallOptions options;
   options.timeout = timeout_;
-  auto source = std::make_unique<detail::ListSource>(retries_ ? session_ : without_retries_, operation, options);
+  auto source = std::make_unique<detail::BlockingSource>(retries_ ? session_ : without_retries_, operation, options);
   detail::PagerOptions settings;
   settings.concurrency = 3;
   settings.path = operation.path;
-  detail::PagerCore core(std::move(source), settings);
+  detail::PageFlow list(settings, std::move(source));
   for (int i = 0; i < most_pages; ++i) {
     const auto begin = clock_micros();
-    const auto page = core.next_page();
+    const auto page = list.next_page();
     if (!page) {
-      require(core.verdict().has_value(), "a list that was read has a verdict");
+      require(list.core().verdict().has_value(), "a list that was read has a verdict");
       return;
     }
     take(made, *page, begin);
   }
-  core.stop();
+  list.stop();
 }
 
 void Caller::list_in_loop(Made& made) {
@@ -251,28 +252,29 @@ void Caller::list_in_loop(Made& made) {
   detail::PagerOptions settings;
   settings.concurrency = 3;
   settings.path = operation.path;
-  const auto core = std::make_shared<detail::PagerCore>(nullptr, settings);
-  const auto pages = loop_->client(retries_).pages(core, operation, options);
+  const auto list = std::make_shared<detail::PageFlow>(settings);
+  internal::LoopPages pages(loop_->client(retries_), list, operation, options);
   for (int i = 0; i < most_pages; ++i) {
     const auto begin = clock_micros();
-    while (!core->buffered() && core->wanted()) {
-      if (pages->advance()) continue;
-      if (!core->wanted()) break;
+    while (!list->core().buffered()) {
+      const auto step = list->advance();
+      if (step == detail::Step::taken) continue;
+      if (step == detail::Step::ended) break;
       bool ready = false;
-      pages->wait([&ready] { ready = true; });
+      pages.wait([&ready] { ready = true; });
       std::uint64_t turns = 0;
       while (!ready) {
         require(++turns < most_turns, "an event loop is not woken in vain");
         if (interrupting_ && ++asked_ > 1) {
-          pages->give_up();
+          pages.cancel();
           throw Error(ErrorCode::interrupted, "interrupted");
         }
         loop_->turn(interrupting_ ? 25 : 100'000);
       }
     }
-    const auto page = core->take_page();
+    const auto page = list->take_page();
     if (!page) {
-      require(core->verdict().has_value(), "a list that was read has a verdict");
+      require(list->core().verdict().has_value(), "a list that was read has a verdict");
       return;
     }
     take(made, *page, begin);

@@ -27,7 +27,7 @@ class Caller {
     Call call = {};
     std::vector<GivenPage> pages = {};
     std::uint64_t waited = 0;
-    Loop::Ticket ticket = 0;
+    Loop::CallId id = 0;
   };
 
   void setting(char c);

@@ -147,7 +147,7 @@ void judge_write(const Call& call, const Witness& peer, const Requests& requests
                  "an answer that is not as promised says that the write was done");
       return;
     case ErrorCode::outcome_unknown:
-      require_of(call, detail.outcome_unknown && detail.attempted_at > 0, "an unknown outcome is one, and has a time");
+      require_of(call, detail.outcome_unknown && detail.attempted_at, "an unknown outcome is one, and has a time");
       return;
     case ErrorCode::interrupted:
       require_of(call, call.told_to_end, "only what was interrupted says so");

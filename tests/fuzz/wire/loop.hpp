@@ -11,7 +11,7 @@ namespace billcore::fuzz {
 
 class Loop {
  public:
-  using Ticket = AsyncClient::Ticket;
+  using CallId = AsyncClient::CallId;
 
   /// Both share the connections of this loop.
   Loop(const ClientOptions& options, const detail::SessionPtr& session, const detail::SessionPtr& without_retries);

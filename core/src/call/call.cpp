@@ -1,4 +1,4 @@
-#include "call/exchange.hpp"
+#include "call/call.hpp"
 
 #include <utility>
 
@@ -29,21 +29,21 @@ bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
 
 }  // namespace
 
-Exchange::Exchange(const Terms& terms, Engine& engine, const Operation& operation, Deadline deadline,
-                   Hooks* hooks) noexcept
-    : terms_(terms), engine_(engine), operation_(operation), deadline_(deadline), hooks_(hooks) {}
+Call::Call(const ClientSettings& settings, Engine& engine, const Operation& operation, Deadline deadline,
+           Hooks* hooks) noexcept
+    : settings_(settings), engine_(engine), operation_(operation), deadline_(deadline), hooks_(hooks) {}
 
-Exchange::~Exchange() {
-  if (running_ != nullptr) engine_.drop(running_);
-  stop(waiting_);
-  stop(clock_);
+Call::~Call() {
+  if (in_flight_ != nullptr) engine_.detach(in_flight_);
+  stop(pause_);
+  stop(expiry_);
 }
 
-RequestInfo Exchange::request() const noexcept {
-  return {operation_.method, operation_.path, *terms_.answers, attempts_, operation_.page};
+RequestInfo Call::request() const noexcept {
+  return {operation_.method, operation_.path, *settings_.answers, attempts_, operation_.page};
 }
 
-Attempt Exchange::about(const Transfer* transfer) {
+Attempt Call::about(const Transfer* transfer) {
   Attempt out;
   out.method = operation_.method;
   out.route = operation_.route.empty() ? "(other)" : operation_.route;
@@ -52,7 +52,7 @@ Attempt Exchange::about(const Transfer* transfer) {
   out.duration = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - begun_);
   if (transfer->failure == Failure::none) {
     out.status = transfer->status;
-    const auto& answers = *terms_.answers;
+    const auto& answers = *settings_.answers;
     shown_id_ = scrub(find_header(transfer->head, answers.request_id_header), answers.api_key);
     out.request_id = shown_id_;
   } else {
@@ -62,29 +62,29 @@ Attempt Exchange::about(const Transfer* transfer) {
 }
 
 template <typename Step>
-void Exchange::guarded(Step step) noexcept {
+void Call::guarded(Step step) noexcept {
   try {
     step();
   } catch (...) {
-    failed_ = std::current_exception();
+    exception_ = std::current_exception();
     finish();
   }
 }
 
-void Exchange::start(std::function<void()> done) noexcept {
+void Call::start(std::function<void()> done) noexcept {
   when_done_ = std::move(done);
   guarded([this] { attempt(); });
 }
 
-void Exchange::attempt() {
-  const auto& shared = *terms_.shared;
+void Call::attempt() {
+  const auto& state = *settings_.state;
   // Whoever wants exactly one send is not held up by others, either.
   std::chrono::milliseconds held{0};
-  if (terms_.options.max_retries > 0) held = shared.throttle.wait(shared.sources.now(), deadline_);
-  wait(held, &Exchange::begin);
+  if (settings_.options.max_retries > 0) held = state.throttle.wait(state.environment.now(), deadline_);
+  wait(held, &Call::begin);
 }
 
-void Exchange::begin() {
+void Call::begin() {
   if (hooks_ != nullptr) {
     begun_ = SteadyClock::now();
     tell(*hooks_, &Hooks::on_request, about(nullptr));
@@ -92,31 +92,31 @@ void Exchange::begin() {
   send(false);
 }
 
-void Exchange::send(bool fresh) {
-  std::string url = terms_.options.base_url + operation_.path;
+void Call::send(bool fresh) {
+  std::string url = settings_.options.base_url + operation_.path;
   if (!operation_.query.empty()) url.append("?").append(query_string(operation_.query));
-  running_ = engine_.start({operation_.method, std::move(url), operation_.body, deadline_, terms_.headers, fresh},
-                           [this](Transfer&& transfer) { finished(std::move(transfer)); });
+  in_flight_ = engine_.start({operation_.method, std::move(url), operation_.body, deadline_, settings_.headers, fresh},
+                             [this](Transfer&& transfer) { on_transfer(std::move(transfer)); });
 }
 
-void Exchange::wait(std::chrono::milliseconds length, void (Exchange::*then)()) {
-  const auto& sources = terms_.shared->sources;
+void Call::wait(std::chrono::milliseconds length, void (Call::*then)()) {
+  const auto& environment = settings_.state->environment;
   if (length.count() <= 0) {
     (this->*then)();
-  } else if (sources.sleep) {
-    sources.sleep(length);
+  } else if (environment.sleep) {
+    environment.sleep(length);
     (this->*then)();
   } else {
-    waiting_ = engine_.at(SteadyClock::now() + length, [this, then] {
-      waiting_.reset();
+    pause_ = engine_.at(SteadyClock::now() + length, [this, then] {
+      pause_.reset();
       guarded([this, then] { (this->*then)(); });
     });
   }
 }
 
-void Exchange::finished(Transfer&& transfer) noexcept {
-  running_ = nullptr;
-  left_ = {transfer.sent, transfer.sent_at};
+void Call::on_transfer(Transfer&& transfer) noexcept {
+  in_flight_ = nullptr;
+  send_state_ = {transfer.sent, transfer.sent_at};
   status_ = transfer.failure == Failure::none ? transfer.status : 0;
   guarded([&] {
     // Not an attempt: nothing was sent. HTTP/2 would offer the same connection again.
@@ -130,18 +130,18 @@ void Exchange::finished(Transfer&& transfer) noexcept {
   });
 }
 
-void Exchange::settle(Transfer&& transfer) {
+void Call::settle(Transfer&& transfer) {
   if (hooks_ != nullptr) tell(*hooks_, &Hooks::on_response, about(&transfer));
   std::optional<std::chrono::milliseconds> pause;
   if (may_repeat(operation_.is_write(), transfer) || transfer.status == 429) {
     limited_ = limited_ || transfer.status == 429;
-    auto& shared = *terms_.shared;
+    auto& state = *settings_.state;
     const auto asked = retry_after(transfer.head, unix_seconds());
-    const auto now = shared.sources.now();
-    pause = wait_before_next({operation_.is_write(), attempts_, terms_.options.max_retries, deadline_, asked}, transfer,
-                             now, shared.sources.chance());
+    const auto now = state.environment.now();
+    pause = wait_before_next({operation_.is_write(), attempts_, settings_.options.max_retries, deadline_, asked},
+                             transfer, now, state.environment.chance());
     if (transfer.status == 429) {
-      shared.throttle.hold_until(now + std::min(pause.value_or(asked.value_or(first_backoff)), longest_wait));
+      state.throttle.hold_until(now + std::min(pause.value_or(asked.value_or(first_backoff)), longest_wait));
     }
   }
   if (!pause) {
@@ -154,61 +154,61 @@ void Exchange::settle(Transfer&& transfer) {
     tell(*hooks_, &Hooks::on_retry, attempt);
   }
   ++attempts_;
-  wait(*pause, &Exchange::attempt);
+  wait(*pause, &Call::attempt);
 }
 
-void Exchange::stop(std::optional<Engine::Timer>& timer) noexcept {
+void Call::stop(std::optional<Engine::Timer>& timer) noexcept {
   if (timer) engine_.stop(*std::exchange(timer, std::nullopt));
 }
 
-void Exchange::expire_at(Deadline deadline) {
-  stop(clock_);
+void Call::expire_at(Deadline deadline) {
+  stop(expiry_);
   if (done_) return;
   deadline_ = deadline;
   if (!deadline) return;
-  clock_ = engine_.at(*deadline, [this] {
-    clock_.reset();
+  expiry_ = engine_.at(*deadline, [this] {
+    expiry_.reset();
     guarded([this] { expire(); });
   });
 }
 
-void Exchange::expire() {
-  const auto left = cancel();
-  left_ = left;
+void Call::expire() {
+  send_state_ = cancel();
   Transfer transfer;
   transfer.failure = Failure::timeout;
   transfer.reason = "no answer in time";
-  transfer.sent = left.sent;
-  transfer.sent_at = left.sent_at;
+  transfer.sent = send_state_.sent;
+  transfer.sent_at = send_state_.sent_at;
   if (hooks_ != nullptr) tell(*hooks_, &Hooks::on_response, about(&transfer));
   transfer_ = std::move(transfer);
   finish();
 }
 
-void Exchange::finish() noexcept {
+void Call::finish() noexcept {
   done_ = true;
-  stop(clock_);
+  stop(expiry_);
   // The last step: whoever is told may destroy this.
   if (const auto done = std::exchange(when_done_, nullptr)) done();
 }
 
-Answer Exchange::answer() {
-  if (failed_) std::rethrow_exception(failed_);
+Answer Call::answer() {
+  if (exception_) std::rethrow_exception(exception_);
   return complete_answer(request(), *std::exchange(transfer_, std::nullopt));
 }
 
-void Exchange::throw_if_sent() {
-  if (!done_ && running_ != nullptr) left_ = cancel();
+void Call::throw_if_sent() {
+  if (!done_ && in_flight_ != nullptr) send_state_ = cancel();
   const bool refused = status_ != 0 && rule_of(status_).outcome == Outcome::refused;
-  if (operation_.is_write() && left_.sent && !refused) throw_no_memory_after_send(request(), status_, left_.sent_at);
+  if (operation_.is_write() && send_state_.sent && !refused)
+    throw_no_memory_after_send(request(), status_, send_state_.sent_at);
 }
 
-Exchange::Left Exchange::cancel() noexcept {
-  Left left;
-  if (running_ != nullptr) left.sent = engine_.cancel(std::exchange(running_, nullptr), &left.sent_at);
-  stop(waiting_);
-  stop(clock_);
-  return left;
+Call::SendState Call::cancel() noexcept {
+  SendState state;
+  if (in_flight_ != nullptr) state.sent = engine_.cancel(std::exchange(in_flight_, nullptr), &state.sent_at);
+  stop(pause_);
+  stop(expiry_);
+  return state;
 }
 
 }  // namespace billcore::detail

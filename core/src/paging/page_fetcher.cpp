@@ -1,4 +1,4 @@
-#include "paging/list_reader.hpp"
+#include "paging/page_fetcher.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -12,20 +12,20 @@ constexpr auto noticeable_pause = std::chrono::milliseconds(500);
 
 }  // namespace
 
-struct ListReader::Page {
-  Page(std::int64_t which, Operation what, const Terms& terms, Engine& engine, Hooks* hooks)
-      : number(which), operation(std::move(what)), exchange(terms, engine, operation, std::nullopt, hooks) {}
+struct PageFetcher::Page {
+  Page(std::int64_t which, Operation what, const ClientSettings& settings, Engine& engine, Hooks* hooks)
+      : number(which), operation(std::move(what)), call(settings, engine, operation, std::nullopt, hooks) {}
 
   std::int64_t number;
   Operation operation;
-  Exchange exchange;
+  Call call;
   std::optional<Answer> answer;  // parsed when it is wanted: text takes a fourth of a document's memory
   std::exception_ptr error;
   bool here = false;
   bool neglected = false;  // on its way while nobody drove the engine
 };
 
-ListReader::ListReader(SessionPtr session, Engine& engine, ListOperation list, CallOptions options)
+PageFetcher::PageFetcher(SessionPtr session, Engine& engine, ListOperation list, CallOptions options)
     : session_(std::move(session)),
       engine_(engine),
       list_(std::move(list)),
@@ -33,29 +33,30 @@ ListReader::ListReader(SessionPtr session, Engine& engine, ListOperation list, C
       allowed_(std::numeric_limits<std::int64_t>::max()),
       tended_(SteadyClock::now()) {}
 
-ListReader::~ListReader() = default;
+PageFetcher::~PageFetcher() = default;
 
-ListReader::Page* ListReader::find(std::int64_t number) const noexcept {
+PageFetcher::Page* PageFetcher::find(std::int64_t number) const noexcept {
   const auto found =
       std::find_if(pages_.begin(), pages_.end(), [number](const auto& page) { return page->number == number; });
   return found == pages_.end() ? nullptr : found->get();
 }
 
-std::unique_ptr<ListReader::Page> ListReader::begin(std::int64_t number) {
+std::unique_ptr<PageFetcher::Page> PageFetcher::begin(std::int64_t number) {
   session_->require_open();
-  auto page = std::make_unique<Page>(number, list_.page(number), session_->terms(), engine_, session_->hooks(options_));
-  page->exchange.start([this, own = page.get()] { ended(*own); });
+  auto page =
+      std::make_unique<Page>(number, list_.page(number), session_->settings(), engine_, session_->hooks(options_));
+  page->call.start([this, own = page.get()] { ended(*own); });
   return page;
 }
 
-void ListReader::ended(Page& page) noexcept {
+void PageFetcher::ended(Page& page) noexcept {
   try {
-    page.answer = page.exchange.answer();
-    require_success(page.exchange.request(), *page.answer);
+    page.answer = page.call.answer();
+    require_success(page.call.request(), *page.answer);
   } catch (...) {
     page.error = std::current_exception();
   }
-  if (page.exchange.was_limited()) {
+  if (page.call.was_limited()) {
     allowed_ =
         std::max<std::int64_t>(1, std::min<std::int64_t>(allowed_, static_cast<std::int64_t>(pages_.size())) / 2);
   } else if (allowed_ < std::numeric_limits<std::int64_t>::max()) {
@@ -66,13 +67,13 @@ void ListReader::ended(Page& page) noexcept {
   if (const auto ready = std::exchange(ready_, nullptr)) ready();  // which may well change what is expected
 }
 
-void ListReader::notice_pause() noexcept {
+void PageFetcher::notice_pause() noexcept {
   const auto now = SteadyClock::now();
   if (now - std::exchange(tended_, now) < noticeable_pause) return;
   for (const auto& page : pages_) page->neglected = page->neglected || !page->here;
 }
 
-void ListReader::request(std::int64_t first, std::int64_t last, std::int64_t count) {
+void PageFetcher::request(std::int64_t first, std::int64_t last, std::int64_t count) {
   notice_pause();
   count = std::clamp<std::int64_t>(count, 1, allowed_);
   // The wanted one itself may lie behind what is known to be the last.
@@ -91,34 +92,34 @@ void ListReader::request(std::int64_t first, std::int64_t last, std::int64_t cou
   }
 }
 
-void ListReader::expect(std::int64_t number, std::function<void()> ready) {
+void PageFetcher::expect(std::int64_t number, std::function<void()> ready) {
   static_cast<void>(has(number));
   Page* const page = find(number);
-  page->exchange.expire_at(session_->deadline(options_));
+  page->call.expire_at(session_->deadline(options_));
   expected_ = page;
   ready_ = std::move(ready);
 }
 
-void ListReader::expect_nothing() noexcept {
-  if (expected_ != nullptr) expected_->exchange.expire_at(std::nullopt);
+void PageFetcher::expect_nothing() noexcept {
+  if (expected_ != nullptr) expected_->call.expire_at(std::nullopt);
   expected_ = nullptr;
   ready_ = nullptr;
   tended_ = SteadyClock::now();
 }
 
-void ListReader::give_up() noexcept {
+void PageFetcher::cancel() noexcept {
   auto* const expected = expected_;
-  if (expected != nullptr) static_cast<void>(expected->exchange.cancel());
+  if (expected != nullptr) static_cast<void>(expected->call.cancel());
   expect_nothing();
   std::erase_if(pages_, [expected](const auto& page) { return page.get() == expected; });
 }
 
-void ListReader::drop() noexcept {
+void PageFetcher::clear() noexcept {
   expect_nothing();
   pages_.clear();
 }
 
-bool ListReader::has(std::int64_t number) {
+bool PageFetcher::has(std::int64_t number) {
   const auto place =
       std::find_if(pages_.begin(), pages_.end(), [number](const auto& page) { return page->number == number; });
   if (place == pages_.end() || !(*place)->here) return false;
@@ -127,19 +128,19 @@ bool ListReader::has(std::int64_t number) {
   *place = begin(number);
   if (expected) {
     expected_ = place->get();
-    expected_->exchange.expire_at(session_->deadline(options_));
+    expected_->call.expire_at(session_->deadline(options_));
   }
   return false;
 }
 
-std::shared_ptr<const Document> ListReader::take(std::int64_t page) {
+std::shared_ptr<const Document> PageFetcher::take(std::int64_t page) {
   const auto place =
       std::find_if(pages_.begin(), pages_.end(), [page](const auto& other) { return other->number == page; });
   const auto taken = std::move(*place);
   pages_.erase(place);
   if (expected_ == taken.get()) expect_nothing();
   if (taken->error) std::rethrow_exception(taken->error);
-  return read_list(taken->exchange.request(), *std::move(taken->answer));
+  return read_list(taken->call.request(), *std::move(taken->answer));
 }
 
 }  // namespace billcore::detail

@@ -1,21 +1,21 @@
-// The pages of a list for whoever waits for them: some on their way ahead of their time, over one engine. Internal.
+// The pages of a list for calls that wait. Internal.
 #pragma once
 
 #include <memory>
 #include <optional>
 
-#include "paging/list_reader.hpp"
-#include "paging/pager_core.hpp"
+#include "paging/page_fetcher.hpp"
+#include "paging/page_source.hpp"
 
 namespace billcore::detail {
 
 /// Threads: one at a time. It leases an engine while pages are on their way, and leaves it behind in the child of a fork.
-class ListSource final : public PageSource {
+class BlockingSource final : public PageSource {
  public:
-  ListSource(SessionPtr session, ListOperation list, CallOptions options);
-  ~ListSource() override;
-  ListSource(const ListSource&) = delete;
-  ListSource& operator=(const ListSource&) = delete;
+  BlockingSource(SessionPtr session, ListOperation list, CallOptions options);
+  ~BlockingSource() override;
+  BlockingSource(const BlockingSource&) = delete;
+  BlockingSource& operator=(const BlockingSource&) = delete;
 
   [[nodiscard]] std::shared_ptr<const Document> fetch(const Wanted& wanted) override;
   void ahead(const Wanted& wanted) override;
@@ -23,15 +23,15 @@ class ListSource final : public PageSource {
   void stop() noexcept override;
 
  private:
-  struct Line;
-  [[nodiscard]] ListReader& reader();
+  struct Leased;
+  [[nodiscard]] PageFetcher& fetcher();
   void leave_behind() noexcept;
   void move_on();
 
   SessionPtr session_;
   ListOperation list_;
   CallOptions options_;
-  std::unique_ptr<Line> line_;
+  std::unique_ptr<Leased> leased_;
 };
 
 }  // namespace billcore::detail

@@ -1,4 +1,5 @@
-// One call with all its attempts, as steps over an engine: nothing here waits. Internal.
+// One call with all its attempts, from what is to be sent to the complete answer: a machine of steps over an engine. Nothing here
+// waits: a blocking call (session.cpp) drives the engine until it is done, an event loop (client/loop.cpp) is told. Internal.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +18,32 @@
 
 namespace billcore::detail {
 
-/// What clients over the same connections have in common. Threads: any.
-struct Shared {
+/// What clients over the same connections share. Threads: any.
+struct ClientState {
   EnginePool pool;
   Throttle throttle;
-  RetrySources sources;
+  RetryEnvironment environment;
 };
 
-/// What all calls of a client go by; immutable.
-struct Terms {
+/// What all calls of a client go by. Immutable.
+struct ClientSettings {
   ClientOptions options;
-  std::shared_ptr<const AnswerTerms> answers;
+  std::shared_ptr<const AnswerSettings> answers;
   std::shared_ptr<const RequestHeaders> headers;
-  std::shared_ptr<Shared> shared;
+  std::shared_ptr<ClientState> state;
 };
 
-class Exchange {
+class Call {
  public:
   /// All of them must outlive it.
-  Exchange(const Terms& terms, Engine& engine, const Operation& operation, Deadline deadline, Hooks* hooks) noexcept;
-  ~Exchange();
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  Call(const ClientSettings& settings, Engine& engine, const Operation& operation, Deadline deadline,
+       Hooks* hooks) noexcept;
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
-  /// Begins. `done` is called once, from within the engine's drive() or process() or from here, unless the exchange is
-  /// cancelled; it may destroy the exchange.
+  /// Begins. `done` is called once, from within the engine's drive() or process() or from here, unless the call is
+  /// cancelled; it may destroy the call.
   void start(std::function<void()> done) noexcept;
   [[nodiscard]] bool done() const noexcept { return done_; }
   /// From now on this is the deadline, in place of the one before (and of the engine's own, which a request has from its
@@ -66,20 +68,20 @@ class Exchange {
     }
   }
 
-  struct Left {
+  struct SendState {
     bool sent = false;  // the request had begun to leave
-    std::int64_t sent_at = 0;
+    Instant sent_at;
   };
   /// Gives the call up: see Engine::cancel(). The destructor drops it.
-  Left cancel() noexcept;
+  SendState cancel() noexcept;
 
  private:
   void attempt();
   void begin();
   void send(bool fresh);
-  void finished(Transfer&& transfer) noexcept;
+  void on_transfer(Transfer&& transfer) noexcept;
   void settle(Transfer&& transfer);
-  void wait(std::chrono::milliseconds length, void (Exchange::*then)());
+  void wait(std::chrono::milliseconds length, void (Call::*then)());
   void finish() noexcept;
   void expire();
   void stop(std::optional<Engine::Timer>& timer) noexcept;
@@ -88,7 +90,7 @@ class Exchange {
   void guarded(Step step) noexcept;
   [[nodiscard]] Attempt about(const Transfer* transfer);
 
-  const Terms& terms_;
+  const ClientSettings& settings_;
   Engine& engine_;
   const Operation& operation_;
   Deadline deadline_;
@@ -96,16 +98,16 @@ class Exchange {
   std::function<void()> when_done_;
   int attempts_ = 1;
   SteadyClock::time_point begun_;
-  InFlight* running_ = nullptr;
-  std::optional<Engine::Timer> waiting_;
-  std::optional<Engine::Timer> clock_;  // of expire_at()
+  InFlight* in_flight_ = nullptr;
+  std::optional<Engine::Timer> pause_;
+  std::optional<Engine::Timer> expiry_;  // of expire_at()
   bool limited_ = false;
   bool done_ = false;
   std::optional<Transfer> transfer_;
-  Left left_;             // of the attempt that has ended last
+  SendState send_state_;  // of the attempt that has ended last
   int status_ = 0;        // of its answer
   std::string shown_id_;  // for hooks
-  std::exception_ptr failed_;
+  std::exception_ptr exception_;
 };
 
 }  // namespace billcore::detail

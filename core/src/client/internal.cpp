@@ -1,0 +1,113 @@
+#include "billcore/internal.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "client/lists.hpp"
+#include "client/loop.hpp"
+#include "paging/page_fetcher.hpp"
+#include "paging/page_flow.hpp"
+
+namespace billcore::internal {
+
+void require_open(const Client& client) { Access::session(client)->require_open(); }
+
+void send(const Client& client, const Operation& operation, const CallOptions& call,
+          const std::function<void(Completed&)>& read) {
+  Access::session(client)->send(operation, call, read);
+}
+
+Flow list(const Client& client, ListOperation list, detail::PagerOptions options, const CallOptions& call) {
+  return detail::blocking_list(Access::session(client), std::move(list), std::move(options), call);
+}
+
+Flow list_for_loops(const Client& client, const ListOperation& list, detail::PagerOptions options) {
+  return std::make_shared<detail::PageFlow>(detail::complete(*Access::session(client), list, std::move(options)));
+}
+
+detail::Step advance(detail::PageFlow& list) { return list.advance(); }
+std::optional<Value> take_item(detail::PageFlow& list) { return list.take_item(); }
+std::optional<detail::PageData> take_page(detail::PageFlow& list) { return list.take_page(); }
+bool buffered(const detail::PageFlow& list) noexcept { return list.core().buffered(); }
+std::optional<Value> known_first(const detail::PageFlow& list) { return list.core().known_first(); }
+bool knows_first(const detail::PageFlow& list) noexcept { return list.core().knows_first(); }
+detail::PagerMark mark(const detail::PageFlow& list) noexcept { return list.core().mark(); }
+void take_back(detail::PageFlow& list, const detail::PagerMark& before, const detail::PagerMark& after) noexcept {
+  list.core().take_back(before, after);
+}
+std::shared_ptr<const detail::PagerCore> snapshot(const detail::PageFlow& list) {
+  return std::make_shared<detail::PagerCore>(list.core());
+}
+void restore(detail::PageFlow& list, const detail::PagerCore& snapshot) { list.core() = snapshot; }
+
+// A source that says "not yet", and whom to tell then.
+struct LoopPages::State final : detail::PageSource {
+  State(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call)
+      : loop(Access::loop(client)),
+        flow(std::move(list)),
+        fetcher(Access::session(client), *loop->engine, std::move(operation), call) {}
+
+  std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
+    ahead(wanted);
+    page = wanted.page;
+    return fetcher.has(page) ? fetcher.take(page) : nullptr;
+  }
+  void ahead(const detail::Wanted& wanted) override {
+    if (wanted.anew) fetcher.clear();
+    fetcher.notice_pause();
+    fetcher.request(wanted.page, wanted.last, wanted.count);
+  }
+  void tend() noexcept override {}  // the loop does
+  void stop() noexcept override {}  // not from here, which may be any thread: they go with LoopPages
+
+  // Nobody waits any more.
+  void leave() noexcept {
+    if (!std::exchange(waited_for, false)) return;
+    --loop->waiting;
+    if (const auto running = std::exchange(timer, std::nullopt)) loop->engine->stop(*running);
+    fetcher.expect_nothing();
+  }
+
+  std::shared_ptr<detail::Loop> loop;
+  Flow flow;
+  detail::PageFetcher fetcher;
+  std::int64_t page = 0;  // that was asked for last
+  bool waited_for = false;
+  std::optional<detail::Engine::Timer> timer;
+};
+
+LoopPages::LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call) {
+  Access::session(client)->require_open();
+  state_ = std::make_unique<State>(client, std::move(list), std::move(operation), call);
+  state_->flow->attach(*state_);
+}
+
+LoopPages::~LoopPages() {
+  state_->flow->detach(*state_);
+  if (state_->loop->is_ours()) {
+    state_->leave();
+  } else {
+    static_cast<void>(state_.release());  // of the parent of a fork
+  }
+}
+
+void LoopPages::wait(std::function<void()> ready) {
+  auto& state = *state_;
+  if (!std::exchange(state.waited_for, true)) ++state.loop->waiting;
+  auto told = [&state, ready = std::move(ready)] {
+    state.leave();
+    ready();
+  };
+  if (state.fetcher.has(state.page)) {  // whoever waits expects to be called later
+    state.timer = state.loop->engine->at(detail::SteadyClock::now(), std::move(told));
+  } else {
+    state.fetcher.expect(state.page, std::move(told));
+  }
+}
+
+void LoopPages::cancel() noexcept {
+  state_->fetcher.cancel();
+  state_->leave();
+}
+
+}  // namespace billcore::internal

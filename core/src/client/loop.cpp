@@ -1,0 +1,97 @@
+#include "client/loop.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "call/options.hpp"
+
+namespace billcore::detail {
+namespace {
+
+// More at once serve nobody: further requests wait for one of these.
+constexpr int max_connections = 100;
+
+TransportOptions options_of(const ClientOptions& options) {
+  auto transport = transport_options(options);
+  transport.max_connections = max_connections;
+  return transport;
+}
+
+}  // namespace
+
+Loop::Loop(const ClientOptions& options)
+    : descriptors(std::make_shared<Descriptors>()),
+      engine(std::make_unique<Engine>(options_of(options), descriptors)),
+      descriptor(engine->descriptor()),
+      pid_(getpid()) {}
+
+Loop::~Loop() {
+  if (is_ours()) return;
+  // To clean up would end the parent's connections.
+  descriptors->close_inherited();
+  for (auto& [id, each] : calls) static_cast<void>(each.release());
+  static_cast<void>(engine.release());
+}
+
+bool Loop::is_ours() const noexcept { return pid_ == getpid(); }
+
+AsyncClient::CallId Loop::start(SessionPtr session, Operation operation, const CallOptions& options,
+                                AsyncClient::Done done) {
+  const auto id = ++last_;
+  auto own = std::make_unique<PendingCall>(std::move(session), *engine, std::move(operation), options, std::move(done));
+  auto& call = calls.emplace(id, std::move(own)).first->second->call;
+  starting_ = true;
+  call.start([this, id] { finish(id); });
+  starting_ = false;
+  return id;
+}
+
+void Loop::finish(AsyncClient::CallId id) noexcept {
+  if (starting_) {  // nobody expects to be called before start() returns
+    early_ = true;
+    engine->wake();
+    return;
+  }
+  const auto ended = calls.extract(id);
+  if (ended.empty()) return;  // cancelled before it could be told
+  auto& own = *ended.mapped();
+  Completed completed(own.call);
+  try {
+    own.done(completed);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): one operation's function must not stop the others
+  }
+}
+
+// Those that ended while they were started. A function that is told may begin others.
+void Loop::finish_early() noexcept {
+  if (!std::exchange(early_, false)) return;
+  const auto is_done = [](const auto& each) { return each.second->call.done(); };
+  for (auto each = std::find_if(calls.begin(), calls.end(), is_done); each != calls.end();
+       each = std::find_if(calls.begin(), calls.end(), is_done)) {
+    finish(each->first);
+  }
+}
+
+void Loop::process() {
+  engine->process();
+  finish_early();
+}
+
+AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
+  const auto found = calls.find(id);
+  if (found == calls.end()) return {};
+  const auto own = std::move(found->second);
+  calls.erase(found);
+  const auto state = own->call.cancel();
+  const auto request = own->call.request();
+  AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // short enough to need no memory
+  try {
+    out.text = interrupted(request, state).message();
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): what became of a write is said all the same
+  }
+  return out;
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,59 @@
+// What the calls and lists of one event loop share. Internal.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include "billcore/async_client.hpp"
+#include "call/session.hpp"
+
+namespace billcore::detail {
+
+/// One operation on its way. The call refers to the rest.
+struct PendingCall {
+  PendingCall(SessionPtr from, Engine& engine, Operation what, const CallOptions& options, AsyncClient::Done then)
+      : session(std::move(from)),
+        operation(std::move(what)),
+        hooks(options.hooks),
+        done(std::move(then)),
+        call(session->settings(), engine, operation, session->deadline(options), session->hooks(options)) {}
+
+  SessionPtr session;
+  Operation operation;
+  std::shared_ptr<Hooks> hooks;
+  AsyncClient::Done done;
+  Call call;
+};
+
+struct Loop {
+  explicit Loop(const ClientOptions& options);
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  [[nodiscard]] AsyncClient::CallId start(SessionPtr session, Operation operation, const CallOptions& options,
+                                          AsyncClient::Done done);
+  AsyncClient::Cancelled cancel(AsyncClient::CallId id);
+  void process();
+  /// False in the child of a fork: all of this is the parent's.
+  [[nodiscard]] bool is_ours() const noexcept;
+
+  std::shared_ptr<Descriptors> descriptors;
+  std::unique_ptr<Engine> engine;
+  int descriptor;
+  std::size_t waiting = 0;                                                      // lists
+  std::unordered_map<AsyncClient::CallId, std::unique_ptr<PendingCall>> calls;  // goes before the engine
+
+ private:
+  void finish(AsyncClient::CallId id) noexcept;
+  void finish_early() noexcept;
+
+  int pid_;
+  AsyncClient::CallId last_ = 0;
+  bool starting_ = false;
+  bool early_ = false;  // an operation ended while it was started
+};
+
+}  // namespace billcore::detail

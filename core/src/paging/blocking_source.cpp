@@ -1,0 +1,94 @@
+#include "paging/blocking_source.hpp"
+
+#include <time.h>
+
+#include <utility>
+
+namespace billcore::detail {
+namespace {
+
+// As of the kernel's last tick, which costs a fourth of the exact time.
+std::int64_t coarse_milliseconds() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+}  // namespace
+
+// The engine on loan, and what is on its way over it.
+struct BlockingSource::Leased {
+  Leased(const SessionPtr& session, const ListOperation& list, const CallOptions& options)
+      : lease(session->settings().state->pool.lease()), fetcher(session, *lease, list, options) {}
+
+  EnginePool::Lease lease;
+  PageFetcher fetcher;
+  std::int64_t tended = coarse_milliseconds();
+};
+
+BlockingSource::BlockingSource(SessionPtr session, ListOperation list, CallOptions options)
+    : session_(std::move(session)), list_(std::move(list)), options_(std::move(options)) {}
+
+BlockingSource::~BlockingSource() { stop(); }
+
+PageFetcher& BlockingSource::fetcher() {
+  session_->require_open();
+  leave_behind();
+  if (leased_ == nullptr) leased_ = std::make_unique<Leased>(session_, list_, options_);
+  return leased_->fetcher;
+}
+
+std::shared_ptr<const Document> BlockingSource::fetch(const Wanted& wanted) {
+  auto& pages = fetcher();
+  if (wanted.anew) pages.clear();
+  pages.request(wanted.page, wanted.last, wanted.count);
+  pages.expect(wanted.page, nullptr);
+  bool whole = false;
+  try {
+    whole = (*leased_->lease).drive([&] { return pages.has(wanted.page); }, session_->settings().options.interrupt);
+  } catch (...) {
+    pages.cancel();
+    throw;
+  }
+  if (!whole) {
+    pages.cancel();
+    const auto operation = list_.page(wanted.page);
+    throw interrupted({operation.method, operation.path, *session_->settings().answers, 1, operation.page}, {});
+  }
+  auto document = pages.take(wanted.page);
+  if (pages.empty()) stop();  // the engine is free for others
+  return document;
+}
+
+void BlockingSource::ahead(const Wanted& wanted) {
+  auto& pages = fetcher();
+  if (wanted.anew) pages.clear();
+  pages.request(wanted.page, wanted.last, wanted.count);
+  move_on();  // they are to leave now, not when somebody waits for them
+}
+
+// What a forked child has of its parent's stays as it is.
+void BlockingSource::leave_behind() noexcept {
+  if (leased_ != nullptr && !leased_->lease.is_ours()) static_cast<void>(leased_.release());
+}
+
+void BlockingSource::move_on() {
+  leased_->tended = coarse_milliseconds();
+  leased_->fetcher.notice_pause();
+  static_cast<void>((*leased_->lease).drive([] { return true; }, nullptr));
+}
+
+void BlockingSource::tend() noexcept try {
+  // A consumer that only reads comes by every 50 ns, and would spend more time here than on its items.
+  if (leased_ == nullptr || coarse_milliseconds() == leased_->tended || !leased_->lease.is_ours()) return;
+  move_on();
+} catch (...) {
+  // Whoever waits for the page will be told.
+}
+
+void BlockingSource::stop() noexcept {
+  leave_behind();
+  leased_.reset();
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,60 @@
+#include "paging/page_flow.hpp"
+
+#include <utility>
+
+namespace billcore::detail {
+
+PageFlow::PageFlow(const PagerOptions& options, std::unique_ptr<PageSource> source)
+    : core_(options), own_(std::move(source)), source_(own_.get()) {}
+
+Step PageFlow::advance() {
+  const auto wanted = core_.wanted();
+  if (!wanted) return Step::ended;
+  core_.fetching();
+  const auto document = source_->fetch(*wanted);
+  if (document == nullptr) return Step::pending;
+  core_.accept(document);
+  if (core_.has_page()) announce();
+  return Step::taken;
+}
+
+void PageFlow::announce() noexcept try {
+  const auto next = core_.ahead();
+  if (!next || source_ == nullptr || next->page > next->last) return;
+  source_->ahead(*next);
+  core_.announced(*next);
+} catch (...) {
+  // Whoever waits for the page will be told.
+}
+
+std::optional<Value> PageFlow::take_item() {
+  if (core_.taken() == 1) announce();
+  if (core_.has_announced() && source_ != nullptr) source_->tend();
+  return core_.take_item();
+}
+
+std::optional<Value> PageFlow::next_item() {
+  while (!core_.buffered() && advance() == Step::taken) {
+  }
+  return take_item();
+}
+
+std::optional<PageData> PageFlow::next_page() {
+  while (!core_.buffered()) {
+    if (advance() != Step::taken) return std::nullopt;
+    if (core_.has_page()) break;
+  }
+  return take_page();
+}
+
+std::optional<Value> PageFlow::first_item() {
+  while (core_.fetched_pages() == 0 || (!core_.knows_first() && !core_.has_ended())) advance();
+  return core_.known_first();
+}
+
+void PageFlow::stop() noexcept {
+  core_.stop();
+  if (source_ != nullptr) source_->stop();
+}
+
+}  // namespace billcore::detail

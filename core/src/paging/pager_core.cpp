@@ -1,0 +1,285 @@
+#include "paging/pager_core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "billcore/error.hpp"
+#include "call/answer.hpp"
+#include "paging/pager_state.hpp"
+
+namespace billcore::detail {
+namespace {
+
+constexpr std::size_t least_window = 18;  // pages
+
+std::optional<std::int64_t> optional_number(const Node* pagination, std::string_view field) noexcept {
+  const Node* found = member(pagination, field);
+  std::int64_t number = 0;
+  if (found == nullptr || !int64(found, number)) return std::nullopt;
+  return number;
+}
+
+// What an item is recognised by: 7 and "7" differ. 0 for an item without an id, which is always yielded.
+std::uint64_t id_hash(const Node* item) {
+  const Node* id = member(item, "id");
+  if (id == nullptr) return 0;
+  std::uint64_t hash = 0;
+  if (std::int64_t number = 0; int64(id, number)) {
+    hash = number_hash(static_cast<std::uint64_t>(number));
+  } else if (const auto what = kind(id); what == Value::Kind::string) {
+    hash = text_hash(text(id));
+  } else if (what == Value::Kind::integer) {
+    hash = text_hash(integer_text(id));
+  } else {
+    return 0;
+  }
+  return std::max<std::uint64_t>(hash, 1);
+}
+
+std::vector<std::uint64_t> ids_of(const Node* data) {
+  std::vector<std::uint64_t> ids;
+  ids.reserve(size(data));
+  const Node* item = first(data);
+  for (std::size_t left = size(data); left > 0; --left, item = next(item)) ids.push_back(id_hash(item));
+  return ids;
+}
+
+}  // namespace
+
+PagerCore::PagerCore(const PagerOptions& options)
+    : strict_(options.strict),
+      list_(options.list),
+      path_(options.path),
+      plan_(options.first_page, options.concurrency),
+      drift_(options.strict ? 0 : std::max(least_window, static_cast<std::size_t>(options.concurrency) * 2 + 2),
+             options.first_page == 1) {
+  if (options.first_page < 1) {
+    throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(options.first_page) + ": pages count from 1");
+  }
+  if (options.resume) resume(*options.resume);
+}
+
+void PagerCore::resume(std::string_view text) {
+  const auto state = read_state(text);
+  if (!state) throw Error(ErrorCode::invalid_argument, "resume is not the state of a pager: pass it as it was given");
+  if (state->list != list_) {
+    throw Error(ErrorCode::invalid_argument, "resume is the state of another list: pass the same arguments with it");
+  }
+  if (strict_) {
+    throw Error(ErrorCode::invalid_argument,
+                "resume and strict do not go together: a second reading needs the whole first");
+  }
+  plan_.resume_at(state->page);
+  fetched_ = state->fetched;
+  drift_.resume(state->noticed, state->total, state->counted);
+  drift_.resume(state->ids, state->fetched > 0 ? std::optional(state->seen) : std::nullopt);
+  yielded_ = state->ids;
+}
+
+std::string PagerCore::state() const {
+  PagerState out;
+  out.list = list_;
+  out.fetched = fetched_;
+  out.total = drift_.total();
+  if (second_ && fetched_ > first_reading_.fetched) {
+    // Nobody goes on with a second reading, since it goes by the whole of the first: it stays behind that one.
+    const bool whole = plan_.has_ended() && !buffered();
+    out.page = first_reading_.pages;
+    out.seen = -1;
+    out.noticed = whole ? drift_.noticed() : "stopped";
+    out.ids = first_reading_.ids;
+    std::erase(out.ids, 0U);
+    return write_state(out);
+  }
+  out.page = second_ ? first_reading_.pages : plan_.due();
+  out.noticed = second_ ? first_reading_.noticed : drift_.noticed();
+  out.counted = second_ ? first_reading_.counted : drift_.counted();
+  out.ids = yielded_;
+  if (cursor_.has_page()) {
+    if (out.counted) *out.counted -= static_cast<std::int64_t>(cursor_.left());
+    const auto taken = cursor_.taken_ids();
+    out.ids.insert(out.ids.end(), taken.begin(), taken.end());
+    if (cursor_.left() > 0) out.page = cursor_.number();
+    if (out.page == cursor_.number()) out.seen = cursor_.given_ids();
+  }
+  if (plan_.is_rereading()) out.seen = -1;
+  std::erase(out.ids, 0U);
+  return write_state(out);
+}
+
+// first() is to cost one request: others are made when a second item is asked for. A second reading goes from page to page,
+// since then nothing can move past it unseen.
+bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 0 && !second_; }
+
+std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
+
+std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may_prefetch()); }
+
+void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
+  const bool rereading = plan_.is_rereading();
+  if (!rereading) drift_.compare(ids, !second_ || plan_.due() > first_reading_.pages);
+  // Only a page that is taken is remembered: after an error the same page is asked for again.
+  const bool of_new_page = plan_.take(cursor_.number());
+  drift_.begin_page(second_ || of_new_page);
+  page_size_ = std::max(page_size_, ids.size());
+  const Node* item = first(data);
+  for (const auto id : ids) {
+    const Node* here = std::exchange(item, next(item));
+    const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // what has an id is an object
+    if (!is_object) drift_.notice("undecodable_item");
+    // What has no id cannot be told from what was read before: it is yielded by the first reading of its page.
+    const auto unknown = rereading || second_ ? RecentIds::Seen::before : RecentIds::Seen::never;
+    const auto seen = id == 0 ? unknown : drift_.see(id);
+    const bool is_new = seen == RecentIds::Seen::never;
+    if (second_ ? seen != RecentIds::Seen::in_this_reading : is_new) drift_.count_record();
+    if (is_new) {
+      cursor_.keep(here, id, is_object);
+    } else if (id != 0) {
+      cursor_.note_known();
+    }
+  }
+}
+
+// Before a page changes anything: nothing that is remembered of it allocates. A page of which a part is remembered would look
+// like a list that moved when it is asked for again.
+void PagerCore::reserve(const Ids& ids, PageData& page) {
+  PageCursor::reserve(page, ids.size());
+  cursor_.reserve(ids.size());
+  drift_.reserve(ids.size());
+  if (strict_ && !second_) first_reading_.ids.reserve(yielded_.size() + ids.size());
+}
+
+void PagerCore::read(const std::shared_ptr<const Document>& document) {
+  const Node* data = member(document->root(), "data");
+  PageData page{document, {}, Pagination(Value(document, member(document->root(), "pagination")))};
+  const auto current = page.pagination.current_page();
+  const auto last = page.pagination.total_pages();
+  const auto total = optional_number(page.pagination.value().node(), "total");
+  const auto number = plan_.due();
+
+  // The page before said that this one exists.
+  const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
+  if (current != number && !shrunk) {
+    throw Error(ErrorCode::pagination,
+                "page " + std::to_string(current) + " came instead: the service does not honour `page`");
+  }
+  if (size(data) == 0 && number < last) {
+    throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
+  }
+  const auto ids = ids_of(data);
+  reserve(ids, page);
+  ++fetched_;
+  const bool rereading = plan_.is_rereading();
+  const auto move = !rereading && fetched_ > 1 ? drift_.move_before(ids, total, shrunk, second_) : Move::none;
+  drift_.set_total(total);
+  plan_.came(last);
+  if (plan_.must_read_again(move, number)) return;
+  if (move == Move::none && !rereading) plan_.speed_up();
+  cursor_.open(std::move(page), number);
+  keep_new_items(data, ids);
+  if (rereading && cursor_.left() == 0) cursor_.close();
+  if (!plan_.go_on()) end_reading();
+}
+
+void PagerCore::end_reading() noexcept {
+  drift_.compare_count();
+  if (!strict_ || second_) return plan_.end();
+  second_ = true;
+  first_reading_.pages = plan_.due();
+  first_reading_.fetched = fetched_;
+  first_reading_.noticed = drift_.noticed();
+  first_reading_.counted = drift_.counted();
+  first_reading_.ids.assign(yielded_.begin(), yielded_.end());
+  first_reading_.ids.insert(first_reading_.ids.end(), cursor_.ids().begin(), cursor_.ids().end());
+  plan_.begin_again();
+  drift_.begin_again();
+}
+
+void PagerCore::accept(const std::shared_ptr<const Document>& document) {
+  stopped_ = false;
+  if (cursor_.has_page()) {
+    yielded_.insert(yielded_.end(), cursor_.ids().begin(), cursor_.ids().end());
+    cursor_.forget_ids();
+    const auto old = static_cast<std::ptrdiff_t>(yielded_.size() - std::min(yielded_.size(), 2 * page_size_));
+    yielded_.erase(yielded_.begin(), yielded_.begin() + old);
+  }
+  cursor_.close();
+  const auto number = plan_.due();
+  try {
+    read(document);
+  } catch (const Error& error) {
+    cursor_.close();
+    throw about_page(number, *document, error);
+  }
+  if (!first_ && cursor_.left() > 0) first_.emplace(cursor_.page().document, cursor_.page().items.front());
+}
+
+// What an error says of the page that was not taken: the same as those of a page that did not come.
+Error PagerCore::about_page(std::int64_t number, const Document& document, const Error& error) const {
+  auto detail = error.detail();
+  detail.method = "GET";
+  detail.path = path_;
+  if (const auto& info = document.info()) {
+    detail.http_status = info->status();
+    detail.attempts = info->attempts();
+    detail.request_id = info->request_id();
+  }
+  auto message = subject_of_page(path_, number, detail.attempts) + error.message();
+  // The answer is not as promised; missing_field is for a field that the caller reads.
+  const auto code = error.code() == ErrorCode::missing_field ? ErrorCode::decode : error.code();
+  return {code, std::move(message), std::move(detail)};
+}
+
+std::optional<Value> PagerCore::take_item() {
+  if (!buffered()) return std::nullopt;
+  stopped_ = false;
+  ++taken_;
+  auto item = cursor_.take();
+  return cursor_.may_hold_other_than_objects() ? checked(std::move(item), cursor_.number()) : std::move(item);
+}
+
+// An item that is no object was found when its page came, and is an error when its turn comes.
+Value PagerCore::checked(Value item, std::int64_t number) const {
+  if (item.is_object()) return item;
+  throw about_page(number, *item.document(), wrong_kind(item, "an object"));
+}
+
+void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexcept {
+  if (!(mark() == after) || before.fetched != fetched_) return;
+  taken_ = before.taken;
+  cursor_.set_position(before.position);
+  stopped_ = before.stopped;
+}
+
+std::optional<PageData> PagerCore::rest_of_page() {
+  if (!cursor_.has_page()) return std::nullopt;
+  // Told of once; then the page is given without it.
+  if (const auto odd = cursor_.drop_odd()) static_cast<void>(checked(*odd, cursor_.number()));
+  return cursor_.rest();
+}
+
+void PagerCore::skip_page() noexcept {
+  cursor_.skip_rest();
+  ++taken_;
+  stopped_ = false;
+}
+
+std::optional<PageData> PagerCore::take_page() {
+  auto page = rest_of_page();
+  if (page) skip_page();
+  return page;
+}
+
+std::optional<Value> PagerCore::known_first() const {
+  if (!first_) return std::nullopt;
+  return checked(*first_, plan_.first_page());
+}
+
+std::optional<Verdict> PagerCore::verdict() const noexcept {
+  const bool all_taken = plan_.has_ended() && !buffered();
+  if (stopped_ && !all_taken) return Verdict{false, "stopped"};
+  if (!plan_.has_ended()) return std::nullopt;
+  return Verdict{drift_.noticed().empty(), drift_.noticed()};
+}
+
+}  // namespace billcore::detail

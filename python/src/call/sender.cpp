@@ -1,0 +1,105 @@
+#include "call/sender.hpp"
+
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "billcore/detail/outcome.hpp"
+#include "billcore/error.hpp"
+#include "billcore/internal.hpp"
+#include "call/interruption.hpp"
+#include "call/job.hpp"
+#include "shared/error.hpp"
+#include "shared/time.hpp"
+
+namespace billcore::python {
+namespace {
+
+const Bridge* the_bridge = nullptr;
+
+}  // namespace
+
+void find_bridge() {
+  py::module_::import("billcore._webhook");
+  const auto* found = static_cast<const Bridge*>(PyCapsule_Import(bridge_name, 0));
+  if (found == nullptr) throw py::error_already_set();
+  if (std::strcmp(found->build_id, BILLCORE_BUILD_ID) != 0) {
+    throw py::import_error("billcore._client and billcore._webhook are of different builds (" BILLCORE_BUILD_ID ", " +
+                           std::string(found->build_id) + "): reinstall billcore");
+  }
+  the_bridge = found;
+}
+
+const Bridge& bridge() noexcept { return *the_bridge; }
+
+void set_error(const Error& error) noexcept { bridge().set_error(error); }
+
+void raise_for(const Error& error) {
+  set_error(error);
+  throw py::error_already_set();
+}
+
+namespace {
+
+// Sends what the job wants sent, and waits.
+void send(const Sender& sender, Job& job) {
+  while (const auto operation = job.next()) {
+    job.set_hooks(sender.hooks.for_call(false));
+    without_gil([&] {
+      internal::send(sender.client, *operation, job.options(), [&job](Completed& completed) { job.take(completed); });
+    });
+  }
+}
+
+// A signal that arrived after the last look of the engine would make Python throw the result away in silence. So the last
+// look is here, while the call still holds it.
+py::object finish(Job& job, py::object result) {
+  job.release();
+  if (!interruption_raised()) return result;
+  annotate_error(job.outcome());
+  job.take_back();
+  throw py::error_already_set();
+}
+
+// The same for a call that failed: what it raised becomes the context. The look comes first, since the error is made by
+// Python code, in which a handler would run and raise.
+[[noreturn]] void fail(Job& job, const Error& error) {
+  job.release();
+  job.take_back();
+  if (error.code() == ErrorCode::interrupted) raise_for(error);
+  std::optional<py::error_already_set> interruption;
+  if (interruption_raised()) interruption.emplace();
+  const auto note = job.is_write() ? detail::interrupted_after_error(error) : std::string();
+  try {
+    raise_for(error);
+  } catch (py::error_already_set& raised) {
+    if (interruption) {
+      interruption->restore();
+      annotate_error(note, raised.value());
+    } else {
+      const bool is_own = py::hasattr(raised.value(), "outcome_unknown");
+      raised.restore();
+      if (!is_own) annotate_error(note);  // a handler has raised after all
+    }
+  }
+  throw py::error_already_set();
+}
+
+}  // namespace
+
+py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name) {
+  if (sender.is_awaited()) return sender.waiter->wait(sender, std::move(job), name);
+  try {
+    // For the error of a write: a signal handler that runs during an import must not meet half a module.
+    if (job->is_write()) need_datetime();
+    send(sender, *job);
+    return finish(*job, job->result());
+  } catch (const Error& error) {
+    fail(*job, error);
+  } catch (const py::error_already_set&) {  // the end of a list, or an interruption between two pages
+    job->take_back();
+    throw;
+  }
+}
+
+}  // namespace billcore::python

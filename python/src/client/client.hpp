@@ -1,0 +1,25 @@
+// What the files of this room define for its module.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <vector>
+
+#include "call/sender.hpp"
+
+namespace billcore::python {
+
+void bind_client(py::module_& module);
+void bind_async_client(py::module_& module);
+void bind_operations(py::module_& module);
+
+/// The groups of operations, of the kind that goes with the sender.
+[[nodiscard]] py::object make_subscriptions(Sender sender);
+[[nodiscard]] py::object make_products(Sender sender);
+[[nodiscard]] py::object make_orders(Sender sender);
+[[nodiscard]] py::object make_webhook_endpoints(Sender sender);
+
+/// Client.request() with the values of BILLCORE_REQUEST_PARAMETERS.
+[[nodiscard]] py::object request(const Sender& sender, const std::vector<py::handle>& values);
+
+}  // namespace billcore::python

@@ -1,0 +1,38 @@
+// The module billcore._client: the REST client.
+#include <exception>
+#include <utility>
+
+#include "asyncio/awaitable.hpp"
+#include "billcore/error.hpp"
+#include "call/response.hpp"
+#include "client/client.hpp"
+#include "paging/pager.hpp"
+#include "shared/uninitialised.hpp"
+
+// pybind11's own start of a module waits for ever in a subinterpreter, so it is reached through the function below.
+PYBIND11_MODULE(client_in_main_interpreter, module) {
+  using namespace billcore::python;
+  py::options options;
+  options.disable_function_signatures();
+  find_bridge();
+  module.doc() = "The REST client. Import billcore instead.";
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const billcore::Error& error) {
+      bridge().set_error(error);
+    }
+  });
+  bind_response(module);
+  bind_pager(module);
+  bind_operations(module);
+  bind_awaitable(module);
+  bind_client(module);
+  bind_async_client(module);
+  guard_types(module, 16);
+}
+
+// The name that Python looks for. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+extern "C" PYBIND11_EXPORT PyObject* PyInit__client() {
+  return billcore::python::enter_interpreter() ? PyInit_client_in_main_interpreter() : nullptr;
+}

@@ -1,0 +1,14 @@
+// The classes Pager and AsyncPager of Python.
+#pragma once
+
+#include "billcore/detail/list.hpp"
+#include "billcore/operation.hpp"
+#include "call/sender.hpp"
+
+namespace billcore::python {
+
+[[nodiscard]] py::object make_pager(const Sender& sender, View type, ListOperation list,
+                                    const detail::PagerOptions& pager, CallOptions options);
+void bind_pager(py::module_& module);
+
+}  // namespace billcore::python
