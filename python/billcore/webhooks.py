@@ -8,7 +8,6 @@ platform or a web server hands it over, raw body included. Service interface: Ev
 
 from __future__ import annotations
 
-from . import _errors
 from ._errors import InvalidArgumentError as _InvalidArgumentError
 from ._errors import SignatureError
 from ._webhook import Event, Verified, Verifier, VerifyStream, explain, parse_unverified, sign, unwrap, verify
@@ -33,10 +32,6 @@ __all__ = [
     "unwrap",
     "verify",
 ]
-
-_READ = "billcore.body_read"  # put into scope and environ when their body has been read here
-_INSTEAD = "let nothing read it before, or pass what was read to verifier.unwrap_request(body, headers)"
-_PIECE = 64 << 10
 
 
 def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> Event:
@@ -108,71 +103,9 @@ async def from_asgi(
     here: use theirs. Service interface: Events.
     """
     _check_verifier(verifier)
-    if not _is_mapping(scope) or not hasattr(scope, "__setitem__"):
-        raise _InvalidArgumentError(f"scope must be the ASGI scope (request.scope), not {_kind(scope)}")
-    if scope.get("type") != "http":
-        raise _InvalidArgumentError("scope is not that of an HTTP request: its type must be 'http'")
-    if not callable(receive):
-        raise _InvalidArgumentError(f"receive must be the ASGI callable (request.receive), not {_kind(receive)}")
-    if timeout is not None:
-        from ._durations import seconds
+    from ._asgi import receive_event
 
-        timeout = seconds(timeout, "timeout", "None for no limit")
-    headers = _asgi_headers(scope)
-    size = _declared_size([value for name, value in headers if name.lower() == b"content-length"], verifier)
-    _mark_read(scope)
-    body = await _receive_within(timeout, receive, verifier)
-    return _unwrap(body, size, headers, verifier)
-
-
-def _asgi_headers(scope: MutableMapping[str, Any]) -> list[tuple[bytes, bytes]]:
-    try:
-        return [(bytes(name), bytes(value)) for name, value in scope["headers"]]
-    except (KeyError, TypeError, ValueError):
-        raise _InvalidArgumentError("scope['headers'] must be pairs of bytes, as the server gave them") from None
-
-
-async def _receive_within(
-    timeout: float | None, receive: Callable[[], Awaitable[Mapping[str, Any]]], verifier: Verifier
-) -> bytearray:
-    if timeout is None:
-        return await _receive_body(receive, verifier)
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:  # another loop
-        return await _receive_body(receive, verifier)
-    limit = asyncio.timeout(timeout)
-    try:
-        async with limit:
-            return await _receive_body(receive, verifier)
-    except TimeoutError:
-        if not limit.expired():
-            raise
-    raise _errors.TimeoutError(
-        f"the body did not come within {timeout:g} s: the sender is slow, or it was already read; then {_INSTEAD}"
-    )
-
-
-async def _receive_body(receive: Callable[[], Awaitable[Mapping[str, Any]]], verifier: Verifier) -> bytearray:
-    body = bytearray()
-    first = True
-    while True:
-        message = await receive()
-        kind = message.get("type") if _is_mapping(message) else None
-        if kind == "http.disconnect":
-            if first:
-                raise _gone()
-            raise _errors.ConnectionError(f"the sender disconnected after {len(body)} bytes of the body")
-        if kind != "http.request":
-            raise _InvalidArgumentError("receive is not that of an HTTP request: it gave another kind of message")
-        _append(body, message.get("body") or b"")
-        if len(body) > verifier.max_body:
-            raise _too_large(verifier)
-        if not message.get("more_body"):
-            return body
-        first = False
+    return await receive_event(scope, receive, verifier, timeout)
 
 
 def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> Event:
@@ -184,92 +117,9 @@ def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> Event:
     that ends early is ConnectionError. Service interface: Events.
     """
     _check_verifier(verifier)
-    if not _is_mapping(environ) or "wsgi.input" not in environ:
-        raise _InvalidArgumentError(f"environ must be the WSGI environ (request.environ), not {_kind(environ)}")
-    length = environ.get("CONTENT_LENGTH")
-    size = _declared_size([] if length in (None, "") else [length], verifier)
-    terminated = bool(environ.get("wsgi.input_terminated"))
-    if size is None and not terminated and environ.get("HTTP_TRANSFER_ENCODING"):
-        raise _InvalidArgumentError(
-            "the server does not say where the body ends (no CONTENT_LENGTH, no wsgi.input_terminated): "
-            "pass it to verifier.unwrap_request(body, headers)"
-        )
-    # Werkzeug reads through request.stream, which it makes when it is first asked for; its own server would then wait.
-    if "stream" in getattr(environ.get("werkzeug.request"), "__dict__", ()):
-        raise _already_read()
-    _mark_read(environ)
-    if size is None:
-        body = _read(environ["wsgi.input"], verifier.max_body + 1 if terminated else 0)
-    else:
-        body = _read(environ["wsgi.input"], size)
-    if len(body) > verifier.max_body:
-        raise _too_large(verifier)
-    signature = environ.get("HTTP_" + verifier.header.upper().replace("-", "_"))
-    return _unwrap(body, size, [(verifier.header, signature)], verifier)
+    from ._wsgi import read_event
 
-
-def _read(stream: Any, limit: int) -> bytearray:
-    body = bytearray()
-    while len(body) < limit:
-        try:
-            piece = stream.read(min(limit - len(body), _PIECE))
-        except OSError as error:
-            raise _errors.ConnectionError(f"reading the body failed after {len(body)} bytes") from error
-        if not piece:
-            break
-        _append(body, piece)
-    return body
-
-
-def _append(body: bytearray, piece: object) -> None:
-    if not isinstance(piece, (bytes, bytearray, memoryview)):
-        raise _InvalidArgumentError(f"the server gives the body as {_kind(piece)}, not as bytes")
-    body += piece
-
-
-def _unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], verifier: Verifier) -> Event:
-    """size: as the request declared it."""
-    if size is not None and len(body) < size:
-        if not body:
-            raise _gone()
-        raise _errors.ConnectionError(
-            f"the body ended after {len(body)} of {size} bytes: the sender disconnected, or a part was already read"
-        )
-    try:
-        return verifier.unwrap_request(body, headers)
-    except SignatureError as error:
-        # Without a declared size, an empty body is all that is seen of one that was read before.
-        if body or size is not None or error.reason != "mismatch":
-            raise
-        text = f"mismatch: the body is empty; if it was already read, {_INSTEAD}"
-        raise SignatureError("mismatch", error.http_status, text=text) from None
-
-
-def _declared_size(values: list[Any], verifier: Verifier) -> int | None:
-    """The Content-Length, refused when it is too large."""
-    size = None
-    for value in values:
-        text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
-        if not (text.isascii() and text.isdigit() and len(text) <= 20) or size not in (None, int(text)):
-            raise _InvalidArgumentError("the Content-Length of the request is not one number of bytes")
-        size = int(text)
-    if size is not None and size > verifier.max_body:
-        raise _too_large(verifier, size)
-    return size
-
-
-def _mark_read(request: MutableMapping[str, Any]) -> None:
-    if request.get(_READ):
-        raise _already_read()
-    request[_READ] = True
-
-
-def _already_read() -> _InvalidArgumentError:
-    return _InvalidArgumentError(f"the body was already read: {_INSTEAD}")
-
-
-def _gone() -> _InvalidArgumentError:
-    return _InvalidArgumentError(f"the body was already read, or the sender disconnected before it came: {_INSTEAD}")
+    return read_event(environ, verifier)
 
 
 def _too_large(verifier: Verifier, size: int | None = None) -> SignatureError:

@@ -64,6 +64,16 @@ assert (event.id, event.name, event.data.id) == (1, "order.paid", 2)"""
     assert new_modules(code) == VERIFIER
 
 
+def test_a_request_of_wsgi_loads_nothing_of_asgi() -> None:
+    code = """from billcore import webhooks
+import io
+body, secret = b'{"id": 1, "name": "order.paid"}', "k" * 32
+environ = {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+environ["HTTP_SERVICE_SIGNATURE"] = webhooks.sign(body, secret)
+assert webhooks.from_wsgi(environ, webhooks.Verifier(secret)).id == 1"""
+    assert new_modules(code) == sorted([*VERIFIER, "billcore._request_body", "billcore._wsgi"])
+
+
 def test_the_verifier_loads_no_http_client() -> None:
     code = "from billcore import webhooks; print(open('/proc/self/maps').read())"
     assert "libcurl" not in run_python(code) and "_client" not in run_python(code)

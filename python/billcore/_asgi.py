@@ -1,0 +1,87 @@
+"""What webhooks.from_asgi does: the body of an ASGI request, received within a time limit. Loaded by its first call."""
+
+from __future__ import annotations
+
+from . import _errors
+from ._durations import seconds
+from ._errors import InvalidArgumentError
+from ._request_body import INSTEAD, append, declared_size, gone, mark_read, unwrap
+from .webhooks import _is_mapping, _kind, _too_large
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # as in webhooks.py
+    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+    from typing import Any
+
+    from ._webhook import Event, Verifier
+
+
+async def receive_event(
+    scope: MutableMapping[str, Any],
+    receive: Callable[[], Awaitable[Mapping[str, Any]]],
+    verifier: Verifier,
+    timeout: float | None,
+) -> Event:
+    if not _is_mapping(scope) or not hasattr(scope, "__setitem__"):
+        raise InvalidArgumentError(f"scope must be the ASGI scope (request.scope), not {_kind(scope)}")
+    if scope.get("type") != "http":
+        raise InvalidArgumentError("scope is not that of an HTTP request: its type must be 'http'")
+    if not callable(receive):
+        raise InvalidArgumentError(f"receive must be the ASGI callable (request.receive), not {_kind(receive)}")
+    if timeout is not None:
+        timeout = seconds(timeout, "timeout", "None for no limit")
+    headers = _asgi_headers(scope)
+    size = declared_size([value for name, value in headers if name.lower() == b"content-length"], verifier)
+    mark_read(scope)
+    body = await _receive_within(timeout, receive, verifier)
+    return unwrap(body, size, headers, verifier)
+
+
+def _asgi_headers(scope: MutableMapping[str, Any]) -> list[tuple[bytes, bytes]]:
+    try:
+        return [(bytes(name), bytes(value)) for name, value in scope["headers"]]
+    except (KeyError, TypeError, ValueError):
+        raise InvalidArgumentError("scope['headers'] must be pairs of bytes, as the server gave them") from None
+
+
+async def _receive_within(
+    timeout: float | None, receive: Callable[[], Awaitable[Mapping[str, Any]]], verifier: Verifier
+) -> bytearray:
+    if timeout is None:
+        return await _receive_body(receive, verifier)
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # another loop
+        return await _receive_body(receive, verifier)
+    limit = asyncio.timeout(timeout)
+    try:
+        async with limit:
+            return await _receive_body(receive, verifier)
+    except TimeoutError:
+        if not limit.expired():
+            raise
+    raise _errors.TimeoutError(
+        f"the body did not come within {timeout:g} s: the sender is slow, or it was already read; then {INSTEAD}"
+    )
+
+
+async def _receive_body(receive: Callable[[], Awaitable[Mapping[str, Any]]], verifier: Verifier) -> bytearray:
+    body = bytearray()
+    first = True
+    while True:
+        message = await receive()
+        kind = message.get("type") if _is_mapping(message) else None
+        if kind == "http.disconnect":
+            if first:
+                raise gone()
+            raise _errors.ConnectionError(f"the sender disconnected after {len(body)} bytes of the body")
+        if kind != "http.request":
+            raise InvalidArgumentError("receive is not that of an HTTP request: it gave another kind of message")
+        append(body, message.get("body") or b"")
+        if len(body) > verifier.max_body:
+            raise _too_large(verifier)
+        if not message.get("more_body"):
+            return body
+        first = False

@@ -1,0 +1,67 @@
+"""What ASGI and WSGI share: the size of a body, whether it was read before, and the Event that is in it."""
+
+from __future__ import annotations
+
+from ._errors import ConnectionError, InvalidArgumentError, SignatureError
+from .webhooks import _kind, _too_large
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # as in webhooks.py
+    from collections.abc import MutableMapping
+    from typing import Any
+
+    from ._webhook import Event, Verifier
+
+_READ = "billcore.body_read"  # put into scope and environ when their body has been read here
+INSTEAD = "let nothing read it before, or pass what was read to verifier.unwrap_request(body, headers)"
+
+
+def declared_size(values: list[Any], verifier: Verifier) -> int | None:
+    """The Content-Length, refused when it is too large."""
+    size = None
+    for value in values:
+        text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+        if not (text.isascii() and text.isdigit() and len(text) <= 20) or size not in (None, int(text)):
+            raise InvalidArgumentError("the Content-Length of the request is not one number of bytes")
+        size = int(text)
+    if size is not None and size > verifier.max_body:
+        raise _too_large(verifier, size)
+    return size
+
+
+def mark_read(request: MutableMapping[str, Any]) -> None:
+    if request.get(_READ):
+        raise already_read()
+    request[_READ] = True
+
+
+def append(body: bytearray, piece: object) -> None:
+    if not isinstance(piece, (bytes, bytearray, memoryview)):
+        raise InvalidArgumentError(f"the server gives the body as {_kind(piece)}, not as bytes")
+    body += piece
+
+
+def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], verifier: Verifier) -> Event:
+    """size: as the request declared it."""
+    if size is not None and len(body) < size:
+        if not body:
+            raise gone()
+        raise ConnectionError(
+            f"the body ended after {len(body)} of {size} bytes: the sender disconnected, or a part was already read"
+        )
+    try:
+        return verifier.unwrap_request(body, headers)
+    except SignatureError as error:
+        # Without a declared size, an empty body is all that is seen of one that was read before.
+        if body or size is not None or error.reason != "mismatch":
+            raise
+        text = f"mismatch: the body is empty; if it was already read, {INSTEAD}"
+        raise SignatureError("mismatch", error.http_status, text=text) from None
+
+
+def already_read() -> InvalidArgumentError:
+    return InvalidArgumentError(f"the body was already read: {INSTEAD}")
+
+
+def gone() -> InvalidArgumentError:
+    return InvalidArgumentError(f"the body was already read, or the sender disconnected before it came: {INSTEAD}")

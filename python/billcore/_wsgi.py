@@ -1,0 +1,53 @@
+"""What webhooks.from_wsgi does: the body of a WSGI request, read to its end. Loaded by its first call."""
+
+from __future__ import annotations
+
+from ._errors import ConnectionError, InvalidArgumentError
+from ._request_body import already_read, append, declared_size, mark_read, unwrap
+from .webhooks import _is_mapping, _kind, _too_large
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # as in webhooks.py
+    from typing import Any
+
+    from ._webhook import Event, Verifier
+
+_PIECE = 64 << 10
+
+
+def read_event(environ: dict[str, Any], verifier: Verifier) -> Event:
+    if not _is_mapping(environ) or "wsgi.input" not in environ:
+        raise InvalidArgumentError(f"environ must be the WSGI environ (request.environ), not {_kind(environ)}")
+    length = environ.get("CONTENT_LENGTH")
+    size = declared_size([] if length in (None, "") else [length], verifier)
+    terminated = bool(environ.get("wsgi.input_terminated"))
+    if size is None and not terminated and environ.get("HTTP_TRANSFER_ENCODING"):
+        raise InvalidArgumentError(
+            "the server does not say where the body ends (no CONTENT_LENGTH, no wsgi.input_terminated): "
+            "pass it to verifier.unwrap_request(body, headers)"
+        )
+    # Werkzeug reads through request.stream, which it makes when it is first asked for; its own server would then wait.
+    if "stream" in getattr(environ.get("werkzeug.request"), "__dict__", ()):
+        raise already_read()
+    mark_read(environ)
+    if size is None:
+        body = _read(environ["wsgi.input"], verifier.max_body + 1 if terminated else 0)
+    else:
+        body = _read(environ["wsgi.input"], size)
+    if len(body) > verifier.max_body:
+        raise _too_large(verifier)
+    signature = environ.get("HTTP_" + verifier.header.upper().replace("-", "_"))
+    return unwrap(body, size, [(verifier.header, signature)], verifier)
+
+
+def _read(stream: Any, limit: int) -> bytearray:
+    body = bytearray()
+    while len(body) < limit:
+        try:
+            piece = stream.read(min(limit - len(body), _PIECE))
+        except OSError as error:
+            raise ConnectionError(f"reading the body failed after {len(body)} bytes") from error
+        if not piece:
+            break
+        append(body, piece)
+    return body
