@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import pydoc
 import re
 from types import ModuleType
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import billcore
-from billcore import _webhook, webhooks
+from billcore import _webhook, testing, webhooks
 
 from .support import run_python
 
@@ -149,6 +150,14 @@ def test_everything_public_is_documented_and_looks_public(name: str, value: obje
     module = getattr(value, "__module__", None)
     if isinstance(value, type) and module is not None:
         assert module in ("billcore", "billcore.webhooks"), module
+
+
+def test_what_is_for_tests_looks_public() -> None:
+    classes = [value for value in vars(testing).values() if isinstance(value, type)]
+    assert {testing.Account, testing.Control, testing.Delivery, testing.Sandbox} <= set(classes)
+    assert {value.__module__ for value in classes} == {"billcore.testing"}
+    account = testing.Account("http://127.0.0.1:9/x", "k")
+    assert pickle.loads(pickle.dumps(account)) == account
 
 
 def test_signatures_can_be_inspected() -> None:

@@ -1,0 +1,225 @@
+"""The control routes of a sandbox, and what they give; public as billcore.testing.X."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict, cast
+from urllib.parse import quote, urlsplit
+
+from ._durations import seconds
+
+FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body"]
+
+_UNSET: Any = object()
+
+
+class ControlError(RuntimeError):
+    """A control route refused. status, code: of its answer."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(f"{status} {code}: {message}")
+        self.status = status
+        self.code = code
+
+
+class RequestRecord(TypedDict):
+    """A request as received. status: None where no complete answer was sent."""
+
+    id: int
+    at: str
+    account: str | None
+    method: str
+    target: str
+    headers: list[list[str]]
+    body: str
+    status: int | None
+    fault: str | None
+
+
+class Attempt(TypedDict):
+    """One attempt of a delivery: the receiver's status, or why there is none."""
+
+    at: str
+    status: int | None
+    error: str | None
+
+
+class Delivery(TypedDict):
+    """One event for one endpoint. id: the envelope's; the same for every attempt."""
+
+    id: int
+    account: str
+    endpoint_id: int
+    event: str
+    url: str
+    state: Literal["pending", "delivered", "held_back", "failed"]
+    attempts: list[Attempt]
+    body: str
+    signature: str
+
+
+class Endpoint(TypedDict):
+    """A registered webhook endpoint, with the secret that the service never tells."""
+
+    id: int
+    account: str
+    url: str
+    secret: str
+
+
+class Control:
+    """The control routes of a sandbox. Works with any sandbox: Control(control_url). Threads: any number."""
+
+    def __init__(self, control_url: str, timeout: float = 30.0) -> None:
+        parts = urlsplit(control_url)
+        if parts.scheme != "http" or parts.hostname is None:
+            raise ValueError("control_url must be the http URL of the sandbox's ready line")
+        self._host, self._port, self._prefix = parts.hostname, parts.port, parts.path.rstrip("/")
+        self._timeout = seconds(timeout, "timeout")
+
+    def state(self) -> dict[str, Any]:
+        """Seed, clock, options, counts by status and account, waiting faults."""
+        return cast(dict[str, Any], self._call("GET", "state"))
+
+    def ledger(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """Every effect (of one kind), oldest first."""
+        effects = cast(list[dict[str, Any]], self._call("GET", "ledger")["effects"])
+        return [effect for effect in effects if kind in (None, effect["kind"])]
+
+    def requests(self) -> list[RequestRecord]:
+        """Every request the service received, oldest first."""
+        return cast(list[RequestRecord], self._call("GET", "requests")["requests"])
+
+    def deliveries(self) -> list[Delivery]:
+        """Every delivery, oldest first."""
+        return cast(list[Delivery], self._call("GET", "deliveries")["deliveries"])
+
+    def endpoints(self) -> list[Endpoint]:
+        """Every webhook endpoint, with its secret."""
+        return cast(list[Endpoint], self._call("GET", "endpoints")["endpoints"])
+
+    def checkout(
+        self,
+        product_id: int,
+        *,
+        reference_id: str | None = None,
+        reference_name: str | None = None,
+        billing: Literal["card", "mobile", "invoice"] = "card",
+        trial_days: int = 0,
+        starts_in_days: int = 0,
+        declines: bool = False,
+        metadata: Mapping[str, Any] | None = None,
+        account: str | None = None,
+    ) -> dict[str, Any]:
+        """A visitor starts to buy. Returns {"order": …, "subscription": … or None} as the REST interface shows them."""
+        fields = {
+            "product_id": product_id,
+            "reference_id": reference_id,
+            "reference_name": reference_name,
+            "billing": billing,
+            "trial_days": trial_days,
+            "starts_in_days": starts_in_days,
+            "declines": declines,
+            "metadata": dict(metadata or {}),
+            "account": account,
+        }
+        return cast(dict[str, Any], self._call("POST", "checkout", fields))
+
+    def confirm(self, order_id: str | int) -> dict[str, Any]:
+        """The visitor confirms the order; where its billing method settles at once, it is paid, too."""
+        return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/confirm", {}))
+
+    def pay(self, order_id: str | int) -> dict[str, Any]:
+        """The order's payment settles; an order that is paid stays as it is."""
+        return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/pay", {}))
+
+    def renew(self, subscription_id: str | int) -> dict[str, Any]:
+        """The subscription's renewal date comes."""
+        return cast(dict[str, Any], self._call("POST", f"subscriptions/{_segment(subscription_id)}/renew", {}))
+
+    def replay(self, delivery_id: int) -> int:
+        """Send a delivery's payload again; returns the new envelope id."""
+        return int(self._call("POST", f"deliveries/{_segment(delivery_id)}/replay", {})["id"])
+
+    def test_hook(self, endpoint_id: int | None = None, *, data: Any = None) -> list[int]:
+        """Send test.hook to one endpoint or to all; returns the ids of those endpoints."""
+        fields = {"data": data} if endpoint_id is None else {"data": data, "endpoint_id": endpoint_id}
+        return cast(list[int], self._call("POST", "test-hook", fields)["endpoints"])
+
+    def fault(
+        self,
+        kind: FaultKind,
+        *,
+        method: str | None = None,
+        path: str | None = None,
+        times: int = 1,
+        status: int = 503,
+        body: Any = _UNSET,
+        content_type: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        delay: float = 1.0,
+        effect: bool = False,
+        abort: bool = False,
+    ) -> int:
+        """Let the next `times` requests that match meet a fault; returns its id.
+
+        path: a glob on the path below the base URL. body: JSON, or with content_type a string that is sent as it is.
+        effect (status): the service does its work first. abort (half_body): a reset after the half.
+        """
+        fields: dict[str, Any] = {
+            "kind": kind,
+            "method": method,
+            "path": path,
+            "times": times,
+            "status": status,
+            "content_type": content_type,
+            "headers": dict(headers or {}),
+            "delay": delay,
+            "effect": effect,
+            "abort": abort,
+        }
+        if body is not _UNSET:
+            fields["body"] = body
+        return int(self._call("POST", "faults", fields)["id"])
+
+    def reset(self) -> None:
+        """Back to the seeded state: ledger, requests, deliveries, endpoints and faults are empty."""
+        self._call("POST", "reset", {})
+
+    def wait_for_deliveries(self, timeout: float = 30.0) -> list[Delivery]:
+        """Wait until no delivery is pending; returns all of them. Raises TimeoutError."""
+        deadline = time.monotonic() + seconds(timeout, "timeout", zero=True)
+        while True:
+            deliveries = self.deliveries()
+            if all(delivery["state"] != "pending" for delivery in deliveries):
+                return deliveries
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"deliveries are still pending after {timeout:g} s")
+            time.sleep(0.02)
+
+    def _call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
+        # http.client, because urllib would take a proxy from the environment. One connection a call: no shared state.
+        connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+        try:
+            body = None if fields is None else json.dumps(fields).encode()
+            headers = {} if body is None else {"Content-Type": "application/json"}
+            connection.request(method, f"{self._prefix}/{path}", body, headers)
+            response = connection.getresponse()
+            answer = json.loads(response.read())
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise ControlError(response.status, answer["error"]["code"], answer["error"]["message"])
+        return answer
+
+
+def _segment(value: str | int) -> str:
+    return quote(str(value), safe="")
+
+
+for _value in (Attempt, Control, ControlError, Delivery, Endpoint, RequestRecord):
+    _value.__module__ = "billcore.testing"
+del _value
