@@ -77,7 +77,7 @@ def test_a_symbol_lives_in_one_library() -> None:
 
 def test_the_exports_are_those_of_symbols_txt_and_of_the_header() -> None:
     libraries = [BUILD / "capi/libbillcore-webhook.so", BUILD / "capi/libbillcore.so"]
-    run(sys.executable, ROOT / "tests/capi/check_symbols.py", ROOT / "capi", *libraries)
+    run(sys.executable, ROOT / "tests/capi/shared/check_symbols.py", ROOT / "capi", *libraries)
 
 
 @pytest.fixture(scope="module")

@@ -99,6 +99,10 @@ int Sandbox::effects(std::string_view kind) const {
   return count;
 }
 
+Subscription demo(const Client& client, const std::string& reference) {
+  return client.subscriptions().list({reference, 1}).first().value();
+}
+
 ScriptedServer::ScriptedServer(std::function<std::string(const std::string&)> answer) : answer_(std::move(answer)) {
   thread_ = std::thread([this] { serve(); });
 }

@@ -46,6 +46,9 @@ class Sandbox {
   std::unique_ptr<Client> control_;
 };
 
+/// The subscription that the sandbox has under this reference.
+[[nodiscard]] Subscription demo(const Client& client, const std::string& reference);
+
 /// Answers every connection with what `answer` gives for the request's head; closes after each answer.
 class ScriptedServer {
  public:

@@ -1,8 +1,8 @@
 /* Every case of the shared webhook vectors: one-shot, prepared and by headers. */
 #include <yyjson.h>
 
-#include "check.h"
-#include "json_reply.h"
+#include "support/check.h"
+#include "support/json_reply.h"
 
 typedef struct test_case {
   yyjson_val* json;

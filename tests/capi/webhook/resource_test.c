@@ -1,5 +1,5 @@
 /* Resources: what getters cannot show one by one in the conformance tests: lifetimes, absence, JSON views, iteration. */
-#include "events.h"
+#include "support/events.h"
 
 static const char order_event[] =
     "{\"id\":123456789012345678901234567890,\"name\":\"order.paid\",\"account\":7,\"created_at\":\"2025-04-25T10:00:"

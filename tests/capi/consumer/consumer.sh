@@ -15,7 +15,7 @@ if grep -rlF "$work/first" "$prefix"; then
   exit 1
 fi
 
-cmake -S "$here/consumer" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/cmake.log" 2>&1 ||
+cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/cmake.log" 2>&1 ||
   { cat "$work/cmake.log" >&2; exit 1; }
 cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" >&2; exit 1; }
 for program in small small-static large large-static small-cxx large-cxx; do
@@ -39,8 +39,8 @@ cc=${CC:-cc}
 flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
 # shellcheck disable=SC2046,SC2086  # lists of words
 {
-  $cc $flags "$here/consumer/small.c" -o "$work/pc-small" $(pkg-config --cflags --libs billcore-webhook)
-  $cc $flags "$here/consumer/large.c" -o "$work/pc-large" $(pkg-config --cflags --libs billcore)
+  $cc $flags "$here/small.c" -o "$work/pc-small" $(pkg-config --cflags --libs billcore-webhook)
+  $cc $flags "$here/large.c" -o "$work/pc-large" $(pkg-config --cflags --libs billcore)
   LD_LIBRARY_PATH=$libdir "$work/pc-small"
   LD_LIBRARY_PATH=$libdir "$work/pc-large"
   # The archives: out of a tree that has nothing else.
@@ -48,8 +48,8 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   cp -R "$prefix/." "$work/archives"
   find "$work/archives" -name 'libbillcore*.so*' -exec rm -f {} +
   PKG_CONFIG_PATH=$(dirname "$(find "$work/archives" -name billcore.pc)")
-  $cc $flags "$here/consumer/small.c" -o "$work/pc-small-static" $(pkg-config --static --cflags --libs billcore-webhook)
-  $cc $flags "$here/consumer/large.c" -o "$work/pc-large-static" $(pkg-config --static --cflags --libs billcore)
+  $cc $flags "$here/small.c" -o "$work/pc-small-static" $(pkg-config --static --cflags --libs billcore-webhook)
+  $cc $flags "$here/large.c" -o "$work/pc-large-static" $(pkg-config --static --cflags --libs billcore)
 }
 "$work/pc-small-static"
 "$work/pc-large-static"

@@ -1,7 +1,7 @@
 /* Status numbers, errors, and what every function does with nothing. */
 #include <stdint.h>
 
-#include "events.h"
+#include "support/events.h"
 
 static void test_numbers(void) {
   static const struct {

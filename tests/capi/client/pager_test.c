@@ -1,5 +1,5 @@
 /* Lists and pages against a small server: items, totals, verdicts, lifetimes. */
-#include "client.h"
+#include "support/client.h"
 
 #define PAGE(items, page)                                                           \
   "HTTP/1.1 200 OK" HEAD "{\"data\":[" items                                        \

@@ -6,11 +6,13 @@
 
 #include "billcore/client.hpp"
 #include "billcore/error.hpp"
+#include "support/errors.hpp"
 #include "support/server.hpp"
 
 namespace billcore {
 namespace {
 
+using test::error_of;
 using test::ScriptedServer;
 using Numbers = std::vector<std::int64_t>;
 
@@ -71,15 +73,6 @@ Numbers up_to(std::int64_t end) {
   Numbers out;
   for (std::int64_t i = 0; i < end; ++i) out.push_back(i);
   return out;
-}
-
-Error error_of(const std::function<void()>& read) {
-  try {
-    read();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {ErrorCode::ok, "no error"};
 }
 
 // What is asked for while another list of the same client fails is told by what the pager yields.

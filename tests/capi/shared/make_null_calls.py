@@ -10,7 +10,7 @@ from pathlib import Path
 from header import Function, Parameter, read_functions
 
 HEAD = """/* Written by make_null_calls.py. */
-#include "check.h"
+#include "support/check.h"
 
 static billcore_error *err;
 static unsigned char zeros[64];

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/errors.hpp"
+
 namespace billcore::detail {
 namespace {
 
@@ -32,15 +34,10 @@ Answer answer(int status, std::string body, std::vector<std::pair<std::string, s
 
 template <typename Action>
 Error error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.message().find('\n'), std::string::npos);
-    EXPECT_EQ(error.message().find("s3cret-key"), std::string::npos);
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {ErrorCode::ok, ""};
+  auto error = test::error_of(std::forward<Action>(action));
+  EXPECT_EQ(error.message().find('\n'), std::string::npos);
+  EXPECT_EQ(error.message().find("s3cret-key"), std::string::npos);
+  return error;
 }
 
 struct FailureRow {

@@ -1,4 +1,4 @@
-// The getters themselves are checked with the shared vectors (webhook_test.cpp); here is what those cannot show.
+// The getters themselves are checked with the shared vectors (webhook/webhook_test.cpp); here is what those cannot show.
 #include "billcore/model.hpp"
 
 #include <gtest/gtest.h>
@@ -9,20 +9,13 @@
 #include <vector>
 
 #include "billcore/error.hpp"
+#include "support/errors.hpp"
 #include "support/json_text.hpp"
 
 namespace billcore {
 namespace {
 
-template <typename F>
-Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {ErrorCode::ok, "no error"};
-}
+using test::error_of;
 
 Subscription subscription(const std::string& json) { return Subscription(test::parse(json)); }
 

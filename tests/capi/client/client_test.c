@@ -2,13 +2,13 @@
  * pager_test.c; what is sent is checked by the conformance tests. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "client.h"
+#include "support/client.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "events.h"
+#include "support/events.h"
 
 static _Atomic int busy; /* requests for the order "busy", which is not there for everybody */
 

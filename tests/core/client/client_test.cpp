@@ -1,15 +1,9 @@
-// The client over real sockets: sharing, closing, deadlines, interruption. The wire itself is checked in
-// tests/conformance.
+// The client over real sockets: sharing, closing, deadlines, interruption; forks are in fork_test.cpp. The wire itself is
+// checked in tests/conformance.
 #include "billcore/client.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -17,21 +11,17 @@
 #include "billcore/error.hpp"
 #include "billcore/webhook.hpp"
 #include "call/options.hpp"
-#include "http/trust.hpp"
+#include "support/errors.hpp"
 #include "support/server.hpp"
 
 namespace billcore {
 namespace {
 
+using test::demo;
+using test::error_of;
 using test::Sandbox;
 using test::ScriptedServer;
 using namespace std::chrono_literals;
-
-Subscription demo(const Client& client, const std::string& reference) {
-  auto found = client.subscriptions().list({reference, 1}).first();
-  EXPECT_TRUE(found) << reference;
-  return *found;
-}
 
 std::int64_t one_time_product(const Sandbox& sandbox) {
   const auto state = sandbox.client();
@@ -40,17 +30,6 @@ std::int64_t one_time_product(const Sandbox& sandbox) {
   }
   ADD_FAILURE() << "the sandbox has no one-time product";
   return 0;
-}
-
-template <typename Action>
-Error error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {ErrorCode::ok, ""};
 }
 
 TEST(Client, ChargeIsMadeOnceAndFoundAmongTheOrders) {
@@ -200,61 +179,6 @@ TEST(Client, AThrowingInterruptHookDoesNotHideThatAWriteLeft) {
   EXPECT_TRUE(write.detail().attempted_at);
 }
 
-// Connections of this process to a TCP port.
-int connections_to(int port) {
-  int count = 0;
-  for (int descriptor = 0; descriptor < 1024; ++descriptor) {
-    sockaddr_in peer{};
-    socklen_t size = sizeof peer;
-    if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &size) == 0 && peer.sin_family == AF_INET &&
-        ntohs(peer.sin_port) == port) {
-      ++count;
-    }
-  }
-  return count;
-}
-
-TEST(Client, WorksInAForkedChildAndInItsParent) {
-  auto& sandbox = Sandbox::fresh();
-  const auto& url = sandbox.base_url();
-  const int port = std::stoi(url.substr(url.find(':', 6) + 1));
-  const auto client = sandbox.client();
-  const auto id = demo(client, "demo-active").id();
-  const int before = connections_to(port);
-  ASSERT_GT(before, 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    const bool good = client.subscriptions().get(id).id() == id;
-    const int others = before - 1;  // of the test's own control client
-    _exit(!good ? 1 : connections_to(port) > others + 1 ? 2 : 0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: the child holds on to the parent's connections";
-  EXPECT_EQ(client.subscriptions().get(id).id(), id);
-  EXPECT_EQ(connections_to(port), before) << "the parent had to connect again";
-}
-
-TEST(Client, AForkedChildClosesNothingThatIsNotItsClients) {
-  auto& sandbox = Sandbox::fresh();
-  const auto client = sandbox.client();
-  const auto id = demo(client, "demo-active").id();
-  const pid_t child = fork();
-  if (child == 0) {
-    // As a daemon does: everything is closed, and the numbers are used for something else.
-    for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
-    std::vector<int> others;
-    for (int i = 0; i < 100; ++i) others.push_back(open("/dev/null", O_RDONLY));
-    const bool good = client.subscriptions().get(id).id() == id;
-    bool all_open = true;
-    for (const int other : others) all_open = all_open && fcntl(other, F_GETFD) >= 0;
-    _exit(!good ? 1 : all_open ? 0 : 2);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: a descriptor of the program's own was closed";
-}
-
 TEST(Client, KeyIsInNoErrorEvenWhenTheServerEchoesIt) {
   ScriptedServer server([](const std::string& head) {
     const auto at = head.find("X-API-KEY: ");
@@ -373,32 +297,6 @@ TEST(Client, OwnRequestsAreChecked) {
   RequestOptions body;
   body.json = "{";
   EXPECT_EQ(error_of([&] { client.request("POST", "/a", body); }).code(), ErrorCode::invalid_argument);
-}
-
-TEST(Trust, GivenThenEnvironmentThenTheUsualPlaces) {
-  const auto there = [](std::vector<std::string> paths) {
-    return [paths](const std::string& path) { return std::find(paths.begin(), paths.end(), path) != paths.end(); };
-  };
-  const auto found = detail::find_trust("/given.pem", "/env.pem", "/env.d", {}, there({}));
-  EXPECT_EQ(found.file, "/given.pem");
-  EXPECT_FALSE(found.folder);
-
-  const auto both = detail::find_trust({}, "/env.pem", "/env.d", {"/own.pem"}, there({"/env.pem", "/own.pem"}));
-  EXPECT_EQ(both.file, "/env.pem");
-  EXPECT_EQ(both.folder, "/env.d");
-  EXPECT_EQ(detail::find_trust({}, nullptr, "/a:/b", {}, there({})).folder, "/a:/b");
-  EXPECT_EQ(error_of([&] { (void)detail::find_trust({}, "/env.pem", nullptr, {}, there({})); }).code(),
-            ErrorCode::config);
-  EXPECT_EQ(error_of([&] { (void)detail::find_trust({}, "", "/env.d", {}, there({})); }).code(), ErrorCode::config);
-
-  EXPECT_EQ(detail::find_trust({}, "", "", {"/own.pem"}, there({"/own.pem", "/etc/ssl/cert.pem"})).file, "/own.pem");
-  EXPECT_EQ(detail::find_trust({}, nullptr, nullptr, {"/own.pem"}, there({"/etc/ssl/cert.pem"})).file,
-            "/etc/ssl/cert.pem");
-  const auto none = error_of([&] { (void)detail::find_trust({}, nullptr, nullptr, {"/own.pem"}, there({})); });
-  EXPECT_EQ(none.code(), ErrorCode::config);
-  for (const char* place : {"/own.pem", "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"}) {
-    EXPECT_NE(none.message().find(place), std::string::npos) << none.message();
-  }
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "client.h"
+#include "support/client.h"
 
 enum { pages = 20, per_page = 3, records = pages * per_page };
 

@@ -1,7 +1,7 @@
 /* Verifiers: freshness and its clock, streams, counts, explain; what the conformance driver cannot say. */
 #include <string.h>
 
-#include "events.h"
+#include "support/events.h"
 
 static const char body_text[] = "{\"id\":1,\"name\":\"order.paid\",\"created_at\":\"2025-04-25T12:00:00Z\"}";
 #define NOON INT64_C(1745582400000000)

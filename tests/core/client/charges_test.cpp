@@ -10,12 +10,14 @@
 
 #include "billcore/client.hpp"
 #include "billcore/error.hpp"
+#include "support/errors.hpp"
 #include "support/server.hpp"
 
 namespace billcore {
 namespace {
 
 using namespace std::chrono_literals;
+using test::error_of;
 using test::ScriptedServer;
 using Texts = std::vector<std::string>;
 
@@ -39,15 +41,6 @@ Error charge_error(std::string method, std::string path, std::optional<Instant> 
   detail.attempted_at = attempted_at;
   detail.outcome_unknown = outcome_unknown;
   return {ErrorCode::outcome_unknown, "unknown", std::move(detail)};
-}
-
-Error error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  return {ErrorCode::ok, "no error"};
 }
 
 std::string order(const std::string& id, const std::string& created_at) {

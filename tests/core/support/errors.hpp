@@ -1,0 +1,23 @@
+// The error that something is meant to throw.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "billcore/error.hpp"
+
+namespace billcore::test {
+
+template <typename Action>
+Error error_of(Action&& action) {
+  try {
+    std::forward<Action>(action)();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {ErrorCode::ok, ""};
+}
+
+}  // namespace billcore::test
