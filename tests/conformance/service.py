@@ -5,24 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
+
+from support.answer import Answer
 
 Json = Any
 _HOLE = re.compile(r"\{([^{}]+)\}")
 _KEYS = {"none": None, "empty": "", "wrong": "key_of_nobody_at_all"}
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    headers: dict[str, str]  # names in lower case
-    text: str
-
-    @property
-    def json(self) -> Json:
-        return json.loads(self.text)
 
 
 def look_up(names: Json, path: str) -> Json:
@@ -72,7 +62,7 @@ class Service:
         self.writes += method != "GET"
         self._connection.request(method, self._prefix + path + (f"?{query}" if query else ""), data, headers)
         response = self._connection.getresponse()
-        return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read().decode())
+        return Answer.read(response)
 
     def pages(self, path: str, query: str = "") -> list[Json]:
         """All pages of a list, asked for by number."""

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from support.answer import Answer
+
 from .fixtures import wire_cases
-from .service import Answer, Service, fill, fill_text, look_up, set_up
+from .service import Service, fill, fill_text, look_up, set_up
 from .shapes import Shapes, page_differences, sort_differences
 
 SHAPES = Shapes()

@@ -14,7 +14,7 @@ import h2.errors
 import h2.events
 import h2.exceptions
 
-from .proxy import Answer, Connection, Gone, Proxy, Seen, ask
+from .proxy import Connection, Gone, Proxy, RawAnswer, Seen, ask
 
 Codes = h2.errors.ErrorCodes
 
@@ -30,7 +30,7 @@ class Stream:
         self.seen = seen
         self.stopped = connection.proxy.stopped
 
-    def forward(self) -> Answer:
+    def forward(self) -> RawAnswer:
         self.seen.forwarded = True
         return ask(self._connection.proxy.upstream, self._request)
 
@@ -38,7 +38,7 @@ class Stream:
         self._wire.send_headers(self._number, [(":status", str(status)), *headers], end_stream=end)
         self._connection.flush()
 
-    def send_answer_head(self, answer: Answer, *, length: bool = True) -> None:
+    def send_answer_head(self, answer: RawAnswer, *, length: bool = True) -> None:
         """length: with its Content-Length."""
         first, *lines = answer.head.decode("latin-1").split("\r\n")[:-2]
         named = [line.partition(": ") for line in lines]

@@ -27,7 +27,7 @@ def serve_each(listener: socket.socket, serve: Callable[[socket.socket], None]) 
 
 
 @dataclass(frozen=True)
-class Answer:
+class RawAnswer:
     """The sandbox's answer, as it came."""
 
     head: bytes  # with the empty line
@@ -79,7 +79,7 @@ class Exchange:
             self._request = self._connection.read_request()
         return self._request
 
-    def forward(self) -> Answer:
+    def forward(self) -> RawAnswer:
         """Let the sandbox do the work; its answer goes nowhere unless it is sent."""
         request = self.read()
         self.seen.forwarded = True
@@ -117,7 +117,7 @@ def _some(sock: socket.socket) -> bytes:
     return chunk
 
 
-def ask(address: tuple[str, int], request: bytes) -> Answer:
+def ask(address: tuple[str, int], request: bytes) -> RawAnswer:
     """The sandbox's answer to a request as it is sent in HTTP/1.1."""
     with socket.create_connection(address, timeout=GENEROUS) as upstream:
         upstream.sendall(request)
@@ -127,7 +127,7 @@ def ask(address: tuple[str, int], request: bytes) -> Answer:
         head, _, body = received.partition(b"\r\n\r\n")
         while len(body) < content_length(head):
             body += _some(upstream)
-    return Answer(head + b"\r\n\r\n", body)
+    return RawAnswer(head + b"\r\n\r\n", body)
 
 
 def content_length(head: bytes) -> int:

@@ -22,7 +22,7 @@ import billcore
 
 from . import steps
 from .certificates import Certificates
-from .proxy import GENEROUS, Answer, Exchange, Step, passing, serve_each
+from .proxy import GENEROUS, Exchange, RawAnswer, Step, passing, serve_each
 from .scene import Scene, World
 from .test_answers import OK
 from .test_async import call
@@ -95,7 +95,7 @@ def behind(kind: str, stray: bytes) -> Step:
     """`stray` right behind an answer. kind: how that answer says where it ends, and how its bytes travel."""
 
     def step(exchange: Exchange) -> None:
-        found: Answer = exchange.forward()
+        found: RawAnswer = exchange.forward()
         as_chunks = found.with_headers(Content_Length=None, Transfer_Encoding="chunked")
         pieces = {
             "length": (found.raw + stray, b""),

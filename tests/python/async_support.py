@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
@@ -18,11 +15,11 @@ import uvloop
 
 import billcore
 from conformance.server import Reply, Request, Script, ScriptedServer
+from support.waiting import GENEROUS, until_awaited
 
 from .support import ACCOUNT, API_KEY
 
 T = TypeVar("T")
-GENEROUS = 60.0  # seconds for what takes a moment
 UNSENT = 0.2  # seconds in which a request that must not come would have come
 
 
@@ -92,42 +89,10 @@ def silent(_: Request) -> Reply:
     return Reply(raw=b"", ending="hang")
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Lets the loop go on until the condition holds."""
-    deadline = time.monotonic() + GENEROUS
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        await asyncio.sleep(0.005)
-
-
 async def asked(server: ScriptedServer, count: int = 1) -> None:
     """Until the server has got so many requests."""
-    await until(lambda: len(server.requests) >= count)
-
-
-def eventually(condition: Callable[[], bool]) -> bool:
-    """Outside of a loop: does it come to hold?"""
-    deadline = time.monotonic() + GENEROUS
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
+    await until_awaited(lambda: len(server.requests) >= count)
 
 
 def descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
-
-
-def run_program(
-    code: str, *arguments: str, flags: tuple[str, ...] = (), **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """Runs code in an interpreter of its own that finds the same package."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__)))
-    return subprocess.run(
-        [sys.executable, *flags, "-c", code, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": here, **environment},
-        timeout=2 * GENEROUS,
-    )

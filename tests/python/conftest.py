@@ -13,6 +13,7 @@ from hypothesis import settings
 import billcore
 from conformance.server import Script, ScriptedServer
 
+from .fork_support import Scene, answer
 from .support import ACCOUNT, API_KEY
 
 # Machines are noisy: how long an example takes says nothing.
@@ -55,3 +56,11 @@ def serve() -> Iterator[Serve]:
             return server, client
 
         yield start
+
+
+@pytest.fixture(params=["http", "tls"])
+def scene(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[Scene]:
+    """For programs that fork."""
+    context, bundle = tls if request.param == "tls" else (None, "")
+    with ScriptedServer(answer, tls=context) as server:
+        yield Scene(server, bundle)

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from .support import child_environment
-
-GENEROUS = 60.0  # seconds, which only a broken run needs
+from support.children import child_environment
+from support.waiting import GENEROUS
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 import billcore
 from billcore import webhooks
-from conformance.server import Reply, json_reply
+from conformance.server import Reply, Request, json_reply
+from support.children import child_environment
 
 T = TypeVar("T")
 ACCOUNT = "/0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
@@ -98,6 +99,11 @@ def page(items: list[Any], number: int, last: int, total: int | None = None, **m
     return json_reply({"data": items, "pagination": pagination}, **more)
 
 
+def number_of(request: Request) -> int:
+    """The page that is asked for."""
+    return int(request.target.split("page=")[1].split("&")[0])
+
+
 def sign(body: bytes, secret: str = SECRET) -> str:
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
@@ -139,22 +145,27 @@ def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[thre
     return threads
 
 
-def child_environment(**more: str) -> dict[str, str]:
-    """With this, a fresh interpreter finds the same package."""
-    return {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__))), **more}
-
-
 def measured_environment() -> dict[str, str]:
     """The same for a program that measures its memory: AddressSanitizer keeps what is freed for a while."""
     return child_environment(ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")
 
 
-def run_python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
-    """Runs code in a fresh interpreter that finds the same package; returns what it printed."""
-    environment = environment or child_environment()
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, timeout=300
+def run_program(
+    code: str, *arguments: str, flags: Sequence[str] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs code in a fresh interpreter that finds the same package."""
+    return subprocess.run(
+        [sys.executable, *flags, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        env=child_environment(**environment),
+        timeout=300,
     )
+
+
+def run_python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
+    """The same with code that must end well; returns what it printed."""
+    done = run_program(code, *arguments, **(environment or {}))
     assert done.returncode == 0, done.stderr
     return done.stdout
 

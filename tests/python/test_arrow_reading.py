@@ -18,10 +18,11 @@ import pytest
 
 import billcore
 from conformance.server import Reply, ScriptedServer, json_reply
+from support.children import child_environment
 
 from .arrow_support import READERS, read_pyarrow
 from .conftest import Serve
-from .support import ACCOUNT, API_KEY, ORDER, child_environment, page
+from .support import ACCOUNT, API_KEY, ORDER, page
 from .test_import import new_modules
 from .test_prefetch import PER_PAGE, Book, reading
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -15,18 +14,10 @@ import pytest
 
 import billcore
 from conformance.server import Reply, Request, SilentListener
+from support.children import child_environment
+from support.waiting import GENEROUS, until_awaited
 
-from .async_support import (
-    GENEROUS,
-    UNSENT,
-    Gate,
-    Run,
-    asked,
-    each_loop,
-    serving,
-    silent,
-    until,
-)
+from .async_support import UNSENT, Gate, Run, asked, each_loop, serving, silent
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page
 
 MAYBE = "POST /subscription/s/cancel: interrupted after it was sent; it may or may not have happened"
@@ -112,7 +103,7 @@ def test_after_it_was_sent(run: Run, call: Callable[[Any], Any]) -> None:
             await asked(server)
             task.cancel()
             assert await ends_cancelled(task) == notes_of(call)
-            await until(lambda: server.ended == 1)
+            await until_awaited(lambda: server.ended == 1)
             assert (await client.subscriptions.get("s")).id == "sub_1"
             await client.close()
 
@@ -132,7 +123,7 @@ def test_within_the_answer(run: Run, call: Callable[[Any], Any]) -> None:
             await asyncio.sleep(0.05)
             task.cancel()
             assert await ends_cancelled(task) == notes_of(call)
-            await until(lambda: server.ended == 1)
+            await until_awaited(lambda: server.ended == 1)
             await client.close()
 
         run(main())
@@ -276,7 +267,7 @@ def test_a_chain_of_timeouts(run: Run) -> None:
             with pytest.raises(billcore.OutcomeUnknownError):
                 async with asyncio.timeout(GENEROUS):
                     await client.subscriptions.cancel("s", timeout=0.1)
-            await until(lambda: server.ended == server.connections == 3)
+            await until_awaited(lambda: server.ended == server.connections == 3)
             await client.close()
 
         run(main())
@@ -297,7 +288,7 @@ def test_a_task_group_that_fails(run: Run) -> None:
                     await asked(server, 5)
                     group.create_task(client.orders.get("none"))
             assert caught.group_contains(billcore.NotFoundError) and all(task.cancelled() for task in tasks)
-            await until(lambda: server.ended == 5)
+            await until_awaited(lambda: server.ended == 5)
             await client.close()
 
         run(main())
@@ -351,13 +342,12 @@ except KeyboardInterrupt as error:
 @pytest.mark.parametrize("kind", ["read", "list", "write"])
 def test_ctrl_c(loop: str, kind: str) -> None:
     with serving(silent) as (server, _):
-        here = os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__)))
         process = subprocess.Popen(
             [sys.executable, "-c", CALLER, server.url + ACCOUNT, API_KEY, loop, kind],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": here},
+            env=child_environment(),
         )
         try:
             deadline = time.monotonic() + GENEROUS

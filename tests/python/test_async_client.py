@@ -15,14 +15,7 @@ import pytest
 import billcore
 from conformance.server import Reply, ScriptedServer, json_reply
 
-from .async_support import (
-    RUNNERS,
-    UNSENT,
-    Run,
-    each_loop,
-    new_client,
-    serving,
-)
+from .async_support import RUNNERS, UNSENT, Run, each_loop, new_client, serving
 from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, page
 
 # Every operation, with a good answer.

@@ -15,23 +15,10 @@ import uvloop
 import billcore
 from conformance.server import Reply, Request, ScriptedServer
 from faults.certificates import Certificates
+from support.waiting import until, until_awaited
 
-from .async_support import (
-    RUNNERS,
-    Gate,
-    Run,
-    WatchedServer,
-    asked,
-    descriptors,
-    each_loop,
-    eventually,
-    new_client,
-    run_program,
-    serving,
-    silent,
-    until,
-)
-from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page
+from .async_support import RUNNERS, Gate, Run, WatchedServer, asked, descriptors, each_loop, new_client, serving, silent
+from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page, run_program
 from .test_leaks import answer, check, measures
 
 
@@ -90,7 +77,7 @@ def test_close_gives_back_every_descriptor(run: Run) -> None:
             await use(client)
             assert descriptors() > before
             await client.close()
-            await until(lambda: descriptors() == before)
+            await until_awaited(lambda: descriptors() == before)
 
         run(main())
 
@@ -106,7 +93,7 @@ def test_close_with_a_call_that_is_cancelled_later(run: Run) -> None:
             await client.close()
             task.cancel()
             await asyncio.wait([task])
-            await until(lambda: descriptors() == before)
+            await until_awaited(lambda: descriptors() == before)
 
         run(main())
 
@@ -127,17 +114,17 @@ def test_without_close_nothing_is_left_either(run: Run) -> None:
 
         run(main())  # the loop itself may open something for good
         gc.collect()
-        assert eventually(lambda: server.ended == server.connections)
+        until(lambda: server.ended == server.connections)
         before = descriptors()
         run(main())
         gc.collect()
-        assert eventually(lambda: descriptors() == before)
+        until(lambda: descriptors() == before)
 
         async def goes_on() -> None:
             within = descriptors()
             await use(new_client(server))
             gc.collect()
-            await until(lambda: descriptors() == within)
+            await until_awaited(lambda: descriptors() == within)
 
         run(goes_on())
 
@@ -156,7 +143,7 @@ def test_a_call_that_is_never_resumed(run: Run) -> None:
                 warnings.simplefilter("error")
                 del call
                 gc.collect()
-            await until(lambda: server.ended == 1)
+            await until_awaited(lambda: server.ended == 1)
             await client.close()
 
         run(main())
@@ -186,7 +173,7 @@ def test_a_client_that_only_its_call_knows(run: Run) -> None:
             assert len(caught.value.__notes__) == 1
             del task, caught
             gc.collect()
-            await until(lambda: server.ended == 3)
+            await until_awaited(lambda: server.ended == 3)
 
         run(main())
 
@@ -206,7 +193,7 @@ def test_a_task_that_nobody_keeps_goes_on(run: Run) -> None:
             await asked(server)
             gc.collect()
             gate.open()
-            await until(lambda: bool(ended))
+            await until_awaited(lambda: bool(ended))
             await client.close()
 
         run(main())
@@ -227,8 +214,8 @@ def test_what_a_loop_left_behind_is_garbage(run: Run) -> None:
         loop.close()
         del loop, client
         gc.collect()
-        assert eventually(lambda: server.ended == 3)
-        assert eventually(lambda: descriptors() <= before)
+        until(lambda: server.ended == 3)
+        until(lambda: descriptors() <= before)
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])

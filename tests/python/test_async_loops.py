@@ -13,15 +13,8 @@ import pytest
 import billcore
 from conformance.server import Reply, Request
 
-from .async_support import (
-    RUNNERS,
-    Run,
-    each_loop,
-    run_program,
-    serving,
-    silent,
-)
-from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, in_threads
+from .async_support import RUNNERS, Run, each_loop, serving, silent
+from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, in_threads, run_program
 
 # The ways of asyncio.
 

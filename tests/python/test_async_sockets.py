@@ -8,8 +8,9 @@ import warnings
 from typing import Any
 
 from conformance.server import Reply, Request
+from support.waiting import until
 
-from .async_support import Run, descriptors, each_loop, eventually, serving
+from .async_support import Run, descriptors, each_loop, serving
 from .support import ORDER, SUBSCRIPTION, data, page
 
 
@@ -30,12 +31,12 @@ def test_ended_loops_give_back_their_sockets(run: Run) -> None:
 
         run(calls())
         gc.collect()
-        assert eventually(lambda: server.ended == server.connections)
+        until(lambda: server.ended == server.connections)
         before = descriptors()
         for _ in range(100):
             run(calls())
         gc.collect()
-        assert eventually(lambda: descriptors() <= before), "the server's own sockets included"
+        until(lambda: descriptors() <= before)  # the server's own sockets included
         assert len(kept) == 101
 
 
@@ -50,7 +51,7 @@ def test_a_loop_that_is_never_closed_gives_back_its_sockets_when_it_goes() -> No
                 del loop
                 gc.collect()
         assert server.connections == 5
-        assert eventually(lambda: server.ended == 5)
+        until(lambda: server.ended == 5)
 
 
 @each_loop

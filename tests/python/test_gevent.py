@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from conformance.server import Reply, Request, ScriptedServer
+from support.waiting import GENEROUS
 
-from .gunicorn_support import GENEROUS, gunicorn
+from .gunicorn_support import gunicorn
 from .support import ACCOUNT, API_KEY, ORDER, data, page
 
 AT_ONCE = 6  # charges that the service holds back until all of them have come

@@ -14,8 +14,8 @@ import pytest
 import billcore
 from conformance.server import Reply, Request, Script, ScriptedServer, json_reply
 
-from .async_support import RUNNERS, Run, each_loop, run_program, serving, silent
-from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, in_threads, page
+from .async_support import RUNNERS, Run, each_loop, serving, silent
+from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, in_threads, page, run_program
 
 KINDS = ("blocking", *RUNNERS)
 each_kind = pytest.mark.parametrize("kind", KINDS)

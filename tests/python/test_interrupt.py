@@ -15,9 +15,10 @@ import pytest
 
 import billcore
 from conformance.server import FullListener, Reply, Request, Script, SilentListener, closed_port
+from support.children import child_environment
 
 from .conftest import Serve
-from .support import ACCOUNT, API_KEY, SUBSCRIPTION, child_environment, data, page
+from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, page
 
 CALLER = """
 import signal, sys, billcore

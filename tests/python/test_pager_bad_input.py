@@ -17,16 +17,13 @@ import pytest
 
 import billcore
 from conformance.server import Reply, Request, ScriptedServer, json_reply
+from support.children import child_environment
 
-from .support import ACCOUNT, API_KEY, ORDER, child_environment, page
+from .support import ACCOUNT, API_KEY, ORDER, number_of, page
 
 PATH = "GET /subscription/s/orders?page="
 BILLION = 1_000_000_000
 Kind = Literal["blocking", "awaited"]
-
-
-def number_of(request: Request) -> int:
-    return int(request.target.split("page=")[1].split("&")[0])
 
 
 def good(number: int, pages: int) -> Reply:

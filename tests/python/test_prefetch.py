@@ -13,13 +13,9 @@ import pytest
 import billcore
 from conformance.server import Reply, Request, ScriptedServer
 
-from .support import ACCOUNT, API_KEY, ORDER, page
+from .support import ACCOUNT, API_KEY, ORDER, number_of, page
 
 PER_PAGE = 3
-
-
-def number_of(request: Request) -> int:
-    return int(request.target.split("page=")[1].split("&")[0])
 
 
 class Book:

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from conformance.server import Reply, Request, ScriptedServer, json_reply
+from support.children import child_environment
 
-from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, child_environment, data, page, run_together
+from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page, run_together
 
 GENEROUS = 150  # seconds, which only a broken run needs
 

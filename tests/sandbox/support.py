@@ -1,12 +1,10 @@
-"""What the tests share: a plain HTTP client, a webhook receiver, and a wait for conditions. Standard library only."""
+"""What the tests share: a plain HTTP client and a webhook receiver. Standard library only."""
 
 from __future__ import annotations
 
 import http.client
 import json
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -14,32 +12,8 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from billcore.testing import Account, Sandbox
-
-GENEROUS = 30.0
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def data(self) -> Any:
-        return self.json["data"]
-
-    @property
-    def code(self) -> str:
-        """The code of an error object; the object must have nothing else."""
-        assert list(self.json) == ["error"]
-        assert sorted(self.json["error"]) == ["code", "message"]
-        assert all(isinstance(text, str) and text for text in self.json["error"].values())
-        return str(self.json["error"]["code"])
-
+from support.answer import Answer
+from support.waiting import GENEROUS, until
 
 UNSET: Any = object()
 
@@ -76,7 +50,7 @@ class Service:
             wanted = {name: value for name, value in sent.items() if value != ""}
             connection.request(method, self.root + path, raw, wanted)
             response = connection.getresponse()
-            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+            return Answer.read(response)
         finally:
             connection.close()
 
@@ -163,14 +137,3 @@ class Receiver:
         """The requests received, once there are at least `count`."""
         until(lambda: len(self.received) >= count)
         return self.received
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    """Wait until `condition` is true; returns its value. The deadline is generous: it only ends a broken run."""
-    deadline = time.monotonic() + GENEROUS
-    while True:
-        value = condition()
-        if value:
-            return value
-        assert time.monotonic() < deadline, "the condition did not come true"
-        time.sleep(0.01)

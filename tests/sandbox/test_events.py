@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from billcore.testing import Control, ControlError, Sandbox
-from sandbox.support import Receiver, Service, account, until
+from sandbox.support import Receiver, Service, account
+from support.waiting import until
 
 SECRET = "0123456789abcdefghijklmnopqrstuv"
 

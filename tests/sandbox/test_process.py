@@ -18,7 +18,8 @@ import pytest
 
 from billcore import testing
 from billcore.testing import Sandbox, SandboxError
-from sandbox.support import GENEROUS, Receiver, account, until
+from sandbox.support import Receiver, account
+from support.waiting import GENEROUS, until
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,9 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,8 +22,10 @@ import pytest
 import billcore
 from billcore import webhooks
 from billcore.testing import Delivery, Sandbox
+from support.answer import Answer
+from support.children import child_environment
+from support.waiting import GENEROUS
 
-GENEROUS = 60.0
 SECRET = "0123456789abcdefghijklmnopqrstuv"
 FORMER = "former-former-former-former-0000"
 OTHER = "z" * 32
@@ -76,12 +76,6 @@ def signature_refused(reason: str, text: str = "") -> Iterator[None]:
     assert (caught.value.reason, caught.value.http_status) == (reason, statuses[reason])
 
 
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    text: str
-
-
 def post(
     port: int, body: bytes | Iterator[bytes], headers: Sequence[tuple[str, str]] = (), path: str = "/webhooks"
 ) -> Answer:
@@ -98,7 +92,7 @@ def post(
             connection.putheader("Transfer-Encoding", "chunked")
         connection.endheaders(body, encode_chunked=chunked)
         response = connection.getresponse()
-        return Answer(response.status, response.read().decode())
+        return Answer.read(response)
     finally:
         connection.close()
 
@@ -112,16 +106,9 @@ def post_head(port: int, length: int, sent: bytes = b"", path: str = "/webhooks"
         connection.putheader(HEADER, SIGNATURE)
         connection.endheaders(sent)
         response = connection.getresponse()
-        return Answer(response.status, response.read().decode())
+        return Answer.read(response)
     finally:
         connection.close()
-
-
-def child_environment(**more: str) -> dict[str, str]:
-    """A child must find the same billcore as this process, however that was found here."""
-    package = str(Path(os.path.abspath(billcore.__file__)).parent.parent)
-    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1", **more}
 
 
 class ServerProcess:
@@ -136,7 +123,7 @@ class ServerProcess:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", *(part.format(fd=number) for part in command)],
                 cwd=folder,
-                env=child_environment(WEBHOOK_SECRET=secret),
+                env=child_environment(WEBHOOK_SECRET=secret, PYTHONUNBUFFERED="1"),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
                 stderr=subprocess.STDOUT,
@@ -206,11 +193,3 @@ def deliver_events(sandbox: Sandbox, url: str) -> list[Delivery]:
         client.subscriptions.charge(subscription.id, product_id=product.id, amount=1500)
     sandbox.control.test_hook(data={"note": "Åse €"})
     return sandbox.control.wait_for_deliveries(GENEROUS)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Waits for something that a child process is about to do; the deadline only ends a broken run."""
-    deadline = time.monotonic() + GENEROUS
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)

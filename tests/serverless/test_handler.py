@@ -15,6 +15,7 @@ import pytest
 
 from billcore import webhooks
 from billcore.testing import Sandbox
+from support.children import child_environment
 
 from .gateways import SHAPES, gateway_event
 from .support import (
@@ -25,7 +26,6 @@ from .support import (
     SECRET,
     SIGNATURE,
     TEST_HOOKS,
-    child_environment,
     deliver_events,
     event_line,
     event_lines,

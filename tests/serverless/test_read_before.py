@@ -14,21 +14,9 @@ import pytest
 from django.core.servers.basehttp import WSGIRequestHandler, WSGIServer
 from werkzeug.serving import make_server
 
-from .support import (
-    APPS,
-    BODY,
-    GENEROUS,
-    GUNICORN,
-    HEADER,
-    SECRET,
-    SIGNATURE,
-    UVICORN,
-    Answer,
-    ServerProcess,
-    load,
-    post,
-    until,
-)
+from support.waiting import GENEROUS, until
+
+from .support import APPS, BODY, GUNICORN, HEADER, SECRET, SIGNATURE, UVICORN, ServerProcess, load, post
 
 SIGNED = [(HEADER, SIGNATURE)]
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
@@ -48,7 +36,7 @@ def expect_refusals(
 
 def expect_events(port: int) -> None:
     for name in ("once", "instead"):
-        assert post(port, BODY, SIGNED, f"/{name}") == Answer(200, "order.paid")
+        assert post(port, BODY, SIGNED, f"/{name}").told == (200, "order.paid")
 
 
 def half_body(port: int, path: str) -> socket.socket:

@@ -10,12 +10,13 @@ import pytest
 
 from billcore import webhooks
 from billcore.testing import Sandbox
+from support.children import child_environment
+from support.waiting import GENEROUS, until
 
 from .support import (
     BODY,
     EXAMPLES,
     FORMER,
-    GENEROUS,
     GUNICORN,
     HEADER,
     OTHER,
@@ -23,15 +24,12 @@ from .support import (
     SIGNATURE,
     TEST_HOOKS,
     UVICORN,
-    Answer,
     ServerProcess,
-    child_environment,
     deliver_events,
     event_line,
     event_lines,
     post,
     post_head,
-    until,
 )
 
 SIGNED = [(HEADER, SIGNATURE)]
@@ -70,30 +68,30 @@ def test_deliveries_of_a_stranger_are_refused(server: ServerProcess, stranger: S
 
 
 def test_answers(server: ServerProcess) -> None:
-    assert post(server.port, BODY, SIGNED) == Answer(200, "")
-    assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, FORMER))]) == Answer(200, "")
-    assert post(server.port, iter([BODY[:7], BODY[7:]]), SIGNED) == Answer(200, "")
-    assert post(server.port, BODY + b" ", SIGNED) == Answer(401, "mismatch")
-    assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, OTHER))]) == Answer(401, "mismatch")
-    assert post(server.port, b"", SIGNED) == Answer(401, "mismatch")
-    assert post(server.port, BODY) == Answer(401, "missing")
-    assert post(server.port, BODY, [(HEADER, SIGNATURE.upper())]) == Answer(400, "malformed")
-    assert post(server.port, BODY, [*SIGNED, (HEADER, "0" * 64)]) == Answer(400, "malformed")
+    assert post(server.port, BODY, SIGNED).told == (200, "")
+    assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, FORMER))]).told == (200, "")
+    assert post(server.port, iter([BODY[:7], BODY[7:]]), SIGNED).told == (200, "")
+    assert post(server.port, BODY + b" ", SIGNED).told == (401, "mismatch")
+    assert post(server.port, BODY, [(HEADER, webhooks.sign(BODY, OTHER))]).told == (401, "mismatch")
+    assert post(server.port, b"", SIGNED).told == (401, "mismatch")
+    assert post(server.port, BODY).told == (401, "missing")
+    assert post(server.port, BODY, [(HEADER, SIGNATURE.upper())]).told == (400, "malformed")
+    assert post(server.port, BODY, [*SIGNED, (HEADER, "0" * 64)]).told == (400, "malformed")
 
 
 @pytest.mark.parametrize("body", TEST_HOOKS)
 def test_only_the_name_of_a_test_hook_is_read(server: ServerProcess, body: bytes) -> None:
     before = len(event_lines(server.output()))
-    assert post(server.port, body, [(HEADER, webhooks.sign(body, SECRET))]) == Answer(200, "")
+    assert post(server.port, body, [(HEADER, webhooks.sign(body, SECRET))]).told == (200, "")
     assert event_lines(server.output())[before:] == [("test.hook", "")]
 
 
 def test_large_bodies(server: ServerProcess) -> None:
     whole = BODY + b" " * (MIB - len(BODY))
-    assert post(server.port, whole, [(HEADER, webhooks.sign(whole, SECRET))]) == Answer(200, "")
+    assert post(server.port, whole, [(HEADER, webhooks.sign(whole, SECRET))]).told == (200, "")
     # The answer comes though the body does not.
-    assert post_head(server.port, MIB + 1) == Answer(413, "body_too_large")
-    assert post(server.port, iter([whole, b" "]), SIGNED) == Answer(413, "body_too_large")
+    assert post_head(server.port, MIB + 1).told == (413, "body_too_large")
+    assert post(server.port, iter([whole, b" "]), SIGNED).told == (413, "body_too_large")
 
 
 def test_a_signed_body_that_is_no_event(server: ServerProcess) -> None:

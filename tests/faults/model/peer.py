@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import steps
 from ..certificates import Certificates
-from ..proxy import GENEROUS, Answer, Connection, Exchange, Gone, Proxy, Seen, Step
+from ..proxy import GENEROUS, Connection, Exchange, Gone, Proxy, RawAnswer, Seen, Step
 from .service import Asked, Service, parse
 
 MOST_CONNECTIONS = 1000
@@ -196,7 +196,7 @@ class DrawnExchange(Exchange):
         self.asked = asked
         self._service = connection.proxy.service
 
-    def forward(self) -> Answer:
+    def forward(self) -> RawAnswer:
         return self._service.act(self.asked)
 
 

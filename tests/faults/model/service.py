@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import billcore
 
-from ..proxy import Answer
+from ..proxy import RawAnswer
 
 ROOT = "/acct"
 PER_PAGE = 4
@@ -61,10 +61,10 @@ def head_of(status: int, body: bytes, mark: int, *more: str) -> bytes:
     return "\r\n".join([*lines, f"X-Request-Id: {mark}", *more, "", ""]).encode()
 
 
-def refusal(status: int, asked: Asked, *more: str) -> Answer:
+def refusal(status: int, asked: Asked, *more: str) -> RawAnswer:
     """An error that names its request."""
     body = json.dumps({"error": {"code": "drawn", "message": f"for {asked.mark}"}}).encode()
-    return Answer(head_of(status, body, asked.mark, *more), body)
+    return RawAnswer(head_of(status, body, asked.mark, *more), body)
 
 
 class Service:
@@ -77,12 +77,12 @@ class Service:
         self._at_first: dict[int, list[str]] = {}
         self._lock = threading.Lock()
 
-    def act(self, asked: Asked) -> Answer:
+    def act(self, asked: Asked) -> RawAnswer:
         with self._lock:
             if asked.is_write:
                 self.effects[asked.what, asked.mark] += 1
             body = json.dumps(self._page(asked) if asked.what == "list" else {"data": self._record(asked)}).encode()
-        return Answer(head_of(200, body, asked.mark), body)
+        return RawAnswer(head_of(200, body, asked.mark), body)
 
     def orders(self, mark: int) -> tuple[list[str], list[str]]:
         """Of a list that was asked for: what it held at first, and what it holds."""

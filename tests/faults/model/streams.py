@@ -21,7 +21,7 @@ import h2.exceptions
 
 from .. import http2
 from ..http2 import Codes, Http2Connection, Stream
-from ..proxy import GENEROUS, Answer, Gone, Seen
+from ..proxy import GENEROUS, Gone, RawAnswer, Seen
 from ..test_floods import FLOODS, frame
 from .acts import drawn_status
 from .peer import Act, Drawn
@@ -43,7 +43,7 @@ class DrawnStream(Stream):
         self.number = number
         self.body = b'{"data":{}}'  # of its answer
 
-    def forward(self) -> Answer:
+    def forward(self) -> RawAnswer:
         answer = self.peer.proxy.service.act(self.asked)
         self.body = answer.body
         return answer

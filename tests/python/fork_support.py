@@ -1,0 +1,107 @@
+"""Programs that fork, a server for them, and who has sent it what over which connection."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import defaultdict
+
+from conformance.server import Reply, Request, ScriptedServer
+from support.children import child_environment
+from support.waiting import GENEROUS
+
+from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, page
+
+PREAMBLE = """
+import gc, os, sys, threading, traceback
+import billcore
+
+options = dict(base_url=sys.argv[1], api_key=sys.argv[2], ca_bundle=sys.argv[3] or None, max_retries=0, timeout=60)
+
+def get(client, name):
+    assert client.subscriptions.get(name).id == name
+
+def fork(work, *args):
+    child = os.fork()
+    if child != 0:
+        return child
+    status = 1
+    try:
+        work(*args)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+def join(*children):
+    for child in children:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+def descriptors():
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            found.add(os.readlink("/proc/self/fd/" + number))
+        except FileNotFoundError:  # the one that read the folder
+            pass
+    return found
+
+def connections():
+    # Established ones. libcurl also has pairs of sockets of its own, which a child inherits and which hold up nobody.
+    with open("/proc/self/net/tcp") as table:
+        inodes = {line.split()[9] for line in table if line.split()[3] == "01"}
+    return {name for name in descriptors() if name.startswith("socket:") and name[8:-1] in inodes}
+"""
+
+
+class Scene:
+    """A server, over TLS or not, and who has sent what over which connection."""
+
+    def __init__(self, server: ScriptedServer, bundle: str) -> None:
+        self.server = server
+        self._bundle = bundle
+
+    @property
+    def arguments(self) -> list[str]:
+        return [self.server.url + ACCOUNT, API_KEY, self._bundle]
+
+    def run(self, code: str) -> str:
+        """Runs a program; it must end well, and say nothing on stderr."""
+        done = subprocess.run(
+            [sys.executable, "-W", "error::ResourceWarning", "-c", PREAMBLE + code, *self.arguments],
+            capture_output=True,
+            text=True,
+            env=child_environment(),
+            timeout=GENEROUS,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    def by_sender(self) -> dict[str, list[int]]:
+        """The connection of each request, by the first part of the name that was asked for."""
+        senders: dict[str, list[int]] = defaultdict(list)
+        for request in self.server.requests:
+            senders[name_in(request).split("-")[0]].append(request.connection)
+        return senders
+
+    def expect(self, **requests: int) -> None:
+        """These senders, with so many requests each, each over one connection, which is its own."""
+        senders = self.by_sender()
+        assert {name: len(connections) for name, connections in senders.items()} == requests
+        assert all(len(set(connections)) == 1 for connections in senders.values()), senders
+        assert self.server.connections == len(requests), senders
+
+
+def name_in(request: Request) -> str:
+    return request.target.split("/subscription/")[1].split("/")[0].split("?")[0]
+
+
+def answer(request: Request) -> Reply:
+    if "/orders?" in request.target:
+        number = int(request.target.split("page=")[1])
+        if "/many/" in request.target:
+            return page([{"id": number * 2}, {"id": number * 2 + 1}], number, 60, delay=0.005)
+        return page([{"id": f"{number}a"}, {"id": f"{number}b"}], number, 4)
+    delay = 0.02 if "slow" in request.target else 0.0
+    return data({**SUBSCRIPTION, "id": name_in(request)}, delay=delay)

@@ -1,0 +1,183 @@
+"""A signal, or a cancelled task, while a list is read: no item of it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+import time
+from typing import Any
+
+import pytest
+
+import billcore
+from conformance.server import Reply, Request, ScriptedServer
+
+from .interrupt_support import Interrupter
+from .support import ACCOUNT, API_KEY, ORDER, page
+
+LISTS = {
+    "items": "one = iter(pager)\nlook = lambda: [next(one)]",
+    "pages": "one = iter(pager.pages())\nlook = lambda: next(one).items",
+    "batches": """
+import pyarrow
+one = pager.to_batches()
+look = lambda: pyarrow.record_batch(next(one)).to_pylist()
+""",
+    "first": """
+found = []
+def look():
+    if found:
+        return [next(one)]
+    found.append(pager.first())
+    return []
+one = iter(pager)
+""",
+    "collect": "look = lambda: pager.collect() or next(iter(()))",
+    "collect some": "look = lambda: pager.collect(limit=4) or next(iter(()))",
+    "loop": """
+def look():
+    for each in pager:
+        return [each]
+    raise StopIteration
+""",
+}
+READ = """
+pager = client.subscriptions.orders("s")
+%s
+got, interrupts = [], 0
+while True:
+    try:
+        new = look()
+    except KeyboardInterrupt as error:
+        interrupts += 1
+        assert told(error)["notes"] == [], told(error)
+    except StopIteration:
+        break
+    else:
+        got += [one["id"] for one in new]
+say(got=got, interrupts=interrupts, verdict=str(pager.verdict))
+"""
+
+
+def read_three_pages(code: str) -> dict[str, Any]:
+    """Each page is interrupted when it is asked for first; no item is lost. What the code says in the end."""
+    caller = Interrupter(code)
+    asked: set[int] = set()
+
+    def script(request: Request) -> Reply:
+        number = int(request.target.split("page=")[1])
+        if number not in asked:
+            asked.add(number)
+            caller.signal(signal.SIGINT)
+            time.sleep(0.002)
+        return page([{**ORDER, "id": f"{number}{letter}"} for letter in "ab"], number, 3)
+
+    (line,) = caller.run(script)
+    assert line["got"] == ["1a", "1b", "2a", "2b", "3a", "3b"]
+    return line
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_no_item_is_lost(kind: str) -> None:
+    line = read_three_pages(READ % LISTS[kind])
+    # Signals that arrive before the first is handled count once.
+    assert 1 <= line["interrupts"] <= 3 and line["verdict"] == "complete"
+
+
+def test_no_batch_of_a_stream_is_lost() -> None:
+    code = """
+import pyarrow
+pager = client.subscriptions.orders("s")
+got, interrupts = [], 0
+while True:
+    try:
+        reader = pyarrow.RecordBatchReader.from_stream(pager.to_arrow(fields=["id"]))
+        while True:
+            got += reader.read_next_batch().to_pylist()
+    except (KeyboardInterrupt, OSError, pyarrow.ArrowException) as error:
+        try:
+            time.sleep(0)
+        except KeyboardInterrupt:
+            pass
+        interrupts += 1
+    except StopIteration:
+        break
+say(got=[one["id"] for one in got], interrupts=interrupts)
+"""
+    assert read_three_pages(code)["interrupts"] >= 1
+
+
+def test_an_interrupted_collect_leaves_the_list_to_who_reads_on() -> None:
+    """The handler lets another thread read the list: its place must not change under that thread."""
+    code = """
+import threading
+pager = client.subscriptions.orders("s")
+begun, got = threading.Event(), []
+def other():
+    while True:
+        try:
+            for one in pager:
+                begun.set()
+                got.append(one.id)
+            return
+        except InvalidArgumentError:
+            pass
+def handler(number, frame):
+    global thread
+    thread = threading.Thread(target=other)
+    thread.start()
+    begun.wait(60)
+    raise Alarm
+signal.signal(signal.SIGINT, handler)
+try:
+    taken = [one.id for one in pager.collect()]
+except Alarm:
+    taken = []
+thread.join()
+say(got=got, taken=taken)
+"""
+    caller = Interrupter(code)
+    asked: list[int] = []
+
+    def script(request: Request) -> Reply:
+        number = int(request.target.split("page=")[1])
+        if number == 3 and number not in asked:
+            caller.signal(signal.SIGINT)
+            time.sleep(0.05)
+        asked.append(number)
+        return page([{**ORDER, "id": f"{number}{letter}"} for letter in "ab"], number, 30)
+
+    (line,) = caller.run(script)
+    whole = [f"{number}{letter}" for number in range(1, 31) for letter in "ab"]
+    assert line["got"] == whole[-len(line["got"]) :] and len(line["got"]) >= 54
+
+
+def test_a_cancelled_collect_takes_nothing() -> None:
+    asked, release = threading.Event(), threading.Event()
+
+    def script(request: Request) -> Reply:
+        number = int(request.target.split("page=")[1])
+        if number == 3:
+            asked.set()
+            assert release.wait(60)
+        return page([{**ORDER, "id": f"{number}{letter}"} for letter in "ab"], number, 4)
+
+    async def main(url: str) -> None:
+        async with billcore.AsyncClient(base_url=url, api_key=API_KEY, max_retries=0, concurrency=1) as client:
+            pager = client.subscriptions.orders("s")
+            assert (await pager.__aiter__().__anext__()).id == "1a"
+            before = pager.state
+            task = asyncio.create_task(pager.collect())
+            while not asked.is_set():
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert pager.state == before
+            release.set()
+            assert [one.id for one in await pager.collect()] == ["1b", "2a", "2b", "3a", "3b", "4a", "4b"]
+            assert str(pager.verdict) == "complete"
+
+    with ScriptedServer(script) as server:
+        asyncio.run(main(server.url + ACCOUNT))

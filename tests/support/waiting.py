@@ -1,0 +1,30 @@
+"""A wait for what a test awaits, in a loop of asyncio and outside of one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+GENEROUS = 60.0  # seconds for what takes a moment: only a broken run needs them
+MISSED = "it did not come to pass"
+
+
+def until(condition: Callable[[], T]) -> T:
+    """Waits until the condition is true; returns its value."""
+    deadline = time.monotonic() + GENEROUS
+    while not (value := condition()):
+        assert time.monotonic() < deadline, MISSED
+        time.sleep(0.005)
+    return value
+
+
+async def until_awaited(condition: Callable[[], T]) -> T:
+    """The same in a loop, which goes on meanwhile."""
+    deadline = time.monotonic() + GENEROUS
+    while not (value := condition()):
+        assert time.monotonic() < deadline, MISSED
+        await asyncio.sleep(0.005)
+    return value
