@@ -54,6 +54,9 @@ struct RequestOptions {
   bool raise_on_error = true;                                   // false: give back every complete answer
 };
 
+/// Everything but GET changes something, and is sent at most once.
+[[nodiscard]] constexpr bool is_write(std::string_view method) noexcept { return method != "GET"; }
+
 /// One request.
 struct Operation {
   std::string method;
@@ -64,7 +67,7 @@ struct Operation {
   std::int64_t page = 0;                                        // of a list, for its errors; 0: none
   bool promises_json = true;                                    // false: the answer's body is not specified
 
-  [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
+  [[nodiscard]] bool is_write() const noexcept { return billcore::is_write(method); }
 };
 
 /// A list: one request for each page.

@@ -11,6 +11,7 @@
 
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
+#include "billcore/operation.hpp"
 #include "billcore/resource.hpp"
 #include "http/transfer.hpp"
 
@@ -36,7 +37,7 @@ struct RequestInfo {
   int attempts = 1;       // made so far, this one included
   std::int64_t page = 0;  // of a list; 0: none
 
-  [[nodiscard]] bool is_write() const noexcept { return method != "GET"; }
+  [[nodiscard]] bool is_write() const noexcept { return billcore::is_write(method); }
 };
 
 /// The header lines as they came; parsed and scrubbed when somebody asks.
@@ -75,7 +76,7 @@ struct Answer {
 /// Of a write that was sent, when memory ran out before its answer was read: never std::bad_alloc. status: of an answer that
 /// has come, else 0.
 [[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, Instant sent_at);
-/// Throws the error of an call that brought no complete answer; else gives the answer.
+/// Throws the error of a call that brought no complete answer; else gives the answer.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
 /// Throws the typed error of every status but 2xx.
 void require_success(const RequestInfo& request, const Answer& answer);

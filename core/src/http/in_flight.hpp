@@ -73,7 +73,7 @@ struct Engine::Impl {
   void set_address(CURL* easy, const std::string& url) const;
   // Ends what has ended; false when there was more than could be done by then.
   bool collect(Deadline until = std::nullopt);
-  // Says in the transfer of an flight what became of it.
+  // Says in the transfer of a request what became of it.
   void judge(InFlight& flight, CURLcode code);
   void check(CURLMcode code) const;
   // The same in an event loop, where memory that ran out for one request must not stop the others: libcurl may have
