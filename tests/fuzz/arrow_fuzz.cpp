@@ -260,8 +260,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<Value> items;
     std::string problem;
     try {
-      if (reference->buffered() || reference->advance()) {
-        if (const auto page = reference->rest_of_page()) {
+      if (reference->core().buffered() || reference->advance() == detail::Step::taken) {
+        if (const auto page = reference->core().rest_of_page()) {
           for (const auto* item : page->items) items.emplace_back(page->document, item);
         }
         if (items.empty()) continue;  // a page without anything new has no batch
@@ -287,7 +287,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(can_be_read(schema, items), "what cannot be read is an error");
     arrays.push_back(array);
     pages.push_back(std::move(items));
-    reference->skip_page();
+    reference->core().skip_page();
   }
   // What was given outlives the stream, and a part of it the rest.
   stream.release(&stream);

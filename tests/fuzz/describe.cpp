@@ -138,7 +138,7 @@ std::string describe(const Subscription& resource) {
   lines.add_views(
       "custom_fields", [&] { return resource.custom_fields(); }, custom_fields);
   const auto usable = [&resource](std::int64_t now) {
-    return std::string(resource.usable_at(now) ? "usable\n" : "not\n");
+    return std::string(resource.usable_at(Instant(std::chrono::microseconds(now))) ? "usable\n" : "not\n");
   };
   for (const std::int64_t now : {INT64_MIN, std::int64_t{0}, std::int64_t{1'745'000'000'000'000}, INT64_MAX}) {
     lines.add_views(

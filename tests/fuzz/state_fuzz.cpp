@@ -3,6 +3,7 @@
 // An input whose first byte is even is a text that is read as a state; else its bytes become one, and one change to its text.
 #include "bytes.hpp"
 #include "paging/pager_core.hpp"
+#include "paging/pager_state.hpp"
 
 namespace {
 
