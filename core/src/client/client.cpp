@@ -10,9 +10,9 @@ namespace billcore {
 namespace {
 
 template <typename T, typename Query>
-Pager<T> pager(detail::SessionPtr session, ListOperation list, const Query& query, const CallOptions& call) {
-  return Pager<T>(detail::blocking_list(std::move(session), std::move(list),
-                                        {query.page, 1, query.strict, query.resume, 0, {}}, call));
+Pager<T> pager(const detail::SessionPtr& session, ListOperation&& list, const Query& query, const CallOptions& call) {
+  return Pager<T>(
+      detail::blocking_list(session, std::move(list), {query.page, 1, query.strict, query.resume, 0, {}}, call));
 }
 
 std::vector<Order> found_charges(const detail::Session& session, ChargeSearch search, const CallOptions& call) {
