@@ -44,6 +44,7 @@ stands_alone() {
   [ -z "$found" ] || { echo "$found"; return 1; }
 }
 
+check "generated files" python3 core/interface/generate.py --check
 check "clang-format" clang-format --dry-run -Werror "${cpp[@]}"
 check "clang-tidy" tidy
 check "ruff" ruff check "${python[@]}"

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from ._errors import BillcoreError, ConfigError, InvalidArgumentError
+from ._not_given import NOT_GIVEN
 
 SECRET = "billcore-testing-secret-32-chars"
 """What event() signs with unless told otherwise. Everybody knows it: never let a service accept it."""
@@ -38,14 +39,26 @@ def event(
     call, the current time. test.hook has the id 0 and no data. The first call of a process takes a few tenths of a
     second.
 
-    name: one of the eleven events, or with data= any other name, such as one the service may add.
-    secret: 32 bytes; left out, billcore.testing.SECRET.
-    fields: members of `data`, in place of the usual ones or beside them; id= and created_at= are those of the resource.
-    event_id, account, event_created_at: `id`, `account` and `created_at` of the envelope.
-    data: the whole of `data` (fields then change it); also a billcore.Order and the like.
-    Values are what JSON can hold, also datetime (aware), Decimal and resources of billcore. UNSET leaves a member out,
-    as reduced payloads do. Raises InvalidArgumentError for what makes no event, ConfigError for a secret that cannot
-    work. Threads: any. Service interface: Events.
+    Values are what JSON can hold, also datetime (aware), Decimal and resources of billcore. NOT_GIVEN leaves a member
+    out, as reduced payloads do. Threads: any.
+
+    Args:
+        name: One of the eleven events, or with data= any other name, such as one the service may add.
+        secret: 32 bytes. Left out: billcore.testing.SECRET.
+        event_id: `id` of the envelope.
+        account: `account` of the envelope.
+        event_created_at: `created_at` of the envelope.
+        data: The whole of `data` (fields then change it); also a billcore.Order and the like.
+        fields: Members of `data`, in place of the usual ones or besides; id= and created_at= are the resource's.
+
+    Returns:
+        The body and its signature.
+
+    Raises:
+        InvalidArgumentError: The values do not make an event.
+        ConfigError: The secret cannot work.
+
+    Service interface: Events.
     """
     from . import webhooks
     from .sandbox.clock import iso, now
@@ -65,7 +78,7 @@ def event(
     try:
         members = {"id": event_id, "name": name, "account": account, "created_at": event_created_at}
         members["data"] = _changed(_plain(data, "data"), _plain(fields, "data"))
-        body = encode({key: _plain(value, key) for key, value in members.items() if value is not ...})
+        body = encode({key: _plain(value, key) for key, value in members.items() if value is not NOT_GIVEN})
         signature = webhooks.sign(body, secret)
         webhooks.unwrap(body, signature, secret, max_body=len(body))
     except (BillcoreError, TypeError, ValueError, RecursionError) as error:
@@ -87,16 +100,16 @@ def _catalog() -> tuple[int, dict[str, Any]]:
 
 def _changed(data: Any, fields: dict[str, Any]) -> Any:
     if not fields:
-        return _without_unset(data) if isinstance(data, dict) else data
-    if data is None or data is ...:
+        return _without_not_given(data) if isinstance(data, dict) else data
+    if data is None or data is NOT_GIVEN:
         data = {}
     if not isinstance(data, dict):
         raise InvalidArgumentError("data is not an object, so it has no fields to change: leave the fields out")
-    return _without_unset(data | fields)
+    return _without_not_given(data | fields)
 
 
-def _without_unset(members: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in members.items() if value is not ...}
+def _without_not_given(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not NOT_GIVEN}
 
 
 def _plain(value: Any, name: str) -> Any:

@@ -46,6 +46,9 @@ STATUS = {
     "OutcomeUnknownError": 20,
     "PaginationError": 21,
     "MissingFieldError": 23,
+    "BadRequestError": 24,
+    "PermissionDeniedError": 25,
+    "ConflictError": 26,
 }
 
 _VARIABLES = {"cpp": "BILLCORE_CPP_DRIVER", "c": "BILLCORE_C_DRIVER"}

@@ -12,7 +12,15 @@ from urllib.parse import quote, urlsplit
 
 from .drivers import STATUS
 
-_CLASSES = {401: "AuthenticationError", 402: "PaymentError", 404: "NotFoundError", 422: "ValidationError"}
+_CLASSES = {
+    400: "BadRequestError",
+    401: "AuthenticationError",
+    402: "PaymentError",
+    403: "PermissionDeniedError",
+    404: "NotFoundError",
+    409: "ConflictError",
+    422: "ValidationError",
+}
 
 
 class Refused(Exception):

@@ -99,7 +99,7 @@ def test_a_refused_one_is_not_tried_again(driver: Driver, server: Server, folder
         ("no_certificate", "has no certificate"),
         ("junk", "has no certificate"),
         ("password", "has a key with a password"),
-        ("nowhere", "is no file that can be read"),
+        ("nowhere", "cannot be read"),
     ],
 )
 def test_a_file_that_cannot_work(

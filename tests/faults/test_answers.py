@@ -119,7 +119,7 @@ ROWS = [
     status("503-retry-after-0", steps.canned(503, "Retry-After: 0"), "ServerError"),
     status("503-retry-after-nonsense", steps.canned(503, "Retry-After: soon"), "ServerError"),
     status("504-after-the-effect", steps.canned(504, body=b"", effect=True), "ServerError", effect=1),
-    final("400", steps.canned(400), "ApiError", "ApiError", effect=0),
+    final("400", steps.canned(400), "BadRequestError", "BadRequestError", effect=0),
     final("402", steps.canned(402), "PaymentError", "PaymentError", effect=0),
 ]
 BY_NAME = {row.name: row for row in ROWS}

@@ -54,10 +54,10 @@ ROOMS = {
 SMALL_HALF = {"base", "json", "model", "webhook"}
 # What stands in core/include is as flat as its users write it.
 PUBLIC = {
-    "base": "error values",
+    "base": "error error_code values",
     "json": "json detail/document",
     "model": "resource model",
-    "webhook": "webhook event detail/secret",
+    "webhook": "webhook event event_type detail/secret",
     "call": "hooks options operation response detail/outcome",
     "paging": "pager detail/list",
     "client": "client async_client internal",

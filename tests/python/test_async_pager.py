@@ -289,7 +289,7 @@ SCRIPTS: dict[str, list[Reply]] = {
 
 
 def state(pager: Any) -> Any:
-    verdict = pager.verdict and (pager.verdict.complete, pager.verdict.reason)
+    verdict = None if pager.verdict is None else (pager.verdict.complete, pager.verdict.reason)
     return pager.total, pager.fetched_pages, verdict
 
 

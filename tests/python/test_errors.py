@@ -25,9 +25,12 @@ SAMPLES: list[billcore.BillcoreError] = [
     billcore.ConfigError("text"),
     billcore.InvalidArgumentError("text"),
     billcore.ApiError(418, "teapot", "short and stout", "req_1", "{}", 2.5, 1, True, method="GET", path="/x"),
+    billcore.BadRequestError(400, headers={"x-a": "1, 2"}),
     billcore.AuthenticationError(401),
     billcore.PaymentError(402, "declined", text="the whole line"),
+    billcore.PermissionDeniedError(403),
     billcore.NotFoundError(404),
+    billcore.ConflictError(409),
     billcore.ValidationError(422),
     billcore.RateLimitError(429, retry_after=1.5),
     billcore.ServerError(503, outcome_unknown=True),
@@ -62,8 +65,18 @@ def test_every_class_of_the_table_exists_and_none_is_left_out() -> None:
 
 
 def test_hierarchy() -> None:
-    for kind in ("Authentication", "Payment", "NotFound", "Validation", "RateLimit", "Server"):
-        assert issubclass(getattr(billcore, f"{kind}Error"), billcore.ApiError)
+    for kind in (
+        billcore.BadRequestError,
+        billcore.AuthenticationError,
+        billcore.PaymentError,
+        billcore.PermissionDeniedError,
+        billcore.NotFoundError,
+        billcore.ConflictError,
+        billcore.ValidationError,
+        billcore.RateLimitError,
+        billcore.ServerError,
+    ):
+        assert issubclass(kind, billcore.ApiError)
     for error in (billcore.TimeoutError, billcore.ConnectionError, billcore.TlsError):
         assert issubclass(error, billcore.TransportError)
     assert issubclass(billcore.TimeoutError, builtins.TimeoutError)
@@ -93,16 +106,19 @@ def test_outcome_unknown_is_everywhere(error: billcore.BillcoreError) -> None:
 
 
 def test_repr_is_the_one_line() -> None:
-    assert repr(SAMPLES[5]) == "PaymentError('the whole line')"
+    assert repr(SAMPLES[6]) == "PaymentError('the whole line')"
     assert str(billcore.ApiError(418, "teapot", "short")) == "418 short (teapot)"
 
 
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
+        (400, billcore.BadRequestError),
         (401, billcore.AuthenticationError),
         (402, billcore.PaymentError),
+        (403, billcore.PermissionDeniedError),
         (404, billcore.NotFoundError),
+        (409, billcore.ConflictError),
         (422, billcore.ValidationError),
         (429, billcore.RateLimitError),
         (500, billcore.ServerError),
@@ -115,7 +131,7 @@ def test_repr_is_the_one_line() -> None:
 def test_api_errors(serve: Serve, status: int, kind: type[billcore.ApiError], write: bool) -> None:
     body = {"error": {"code": "some_code", "message": "some message"}}
     reply = json_reply(body, status)
-    reply.headers.update({"X-Request-Id": "req_9", "Retry-After": "3"})
+    reply.headers.update({"X-Request-Id": "req_9", "Retry-After": "3", "X-Echo": API_KEY})
     _, client = serve([reply])
     with pytest.raises(billcore.ApiError) as caught:
         if write:
@@ -125,6 +141,8 @@ def test_api_errors(serve: Serve, status: int, kind: type[billcore.ApiError], wr
     error = caught.value
     assert type(error) is kind
     assert (error.status, error.code, error.message) == (status, "some_code", "some message")
+    assert error.status_code == status
+    assert error.headers["retry-after"] == "3" and API_KEY not in error.headers["x-echo"]
     assert (error.request_id, error.retry_after, error.attempts) == ("req_9", 3.0, 1)
     assert "some message" in error.body and "some message" in str(error)
     assert error.outcome_unknown is (write and (status < 400 or status >= 500))

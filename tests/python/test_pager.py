@@ -37,7 +37,13 @@ def test_a_list_is_lazy_and_in_order(serve: Serve) -> None:
         ["page=1", "page=2", "page=3"],
     )
     verdict = pager.verdict
-    assert verdict is not None and verdict.complete and verdict.reason is None and str(verdict) == "complete"
+    assert (
+        verdict is not None
+        and verdict.complete
+        and bool(verdict)
+        and verdict.reason is None
+        and str(verdict) == "complete"
+    )
     assert list(pager) == [] and next(items, None) is None
 
 
@@ -79,7 +85,7 @@ def test_stopping_early(serve: Serve) -> None:
     del order
     gc.collect()
     verdict = pager.verdict
-    assert verdict is not None and not verdict.complete
+    assert verdict is not None and not verdict.complete and not verdict
     assert (str(verdict), verdict.reason, repr(verdict)) == (
         "possibly_missed",
         "stopped",

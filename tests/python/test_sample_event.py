@@ -72,7 +72,7 @@ def test_a_test_hook_has_no_data_and_the_id_0() -> None:
     found = made("test.hook")
     assert (found.name, found.id, found.data) == ("test.hook", 0, None)
     assert data_of("test.hook", note="hello").to_dict() == {"note": "hello"}
-    left_out: dict[str, Any] = dict.fromkeys(["event_id", "account", "event_created_at", "data"], billcore.UNSET)
+    left_out: dict[str, Any] = dict.fromkeys(["event_id", "account", "event_created_at", "data"], billcore.NOT_GIVEN)
     assert event("test.hook", **left_out)[0] == b'{"name":"test.hook"}'
 
 
@@ -97,11 +97,11 @@ def test_the_envelope_has_names_of_its_own() -> None:
 
 
 def test_unset_leaves_a_member_out() -> None:
-    found = made("subscription.cancelled", ends_at=billcore.UNSET)
+    found = made("subscription.cancelled", ends_at=billcore.NOT_GIVEN)
     assert "ends_at" not in found.data
     with pytest.raises(billcore.MissingFieldError):
         found.data.usable_at(datetime.now(UTC))
-    body, signature = event("order.paid", event_created_at=billcore.UNSET)
+    body, signature = event("order.paid", event_created_at=billcore.NOT_GIVEN)
     with pytest.raises(billcore.MissingFieldError):
         _ = webhooks.unwrap(body, signature, SECRET).created_at
 
@@ -148,7 +148,7 @@ CIRCULAR.append(CIRCULAR)
         {"reference_id": "\ud800"},
         {"created_at": datetime(2025, 6, 2)},
         {"data": [], "total": 1},
-        {"metadata": {"x": billcore.UNSET}},
+        {"metadata": {"x": billcore.NOT_GIVEN}},
         {"total": 10**5000},
     ],
 )

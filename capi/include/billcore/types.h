@@ -47,7 +47,10 @@ enum {
   BILLCORE_OUTCOME_UNKNOWN = 20, /* a write was sent and may or may not have happened: look before sending it again */
   BILLCORE_PAGINATION = 21,      /* a list that repeats itself or contradicts its own page numbers */
   BILLCORE_INTERRUPTED = 22,     /* the client's interrupt callback said so */
-  BILLCORE_ERROR_MISSING_FIELD = 23 /* a required field that was read is absent; the message has the path */
+  BILLCORE_ERROR_MISSING_FIELD = 23,     /* a required field that was read is absent; the message has the path */
+  BILLCORE_ERROR_BAD_REQUEST = 24,       /* 400 */
+  BILLCORE_ERROR_PERMISSION_DENIED = 25, /* 403 */
+  BILLCORE_ERROR_CONFLICT = 26           /* 409 */
 };
 
 /** The constant's name without BILLCORE_, such as "PAYMENT" (BILLCORE_API_ERROR gives "API", BILLCORE_ERROR_MISSING_FIELD "MISSING_FIELD"); "UNKNOWN" for other

@@ -27,7 +27,10 @@ static_assert(same(BILLCORE_CONNECTION, ErrorCode::connection) && same(BILLCORE_
 static_assert(same(BILLCORE_OUTCOME_UNKNOWN, ErrorCode::outcome_unknown));
 static_assert(same(BILLCORE_PAGINATION, ErrorCode::pagination) && same(BILLCORE_INTERRUPTED, ErrorCode::interrupted));
 static_assert(same(BILLCORE_ERROR_MISSING_FIELD, ErrorCode::missing_field));
-static_assert(billcore::error_code_table.size() == BILLCORE_ERROR_MISSING_FIELD + 1, "a code without a status");
+static_assert(same(BILLCORE_ERROR_BAD_REQUEST, ErrorCode::bad_request));
+static_assert(same(BILLCORE_ERROR_PERMISSION_DENIED, ErrorCode::permission_denied));
+static_assert(same(BILLCORE_ERROR_CONFLICT, ErrorCode::conflict));
+static_assert(billcore::error_code_table.size() == BILLCORE_ERROR_CONFLICT + 1, "a code without a status");
 
 using billcore::SignatureReason;
 static_assert(BILLCORE_REASON_NONE == static_cast<billcore_reason>(SignatureReason::none));

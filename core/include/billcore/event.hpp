@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "billcore/event_type.hpp"
 #include "billcore/model.hpp"
 #include "billcore/resource.hpp"
 
@@ -24,22 +25,6 @@ class DocumentPool;
 namespace webhooks {
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);
 }
-
-/// The eleven event names. `unknown`: any other, which is ordinary.
-enum class EventType : std::int32_t {
-  unknown = 0,
-  subscription_created = 1,
-  subscription_updated = 2,
-  subscription_renewed = 3,
-  subscription_cancelled = 4,
-  order_confirmed = 5,
-  order_paid = 6,
-  product_updated = 7,
-  product_deleted = 8,
-  product_group_updated = 9,
-  product_group_deleted = 10,
-  test_hook = 11,
-};
 
 /// "order.paid" → EventType::order_paid; unknown for every other text.
 [[nodiscard]] EventType event_type(std::string_view name) noexcept;

@@ -74,6 +74,19 @@ class Resource {
   [[nodiscard]] Value object(std::string_view field) const;
   [[nodiscard]] std::optional<Value> nullable_object(std::string_view field) const;
   [[nodiscard]] Value array(std::string_view field) const;
+  /// Any JSON value, null included.
+  [[nodiscard]] Value any(std::string_view field) const;
+  [[nodiscard]] std::vector<std::int64_t> integers(std::string_view field) const;
+  template <typename T>
+  [[nodiscard]] T view(std::string_view field) const {
+    return T(object(field));
+  }
+  template <typename T>
+  [[nodiscard]] std::optional<T> nullable_view(std::string_view field) const {
+    auto found = nullable_object(field);
+    if (!found) return std::nullopt;
+    return T(*std::move(found));
+  }
   template <typename T>
   [[nodiscard]] std::vector<T> objects(std::string_view field) const {
     std::vector<T> out;

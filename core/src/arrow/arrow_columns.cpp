@@ -1,9 +1,9 @@
 #include "arrow/arrow_columns.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
+#include "arrow/column_table.hpp"
 #include "billcore/error.hpp"
 #include "json/json_scan.hpp"
 
@@ -11,60 +11,6 @@ namespace billcore::detail {
 namespace {
 
 using enum ColumnType;
-
-constexpr std::array subscription_columns{
-    Column{"id", id},
-    Column{"price", integer},
-    Column{"vat", integer},
-    Column{"currency", text},
-    Column{"created_at", time},
-    Column{"renews_at", time},
-    Column{"ends_at", time},
-    Column{"trial_ends_at", time},
-    Column{"reference_id", text},
-    Column{"reference_name", text},
-    Column{"status", text},
-    Column{"update_card_url", text},
-    Column{"invoices_url", text},
-    Column{"cancel_url", text},
-    Column{"custom_fields", json},
-    Column{"metadata", json},
-    Column{"raw", whole},
-};
-constexpr std::array order_columns{
-    Column{"id", id},
-    Column{"created_at", time},
-    Column{"total", integer},
-    Column{"total_with_vat", integer},
-    Column{"currency", text},
-    Column{"reference_id", text},
-    Column{"reference_name", text},
-    Column{"state", text},
-    Column{"remote_id", text},
-    Column{"delivery", json},
-    Column{"custom_fields", json},
-    Column{"metadata", json},
-    Column{"raw", whole},
-};
-constexpr std::array product_columns{
-    Column{"id", integer},
-    Column{"name", text},
-    Column{"description", text},
-    Column{"type", text},
-    Column{"price", integer},
-    Column{"price_with_vat", integer},
-    Column{"price_without_vat", integer},
-    Column{"currency", text},
-    Column{"vat_rate", decimal},
-    Column{"interval", text},
-    Column{"image", text},
-    Column{"images", json},
-    Column{"use_cart", boolean},
-    Column{"stock_tracking", boolean},
-    Column{"out_of_stock", boolean},
-    Column{"strings", json},
-    Column{"raw", whole},
-};
 
 const char* plural(Table table) noexcept {
   switch (table) {
@@ -92,11 +38,11 @@ bool has_text(ColumnType type) noexcept { return type == json || type == decimal
 std::span<const Column> columns_of(Table table) noexcept {
   switch (table) {
     case Table::subscriptions:
-      return subscription_columns;
+      return column_table::subscriptions;
     case Table::orders:
-      return order_columns;
+      return column_table::orders;
     case Table::products:
-      return product_columns;
+      return column_table::products;
   }
   return {};
 }

@@ -167,6 +167,7 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   auto detail = detail_of(request);
   detail.http_status = status;
   detail.request_id = answer.info->request_id();
+  detail.headers = answer.info->headers();
   detail.body = kept_text(scrub(answer.body, request.settings.api_key, kept_body + 4), kept_body);
   detail.outcome_unknown = request.is_write() && rule.outcome == Outcome::unknown;
   if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;

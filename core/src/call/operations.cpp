@@ -6,23 +6,13 @@
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
 #include "billcore/operation.hpp"
+#include "call/routes.hpp"
 #include "http/url.hpp"
 
 namespace billcore {
 namespace {
 
-constexpr std::int64_t max_per_page = 200;
-
-constexpr std::string_view all_subscriptions = "/subscriptions";
-constexpr std::string_view one_subscription = "/subscription/{id}";
-constexpr std::string_view subscription_cancel = "/subscription/{id}/cancel";
-constexpr std::string_view subscription_product = "/subscription/{id}/product";
-constexpr std::string_view subscription_order = "/subscription/{id}/order";
-constexpr std::string_view subscription_orders = "/subscription/{id}/orders";
-constexpr std::string_view one_order = "/order/{id}";
-constexpr std::string_view all_products = "/products";
-constexpr std::string_view one_product = "/product/{id}";
-constexpr std::string_view webhook_endpoints = "/webhooks/endpoints";
+namespace routes = detail::routes;
 
 constexpr std::string_view placeholder = "{id}";
 
@@ -36,10 +26,7 @@ std::string fill(std::string_view route, std::int64_t id) { return fill_in(route
 
 // The route that a path of the user's own belongs to; empty when it is none of the interface's.
 std::string_view route_of(std::string_view path) noexcept {
-  static constexpr std::array<std::string_view, 10> routes{
-      all_subscriptions,   one_subscription, subscription_cancel, subscription_product, subscription_order,
-      subscription_orders, one_order,        all_products,        one_product,          webhook_endpoints};
-  for (const auto route : routes) {
+  for (const auto route : routes::all) {
     const auto at = route.find(placeholder);
     if (at == std::string_view::npos) {
       if (path == route) return route;
@@ -84,19 +71,21 @@ Operation ListOperation::page(std::int64_t number) const {
 namespace operations {
 
 ListOperation list_subscriptions(const SubscriptionQuery& query) {
-  ListOperation out{std::string(all_subscriptions), all_subscriptions};
+  ListOperation out{std::string(routes::subscriptions), routes::subscriptions};
   if (query.reference_id) out.query.emplace_back("filter[reference_id]", *query.reference_id);
   return out;
 }
 
-Operation get_subscription(const Id& id) { return {"GET", fill(one_subscription, id), one_subscription}; }
+Operation get_subscription(const Id& id) { return {"GET", fill(routes::subscription, id), routes::subscription}; }
 
-Operation cancel_subscription(const Id& id) { return {"POST", fill(subscription_cancel, id), subscription_cancel}; }
+Operation cancel_subscription(const Id& id) {
+  return {"POST", fill(routes::subscription_cancel, id), routes::subscription_cancel};
+}
 
 Operation change_subscription_product(const Id& id, std::int64_t product_id) {
   JsonObject body;
   body.set("product_id", product_id);
-  return {"POST", fill(subscription_product, id), subscription_product, {}, body.dump()};
+  return {"POST", fill(routes::subscription_product, id), routes::subscription_product, {}, body.dump()};
 }
 
 Operation charge_subscription(const Id& id, const Charge& charge) {
@@ -105,15 +94,16 @@ Operation charge_subscription(const Id& id, const Charge& charge) {
   if (charge.quantity) body.set("quantity", *charge.quantity);
   if (charge.vat) body.set("vat", *charge.vat);
   if (charge.description) body.set("description", *charge.description);
-  return {"POST", fill(subscription_order, id), subscription_order, {}, body.dump()};
+  return {"POST", fill(routes::subscription_order, id), routes::subscription_order, {}, body.dump()};
 }
 
 ListOperation list_orders(const Id& subscription, const OrderQuery& query) {
-  ListOperation out{fill(subscription_orders, subscription), subscription_orders};
+  ListOperation out{fill(routes::subscription_orders, subscription), routes::subscription_orders};
   if (query.per_page) {
-    if (*query.per_page < 1 || *query.per_page > max_per_page) {
-      throw Error(ErrorCode::invalid_argument,
-                  "per_page is " + std::to_string(*query.per_page) + ": it must be from 1 to 200");
+    if (*query.per_page < routes::min_per_page || *query.per_page > routes::max_per_page) {
+      throw Error(ErrorCode::invalid_argument, "per_page is " + std::to_string(*query.per_page) + ": it must be from " +
+                                                   std::to_string(routes::min_per_page) + " to " +
+                                                   std::to_string(routes::max_per_page));
     }
     out.query.emplace_back("per_page", std::to_string(*query.per_page));
   }
@@ -122,21 +112,21 @@ ListOperation list_orders(const Id& subscription, const OrderQuery& query) {
   return out;
 }
 
-Operation get_order(const Id& id) { return {"GET", fill(one_order, id), one_order}; }
+Operation get_order(const Id& id) { return {"GET", fill(routes::order, id), routes::order}; }
 
-ListOperation list_products() { return {std::string(all_products), all_products}; }
+ListOperation list_products() { return {std::string(routes::products), routes::products}; }
 
-Operation get_product(std::int64_t id) { return {"GET", fill(one_product, id), one_product}; }
+Operation get_product(std::int64_t id) { return {"GET", fill(routes::product, id), routes::product}; }
 
 Operation update_product(std::int64_t id, const JsonObject& fields) {
   if (fields.empty()) {
     throw Error(ErrorCode::invalid_argument, "the update has no fields: pass at least one field to change");
   }
-  return {"POST", fill(one_product, id), one_product, {}, fields.dump()};
+  return {"POST", fill(routes::product, id), routes::product, {}, fields.dump()};
 }
 
 Operation delete_product(std::int64_t id) {
-  Operation out{"DELETE", fill(one_product, id), one_product};
+  Operation out{"DELETE", fill(routes::product, id), routes::product};
   out.promises_json = false;
   return out;
 }
@@ -147,7 +137,7 @@ Operation create_webhook_endpoint(std::string_view url) {
   }
   JsonObject body;
   body.set("url", url);
-  Operation out{"POST", std::string(webhook_endpoints), webhook_endpoints, {}, body.dump()};
+  Operation out{"POST", std::string(routes::webhooks_endpoints), routes::webhooks_endpoints, {}, body.dump()};
   out.promises_json = false;
   return out;
 }

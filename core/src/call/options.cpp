@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "billcore/error.hpp"
+#include "call/option_table.hpp"
 #include "http/libcurl.hpp"
 #include "http/releases.hpp"
 #include "http/trust.hpp"
@@ -18,11 +19,6 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::string_view user_agent = "billcore/" BILLCORE_VERSION " (libbillcore)";
-
-std::string from_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 bool has_control(std::string_view text) noexcept {
   return std::any_of(text.begin(), text.end(), [](char c) { return is_control(c) && c != '\t'; });
@@ -48,7 +44,7 @@ void check_header(const std::string& name, const std::string& value) {
 void check_file(const char* option, const std::string& file) {
   std::error_code problem;
   if (!std::filesystem::is_regular_file(file, problem) || !std::ifstream(file)) {
-    throw Error(ErrorCode::config, std::string(option) + ": " + file + " is no file that can be read");
+    throw Error(ErrorCode::config, std::string(option) + ": " + file + " cannot be read");
   }
 }
 
@@ -87,25 +83,10 @@ void check_proxy(const std::string& proxy) {
   }
 }
 
-// What with_options() may change.
-void check_changeable(const ClientOptions& options) {
-  if (options.timeout.count() <= 0) {
-    throw Error(ErrorCode::config, "timeout must be more than 0 (or none, for no deadline)");
-  }
-  if (options.max_retries < 0) {
-    throw Error(ErrorCode::config, "max_retries must not be negative; 0 sends every request exactly once");
-  }
-  if (options.concurrency < 1) {
-    throw Error(ErrorCode::config, "concurrency must be at least 1: the pages of a list that are on their way at once");
-  }
-  for (const auto& [name, value] : options.headers) check_header(name, value);
-}
-
 }  // namespace
 
 ClientOptions checked_options(ClientOptions options) {
-  if (options.base_url.empty()) options.base_url = from_environment("BILLCORE_BASE_URL");
-  if (options.api_key.empty()) options.api_key = from_environment("BILLCORE_API_KEY");
+  fill_from_environment(options);
   options.base_url = checked_base_url(options.base_url, options.allow_insecure_http);
   if (options.api_key.empty()) {
     throw Error(ErrorCode::config, "api_key is missing: pass it, or set BILLCORE_API_KEY");
@@ -115,8 +96,8 @@ ClientOptions checked_options(ClientOptions options) {
     throw Error(ErrorCode::config,
                 "api_key has a space, a line end or another character no key has: copy it from the admin UI once more");
   }
-  check_changeable(options);
-  if (options.max_response == 0) throw Error(ErrorCode::config, "max_response must be more than 0 bytes");
+  check_least(options);
+  for (const auto& [name, value] : options.headers) check_header(name, value);
   if (!is_token(options.request_id_header)) throw Error(ErrorCode::config, "request_id_header is not a header's name");
   if (options.proxy && !options.proxy->empty()) check_proxy(*options.proxy);
   if (options.ca_bundle) check_file("ca_bundle", *options.ca_bundle);
@@ -125,11 +106,9 @@ ClientOptions checked_options(ClientOptions options) {
 }
 
 ClientOptions changed_options(ClientOptions options, const ClientChanges& changes) {
-  if (changes.timeout) options.timeout = *changes.timeout;
-  if (changes.max_retries) options.max_retries = *changes.max_retries;
-  if (changes.concurrency) options.concurrency = *changes.concurrency;
-  if (changes.headers) options.headers = *changes.headers;
-  check_changeable(options);
+  apply(options, changes);
+  check_least(options);
+  for (const auto& [name, value] : options.headers) check_header(name, value);
   return options;
 }
 

@@ -3,32 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
+
+#include "call/status_table.hpp"
 
 namespace billcore::detail {
 namespace {
-
-constexpr const char* refused = "the service refused the request";
-
-// Service interface: Errors. The first row that holds a status counts.
-constexpr std::array statuses{
-    StatusRule{200, 299, ErrorCode::ok, Repeat::never, Outcome::done, "done"},
-    StatusRule{300, 399, ErrorCode::api, Repeat::never, Outcome::unknown,
-               "the service redirects, which is not followed: check base_url"},
-    StatusRule{401, 401, ErrorCode::authentication, Repeat::never, Outcome::refused,
-               "the API key is missing or invalid"},
-    StatusRule{402, 402, ErrorCode::payment, Repeat::never, Outcome::refused, "the charge could not be processed"},
-    StatusRule{404, 404, ErrorCode::not_found, Repeat::never, Outcome::refused,
-               "not found, or the API key belongs to another account"},
-    // The service gave up waiting, and says nothing about what it had received by then.
-    StatusRule{408, 408, ErrorCode::api, Repeat::read, Outcome::unknown, refused},
-    StatusRule{422, 422, ErrorCode::validation, Repeat::never, Outcome::refused, "the request was refused as invalid"},
-    StatusRule{429, 429, ErrorCode::rate_limit, Repeat::read, Outcome::refused, "too many requests"},
-    StatusRule{400, 499, ErrorCode::api, Repeat::never, Outcome::refused, refused},
-    StatusRule{500, std::numeric_limits<int>::max(), ErrorCode::server, Repeat::read, Outcome::unknown,
-               "the service failed"},
-    StatusRule{std::numeric_limits<int>::min(), 199, ErrorCode::api, Repeat::never, Outcome::unknown, refused},
-};
 
 constexpr std::array failures{
     FailureRule{Failure::none, ErrorCode::connection, Repeat::never, "", ""},
@@ -72,7 +51,7 @@ static_assert(are_in_order(), "each Failure has its row");
 }  // namespace
 
 const StatusRule& rule_of(int status) noexcept {
-  return *std::find_if(statuses.begin(), statuses.end(),
+  return *std::find_if(status_table.begin(), status_table.end(),
                        [status](const StatusRule& row) { return status >= row.first && status <= row.last; });
 }
 

@@ -22,12 +22,6 @@ bool is_one_of(std::string_view status, const std::array<std::string_view, count
 
 }  // namespace
 
-Value CustomFieldValue::field_value() const {
-  auto found = find("value");
-  if (!found) throw detail::missing_field(value().path(), "value");
-  return *std::move(found);
-}
-
 bool Subscription::usable_at(Instant when) const {
   const auto now = status();
   if (is_one_of(now, never_usable)) return false;
@@ -44,20 +38,6 @@ bool Subscription::usable_at(Instant when) const {
   }
   const auto ends = ends_at();
   return ends ? when < ends->at : now != subscription_status::cancelled;
-}
-
-std::optional<Delivery> Order::delivery() const {
-  auto found = nullable_object("delivery");
-  if (!found) return std::nullopt;
-  return Delivery(*std::move(found));
-}
-
-std::vector<std::int64_t> ProductGroup::products() const {
-  std::vector<std::int64_t> out;
-  const Value ids = array("products");
-  out.reserve(ids.size());
-  for (const auto id : ids) out.push_back(id.value().integer());
-  return out;
 }
 
 }  // namespace billcore

@@ -79,6 +79,20 @@ Value Resource::array(std::string_view field) const {
   return found;
 }
 
+Value Resource::any(std::string_view field) const {
+  auto found = find(field);
+  if (!found) throw detail::missing_field(value_.path(), field);
+  return *std::move(found);
+}
+
+std::vector<std::int64_t> Resource::integers(std::string_view field) const {
+  std::vector<std::int64_t> out;
+  const Value items = array(field);
+  out.reserve(items.size());
+  for (const auto item : items) out.push_back(item.value().integer());
+  return out;
+}
+
 Value Resource::detached() const {
   auto document = detail::Document::parse(SharedText::own(std::string(raw())), value_.path(), response_info());
   const auto* root = document->root();

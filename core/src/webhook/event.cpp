@@ -1,25 +1,14 @@
 #include "billcore/event.hpp"
 
-#include <array>
-
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
+#include "webhook/event_table.hpp"
 
 namespace billcore {
 namespace {
 
-constexpr std::array<std::string_view, 12> names{"",
-                                                 "subscription.created",
-                                                 "subscription.updated",
-                                                 "subscription.renewed",
-                                                 "subscription.cancelled",
-                                                 "order.confirmed",
-                                                 "order.paid",
-                                                 "product.updated",
-                                                 "product.deleted",
-                                                 "product-group.updated",
-                                                 "product-group.deleted",
-                                                 "test.hook"};
+using detail::event_table;
+using detail::EventResource;
 
 EventType type_of(const Value& envelope) noexcept {
   const detail::Node* name = detail::member(envelope.node(), "name");
@@ -30,15 +19,15 @@ EventType type_of(const Value& envelope) noexcept {
 }  // namespace
 
 EventType event_type(std::string_view name) noexcept {
-  for (std::size_t i = 1; i < names.size(); ++i) {
-    if (names[i] == name) return static_cast<EventType>(i);
+  for (std::size_t i = 1; i < event_table.size(); ++i) {
+    if (event_table[i].name == name) return static_cast<EventType>(i);
   }
   return EventType::unknown;
 }
 
 std::string_view to_string(EventType type) noexcept {
   const auto index = static_cast<std::size_t>(type);
-  return index < names.size() ? names[index] : names[0];
+  return index < event_table.size() ? event_table[index].name : event_table[0].name;
 }
 
 Event::Event(Value envelope) : envelope_(std::move(envelope)), type_(type_of(envelope_)) {}
@@ -72,23 +61,16 @@ EventData Event::data() const {
   auto found = envelope_.find("data");
   if (!found || found->is_null()) return std::monostate{};
   if (!found->is_object()) return *std::move(found);
-  switch (type_) {
-    case EventType::subscription_created:
-    case EventType::subscription_updated:
-    case EventType::subscription_renewed:
-    case EventType::subscription_cancelled:
+  switch (event_table[static_cast<std::size_t>(type_)].data) {
+    case EventResource::subscription:
       return Subscription(*std::move(found));
-    case EventType::order_confirmed:
-    case EventType::order_paid:
+    case EventResource::order:
       return Order(*std::move(found));
-    case EventType::product_updated:
-    case EventType::product_deleted:
+    case EventResource::product:
       return Product(*std::move(found));
-    case EventType::product_group_updated:
-    case EventType::product_group_deleted:
+    case EventResource::product_group:
       return ProductGroup(*std::move(found));
-    case EventType::test_hook:
-    case EventType::unknown:
+    case EventResource::none:
       break;
   }
   return Resource(*std::move(found));

@@ -11,6 +11,7 @@
 
 #include "call/interruption.hpp"
 #include "paging/list.hpp"
+#include "shared/client_docs.hpp"
 #include "shared/error.hpp"
 
 namespace billcore::python {
@@ -226,66 +227,52 @@ struct AsyncBatches : BatchIteration {
 
 py::object schema_of(const detail::Columns& columns) { return capsule(detail::export_schema(columns)); }
 
-constexpr const char* stream_method = "__arrow_c_stream__(self, requested_schema=None)";
-constexpr const char* array_method = "__arrow_c_array__(self, requested_schema=None)";
-constexpr const char* schema_method = "__arrow_c_schema__(self)";
-
 void bind_stream(py::module_& module) {
-  auto type = py::class_<ArrowStream>(
-      module, "ArrowStream", py::is_final(), collected<ArrowStream>(),
-      "What is left of a list as Arrow columns, for whatever reads the Arrow PyCapsule interface.\n\n"
-      "One record batch a page, fetched when its turn comes; read once. Integers (money in cents) are int64, times\n"
-      "timestamp[us, UTC], vat_rate decimal128(38, 18), whatever is nested its JSON text, the others utf8 or bool.\n"
-      "Absent and null are null; a value of another type is a DecodeError. A reader raises errors of its own kind:\n"
-      "see `error`. Threads: one at a time, any.");
+  auto type =
+      py::class_<ArrowStream>(module, "ArrowStream", py::is_final(), collected<ArrowStream>(), docs::about_arrow_stream);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "it belongs to a client, which holds an API key");
-  static const Signature stream(stream_method);
+  static const Signature stream(docs::arrow_stream_arrow_c_stream_signature);
   type.def(
       "__arrow_c_stream__",
       [](const ArrowStream& self, const py::args& args, const py::kwargs& kwargs) {
         static_cast<void>(stream.bind(args, kwargs));
         return open_stream(self);
       },
-      stream.doc("A capsule of an ArrowArrayStream. requested_schema: not needed, and ignored.").c_str());
-  static const Signature schema(schema_method);
+      stream.doc(docs::arrow_stream_arrow_c_stream).c_str());
+  static const Signature schema(docs::arrow_stream_arrow_c_schema_signature);
   type.def(
       "__arrow_c_schema__", [](const ArrowStream& self) { return schema_of(*self.reading->columns); },
-      schema.doc("A capsule of an ArrowSchema; reads nothing.").c_str());
-  type.def_property_readonly(
-      "error", &last_error,
-      "The BillcoreError that the last step ended with, or None: a reader of the stream shows only its text.");
+      schema.doc(docs::arrow_stream_arrow_c_schema).c_str());
+  type.def_property_readonly("error", &last_error, docs::arrow_stream_error);
   type.def("__repr__", [](const ArrowStream& /*self*/) { return "<billcore.ArrowStream>"; });
 }
 
 void bind_batch(py::module_& module) {
-  auto type = py::class_<detail::Batch>(
-      module, "ArrowBatch", py::is_final(),
-      "The records of one page as Arrow columns, for whatever reads the Arrow PyCapsule interface.\n\n"
-      "Reading it copies nothing and may be done again. Types as of ArrowStream. Threads: any.");
+  auto type = py::class_<detail::Batch>(module, "ArrowBatch", py::is_final(), docs::about_arrow_batch);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "make a table of it");
-  static const Signature array(array_method);
+  static const Signature array(docs::arrow_batch_arrow_c_array_signature);
   type.def(
       "__arrow_c_array__",
       [](const detail::Batch& self, const py::args& args, const py::kwargs& kwargs) {
         static_cast<void>(array.bind(args, kwargs));
         return py::make_tuple(schema_of(self.columns()), capsule(self.export_array()));
       },
-      array.doc("Capsules of an ArrowSchema and an ArrowArray. requested_schema: not needed, and ignored.").c_str());
-  static const Signature stream(stream_method);
+      array.doc(docs::arrow_batch_arrow_c_array).c_str());
+  static const Signature stream(docs::arrow_batch_arrow_c_stream_signature);
   type.def(
       "__arrow_c_stream__",
       [](const detail::Batch& self, const py::args& args, const py::kwargs& kwargs) {
         static_cast<void>(stream.bind(args, kwargs));
         return capsule(self.export_stream());
       },
-      stream.doc("A capsule of an ArrowArrayStream of this one batch.").c_str());
-  static const Signature schema(schema_method);
+      stream.doc(docs::arrow_batch_arrow_c_stream).c_str());
+  static const Signature schema(docs::arrow_batch_arrow_c_schema_signature);
   type.def(
       "__arrow_c_schema__", [](const detail::Batch& self) { return schema_of(self.columns()); },
-      schema.doc("A capsule of an ArrowSchema.").c_str());
-  type.def_property_readonly("num_rows", &detail::Batch::rows, "How many records.");
+      schema.doc(docs::arrow_batch_arrow_c_schema).c_str());
+  type.def_property_readonly("num_rows", &detail::Batch::rows, docs::arrow_batch_num_rows);
   type.def("__repr__", [](const detail::Batch& self) {
     return "<billcore.ArrowBatch num_rows=" + std::to_string(self.rows()) + '>';
   });

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "call/sender.hpp"
+#include "shared/client_docs.hpp"
 #include "shared/uninitialised.hpp"
 
 namespace billcore::python {
@@ -16,20 +17,19 @@ struct PyResponse {
 }  // namespace
 
 void bind_response(py::module_& module) {
-  auto type = py::class_<PyResponse>(module, "Response", py::is_final(),
-                                     "An answer as it came, where the interface does not say what it holds.");
+  auto type = py::class_<PyResponse>(module, "Response", py::is_final(), docs::about_response);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "keep its status, headers and body");
   type.def_property_readonly(
-      "status", [](const PyResponse& self) { return self.response.status(); }, "HTTP status.");
+      "status", [](const PyResponse& self) { return self.response.status(); }, docs::response_status);
   const auto info = [](const PyResponse& self) { return response_info(self.response.response_info()); };
   type.def_property_readonly(
       "headers", [info](const PyResponse& self) { return py::object(info(self).attr("headers")); },
-      "dict; names in lower case, values of one name joined by commas.");
+      docs::response_headers);
   type.def_property_readonly(
-      "body", [](const PyResponse& self) { return py::bytes(self.response.body()); }, "The body as received, bytes.");
-  type.def_property_readonly("response_info", info, "Status, headers, attempts and request id.");
-  static const Signature json("json(self)");
+      "body", [](const PyResponse& self) { return py::bytes(self.response.body()); }, docs::response_body);
+  type.def_property_readonly("response_info", info, docs::response_response_info);
+  static const Signature json(docs::response_json_signature);
   type.def(
       "json",
       [](const PyResponse& self) {
@@ -37,7 +37,7 @@ void bind_response(py::module_& module) {
         if (out == nullptr) throw py::error_already_set();
         return py::reinterpret_steal<py::object>(out);
       },
-      json.doc("The body as plain JSON values; DecodeError when it is no JSON.").c_str());
+      json.doc(docs::response_json).c_str());
   type.def("__repr__", [](const PyResponse& self) {
     return "<billcore.Response status=" + std::to_string(self.response.status()) + '>';
   });

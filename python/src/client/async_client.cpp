@@ -7,14 +7,6 @@
 namespace billcore::python {
 namespace {
 
-constexpr const char* async_client_doc =
-    R"(The REST client for asyncio: what Client has, to be awaited.
-
-The options are those of Client. Lists are read with `async for`; close() is awaited, or use `async with`. A cancelled
-task ends its request; if that was a write that may have happened, the CancelledError has a note that says so. No thread
-is made; each event loop gets connections of its own, at most 100 at once, further requests wait for one of them (within
-their timeout). Threads: one event loop each. Service interface: Endpoints; Authentication; Errors.)";
-
 /// Something that needs no request.
 class DoneJob : public Job {
  public:
@@ -54,17 +46,17 @@ py::object close(const py::object& self) {
 }  // namespace
 
 void bind_async_client(py::module_& module) {
-  static const Signature create("AsyncClient(" BILLCORE_CLIENT_PARAMETERS);
-  auto type = py::class_<AwaitedClient>(module, "AsyncClient", collected<AwaitedClient>(),
-                                        create.doc(async_client_doc).c_str(), py::metaclass(guarding_metaclass()));
-  type.attr("__doc__") = async_client_doc;
+  auto type =
+      py::class_<AwaitedClient>(module, "AsyncClient", collected<AwaitedClient>(),
+                                class_doc("AsyncClient", docs::async_client_init_signature, docs::about_async_client).c_str(),
+                                py::metaclass(guarding_metaclass()));
+  type.attr("__doc__") = docs::about_async_client;
   type.attr("__module__") = "billcore";
   constexpr auto new_loops = [] { return std::make_shared<Loops>(); };
-  def_method(type, init_signature(), fast_call<init_client<AwaitedClient, new_loops>>, "Connects to nothing yet.");
+  def_method(type, init_signature(), fast_call<init_client<AwaitedClient, new_loops>>, docs::async_client_init);
   bind_common(type);
-  static const Signature end("close(self)");
-  type.def("close", &close,
-           end.doc("Close idle connections; calls under way finish, later ones raise ConfigError.").c_str());
+  static const Signature end(docs::async_client_close_signature);
+  type.def("close", &close, end.doc(docs::async_client_close).c_str());
   type.def("__aenter__", [](const py::object& self) {
     return run(held<AwaitedClient>(self.ptr()), std::make_unique<DoneJob>(self), "AsyncClient.__aenter__");
   });

@@ -19,7 +19,7 @@ void bind_operations(py::module_& module);
 [[nodiscard]] py::object make_orders(Sender sender);
 [[nodiscard]] py::object make_webhook_endpoints(Sender sender);
 
-/// Client.request() with the values of BILLCORE_REQUEST_PARAMETERS.
+/// Client.request() with the values of arguments::Request.
 [[nodiscard]] py::object request(const Sender& sender, const std::vector<py::handle>& values);
 
 }  // namespace billcore::python

@@ -1,6 +1,7 @@
 // What Client and AsyncClient have in common.
 #pragma once
 
+#include "client/arguments.hpp"
 #include "client/client.hpp"
 #include "client/options.hpp"
 #include "shared/fast_call.hpp"
@@ -11,7 +12,7 @@ struct SyncClient : Sender {};
 struct AwaitedClient : Sender {};
 
 inline const Signature& init_signature() {
-  static const Signature signature("__init__(self, " BILLCORE_CLIENT_PARAMETERS);
+  static const Signature signature(docs::client_init_signature);
   return signature;
 }
 
@@ -19,8 +20,8 @@ inline const Signature& init_signature() {
 template <typename Type, auto make_waiter>
 py::object init_client(PyObject* self, const Call& call) {
   initialise<Type>(self, [&] {
-    const auto values = init_signature().bind<14>(call);
-    return Type{make_sender({values.begin(), values.end()}, make_waiter())};
+    const auto values = init_signature().bind<arguments::client_option_count>(call);
+    return Type{make_sender(values, make_waiter())};
   });
   return py::none();
 }
@@ -28,39 +29,30 @@ py::object init_client(PyObject* self, const Call& call) {
 template <typename Type>
 void bind_common(py::class_<Type>& type) {
   type.def_property_readonly(
-      "subscriptions", [](const Type& self) { return make_subscriptions(self); }, "Operations on subscriptions.");
+      "subscriptions", [](const Type& self) { return make_subscriptions(self); }, docs::client_subscriptions);
   type.def_property_readonly(
-      "products", [](const Type& self) { return make_products(self); }, "Operations on products.");
+      "products", [](const Type& self) { return make_products(self); }, docs::client_products);
   type.def_property_readonly(
-      "orders", [](const Type& self) { return make_orders(self); }, "Operations on orders.");
+      "orders", [](const Type& self) { return make_orders(self); }, docs::client_orders);
   type.def_property_readonly(
       "webhook_endpoints", [](const Type& self) { return make_webhook_endpoints(self); },
-      "Operations on webhook endpoints.");
+      docs::client_webhook_endpoints);
 
-  static const Signature own_request("request(self, " BILLCORE_REQUEST_PARAMETERS);
+  static const Signature own_request(docs::client_request_signature);
   type.def(
       "request",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         return request(self, own_request.bind(args, kwargs));
       },
-      own_request
-          .doc(R"(A request of your own; everything but GET is a write, sent at most once.
+      own_request.doc(docs::client_request).c_str());
 
-method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, percent-encoded.
-query: mapping or pairs; leave out what is not to be sent. json: the body; None is null. raise_on_error: False gives
-back every complete answer.)")
-          .c_str());
-
-  static const Signature changed("with_options(self, " BILLCORE_CHANGE_PARAMETERS);
+  static const Signature changed(docs::client_with_options_signature);
   type.def(
       "with_options",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         return Type{changed_sender(self, changed.bind(args, kwargs))};
       },
-      changed
-          .doc("A client that differs in these options and shares everything else, connections included.\n\n"
-               "headers: instead of all that were given. Closing it leaves the connections to the first one.")
-          .c_str());
+      changed.doc(docs::client_with_options).c_str());
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const py::object& self) {
     return "<billcore." + name + (held_or_null<Type>(self.ptr()) == nullptr ? ", never initialised>" : ">");

@@ -7,6 +7,7 @@
 #include "call/response.hpp"
 #include "client/client.hpp"
 #include "paging/pager.hpp"
+#include "shared/arguments.hpp"
 #include "shared/uninitialised.hpp"
 
 // pybind11's own start of a module waits for ever in a subinterpreter, so it is reached through the function below.
@@ -23,6 +24,10 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
       bridge().set_error(error);
     }
   });
+  // inspect.signature() looks the default up in the package.
+  const py::handle not_given = py::object(py::module_::import("billcore._not_given").attr("NOT_GIVEN")).release();
+  set_not_given(not_given);
+  py::module_::import("billcore").attr("NOT_GIVEN") = not_given;
   bind_response(module);
   bind_pager(module);
   bind_operations(module);

@@ -1,8 +1,10 @@
 // The operations of the service, by group.
+#include <type_traits>
 #include <vector>
 
 #include "call/job.hpp"
 #include "call/json_text.hpp"
+#include "client/arguments.hpp"
 #include "client/client.hpp"
 #include "client/options.hpp"
 #include "paging/list.hpp"
@@ -81,23 +83,25 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
   return out;
 }
 
-using Values = std::vector<py::handle>;
-
-/// Adds a method that reads its own arguments: `body(self, values, more)`.
-template <typename Group, typename Body>
-void define(py::class_<Group>& type, const char* signature, const char* doc, Body body) {
-  const std::string_view text(signature);
+/// Adds a method whose arguments are `Arguments`: `body(self, arguments, more)`; `more` are keywords that no parameter takes.
+template <typename Arguments, typename Group, typename Body>
+void define(py::class_<Group>& type, Body body) {
+  const std::string_view text(Arguments::signature);
   const std::string name(text.substr(0, text.find('(')));
-  const Signature read(signature);
+  const Signature read(Arguments::signature);
   const bool takes_more = text.find("**") != std::string_view::npos;
   type.def(
       name.c_str(),
       [read, body, takes_more](const Group& self, const py::args& args, const py::kwargs& kwargs) -> py::object {
         py::dict more;
-        const auto values = takes_more ? read.bind(args, kwargs, more) : read.bind(args, kwargs);
-        return body(self, values, more);
+        const Arguments from(takes_more ? read.bind(args, kwargs, more) : read.bind(args, kwargs));
+        if constexpr (std::is_invocable_v<Body, const Group&, const Arguments&, const py::dict&>) {
+          return body(self, from, more);
+        } else {
+          return body(self, from);
+        }
       },
-      read.doc(doc).c_str());
+      read.doc(Arguments::doc).c_str());
 }
 
 // The groups: those of Client, and those of AsyncClient, whose types differ in name only.
@@ -193,160 +197,94 @@ py::object find_charges(const Sender& sender, ChargeSearch search, CallOptions c
 template <Waiting kind>
 void bind_subscriptions(py::module_& module) {
   using Group = Subscriptions<kind>;
-  auto type = group<Group>(module, kind, "Subscriptions",
-                           "Subscriptions of the account. Service interface: Endpoints, Subscriptions.");
-  define(type, "list(self, *, reference_id=None, page=1, strict=False, resume=None, timeout=...)",
-         "All subscriptions, lazily, page by page.\n\n"
-         "reference_id: only those with exactly this one. page: where to begin. timeout: seconds for each page.\n"
-         "strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.\n"
-         "Service interface: Endpoints, Subscriptions.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           SubscriptionQuery query;
-           query.reference_id = optional_text(values[0], "reference_id");
-           return make_pager(self, View::subscription, operations::list_subscriptions(query),
-                             pager_options(values[1], values[2], values[3]), call_options(values[4]));
-         });
-  define(type, "get(self, id, /, *, timeout=...)",
-         "One subscription. Raises NotFoundError. Service interface: Endpoints, Subscriptions.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           return resource(self, View::subscription, operations::get_subscription(id_of(values[0])), values[1],
-                           "Subscriptions.get");
-         });
-  define(type, "cancel(self, id, /, *, timeout=...)",
-         "End billing at once; the subscription may stay active until ends_at.\n\n"
-         "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
-         "Service interface: Endpoints, Subscriptions.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           return resource(self, View::subscription, operations::cancel_subscription(id_of(values[0])), values[1],
-                           "Subscriptions.cancel");
-         });
-  define(type, "change_product(self, id, /, *, product_id, timeout=...)",
-         "Swap the product for another one of the account.\n\n"
-         "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
-         "Service interface: Endpoints, Subscriptions.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           const auto id = id_of(values[0]);
-           const auto product = integer(values[1], "product_id");
-           return resource(self, View::subscription, operations::change_subscription_product(id, product), values[2],
-                           "Subscriptions.change_product");
-         });
-  define(
-      type, "charge(self, id, /, *, product_id, amount, quantity=None, vat=None, description=None, timeout=...)",
-      "Bill a one-off amount through the subscription's billing method.\n\n"
-      "product_id: a one-time product of the account. amount: cents. vat: basis points (2500 = 25 %); left out, the\n"
-      "service uses 2500. Sent at most once. Raises PaymentError (402) when the charge is refused, "
-      "OutcomeUnknownError\n"
-      "when it may or may not have been made: see find_charges() before charging again.\n"
-      "Service interface: Endpoints, Subscriptions.",
-      [](const Group& self, const Values& values, const py::dict& /*more*/) {
-        const auto id = id_of(values[0]);
-        Charge charge;
-        charge.product_id = integer(values[1], "product_id");
-        charge.amount = integer(values[2], "amount");
-        charge.quantity = optional_integer(values[3], "quantity");
-        charge.vat = optional_integer(values[4], "vat");
-        charge.description = optional_text(values[5], "description");
-        return resource(self, View::order, operations::charge_subscription(id, charge), values[6],
-                        "Subscriptions.charge");
+  auto type = group<Group>(module, kind, "Subscriptions", docs::about_subscriptions);
+  define<arguments::SubscriptionsList>(type, [](const Group& self, const arguments::SubscriptionsList& from) {
+    SubscriptionQuery query;
+    query.reference_id = optional_text(from.reference_id, "reference_id");
+    return make_pager(self, View::subscription, operations::list_subscriptions(query),
+                      pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
+  });
+  define<arguments::SubscriptionsGet>(type, [](const Group& self, const arguments::SubscriptionsGet& from) {
+    return resource(self, View::subscription, operations::get_subscription(id_of(from.id)), from.timeout,
+                    "Subscriptions.get");
+  });
+  define<arguments::SubscriptionsCancel>(type, [](const Group& self, const arguments::SubscriptionsCancel& from) {
+    return resource(self, View::subscription, operations::cancel_subscription(id_of(from.id)), from.timeout,
+                    "Subscriptions.cancel");
+  });
+  define<arguments::SubscriptionsChangeProduct>(
+      type, [](const Group& self, const arguments::SubscriptionsChangeProduct& from) {
+        const auto id = id_of(from.id);
+        const auto product = integer(from.product_id, "product_id");
+        return resource(self, View::subscription, operations::change_subscription_product(id, product), from.timeout,
+                        "Subscriptions.change_product");
       });
-  define(type, "find_charges(self, charge, /, *, skew=..., since=..., timeout=...)",
-         "The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.\n\n"
-         "charge: the error of the charge (also one that was pickled), or the id of the subscription, such as after a\n"
-         "crash. skew: with an error, by how much the service's clock may be behind this machine's: seconds or a\n"
-         "timedelta; left out, 300. since: with an id, an aware datetime of before the charge was sent; from the\n"
-         "beginning of its second. timeout: seconds for each page. An empty list says that the charge was not made, or "
-         "not yet: the service may still work on it.\n"
-         "Raises InvalidArgumentError for the error of anything but a charge, and for one whose outcome is known.\n"
-         "Service interface: Endpoints, Subscriptions.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           return find_charges(self, charge_search(values[0], values[1], values[2]), call_options(values[3]));
-         });
-  define(type,
-         "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, strict=False, resume=None, "
-         "timeout=...)",
-         "The subscription's orders, latest first, lazily, page by page.\n\n"
-         "state: one OrderState, or a sequence of several. per_page: 1 to 200. timeout: seconds for each page.\n"
-         "strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.\n"
-         "Service interface: Endpoints, Subscriptions; Limits.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           OrderQuery query;
-           query.product_id = optional_integer(values[1], "product_id");
-           query.states = states_of(values[2]);
-           query.per_page = optional_integer(values[3], "per_page");
-           return make_pager(self, View::order, operations::list_orders(id_of(values[0]), query),
-                             pager_options(values[4], values[5], values[6]), call_options(values[7]));
-         });
+  define<arguments::SubscriptionsCharge>(type, [](const Group& self, const arguments::SubscriptionsCharge& from) {
+    const auto id = id_of(from.id);
+    Charge charge;
+    charge.product_id = integer(from.product_id, "product_id");
+    charge.amount = integer(from.amount, "amount");
+    charge.quantity = optional_integer(from.quantity, "quantity");
+    charge.vat = optional_integer(from.vat, "vat");
+    charge.description = optional_text(from.description, "description");
+    return resource(self, View::order, operations::charge_subscription(id, charge), from.timeout,
+                    "Subscriptions.charge");
+  });
+  define<arguments::SubscriptionsFindCharges>(
+      type, [](const Group& self, const arguments::SubscriptionsFindCharges& from) {
+        return find_charges(self, charge_search(from.charge, from.skew, from.since), call_options(from.timeout));
+      });
+  define<arguments::SubscriptionsOrders>(type, [](const Group& self, const arguments::SubscriptionsOrders& from) {
+    OrderQuery query;
+    query.product_id = optional_integer(from.product_id, "product_id");
+    query.states = states_of(from.state);
+    query.per_page = optional_integer(from.per_page, "per_page");
+    return make_pager(self, View::order, operations::list_orders(id_of(from.id), query),
+                      pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
+  });
 }
 
 template <Waiting kind>
 void bind_products(py::module_& module) {
   using Group = Products<kind>;
-  auto type =
-      group<Group>(module, kind, "Products", "Products of the account. Service interface: Endpoints, Products.");
-  define(type, "list(self, *, page=1, strict=False, resume=None, timeout=...)",
-         "All products, lazily, page by page.\n\n"
-         "page: where to begin. timeout: seconds for each page.\n"
-         "strict: read the list a second time, for what the first missed. resume: a pager's state, to go on from it.\n"
-         "Service interface: Endpoints, Products.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           return make_pager(self, View::product, operations::list_products(),
-                             pager_options(values[0], values[1], values[2]), call_options(values[3]));
-         });
-  define(type, "get(self, id, /, *, timeout=...)",
-         "One product. Raises NotFoundError. Service interface: Endpoints, Products.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           return resource(self, View::product, operations::get_product(integer(values[0], "id")), values[1],
-                           "Products.get");
-         });
-  define(
-      type, "update(self, id, fields=None, /, *, timeout=..., **more)",
-      "Change the given fields only.\n\n"
-      "They are name, description, price (cents), currency, vat_rate (percent), interval; others are accepted, too.\n"
-      "fields: a mapping; keywords win over it. None is sent as null, Decimal with its digits. A field that is called\n"
-      "timeout goes into the mapping. Sent at most once. Raises InvalidArgumentError when there is no field at all,\n"
-      "OutcomeUnknownError when it may or may not have happened. Service interface: ProductWrite; Endpoints, Products.",
-      [](const Group& self, const Values& values, const py::dict& more) {
-        const auto id = integer(values[0], "id");
-        return resource(self, View::product, operations::update_product(id, fields_of(values[1], more)), values[2],
+  auto type = group<Group>(module, kind, "Products", docs::about_products);
+  define<arguments::ProductsList>(type, [](const Group& self, const arguments::ProductsList& from) {
+    return make_pager(self, View::product, operations::list_products(),
+                      pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
+  });
+  define<arguments::ProductsGet>(type, [](const Group& self, const arguments::ProductsGet& from) {
+    return resource(self, View::product, operations::get_product(integer(from.id, "id")), from.timeout, "Products.get");
+  });
+  define<arguments::ProductsUpdate>(
+      type, [](const Group& self, const arguments::ProductsUpdate& from, const py::dict& more) {
+        const auto id = integer(from.id, "id");
+        return resource(self, View::product, operations::update_product(id, fields_of(from.fields, more)), from.timeout,
                         "Products.update");
       });
-  define(type, "delete(self, id, /, *, timeout=...)",
-         "Delete a product (softly).\n\n"
-         "Sent at most once. Raises OutcomeUnknownError when it may or may not have happened.\n"
-         "Service interface: Endpoints, Products.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           auto operation = operations::delete_product(integer(values[0], "id"));
-           return run(self, std::make_unique<EmptyJob>(std::move(operation), call_options(values[1])),
-                      "Products.delete");
-         });
+  define<arguments::ProductsDelete>(type, [](const Group& self, const arguments::ProductsDelete& from) {
+    auto operation = operations::delete_product(integer(from.id, "id"));
+    return run(self, std::make_unique<EmptyJob>(std::move(operation), call_options(from.timeout)), "Products.delete");
+  });
 }
 
 template <Waiting kind>
 void bind_orders(py::module_& module) {
   using Group = Orders<kind>;
-  auto type = group<Group>(module, kind, "Orders", "Orders of the account. Service interface: Endpoints, Orders.");
-  define(type, "get(self, id, /, *, timeout=...)",
-         "One order. Raises NotFoundError. Service interface: Endpoints, Orders.",
-         [](const Group& self, const Values& values, const py::dict& /*more*/) {
-           return resource(self, View::order, operations::get_order(id_of(values[0])), values[1], "Orders.get");
-         });
+  auto type = group<Group>(module, kind, "Orders", docs::about_orders);
+  define<arguments::OrdersGet>(type, [](const Group& self, const arguments::OrdersGet& from) {
+    return resource(self, View::order, operations::get_order(id_of(from.id)), from.timeout, "Orders.get");
+  });
 }
 
 template <Waiting kind>
 void bind_webhook_endpoints(py::module_& module) {
   using Group = WebhookEndpoints<kind>;
-  auto type = group<Group>(module, kind, "WebhookEndpoints",
-                           "Receivers of events. Service interface: Endpoints, Webhook endpoints.");
-  define(
-      type, "create(self, *, url, timeout=...)",
-      "Register a URL that receives signed events. Its secret is not in the answer: it is read from the admin UI.\n\n"
-      "Sent at most once. Raises ValidationError (422) when the URL is invalid or already registered,\n"
-      "OutcomeUnknownError when it may or may not have happened. Service interface: Endpoints, Webhook endpoints.",
-      [](const Group& self, const Values& values, const py::dict& /*more*/) {
-        auto operation = operations::create_webhook_endpoint(utf8(values[0], "url"));
-        return run(self, std::make_unique<ResponseJob>(std::move(operation), true, call_options(values[1])),
-                   "WebhookEndpoints.create");
-      });
+  auto type = group<Group>(module, kind, "WebhookEndpoints", docs::about_webhook_endpoints);
+  define<arguments::WebhookEndpointsCreate>(type, [](const Group& self, const arguments::WebhookEndpointsCreate& from) {
+    auto operation = operations::create_webhook_endpoint(utf8(from.url, "url"));
+    return run(self, std::make_unique<ResponseJob>(std::move(operation), true, call_options(from.timeout)),
+               "WebhookEndpoints.create");
+  });
 }
 
 template <Waiting kind>

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
+#include <utility>
 
 #include "call/interruption.hpp"
+#include "client/arguments.hpp"
 #include "shared/arguments.hpp"
 
 namespace billcore::python {
@@ -45,15 +46,6 @@ std::string text_or_number(py::handle value, const char* name) {
   refuse(problem + ": pass the text to send, such as str(value)");
 }
 
-std::string path_text(py::handle value, const char* name) {
-  auto* bytes = static_cast<PyObject*>(nullptr);
-  if (PyUnicode_FSConverter(value.ptr(), &bytes) == 0) {
-    PyErr_Clear();
-    refuse(std::string(name) + " must be the path of a file, not " + type_name(value));
-  }
-  return py::reinterpret_steal<py::bytes>(bytes);
-}
-
 // Called without the GIL, at least every 50 ms while a call waits. What a signal handler raises stays set for set_error().
 // Handlers run on the main thread only, so no other thread needs to take the GIL.
 bool interrupted() {
@@ -65,60 +57,36 @@ bool interrupted() {
   return interruption_raised();
 }
 
+}  // namespace
+
+Sender make_sender(std::span<const py::handle> values, std::shared_ptr<Waiter> waiter) {
+  const arguments::CreateClient from(values);
+  auto options = arguments::client_options(from);
+  options.interrupt = interrupted;
+  HooksOption hooks;
+  if (given(from.hooks)) hooks = HooksOption(py::reinterpret_borrow<py::object>(from.hooks));
+  return {Client(std::move(options)), std::move(hooks), std::move(waiter)};
+}
+
+Sender changed_sender(const Sender& sender, std::span<const py::handle> values) {
+  const auto changes = arguments::client_changes(arguments::ChangeOptions(values));
+  return {sender.client.with_options(changes), sender.hooks, sender.waiter};
+}
+
+Pairs header_pairs(py::handle value, const char* name) { return pairs_of(value, name, only_text); }
+
+std::string path_text(py::handle value, const char* name) {
+  auto* bytes = static_cast<PyObject*>(nullptr);
+  if (PyUnicode_FSConverter(value.ptr(), &bytes) == 0) {
+    PyErr_Clear();
+    refuse(std::string(name) + " must be the path of a file, not " + type_name(value));
+  }
+  return py::reinterpret_steal<py::bytes>(bytes);
+}
+
 int count(py::handle value, const char* name) {
   const auto number = integer(value, name);
   return static_cast<int>(std::clamp<std::int64_t>(number, -1, std::numeric_limits<int>::max()));
-}
-
-ClientOptions client_options(const std::vector<py::handle>& values) {
-  ClientOptions options;
-  if (given(values[0])) options.base_url = utf8(values[0], "base_url");
-  if (given(values[1])) options.api_key = utf8(values[1], "api_key");
-  if (given(values[2])) {
-    options.timeout = milliseconds(values[2]);
-  } else if (!left_out(values[2])) {
-    options.timeout = no_timeout;
-  }
-  if (!left_out(values[3])) options.max_retries = count(values[3], "max_retries");
-  if (!left_out(values[4])) options.concurrency = count(values[4], "concurrency");
-  if (given(values[5])) options.proxy = utf8(values[5], "proxy");
-  if (given(values[6])) options.ca_bundle = path_text(values[6], "ca_bundle");
-  if (given(values[7])) options.client_certificate = path_text(values[7], "client_certificate");
-  if (given(values[8])) options.headers = pairs_of(values[8], "headers", only_text);
-  if (given(values[9])) options.http2 = boolean(values[9], "http2");
-  if (!left_out(values[10])) options.allow_insecure_http = boolean(values[10], "allow_insecure_http");
-  if (!left_out(values[11])) options.request_id_header = utf8(values[11], "request_id_header");
-  if (!left_out(values[12])) options.max_response = size(values[12], "max_response");
-  options.interrupt = interrupted;
-  return options;
-}
-
-ClientChanges client_changes(const std::vector<py::handle>& values) {
-  ClientChanges changes;
-  if (given(values[0])) {
-    changes.timeout = milliseconds(values[0]);
-  } else if (!left_out(values[0])) {
-    changes.timeout = no_timeout;
-  }
-  if (!left_out(values[1])) changes.max_retries = count(values[1], "max_retries");
-  if (!left_out(values[2])) changes.concurrency = count(values[2], "concurrency");
-  if (!left_out(values[3])) {
-    changes.headers.emplace();
-    if (!values[3].is_none()) changes.headers = pairs_of(values[3], "headers", only_text);
-  }
-  return changes;
-}
-
-}  // namespace
-
-Sender make_sender(const std::vector<py::handle>& values, std::shared_ptr<Waiter> waiter) {
-  HooksOption hooks;
-  if (given(values[13])) hooks = HooksOption(py::reinterpret_borrow<py::object>(values[13]));
-  return {Client(client_options(values)), std::move(hooks), std::move(waiter)};
-}
-
-Sender changed_sender(const Sender& sender, const std::vector<py::handle>& values) {
-  return {sender.client.with_options(client_changes(values)), sender.hooks, sender.waiter};
 }
 
 Pairs query_pairs(py::handle value) { return pairs_of(value, "query", text_or_number); }

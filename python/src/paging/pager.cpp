@@ -5,6 +5,7 @@
 
 #include "call/interruption.hpp"
 #include "paging/list.hpp"
+#include "shared/client_docs.hpp"
 #include "shared/objects.hpp"
 
 namespace billcore::python {
@@ -134,21 +135,17 @@ py::object collect(const PagerObject& self, py::handle limit) {
 std::string verdict_text(const Verdict& verdict) { return verdict.complete ? "complete" : "possibly_missed"; }
 
 void bind_verdict(py::module_& module) {
-  auto type = py::class_<Verdict>(module, "Verdict", py::is_final(),
-                                  "Was everything read that was there from start to end? str() is 'complete' or "
-                                  "'possibly_missed'.");
+  auto type = py::class_<Verdict>(module, "Verdict", py::is_final(), docs::about_verdict);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "keep its complete and reason");
   type.def_property_readonly(
-      "complete", [](const Verdict& self) { return self.complete; },
-      "True when no change of the list was seen between the first and the last read.");
+      "complete", [](const Verdict& self) { return self.complete; }, docs::verdict_complete);
   type.def_property_readonly(
       "reason",
       [](const Verdict& self) { return self.complete ? py::object(py::none()) : py::str(std::string(self.reason)); },
-      "Why a record may have been missed: 'total_changed', 'overlap', 'repeated_page', 'list_shrank', 'stopped', "
-      "'total_differs' or 'undecodable_item'; "
-      "else None.");
+      docs::verdict_reason);
   type.def("__str__", verdict_text);
+  type.def("__bool__", [](const Verdict& self) { return self.complete; });
   type.def("__repr__", [](const Verdict& self) {
     return "<billcore.Verdict " + verdict_text(self) + (self.complete ? "" : ": " + std::string(self.reason)) + '>';
   });
@@ -187,8 +184,7 @@ void make_generic(py::handle type) {
 }
 
 void bind_page(py::module_& module) {
-  auto type = py::class_<AnyPage>(module, "Page", py::is_final(),
-                                  "One page of a list. Service interface: Resources and their fields, Pagination.");
+  auto type = py::class_<AnyPage>(module, "Page", py::is_final(), docs::about_page);
   type.attr("__module__") = "billcore";
   make_generic(type);
   refuse_copies(type, "keep its items");
@@ -199,24 +195,23 @@ void bind_page(py::module_& module) {
         for (const auto& item : self.items) out.append(view(self.type, item));
         return out;
       },
-      "The items of the page that were not yielded before, a new list.");
+      docs::page_items);
   type.def_property_readonly(
-      "total", [](const AnyPage& self) { return self.pagination.total(); }, "Items of the whole list.");
+      "total", [](const AnyPage& self) { return self.pagination.total(); }, docs::page_total);
   type.def_property_readonly(
-      "count", [](const AnyPage& self) { return self.pagination.count(); }, "Items of this page.");
+      "count", [](const AnyPage& self) { return self.pagination.count(); }, docs::page_count);
   type.def_property_readonly(
-      "per_page", [](const AnyPage& self) { return self.pagination.per_page(); }, "Items on a full page.");
+      "per_page", [](const AnyPage& self) { return self.pagination.per_page(); }, docs::page_per_page);
   type.def_property_readonly(
-      "current_page", [](const AnyPage& self) { return self.pagination.current_page(); },
-      "Number of this page, from 1.");
+      "current_page", [](const AnyPage& self) { return self.pagination.current_page(); }, docs::page_current_page);
   type.def_property_readonly(
-      "total_pages", [](const AnyPage& self) { return self.pagination.total_pages(); }, "Number of the last page.");
+      "total_pages", [](const AnyPage& self) { return self.pagination.total_pages(); }, docs::page_total_pages);
   type.def_property_readonly(
       "links", [](const AnyPage& self) { return view(View::page_links, self.pagination.links().value()); },
-      "Links to the neighbours as received; they are never followed.");
+      docs::page_links);
   type.def_property_readonly(
       "response_info", [](const AnyPage& self) { return response_info(self.pagination.response_info()); },
-      "ResponseInfo of the answer this page came with.");
+      docs::page_response_info);
   type.def("__repr__",
            [](const AnyPage& self) { return "<billcore.Page items=" + std::to_string(self.items.size()) + '>'; });
 }
@@ -245,50 +240,42 @@ void bind_iterations(py::module_& module) {
       });
 }
 
-static const Signature to_batches("to_batches(self, fields=None)");
+static const Signature to_batches(docs::pager_to_batches_signature);
 
 template <typename Type, typename Pages>
 void bind_reading(py::class_<Type>& type) {
   type.attr("__module__") = "billcore";
   make_generic(type);
   refuse_copies(type, "it belongs to a client, which holds an API key");
-  static const Signature pages("pages(self)");
+  static const Signature pages(docs::pager_pages_signature);
   type.def(
-      "pages", [](const Type& self) { return Pages(self.list); },
-      pages.doc("Iterate for pages (first what is left of a page already begun).").c_str());
+      "pages", [](const Type& self) { return Pages(self.list); }, pages.doc(docs::pager_pages).c_str());
   type.def(
       "to_batches",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         return make_batches(self.list, to_batches.bind(args, kwargs)[0]);
       },
-      to_batches
-          .doc("Iterate for ArrowBatch, the records of a page as columns.\n\n"
-               "fields: columns by name, in this order; left out, all fields. 'raw' is whole items as JSON text.")
-          .c_str());
-  static const Signature first("first(self)");
+      to_batches.doc(docs::pager_to_batches).c_str());
+  static const Signature first(docs::pager_first_signature);
   type.def(
       "first", [](const Type& self) { return read<FirstItem>(self.list, "Pager.first"); },
-      first.doc("The list's first item, or None, without moving on: one request at most.").c_str());
-  static const Signature collect_signature("collect(self, limit=None)");
+      first.doc(docs::pager_first).c_str());
+  static const Signature collect_signature(docs::pager_collect_signature);
   type.def(
       "collect",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
         return collect(self, collect_signature.bind(args, kwargs)[0]);
       },
-      collect_signature.doc("All (remaining) items, at most `limit`; when it raises it takes none of them.").c_str());
+      collect_signature.doc(docs::pager_collect).c_str());
   type.def_property_readonly(
-      "total", [](const Type& self) { return Use(self.list)->pager.total(); },
-      "The service's count of the whole list; None before the first page.");
+      "total", [](const Type& self) { return Use(self.list)->pager.total(); }, docs::pager_total);
   type.def_property_readonly(
-      "state", [](const Type& self) { return Use(self.list)->pager.state(); },
-      "Where it stands: the same list with this as `resume` goes on from here, also in a later process.\n\n"
-      "A short str without secrets. It remembers the ids of two pages.");
+      "state", [](const Type& self) { return Use(self.list)->pager.state(); }, docs::pager_state);
   type.def_property_readonly(
       "fetched_pages", [](const Type& self) { return Use(self.list)->pager.fetched_pages(); },
-      "How many pages were read.");
+      docs::pager_fetched_pages);
   type.def_property_readonly(
-      "verdict", [](const Type& self) { return Use(self.list)->pager.verdict(); },
-      "None until the last page has been read or the reading was stopped, then a Verdict.");
+      "verdict", [](const Type& self) { return Use(self.list)->pager.verdict(); }, docs::pager_verdict);
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const Type& /*self*/) { return "<billcore." + name + '>'; });
 }
@@ -320,32 +307,19 @@ void bind_pager(py::module_& module) {
   bind_iterations(module);
   bind_arrow(module);
 
-#define BILLCORE_PAGER_RULES                                                                      \
-  "a page is asked for when its first item is. An id already seen within the last pages is not\n" \
-  "yielded again. Items keep their page alive. After an error the next step asks for the same page again.\n"
-  auto type =
-      py::class_<SyncPager>(module, "Pager", py::is_final(), collected<SyncPager>(),
-                            "A list of the service: lazy, in order, read once.\n\n"
-                            "Iterate for items; " BILLCORE_PAGER_RULES
-                            "Threads: one at a time. Service interface: Resources and their fields, Pagination.");
+  auto type = py::class_<SyncPager>(module, "Pager", py::is_final(), collected<SyncPager>(), docs::about_pager);
   type.def("__iter__", [](const SyncPager& self) { return ItemIteration(self.list); });
   bind_reading<SyncPager, PageIteration>(type);
-  static const Signature to_arrow("to_arrow(self, fields=None)");
+  static const Signature to_arrow(docs::pager_to_arrow_signature);
   type.def(
       "to_arrow",
       [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
         return make_arrow_stream(self.list, to_arrow.bind(args, kwargs)[0]);
       },
-      to_arrow
-          .doc("The rest of the list as columns: an ArrowStream, which polars, duckdb, pyarrow and pandas read.\n\n"
-               "fields: columns by name, in this order; left out, all fields. 'raw' is whole items as JSON text.")
-          .c_str());
+      to_arrow.doc(docs::pager_to_arrow).c_str());
 
   auto awaited =
-      py::class_<AsyncPager>(module, "AsyncPager", py::is_final(), collected<AsyncPager>(),
-                             "A list of the service for asyncio: lazy, in order, read once.\n\n"
-                             "Iterate (async for) for items; " BILLCORE_PAGER_RULES
-                             "Tasks: one at a time. Service interface: Resources and their fields, Pagination.");
+      py::class_<AsyncPager>(module, "AsyncPager", py::is_final(), collected<AsyncPager>(), docs::about_async_pager);
   awaited.def("__aiter__", [](const AsyncPager& self) { return AsyncItemIteration(self.list); });
   bind_reading<AsyncPager, AsyncPageIteration>(awaited);
 }

@@ -134,7 +134,19 @@ std::string Signature::method_doc(const char* text) const {
   return out.insert(out.find('(') + 1, "$");
 }
 
-bool left_out(py::handle value) { return !value || value.ptr() == Py_Ellipsis; }
+std::string class_doc(std::string_view name, std::string_view init_signature, const char* text) {
+  constexpr std::string_view self = "(self, ";
+  const auto parameters = init_signature.substr(init_signature.find(self) + self.size());
+  return std::string(name) + "(" + std::string(parameters) + "\n--\n\n" + text;
+}
+
+namespace {
+PyObject* not_given = nullptr;  // written once, when the module is imported
+}
+
+void set_not_given(py::handle sentinel) noexcept { not_given = sentinel.ptr(); }
+
+bool left_out(py::handle value) { return !value || value.ptr() == not_given; }
 bool given(py::handle value) { return !left_out(value) && !value.is_none(); }
 
 std::string type_name(py::handle value) { return value.is_none() ? "None" : Py_TYPE(value.ptr())->tp_name; }

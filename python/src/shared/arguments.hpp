@@ -78,7 +78,13 @@ class Signature {
   std::size_t positional_ = 0;  // how many may be given by position
 };
 
-/// A handle that is neither left out nor None (nor `...`, which says "left out").
+/// The docstring of a class with the signature of its __init__, as inspect.signature() wants it.
+[[nodiscard]] std::string class_doc(std::string_view name, std::string_view init_signature, const char* text);
+
+/// The object that stands for an argument that was left out, besides a null handle: NOT_GIVEN. It must live as long as the
+/// process.
+void set_not_given(py::handle sentinel) noexcept;
+/// A handle that is neither left out nor None.
 [[nodiscard]] bool given(py::handle value);
 [[nodiscard]] bool left_out(py::handle value);
 

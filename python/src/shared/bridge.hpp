@@ -11,23 +11,9 @@
 #include "billcore/error.hpp"
 #include "billcore/json.hpp"
 #include "billcore/resource.hpp"
+#include "shared/view.hpp"
 
 namespace billcore::python {
-
-/// The types of resource views, in the order of the table in webhook/model.cpp.
-enum class View {
-  resource,
-  subscription,
-  order,
-  product,
-  product_group,
-  custom_field,
-  delivery,
-  product_image,
-  image_source,
-  product_strings,
-  page_links,
-};
 
 /// All functions need the GIL. Those that give an object give a new reference, or null with a Python error set.
 struct Bridge {

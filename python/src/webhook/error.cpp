@@ -5,6 +5,7 @@
 #include "shared/interpreter.hpp"
 #include "shared/objects.hpp"
 #include "shared/time.hpp"
+#include "webhook/response.hpp"
 
 namespace billcore::python {
 
@@ -35,6 +36,9 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   out["retry_after"] = detail.retry_after ? py::object(py::float_(*detail.retry_after)) : py::object(py::none());
   out["attempts"] = detail.attempts;
   out["outcome_unknown"] = detail.outcome_unknown;
+  py::dict headers;
+  for (const auto& [name, value] : detail.headers) add_header(headers, name, value);
+  out["headers"] = headers;
   out["method"] = foreign_text(detail.method);
   out["path"] = foreign_text(detail.path);
   if (!detail.field_path.empty()) out["field_path"] = foreign_text(detail.field_path);

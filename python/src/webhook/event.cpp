@@ -25,13 +25,10 @@ PyTypeObject* event_type_object = nullptr;
 
 Object& self_of(PyObject* self) noexcept { return *reinterpret_cast<Object*>(self); }
 
-constexpr Field id_field{"id", FieldKind::id, false,
-                         "Delivery id, str or int as received: the key to drop duplicates with (but for test.hook, "
-                         "whose id is 0); compare with billcore.same_id()."};
-constexpr Field name_field{"name", FieldKind::word, false, "Event type, such as 'order.paid'."};
-constexpr Field account_field{"account", FieldKind::integer, false,
-                              "Integer id of the account; not the UUID of the base URL, never compare the two."};
-constexpr Field created_at_field{"created_at", FieldKind::time, false, "When the event was generated; aware datetime."};
+constexpr Field id_field{"id", FieldKind::id, false, docs::event_id};
+constexpr Field name_field{"name", FieldKind::word, false, docs::event_name};
+constexpr Field account_field{"account", FieldKind::integer, false, docs::event_account};
+constexpr Field created_at_field{"created_at", FieldKind::time, false, docs::event_created_at};
 
 // `explain` is the core's own reader: asked only when the field is not as it should be, it throws the error.
 template <const Field& field, auto explain>
@@ -47,29 +44,6 @@ PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
   });
 }
 
-View view_of(EventType type) noexcept {
-  switch (type) {
-    case EventType::subscription_created:
-    case EventType::subscription_updated:
-    case EventType::subscription_renewed:
-    case EventType::subscription_cancelled:
-      return View::subscription;
-    case EventType::order_confirmed:
-    case EventType::order_paid:
-      return View::order;
-    case EventType::product_updated:
-    case EventType::product_deleted:
-      return View::product;
-    case EventType::product_group_updated:
-    case EventType::product_group_deleted:
-      return View::product_group;
-    case EventType::test_hook:
-    case EventType::unknown:
-      break;
-  }
-  return View::resource;
-}
-
 // As Event::data(), without a variant on the way.
 PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
@@ -80,7 +54,7 @@ PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
     if (node == nullptr) return Py_NewRef(Py_None);
     const Value data(envelope.document(), node);
     if (!data.is_object()) return plain(data).release().ptr();  // perhaps mutable: made anew each time
-    object.data = make_view(view_of(object.event.type()), data);
+    object.data = make_view(event_views.at(static_cast<std::size_t>(object.event.type())), data);
     return Py_XNewRef(object.data);
   });
 }
@@ -139,11 +113,8 @@ std::array getset{
     PyGetSetDef{"name", get_field<name_field, &Event::name>, nullptr, name_field.doc, nullptr},
     PyGetSetDef{"account", get_field<account_field, &Event::account>, nullptr, account_field.doc, nullptr},
     PyGetSetDef{"created_at", get_field<created_at_field, &Event::created_at>, nullptr, created_at_field.doc, nullptr},
-    PyGetSetDef{"data", get_data, nullptr,
-                "The resource, typed by the event's name; a Resource for a name this version does not know.\n\n"
-                "Plain JSON when it is no object; None for null or absent.",
-                nullptr},
-    PyGetSetDef{"raw", get_raw, nullptr, "The body as received, bytes.", nullptr},
+    PyGetSetDef{"data", get_data, nullptr, docs::event_data, nullptr},
+    PyGetSetDef{"raw", get_raw, nullptr, docs::event_raw, nullptr},
     PyGetSetDef{},
 };
 std::array methods{
@@ -180,14 +151,7 @@ py::object make_event(Event event, py::bytes body) {
 }
 
 void bind_event(py::module_& module) {
-  static constexpr const char* doc =
-      "An event of the service, from a verified body; parse_unverified() is the one that does not look.\n\n"
-      "Fields are looked up when asked; one that is absent raises MissingFieldError then, one that is null or of\n"
-      "the wrong type DecodeError. event['field'] is the plain JSON value, `'field' in event` tells absent from null.\n"
-      "Two events are equal when their bodies are. An event is pickled as its body, and loading it checks no "
-      "signature.\n"
-      "Service interface: Events.";
-  event_type_object = make_type<Object>(module, "billcore.webhooks.Event", doc,
+  event_type_object = make_type<Object>(module, "billcore.webhooks.Event", docs::about_event,
                                         {{Py_tp_dealloc, slot(dealloc)},
                                          {Py_tp_repr, slot(repr)},
                                          {Py_tp_richcompare, slot(compare)},

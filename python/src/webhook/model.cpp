@@ -102,9 +102,10 @@ py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
 // Lends the core's checked readers, whose errors say what is wrong and where.
 class Reader : public Resource {
  public:
-  using Resource::array;
+  using Resource::any;
   using Resource::boolean;
   using Resource::id_field;
+  using Resource::integers;
   using Resource::nullable_object;
   using Resource::nullable_text;
   using Resource::nullable_time;
@@ -146,13 +147,13 @@ class Reader : public Resource {
       static_cast<void>(reader.nullable_object(field.name));
       break;
     case FieldKind::any:
-      static_cast<void>(CustomFieldValue(owner).field_value());
+      static_cast<void>(reader.any(field.name));
       break;
     case FieldKind::views:
       static_cast<void>(reader.objects<Resource>(field.name));
       break;
     case FieldKind::integers:
-      for (const auto item : reader.array(field.name)) static_cast<void>(item.value().integer());
+      static_cast<void>(reader.integers(field.name));
       break;
   }
   throw detail::value_error(ErrorCode::decode, owner.path() + '.' + field.name, "cannot be read");
@@ -315,9 +316,8 @@ PyObject* usable_at(PyObject* self, PyObject* now) noexcept {
 }
 
 std::array common_getset{
-    PyGetSetDef{"raw", get_raw, nullptr, "The JSON text exactly as received.", nullptr},
-    PyGetSetDef{"response_info", get_response_info, nullptr,
-                "ResponseInfo of the answer this came with; None for parts of an event.", nullptr},
+    PyGetSetDef{"raw", get_raw, nullptr, docs::resource_raw, nullptr},
+    PyGetSetDef{"response_info", get_response_info, nullptr, docs::resource_response_info, nullptr},
     PyGetSetDef{},
 };
 std::array common_methods{
@@ -328,16 +328,13 @@ std::array common_methods{
     PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the JSON text."},
     PyMethodDef{},
 };
-std::array subscription_methods{
-    PyMethodDef{
-        "usable_at", usable_at, METH_O,
-        "usable_at($self, now, /)\n--\n\nIs it still paid for at this instant (an aware datetime)?\n\n"
-        "False for pending, future_start, unpaid and expired. The others are usable until ends_at; None means no\n"
-        "end, and that a cancelled one is not usable. Raises MissingFieldError where ends_at is needed and absent\n"
-        "(a reduced payload cannot tell: get the subscription by its id), DecodeError for a status this version\n"
-        "does not know. Service interface: States and transitions."},
-    PyMethodDef{},
-};
+// With `$self`, as Python wants it of functions that it calls directly; it lives as long as the process.
+const std::string& usable_at_doc() {
+  static const std::string doc =
+      Signature(docs::subscription_usable_at_signature).method_doc(docs::subscription_usable_at);
+  return doc;
+}
+std::array<PyMethodDef, 2> subscription_methods{};
 
 void make_view_type(std::size_t index, PyGetSetDef* getset, py::module_& module) {
   std::vector<PyType_Slot> slots{{Py_tp_dealloc, slot(dealloc)}, {Py_tp_getset, getset}};
@@ -349,6 +346,7 @@ void make_view_type(std::size_t index, PyGetSetDef* getset, py::module_& module)
                                {Py_mp_subscript, slot(subscript)},
                                {Py_sq_contains, slot(contains)}});
   } else if (static_cast<View>(index) == View::subscription) {
+    subscription_methods[0] = {"usable_at", usable_at, METH_O, usable_at_doc().c_str()};
     slots.push_back({Py_tp_methods, subscription_methods.data()});
   }
   made[index] = make_type<Object>(module, types[index].name, types[index].doc, std::move(slots),

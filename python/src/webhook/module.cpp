@@ -15,6 +15,7 @@
 #include "shared/fast_call.hpp"
 #include "shared/interpreter.hpp"
 #include "shared/uninitialised.hpp"
+#include "shared/webhook_docs.hpp"
 #include "webhook/event.hpp"
 #include "webhook/json.hpp"
 #include "webhook/model.hpp"
@@ -71,11 +72,11 @@ Verifier recent_verifier(py::handle secret, py::handle max_body) {
 }
 
 const Signature& verify_signature() {
-  static const Signature signature("verify(body, signature, secret, *, max_body=1048576)");
+  static const Signature signature(docs::verify_signature);
   return signature;
 }
 const Signature& unwrap_signature() {
-  static const Signature signature("unwrap(body, signature, secret, *, max_body=1048576)");
+  static const Signature signature(docs::unwrap_signature);
   return signature;
 }
 
@@ -90,7 +91,7 @@ py::object webhook_unwrap(PyObject* /*module*/, const Call& call) {
 }
 
 const Signature& parse_signature() {
-  static const Signature signature("parse_unverified(raw)");
+  static const Signature signature(docs::parse_unverified_signature);
   return signature;
 }
 
@@ -125,50 +126,26 @@ std::string explain(py::handle body, py::handle signature, py::handle secret) {
 
 void bind_functions(py::module_& module) {
   constexpr const char* home = "billcore.webhooks";
-  def_function(module, verify_signature(), fast_call<webhook_verify>,
-               "Check a webhook's signature; raises SignatureError.\n\n"
-               "body: the raw bytes as received (any buffer). signature: the header's value, None when it is missing.\n"
-               "secret: 32 bytes, str or bytes, or a sequence of them. max_body: larger bodies are refused unread.\n"
-               "The keys of the last four secrets stay in memory, prepared; a Verifier keeps its own, and is faster.\n"
-               "Service interface: Events, Request headers.",
-               home);
-  def_function(module, unwrap_signature(), fast_call<webhook_unwrap>,
-               "Verify, then parse: the Event. Raises SignatureError, or DecodeError when the body is no event.\n\n"
-               "Arguments as of verify(). Service interface: Events.",
-               home);
-  def_function(
-      module, parse_signature(), fast_call<webhook_parse_unverified>,
-      "An Event from bytes that were verified before and stored since: event.raw of the receiver. Checks nothing.\n\n"
-      "raw: any buffer. No signature is looked at, and no age. Right only where nobody but the receiver can write,\n"
-      "such as your own job queue; whatever came over the network goes through unwrap(). DecodeError when the\n"
-      "bytes are no event. Service interface: Events.",
-      home);
+  def_function(module, verify_signature(), fast_call<webhook_verify>, docs::verify, home);
+  def_function(module, unwrap_signature(), fast_call<webhook_unwrap>, docs::unwrap, home);
+  def_function(module, parse_signature(), fast_call<webhook_parse_unverified>, docs::parse_unverified, home);
 
-  static const Signature sign_signature("sign(body, secret)");
+  static const Signature sign_signature(docs::sign_signature);
   module.def(
       "sign",
       [](const py::args& args, const py::kwargs& kwargs) {
         const auto values = sign_signature.bind(args, kwargs);
         return sign(values[0], values[1]);
       },
-      sign_signature
-          .doc("The signature the service would send, 64 lowercase hex digits: for tests of your own receiver.")
-          .c_str());
-  static const Signature explain_signature("explain(body, signature, secret)");
+      sign_signature.doc(docs::sign).c_str());
+  static const Signature explain_signature(docs::explain_signature);
   module.def(
       "explain",
       [](const py::args& args, const py::kwargs& kwargs) {
         const auto values = explain_signature.bind(args, kwargs);
         return explain(values[0], values[1], values[2]);
       },
-      explain_signature
-          .doc(R"(Why is this refused? A few lines of text for a person; it never accepts.
-
-Tries offline what goes wrong in practice (the body re-serialised, still in base64, with another line end; the signature
-in upper case or with a prefix; the secret with white space, in another encoding, another of the list) and names what
-would have matched. Arguments as of verify(); wrong ones are explained, too. Shows neither a secret nor the right
-signature. Slow: it does not belong in a request path. Service interface: Events, Request headers.)")
-          .c_str());
+      explain_signature.doc(docs::explain).c_str());
   for (const char* name : {"sign", "explain"}) module.attr(name).attr("__module__") = home;
 }
 

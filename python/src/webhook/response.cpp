@@ -5,6 +5,7 @@
 #include "shared/arguments.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
+#include "shared/webhook_docs.hpp"
 
 namespace billcore::python {
 
@@ -16,11 +17,7 @@ struct Info {
 
 py::dict headers(const Info& self) {
   py::dict out;
-  for (const auto& [name, value] : self.info->headers()) {
-    const auto key = foreign_text(name);
-    const auto text = foreign_text(value);
-    out[key] = out.contains(key) ? py::str("{}, {}").format(out[key], text) : text;
-  }
+  for (const auto& [name, value] : self.info->headers()) add_header(out, name, value);
   return out;
 }
 
@@ -31,17 +28,22 @@ py::object request_id(const Info& self) {
 
 }  // namespace
 
+void add_header(py::dict& headers, const std::string& name, const std::string& value) {
+  const auto key = foreign_text(name);
+  const auto text = foreign_text(value);
+  headers[key] = headers.contains(key) ? py::str("{}, {}").format(headers[key], text) : text;
+}
+
 void bind_response_info(py::module_& module) {
-  auto type =
-      py::class_<Info>(module, "ResponseInfo", py::is_final(), "What is known about the answer a result came with.");
+  auto type = py::class_<Info>(module, "ResponseInfo", py::is_final(), docs::about_response_info);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "keep its members");
   type.def_property_readonly(
-      "status", [](const Info& self) { return self.info->status(); }, "HTTP status.");
-  type.def_property_readonly("headers", headers, "dict; names in lower case, values of one name joined by commas.");
+      "status", [](const Info& self) { return self.info->status(); }, docs::response_info_status);
+  type.def_property_readonly("headers", headers, docs::response_info_headers);
   type.def_property_readonly(
-      "attempts", [](const Info& self) { return self.info->attempts(); }, "How often the request was sent or tried.");
-  type.def_property_readonly("request_id", request_id, "Value of the request id header, or None.");
+      "attempts", [](const Info& self) { return self.info->attempts(); }, docs::response_info_attempts);
+  type.def_property_readonly("request_id", request_id, docs::response_info_request_id);
   type.def("__repr__", [](const Info& self) {
     return py::str("<billcore.ResponseInfo status={} request_id={!r}>").format(self.info->status(), request_id(self));
   });

@@ -10,6 +10,7 @@
 #include "shared/error.hpp"
 #include "shared/fast_call.hpp"
 #include "shared/objects.hpp"
+#include "shared/webhook_docs.hpp"
 #include "webhook/event.hpp"
 #include "webhook/webhook_arguments.hpp"
 
@@ -37,7 +38,7 @@ py::object make_verified(std::size_t secret_index) {
 std::array verified_getset{
     PyGetSetDef{"secret_index",
                 [](PyObject* self, void* /*closure*/) -> PyObject* { return PyLong_FromSize_t(index_of(self)); },
-                nullptr, "Which secret matched; the first one, when several do.", nullptr},
+                nullptr, docs::verified_secret_index, nullptr},
     PyGetSetDef{},
 };
 
@@ -46,12 +47,11 @@ void bind_verified(py::module_& module) {
   constexpr auto repr = [](PyObject* self) noexcept {
     return PyUnicode_FromFormat("<billcore.webhooks.Verified secret_index=%zu>", index_of(self));
   };
-  verified_type =
-      make_type<VerifiedObject>(module, "billcore.webhooks.Verified", "The signature is right. Always true.",
-                                {{Py_tp_dealloc, slot(free_object)},
-                                 {Py_tp_getset, verified_getset.data()},
-                                 {Py_nb_bool, slot(+is_true)},
-                                 {Py_tp_repr, slot(+repr)}});
+  verified_type = make_type<VerifiedObject>(module, "billcore.webhooks.Verified", docs::about_verified,
+                                            {{Py_tp_dealloc, slot(free_object)},
+                                             {Py_tp_getset, verified_getset.data()},
+                                             {Py_nb_bool, slot(+is_true)},
+                                             {Py_tp_repr, slot(+repr)}});
 }
 
 // ---- VerifyStream -----------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Stream {
 };
 
 const Signature& update_signature() {
-  static const Signature signature("update(self, piece, /)");
+  static const Signature signature(docs::verify_stream_update_signature);
   return signature;
 }
 
@@ -91,17 +91,6 @@ py::object stream_update(PyObject* self, const Call& call) {
 }
 
 // ---- Verifier ---------------------------------------------------------------------------------------------------------------
-
-constexpr const char* verifier_doc =
-    R"(Checks the signatures of one endpoint; its keys are prepared once.
-
-secrets: str or bytes of 32 bytes, or a sequence of them while one is being replaced; others are ConfigError.
-header: name of the signature header, looked up without regard to case. max_body: larger bodies are refused unread.
-freshness: refuse events whose created_at is further than this from now, before or after (seconds or a timedelta;
-reason 'stale'). Off by default, since failed deliveries are retried, and invoices are paid weeks later; it is no
-protection against replays. test.hook is never stale. clock: what tells the time for it, as time.time does or as an
-aware datetime.
-Threads: may be shared by any number. Service interface: Events, Request headers.)";
 
 /// A Verifier as its Python object holds it.
 class BoundVerifier : public Verifier {
@@ -135,21 +124,20 @@ BoundVerifier make_verifier(const std::vector<py::handle>& values, bool any_leng
 }
 
 const Signature& verify_signature() {
-  static const Signature signature("verify(self, body, signature)");
+  static const Signature signature(docs::verifier_verify_signature);
   return signature;
 }
 const Signature& unwrap_signature() {
-  static const Signature signature("unwrap(self, body, signature)");
+  static const Signature signature(docs::verifier_unwrap_signature);
   return signature;
 }
 const Signature& request_signature() {
-  static const Signature signature("unwrap_request(self, body, headers)");
+  static const Signature signature(docs::verifier_unwrap_request_signature);
   return signature;
 }
 
 const Signature& init_signature() {
-  static const Signature signature(
-      "__init__(self, secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  static const Signature signature(docs::verifier_init_signature);
   return signature;
 }
 
@@ -204,41 +192,28 @@ py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::
 
 void bind_verifier(py::module_& module) {
   bind_verified(module);
-  static const Signature create(
-      "Verifier(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
   auto type = py::class_<BoundVerifier>(module, "Verifier", collected<BoundVerifier>(),
-                                        create.doc(verifier_doc).c_str(), py::metaclass(guarding_metaclass()));
-  type.attr("__doc__") = verifier_doc;
+                                        class_doc("Verifier", docs::verifier_init_signature, docs::about_verifier).c_str(),
+                                        py::metaclass(guarding_metaclass()));
+  type.attr("__doc__") = docs::about_verifier;
   type.attr("__module__") = "billcore.webhooks";
 
-  def_method(type, init_signature(), fast_call<verifier_init>, "Prepares the keys.");
+  def_method(type, init_signature(), fast_call<verifier_init>, docs::verifier_init);
 
-  static const Signature any(
-      "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)");
+  static const Signature any(docs::verifier_allowing_any_key_length_signature);
   type.def_static(
       "allowing_any_key_length",
       [](const py::args& args, const py::kwargs& kwargs) { return make_verifier(any.bind(args, kwargs), true); },
-      any.doc("For test vectors and foreign keys: secrets of any length but zero. The service's own have 32 bytes.")
-          .c_str());
+      any.doc(docs::verifier_allowing_any_key_length).c_str());
 
-  def_method(type, verify_signature(), fast_call<verifier_verify>,
-             "Check the signature of a body; raises SignatureError.\n\n"
-             "body: the raw bytes (any buffer). signature: the header's value, None when it is missing.");
-  def_method(type, unwrap_signature(), fast_call<verifier_unwrap>,
-             "Verify, then parse. Raises SignatureError, or DecodeError when the body is no event.");
-  def_method(type, request_signature(), fast_call<verifier_unwrap_request>,
-             R"(Like unwrap, with the signature found among the request's headers.
+  def_method(type, verify_signature(), fast_call<verifier_verify>, docs::verifier_verify);
+  def_method(type, unwrap_signature(), fast_call<verifier_unwrap>, docs::verifier_unwrap);
+  def_method(type, request_signature(), fast_call<verifier_unwrap_request>, docs::verifier_unwrap_request);
 
-headers: a mapping (values may be lists) or pairs; names in any case; str or bytes. Equal values, repeated or joined by
-commas, are one; different ones are malformed. verify and unwrap take the value exactly as it is.)");
-
-  static const Signature stream("stream(self)");
+  static const Signature stream(docs::verifier_stream_signature);
   type.def(
       "stream", [](const BoundVerifier& self) { return Stream(self.stream()); },
-      stream
-          .doc("A VerifyStream: a check of a body in pieces, for one that is too large to hold.\n\n"
-               "ConfigError with freshness, which needs the whole body.")
-          .c_str());
+      stream.doc(docs::verifier_stream).c_str());
 
   type.def_property_readonly(
       "matches",
@@ -248,12 +223,11 @@ commas, are one; different ones are malformed. verify and unwrap take the value 
         for (std::size_t i = 0; i < counts.size(); ++i) out[i] = py::int_(counts[i]);
         return out;
       },
-      "How often each secret was the one that matched, a tuple: one that stays at 0 can be retired.");
+      docs::verifier_matches);
   type.def_property_readonly(
-      "header", [](const BoundVerifier& self) { return self.options().header; }, "Name of the signature header.");
+      "header", [](const BoundVerifier& self) { return self.options().header; }, docs::verifier_header);
   type.def_property_readonly(
-      "max_body", [](const BoundVerifier& self) { return self.options().max_body; },
-      "Larger bodies are refused; bytes.");
+      "max_body", [](const BoundVerifier& self) { return self.options().max_body; }, docs::verifier_max_body);
   type.def("__repr__", [](const py::object& self) {
     const auto* const verifier = held_or_null<BoundVerifier>(self.ptr());
     if (verifier == nullptr) return py::str("<billcore.webhooks.Verifier, never initialised>");
@@ -262,22 +236,18 @@ commas, are one; different ones are malformed. verify and unwrap take the value 
   });
   refuse_copies(type, "it holds signing secrets; make one where it is needed");
 
-  auto stream_type =
-      py::class_<Stream>(module, "VerifyStream", py::is_final(),
-                         "A check of a body in pieces. Made by Verifier.stream(); ends with finish().\n\n"
-                         "Threads: one at a time. Use nothing of the pieces before finish() has returned.");
+  auto stream_type = py::class_<Stream>(module, "VerifyStream", py::is_final(), docs::about_verify_stream);
   stream_type.attr("__module__") = "billcore.webhooks";
   refuse_copies(stream_type, "it holds a signing key; make one where it is needed");
-  def_method(stream_type, update_signature(), fast_call<stream_update>,
-             "The next bytes (any buffer). SignatureError body_too_large when all of them are over max_body.");
-  static const Signature finish("finish(self, signature)");
+  def_method(stream_type, update_signature(), fast_call<stream_update>, docs::verify_stream_update);
+  static const Signature finish(docs::verify_stream_finish_signature);
   stream_type.def(
       "finish",
       [](Stream& self, const py::args& args, const py::kwargs& kwargs) {
         const auto signature = signature_of(finish.bind(args, kwargs)[0]);
         return self.use([&](VerifyStream& pieces) { return make_verified(pieces.finish(signature)); });
       },
-      finish.doc("The end of the body: Verified, or SignatureError. signature: the header's value, or None.").c_str());
+      finish.doc(docs::verify_stream_finish).c_str());
 }
 
 }  // namespace billcore::python

@@ -141,7 +141,7 @@ static void test_request(const billcore_client* client) {
   CHECK_OK(billcore_request_options_set_json(options, BILLCORE_STR("{}"), &err));
   CHECK_FAILS(
       billcore_client_request(client, BILLCORE_STR("POST"), BILLCORE_STR("/thing"), options, NULL, &response, &err),
-      BILLCORE_API_ERROR, "409");
+      BILLCORE_ERROR_CONFLICT, "409");
   CHECK(response == NULL);
   CHECK_OK(billcore_request_options_accept_all_statuses(options, &err));
   CHECK_OK(

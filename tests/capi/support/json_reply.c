@@ -122,6 +122,12 @@ const char* class_of(billcore_status status) {
       return "PaginationError";
     case BILLCORE_ERROR_MISSING_FIELD:
       return "MissingFieldError";
+    case BILLCORE_ERROR_BAD_REQUEST:
+      return "BadRequestError";
+    case BILLCORE_ERROR_PERMISSION_DENIED:
+      return "PermissionDeniedError";
+    case BILLCORE_ERROR_CONFLICT:
+      return "ConflictError";
     case BILLCORE_INTERRUPTED:
       return "KeyboardInterrupt";
     default:

@@ -31,7 +31,10 @@ static void test_numbers(void) {
                {BILLCORE_OUTCOME_UNKNOWN, 20, "OUTCOME_UNKNOWN"},
                {BILLCORE_PAGINATION, 21, "PAGINATION"},
                {BILLCORE_INTERRUPTED, 22, "INTERRUPTED"},
-               {BILLCORE_ERROR_MISSING_FIELD, 23, "MISSING_FIELD"}};
+               {BILLCORE_ERROR_MISSING_FIELD, 23, "MISSING_FIELD"},
+               {BILLCORE_ERROR_BAD_REQUEST, 24, "BAD_REQUEST"},
+               {BILLCORE_ERROR_PERMISSION_DENIED, 25, "PERMISSION_DENIED"},
+               {BILLCORE_ERROR_CONFLICT, 26, "CONFLICT"}};
   const int count = sizeof table / sizeof *table;
   for (int i = 0; i < count; ++i) {
     CHECK(table[i].number == i && table[i].status == i);

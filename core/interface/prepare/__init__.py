@@ -1,0 +1,21 @@
+"""From the data of the interface to what the templates need."""
+
+from __future__ import annotations
+
+from .errors import prepare_errors, prepare_events
+from .operations import prepare_operations
+from .options import prepare_options
+from .package import homes
+from .resources import prepare_resources
+from .words import Row
+
+
+def prepared(data: dict[str, Row]) -> Row:
+    """data: each TOML file by its stem."""
+    out: Row = {}
+    out |= prepare_resources(data["resources"])
+    out |= prepare_events(data["events"])
+    out |= prepare_errors(data["errors"])
+    out |= prepare_options(data["options"])
+    out |= prepare_operations(data["operations"])
+    return out | homes(out)

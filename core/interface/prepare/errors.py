@@ -1,0 +1,56 @@
+"""Events, errors and statuses."""
+
+from __future__ import annotations
+
+import re
+
+from .words import Row
+
+
+def prepare_events(data: Row) -> Row:
+    events = data["event"]
+    for place, event in enumerate(events, start=1):
+        if event["number"] != place:
+            raise ValueError(f"events.toml: {event['name']} has number {event['number']} at place {place}")
+        event.setdefault("data", "")
+        event["cpp_name"] = re.sub(r"\W", "_", event["name"])
+    names = list(dict.fromkeys(event["data"] for event in events if event["data"]))
+    return {"events": events, "event_resources": names}
+
+
+def _status_row(row: Row, error: str) -> Row:
+    first = row.get("status", row.get("first"))
+    last = row.get("status", row.get("last"))
+    kept = {"repeat": "never", "outcome": "refused", **row, "error": error}
+    kept["first_text"] = "std::numeric_limits<int>::min()" if first is None else str(first)
+    kept["last_text"] = "std::numeric_limits<int>::max()" if last is None else str(last)
+    if first == last:
+        kept["range"] = str(first)
+    elif first is None:
+        kept["range"] = f"up to {last}"
+    else:
+        kept["range"] = f"from {first}" if last is None else f"{first} to {last}"
+    kept["single"] = first == last
+    return kept
+
+
+def prepare_errors(data: Row) -> Row:
+    errors = data["error"]
+    for place, error in enumerate(errors):
+        if error["number"] != place:
+            raise ValueError(f"errors.toml: {error['name']} has number {error['number']} at place {place}")
+        error.setdefault("doc", "")
+        error.setdefault("python", None)
+    rows = [_status_row(row, error["name"]) for error in errors for row in error.get("statuses", [])]
+    rows += [_status_row(row, row["error"]) for row in data["status"]]
+    rows.sort(key=lambda row: (not row["single"], row.get("status", 0)))
+    classes = [error for error in errors if error["python"] and not error["python"].get("by_hand")]
+    builtin = {"StopIteration", "MemoryError", "KeyboardInterrupt"}
+    by_hand = {error["python"]["class"] for error in errors if error["python"] and error["python"].get("by_hand")}
+    return {
+        "errors": errors,
+        "statuses": rows,
+        "signature_reasons": data["signature_reason"],
+        "error_classes": classes,
+        "error_classes_by_hand": sorted(by_hand - builtin),
+    }

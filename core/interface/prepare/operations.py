@@ -1,0 +1,160 @@
+"""Operations: parameters, docstrings, routes."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable
+
+from .words import Row, pascal, snake
+
+TIMEOUT = "Seconds for the call with all its attempts; None: no deadline. Left out: the client's."
+TIMEOUT_OF_LIST = "Seconds for each page; None: no deadline. Left out: the client's."
+LIST_PARAMETERS: list[Row] = [
+    {"name": "page", "type": "integer", "default": "1", "doc": "The page to begin with."},
+    {
+        "name": "strict",
+        "type": "boolean",
+        "default": "False",
+        "doc": "Read the list a second time, for what the first reading missed.",
+    },
+    {"name": "resume", "type": "text", "optional": True, "doc": "A pager's state: continue from there."},
+]
+OUTCOME_UNKNOWN = "It may or may not have happened."
+
+
+_PARAMETER_TYPES = {
+    "id": "str | int",
+    "integer": "int",
+    "text": "str",
+    "boolean": "bool",
+    "states": "OrderState | str | Sequence[OrderState | str]",
+    "fields": "Mapping[str, Any]",
+    "instant": "datetime",
+    "length": "float | timedelta",
+    "timeout": "float | NotGiven | None",
+    "keywords": "Any",
+    "charge": "BillcoreError | str | int",
+}
+
+
+def _parameter(row: Row, overload: Row | None) -> str:
+    kind = row["type"]
+    if kind == "keywords":
+        return f"**{row['name']}: Any"
+    annotation = overload["charge"] if overload and kind == "charge" else _PARAMETER_TYPES[kind]
+    if row.get("optional"):
+        return f"{row['name']}: {annotation} | None = None"
+    if kind == "length":
+        return f"{row['name']}: {annotation} | NotGiven = NOT_GIVEN"
+    return f"{row['name']}: {annotation}" + (f" = {row['default']}" if "default" in row else "")
+
+
+def _stub_parameters(operation: Row) -> Callable[[Row | None], str]:
+    def parameters(overload: Row | None) -> str:
+        left_out = {"skew", "since"} - set(overload["with"]) if overload else set()
+        rows = [row for row in operation["all_parameters"] if row["name"] not in left_out]
+        positional = [_parameter(row, overload) for row in rows if row.get("positional")]
+        keywords = [_parameter(row, overload) for row in rows if row["type"] == "keywords"]
+        others = [_parameter(row, overload) for row in rows if not row.get("positional") and row["type"] != "keywords"]
+        parts = ["self", *positional] + (["/"] if positional else []) + ["*", *others, *keywords]
+        return ", ".join(parts)
+
+    return parameters
+
+
+def _stub_result(operation: Row) -> Callable[[bool], str]:
+    def result(awaited: bool) -> str:
+        if operation["list"]:
+            return f"{'AsyncPager' if awaited else 'Pager'}[{operation['list']}]"
+        plain = str(operation["result"]).replace("list[", "builtins.list[")
+        return f"Coroutine[Any, Any, {plain}]" if awaited else plain
+
+    return result
+
+
+def _returns(operation: Row) -> str:
+    if operation["list"]:
+        return ""
+    return {"None": "", "Response": "The answer as received; the interface does not specify it."}.get(
+        operation["result"], ""
+    )
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(text, 110 - len(indent), initial_indent=indent, subsequent_indent=indent)
+
+
+def _doc_lines(operation: Row) -> list[str]:
+    """What stands under the first line of the docstring, as Google's style has it."""
+    blocks: list[list[str]] = []
+    if operation["more"]:
+        blocks.append(_wrapped(operation["more"], ""))
+    blocks.append(["Args:", *(f"    {row['name']}: {row['doc']}" for row in operation["all_parameters"])])
+    if returns := _returns(operation):
+        blocks.append(["Returns:", f"    {returns}"])
+    if operation["all_raises"]:
+        blocks.append(["Raises:", *(f"    {name}: {text}" for name, text in operation["all_raises"].items())])
+    blocks.append([f"Service interface: {operation['section']}."])
+    return [line for place, block in enumerate(blocks) for line in ([""] if place else []) + block]
+
+
+def _prepare_operation(operation: Row, group: Row) -> None:
+    operation.setdefault("list", "")
+    operation.setdefault("result", "")
+    operation.setdefault("more", "")
+    operation.setdefault("section", group["section"])
+    operation.setdefault("overloads", [])
+    parameters = [*operation.get("parameters", []), *(LIST_PARAMETERS if operation["list"] else [])]
+    pages = operation["list"] or operation.get("lists")
+    timeout = {"name": "timeout", "type": "timeout", "default": "NOT_GIVEN"}
+    parameters.append({**timeout, "doc": TIMEOUT_OF_LIST if pages else TIMEOUT})
+    keywords = [row for row in parameters if row["type"] == "keywords"]
+    operation["all_parameters"] = [row for row in parameters if row not in keywords] + keywords
+    raises = dict(operation.get("raises", {}))
+    if operation["method"] != "GET":
+        raises.setdefault("OutcomeUnknownError", OUTCOME_UNKNOWN)
+    operation["all_raises"] = raises
+    operation["doc_lines"] = _doc_lines(operation)
+    operation["stub_parameters"] = _stub_parameters(operation)
+    operation["stub_result"] = _stub_result(operation)
+    operation["argument_names"] = [row["name"] for row in operation["all_parameters"] if row["type"] != "keywords"]
+    operation["cpp_name"] = group["name"] + pascal(operation["name"])
+    operation["doc_name"] = f"{snake(group['name'])}_{operation['name']}"
+    operation["reference_result"] = f"list of {operation['list']}" if operation["list"] else operation["result"]
+
+
+def _routes(operations: list[Row]) -> list[Row]:
+    routes: dict[str, list[str]] = {}
+    for operation in operations:
+        routes.setdefault(operation["path"], []).append(f"{snake(operation['group'])}.{operation['name']}")
+    names = {path: "_".join(part for part in re.split(r"\W+", path) if part and part != "id") for path in routes}
+    return [{"path": path, "name": names[path], "operations": ", ".join(used)} for path, used in routes.items()]
+
+
+def _bounds(operations: list[Row]) -> list[Row]:
+    rows = [row for operation in operations for row in operation.get("parameters", [])]
+    return [
+        {"name": f"{end}_{row['name']}", "value": row[key]}
+        for row in rows
+        for end, key in (("min", "least"), ("max", "most"))
+        if key in row
+    ]
+
+
+def prepare_operations(data: Row) -> Row:
+    groups, operations = data["group"], data["operation"]
+    by_name = {group["name"]: group for group in groups}
+    for operation in operations:
+        _prepare_operation(operation, by_name[operation["group"]])
+    for group in groups:
+        group["operations"] = [operation for operation in operations if operation["group"] == group["name"]]
+        group["operations_doc"] = f"Operations on {snake(group['name']).replace('_', ' ')}."
+    return {
+        "groups": groups,
+        "operations": operations,
+        "routes": _routes(operations),
+        "bounds": _bounds(operations),
+        "request_arguments": ["method", "path", "query", "json", "raise_on_error", "timeout"],
+        "timeout_doc": TIMEOUT,
+    }

@@ -1,0 +1,26 @@
+"""The public names of the Python package, and the modules they are in."""
+
+from __future__ import annotations
+
+from .words import Row
+
+_CLIENT = ["ArrowBatch", "ArrowStream", "AsyncClient", "AsyncPager", "Client", "Page", "Pager", "Response", "Verdict"]
+_WEBHOOK = ["Resource", "ResponseInfo", "__version__"]
+
+
+def homes(data: Row) -> Row:
+    groups = [group["name"] for group in data["groups"]]
+    errors = {error["python"]["class"] for error in data["error_classes"]} | set(data["error_classes_by_hand"])
+    enumerations = [row["name"] for row in data["enumerations"]]
+    homes = {
+        "_client": [*_CLIENT, *groups, *(f"Async{name}" for name in groups)],
+        "_errors": errors - {"SignatureError"},
+        "_hooks": ["Attempt", "Hooks"],
+        "_ids": ["same_id"],
+        "_not_given": ["NOT_GIVEN", "NotGiven"],
+        "_types": [*enumerations, "SignatureReason", "VerdictReason"],
+        "_webhook": [*_WEBHOOK, *(resource["name"] for resource in data["resources"])],
+    }
+    named = {home: sorted(names) for home, names in homes.items()}
+    every = sorted({name for names in named.values() for name in names} | {"webhooks"})
+    return {"homes": named, "public_names": every}

@@ -1,0 +1,72 @@
+"""The docstrings and signatures of a stub, as constants of C++."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prepare.words import snake
+
+# Classes whose members have the docstrings of another class.
+TWINS = {"AsyncClient": "Client"}
+
+
+class Entry(NamedTuple):
+    name: str
+    signature: str | None  # a literal of C++
+    text: str
+
+
+def literal(text: str) -> str:
+    """A string literal of C++, a line a piece."""
+    lines = text.split("\n")
+    escaped = [line.replace("\\", "\\\\").replace('"', '\\"') for line in lines]
+    return "\n".join([*(f'"{line}\\n"' for line in escaped[:-1]), f'"{escaped[-1]}"'])
+
+
+def signature(function: ast.FunctionDef) -> str:
+    """Without annotations, as Python shows it for functions written in C."""
+    for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
+        argument.annotation = None
+    if function.args.kwarg:
+        function.args.kwarg.annotation = None
+    return f"{function.name}({ast.unparse(function.args)})"
+
+
+def _function(owner: str, node: ast.FunctionDef, text: str) -> Entry:
+    is_property = any(isinstance(one, ast.Name) and one.id == "property" for one in node.decorator_list)
+    name = f"{owner}{node.name.strip('_')}" if node.name.startswith("__") else f"{owner}{node.name}"
+    return Entry(name, None if is_property else literal(signature(node)), literal(text))
+
+
+def entries(module: ast.Module) -> Iterator[Entry]:
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef) and (text := ast.get_docstring(node)):
+            yield _function("", node, text)
+        if not isinstance(node, ast.ClassDef) or (text := ast.get_docstring(node)) is None:
+            continue
+        yield Entry(f"about_{snake(node.name)}", None, literal(text))
+        seen: set[str] = set()
+        groups = node.name.startswith("Async") and node.name not in ("AsyncClient", "AsyncPager")
+        for member in node.body:
+            if not isinstance(member, ast.FunctionDef) or member.name in seen or groups:
+                continue
+            if member_text := ast.get_docstring(member):
+                seen.add(member.name)
+                if any(isinstance(one, ast.Name) and one.id == "overload" for one in member.decorator_list):
+                    member = _with_all_parameters(node, member)
+                yield _function(f"{snake(node.name)}_", member, inspect.cleandoc(member_text))
+
+
+def _with_all_parameters(owner: ast.ClassDef, first: ast.FunctionDef) -> ast.FunctionDef:
+    """An overloaded function that takes the keywords of every overload, all of which may be left out."""
+    keywords: dict[str, ast.arg] = {}
+    for member in owner.body:
+        if isinstance(member, ast.FunctionDef) and member.name == first.name:
+            keywords.update((one.arg, one) for one in member.args.kwonlyargs)
+    last = keywords.pop("timeout")
+    first.args.kwonlyargs = [*keywords.values(), last]
+    first.args.kw_defaults = [ast.Name("NOT_GIVEN")] * len(first.args.kwonlyargs)
+    return first

@@ -1,0 +1,240 @@
+"""The exceptions that have members of their own, and what all have in common. Import billcore._errors instead."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing and datetime cost more than the whole of this module
+    from datetime import datetime
+    from typing import Any
+
+    from ._types import SignatureReason
+
+
+def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[str, object]) -> BillcoreError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__cause__ = state.pop("__cause__", None)  # type: ignore[assignment]
+    for name, value in state.items():
+        setattr(error, name, value)
+    return error
+
+
+class BillcoreError(Exception):
+    """Base of all errors of billcore.
+
+    Attributes:
+        outcome_unknown: True when a write may or may not have happened; look before you send it again.
+    """
+
+    outcome_unknown: bool = False
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> None:
+            """Called for a missing attribute: a field, when __init__ never ran."""
+            kind = type(self)
+            if any(name in getattr(owner, "__annotations__", ()) for owner in kind.__mro__):
+                raise ConfigError(f"this {kind.__name__} was never initialised: its __init__ failed or did not run")
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = dict(self.__dict__)
+        if self.__cause__ is not None:
+            state["__cause__"] = self.__cause__
+        return _restore, (type(self), self.args, state)
+
+
+class ConfigError(BillcoreError):
+    """A setting cannot work: a missing key, a wrong base URL, a secret of the wrong length, a closed client."""
+
+
+class ApiError(BillcoreError):
+    """The service answered with an error status.
+
+    Attributes:
+        status: HTTP status; also as status_code.
+        code: Code of the service's error object; None without one.
+        message: Message of the service's error object; None without one.
+        request_id: Value of the request id header, or None.
+        headers: Of the answer; names in lower case, values of one name joined by commas.
+        body: The answer's text, scrubbed and cut.
+        retry_after: Seconds, or None.
+        attempts: How often the request was sent or tried.
+        method: Of the request.
+        path: Of the request, relative to the base URL.
+        attempted_at: When a write of unknown outcome left, aware UTC, else None; find_charges() uses it.
+
+    Service interface: Errors.
+    """
+
+    status: int
+    headers: dict[str, str]
+    code: str | None
+    message: str | None
+    request_id: str | None
+    body: str
+    retry_after: float | None
+    attempts: int
+    attempted_at: datetime | None
+
+    def __init__(
+        self,
+        status: int,
+        code: str | None = None,
+        message: str | None = None,
+        request_id: str | None = None,
+        body: str = "",
+        retry_after: float | None = None,
+        attempts: int = 1,
+        outcome_unknown: bool = False,
+        *,
+        method: str | None = None,
+        path: str | None = None,
+        headers: dict[str, str] | None = None,
+        text: str | None = None,
+    ) -> None:
+        if text is None:
+            text = f"{status}" + (f" {message}" if message else "") + (f" ({code})" if code else "")
+        super().__init__(text)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.request_id = request_id
+        self.body = body
+        self.retry_after = retry_after
+        self.attempts = attempts
+        self.outcome_unknown = outcome_unknown
+        self.method = method
+        self.path = path
+        self.headers = {} if headers is None else headers
+        self.attempted_at = None
+
+    @property
+    def status_code(self) -> int:
+        """HTTP status: the same as status."""
+        return self.status
+
+
+class TransportError(BillcoreError):
+    """No complete answer came. For a write: nothing was sent (otherwise it is OutcomeUnknownError).
+
+    Attributes:
+        attempts: How often it was tried.
+    """
+
+    attempts: int = 1
+
+
+class OutcomeUnknownError(BillcoreError):
+    """A write was sent, and no complete answer came: it may or may not have happened.
+
+    What went wrong on the wire is the __cause__. After a charge, client.subscriptions.find_charges() lists the orders
+    that it may have made.
+
+    Attributes:
+        method: Of the request.
+        path: Of the request, relative to the base URL.
+        attempted_at: When it left, aware UTC.
+        attempts: How often it was tried; the last attempt is the one that was sent.
+    """
+
+    outcome_unknown = True
+    attempts: int = 1
+    method: str
+    path: str
+    attempted_at: datetime
+
+    def __init__(self, method: str, path: str, attempted_at: datetime, *, text: str | None = None) -> None:
+        super().__init__(f"{method} {path}: the outcome is unknown" if text is None else text)
+        self.method = method
+        self.path = path
+        self.attempted_at = attempted_at
+
+
+class DecodeError(BillcoreError):
+    """An answer or an event is not as the interface promises.
+
+    Attributes:
+        status: HTTP status when it is about a whole REST answer, else None.
+        path: Of the JSON value it is about, such as data.price, else None.
+    """
+
+    status: int | None
+    path: str | None
+
+    def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.path = path
+
+
+class MissingFieldError(DecodeError, AttributeError):
+    """A required field that was read is absent: payloads of events may have a subset of the fields.
+
+    It is also an AttributeError, so that getattr() with a default, hasattr() and class patterns work.
+
+    Attributes:
+        path: Of the field, such as data.vat.
+        name: The last part of the path.
+    """
+
+    def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
+        super().__init__(text, status, path=path)
+        # Otherwise Python stores the resource as `obj`, keeps it alive and suggests other fields in the traceback.
+        self.name = path.rpartition(".")[2] if path else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restore, (kind, args, state) = super().__reduce__()
+        return restore, (kind, args, {**state, "name": self.name})
+
+
+_ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch": 401, "stale": 400}
+
+
+class SignatureError(BillcoreError):
+    """A webhook's signature check failed; an ordinary event, not a fault.
+
+    Attributes:
+        reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks.
+        http_status: What to answer the sender. Left out: the status that belongs to the reason.
+    """
+
+    reason: SignatureReason
+    http_status: int
+
+    def __init__(self, reason: SignatureReason, http_status: int | None = None, *, text: str | None = None) -> None:
+        super().__init__(reason if text is None else text)
+        self.reason = reason
+        self.http_status = _ANSWERS.get(reason, 400) if http_status is None else http_status
+
+
+def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
+    """The exception for an error of the core: `name` is its class in the core's table of error codes."""
+    kind: type[Any] = classes[name]
+    error: BillcoreError
+    if issubclass(kind, ApiError):
+        names = ("status", "code", "message", "request_id", "body", "retry_after", "attempts", "outcome_unknown")
+        error = kind(
+            *(detail[name] for name in names),
+            method=detail["method"],
+            path=detail["path"],
+            headers=detail["headers"],
+            text=text,
+        )
+        error.attempted_at = detail.get("attempted_at")
+    elif kind is SignatureError:
+        error = kind(detail["reason"], detail["status"], text=text)
+    elif kind is OutcomeUnknownError:
+        error = kind(detail["method"], detail["path"], detail["attempted_at"], text=text)
+        cause, reason = detail["cause_class"], detail["cause_text"]
+        error.__cause__ = MemoryError(reason) if cause == "MemoryError" else make(classes, cause, reason, detail)
+    elif issubclass(kind, DecodeError):
+        error = kind(text, detail["status"] or None, path=detail.get("field_path"))
+    else:
+        error = kind(text)
+    if isinstance(error, (TransportError, OutcomeUnknownError)):
+        error.attempts = detail["attempts"]
+    return error

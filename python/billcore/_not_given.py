@@ -1,0 +1,46 @@
+"""NOT_GIVEN, the value of an argument that was left out."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+
+# inspect.signature() takes only plain constants as defaults of functions written in C; it accepts this one as bytes.
+class NotGiven(bytes):
+    """The type of NOT_GIVEN, for annotations."""
+
+    __slots__ = ()
+
+    def __new__(cls) -> NotGiven:
+        return NOT_GIVEN
+
+    def __repr__(self) -> str:
+        return "NOT_GIVEN"
+
+    __str__ = __repr__
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def __reduce__(self) -> str:
+        return "NOT_GIVEN"
+
+    def __copy__(self) -> NotGiven:
+        return self
+
+    def __deepcopy__(self, memo: object) -> NotGiven:
+        return self
+
+
+NOT_GIVEN: Final = bytes.__new__(NotGiven)
+"""What an argument holds that was left out, where None is a value of its own."""
+
+NotGiven.__module__ = "billcore"

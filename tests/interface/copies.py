@@ -1,0 +1,28 @@
+"""Copies of the tree, to change the interface in."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PARTS = ("CMakeLists.txt", "CMakePresets.json", ".clang-format", "pyproject.toml", "core", "python")
+
+
+def copy_of_the_tree(folder: Path) -> Path:
+    """What git has, or would take, of core and python."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PARTS]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    tree = folder / "tree"
+    for name in listed:
+        if (ROOT / name).exists():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, tree / name)
+    return tree
+
+
+def generate(tree: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(tree / "core/interface/generate.py"), *options]
+    return subprocess.run(command, capture_output=True, text=True)

@@ -1,0 +1,124 @@
+"""A field, an option and an error are added to a copy of the data, generated, built, and used from C++ and Python."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from .copies import copy_of_the_tree, generate
+
+ORDER = '{"id": "o", "colour": "red"}'
+
+CPP = r"""
+#include <billcore/client.hpp>
+#include <iostream>
+
+int main(int, char** argv) {
+  billcore::ClientOptions options;
+  options.base_url = argv[1];
+  options.api_key = "key";
+  const auto default_limit = options.patience;
+  options.patience = 0;
+  try {
+    const billcore::Client refused(options);
+  } catch (const billcore::Error& error) {
+    std::cout << error.what() << '\n';
+  }
+  options.patience = 7;
+  const billcore::Client client(options);
+  const billcore::Client changed = client.with_options({.patience = 9});
+  const auto order = client.orders().get("o");
+  std::cout << default_limit << ' ' << order.colour().value_or("none") << '\n';
+  try {
+    static_cast<void>(changed.orders().get("teapot"));
+  } catch (const billcore::Error& error) {
+    std::cout << (error.code() == billcore::ErrorCode::teapot) << ' ' << error.what() << '\n';
+  }
+}
+"""
+
+PYTHON = """
+import inspect, sys
+import billcore
+try:
+    billcore.Client(base_url=sys.argv[1], api_key="key", patience=0)
+except billcore.ConfigError as error:
+    print(error)
+client = billcore.Client(base_url=sys.argv[1], api_key="key", patience=7).with_options(patience=9)
+print(inspect.signature(billcore.Client).parameters["patience"].default, client.orders.get("o").colour)
+print(billcore.Order.colour.__doc__)
+try:
+    client.orders.get("teapot")
+except billcore.TeapotError as error:
+    print(isinstance(error, billcore.ApiError), error)
+"""
+
+
+class Server(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = f'{{"data": {ORDER}}}'.encode()
+        self.send_response(418 if self.path.endswith("teapot") else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+def add(tree: Path, name: str, before: str, text: str) -> None:
+    path = tree / "core/interface" / name
+    old = path.read_text("utf-8")
+    assert old.count(before) == 1, before
+    path.write_text(old.replace(before, text + before), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tree = copy_of_the_tree(tmp_path_factory.mktemp("interface"))
+    field = '  { name = "colour", type = "text", nullable = true, doc = "Of the wrapping." },\n'
+    add(tree, "resources.toml", '  { name = "remote_id"', field)
+    option = '[[option]]\nname = "patience"\ntype = "count"\ndefault = 3\nchangeable = true\nleast = 1\n'
+    option += 'refusal = "patience must be at least 1"\ndoc = "Of the client."\n\n'
+    add(tree, "options.toml", '[[option]]\nname = "proxy"', option)
+    error = '[[error]]\nnumber = 27\nname = "teapot"\npython = { class = "TeapotError", base = "ApiError" }\n'
+    error += 'doc = "418: a teapot."\nstatuses = [{ status = 418, meaning = "the service is a teapot" }]\n\n'
+    add(tree, "errors.toml", "# Statuses without a class", error)
+    made = generate(tree)
+    assert made.returncode == 0, made.stderr
+    (tree / "python/user.cpp").write_text(CPP, "utf-8")
+    with (tree / "python/CMakeLists.txt").open("a") as out:
+        out.write("add_executable(user user.cpp)\ntarget_link_libraries(user PRIVATE billcore::client)\n")
+    # Relative names, so that the compiler cache knows these files again in another folder.
+    environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
+    configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]
+    configure += ["-DBILLCORE_CAPI=OFF", "-DBILLCORE_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"]
+    for command in (configure, ["cmake", "--build", "build"]):
+        ran = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-4000:]
+    return tree / "build"
+
+
+@pytest.mark.parametrize("language", ["cpp", "python"])
+def test_additions_are_there(built: Path, language: str) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}/account"
+    command = [str(built / "python/user"), url] if language == "cpp" else [sys.executable, "-c", PYTHON, url]
+    ran = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": str(built / "python")}, capture_output=True, text=True
+    )
+    server.shutdown()
+    server.server_close()
+    assert (ran.returncode, ran.stderr) == (0, "")
+    refusal, values, *doc, error = ran.stdout.splitlines()
+    assert refusal == "patience must be at least 1" and values == "3 red"
+    assert doc == (["Of the wrapping, or None."] if language == "python" else [])
+    assert error.startswith("1 GET" if language == "cpp" else "True GET")
+    assert error.split(" ", 1)[1] == f'GET /order/teapot: 418 the service is a teapot: {{"data": {ORDER}}}'
