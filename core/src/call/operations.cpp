@@ -1,4 +1,4 @@
-// What each operation sends.
+// The request of each operation.
 #include <algorithm>
 #include <array>
 
@@ -26,7 +26,7 @@ constexpr std::string_view webhook_endpoints = "/webhooks/endpoints";
 
 constexpr std::string_view placeholder = "{id}";
 
-// The path of a route, with this segment in the id's place.
+// The path of a route with `segment` in place of the id.
 std::string fill_in(std::string_view route, std::string_view segment) {
   std::string path(route);
   return path.replace(path.find(placeholder), placeholder.size(), segment);
@@ -34,7 +34,7 @@ std::string fill_in(std::string_view route, std::string_view segment) {
 std::string fill(std::string_view route, const Id& id) { return fill_in(route, detail::path_segment(id)); }
 std::string fill(std::string_view route, std::int64_t id) { return fill_in(route, std::to_string(id)); }
 
-// The route that a path of the user's own belongs to; empty when it is none of the interface's.
+// The route that a custom path belongs to; empty if it is not part of the interface.
 std::string_view route_of(std::string_view path) noexcept {
   static constexpr std::array<std::string_view, 10> routes{
       all_subscriptions,   one_subscription, subscription_cancel, subscription_product, subscription_order,
