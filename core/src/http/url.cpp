@@ -20,7 +20,7 @@ namespace {
 bool is_loopback(std::string_view name) {
   const auto host = lower(name);
   if (host == "localhost" || host == "::1") return true;
-  // Names such as `127.` or `127.0.0.256` are not addresses: DNS is asked for them.
+  // Names such as `127.` or `127.0.0.256` are not addresses: they would be looked up in DNS.
   in_addr address{};
   return host.starts_with("127.") && inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
@@ -32,11 +32,11 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
   }
   const auto scheme_end = url.find("://");
   if (scheme_end == std::string_view::npos) bad_base_url("has no scheme: it begins with https://");
-  // libcurl would take the first path segment for the host.
+  // libcurl would use the first path segment as the host.
   if (url.substr(scheme_end + 3).starts_with('/')) bad_base_url("has no host: it begins with https://host");
   const std::string text(url);
   const auto parts = split_url(text);
-  // libcurl takes `http:/a://b` for the host `a`; what is sent would go to `b`.
+  // libcurl reads `http:/a://b` as host `a`, but the request would be sent to `b`.
   if (!parts || parts->host.empty() || lower(url.substr(0, scheme_end)) != parts->scheme) {
     bad_base_url("is not a valid URL");
   }
@@ -55,9 +55,9 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
         "is http to a host that is not loopback, which would send the API key in the clear: use https, or "
         "allow_insecure_http");
   }
-  // libcurl takes them out of its path.
+  // libcurl would remove such segments from the path.
   if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not have the steps `.` or `..` in it");
-  // What becomes of such a name depends on how libcurl was built, and on the locale. parts->host is decoded.
+  // How such a name is resolved depends on libcurl's build and on the locale. parts->host is decoded.
   if (std::any_of(parts->host.begin(), parts->host.end(),
                   [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
     bad_base_url("has a host name with characters that are not ASCII: write it as DNS does (xn--...)");
