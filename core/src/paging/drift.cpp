@@ -33,7 +33,7 @@ void Drift::reserve(std::size_t count) {
   known_.reserve(count);
 }
 
-// Are there items on it that were yielded before, from another page?
+// Does the page contain items that an earlier page already yielded?
 bool Drift::overlaps(const Ids& ids) noexcept {
   if (ids == previous_) return false;
   const auto known = [this](std::uint64_t id) { return id != 0 && known_.contains(id); };
