@@ -1,4 +1,4 @@
-// Readings of a signature header and of a secret.
+// Alternative readings of a signature header and of a secret.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,7 +10,7 @@
 namespace billcore::detail {
 namespace {
 
-// Whatever is longer is no signature and no secret; it is described, not repaired.
+// Anything longer is neither a signature nor a secret; it is described but not repaired.
 constexpr std::size_t longest = 4096;
 
 bool is_hex(std::string_view text) noexcept {
@@ -27,8 +27,8 @@ bool is_name(std::string_view text) noexcept {
   });
 }
 
-// White space, line ends (also written as "\n"), NULs, and what a browser's copy brings along: no-break spaces, zero-width
-// spaces, byte order marks.
+// White space, line ends (also written as "\n"), NULs, and characters copied from a browser: no-break spaces,
+// zero-width spaces, byte order marks.
 std::string_view strip_blanks(std::string_view text) noexcept {
   constexpr std::array<std::string_view, 12> blanks{
       " ", "\t", "\r", "\n", "\v", "\f", {"\0", 1}, "\\n", "\\r", "\xC2\xA0", "\xE2\x80\x8B", "\xEF\xBB\xBF"};
@@ -57,7 +57,7 @@ std::string_view strip_quotes(std::string_view text) noexcept {
   return quoted ? inner.substr(1, inner.size() - 2) : text;
 }
 
-/// Takes blanks and quotes off, in any order, and says so.
+/// Removes blanks and quotes, in any order, and records that as faults.
 std::string_view clean(std::string_view text, const char* where, Faults& faults) {
   bool blanks = false;
   bool quotes = false;
@@ -258,7 +258,7 @@ class SecretReader {
 
   std::size_t index_;
   std::string_view given_;
-  std::size_t first_;  // this secret's readings begin here
+  std::size_t first_;  // index of this secret's first reading
   std::vector<SecretReading>& out_;
 };
 
