@@ -97,13 +97,13 @@ class Writer {
     PyMem_Free(text);
   }
 
-  // A Decimal can only come from a decimal module that is loaded; another thread may be in the middle of loading it.
+  // A Decimal can exist only if the decimal module is loaded; another thread may be loading it right now.
   [[nodiscard]] static py::object decimal_type() {
     auto* module = PyDict_GetItemString(PyImport_GetModuleDict(), "decimal");
     return module == nullptr ? py::object() : py::getattr(module, "Decimal", py::object());
   }
 
-  // By the methods of Decimal itself: a subclass may print something else.
+  // Calls Decimal's own methods: a subclass may print something else.
   void write_decimal(py::handle type, py::handle number) {
     if (!type.attr("is_finite")(number).cast<bool>()) {
       refuse(std::string(what_) + ": NaN and infinity are no JSON numbers");
