@@ -1,4 +1,4 @@
-// The module billcore._webhook: signatures and events; also home of all types and of the error translator.
+// The module billcore._webhook: signatures and events. It also defines all shared types and the error translator.
 #include <pybind11/pybind11.h>
 
 #include <array>
@@ -27,14 +27,14 @@ namespace {
 
 // ---- The one-shot functions -------------------------------------------------------------------------------------------
 
-/// A Verifier, and a copy of its secrets to know it by.
+/// A Verifier, and a copy of its secrets to find it by.
 class Known {
  public:
   Known(const Secrets& secrets, std::size_t max_body)
       : verifier_(secrets.texts(), VerifierOptions{.max_body = max_body}), each_(secrets.texts().front().size()) {
     copies_.reserve(secrets.texts().size() * each_);
     for (const auto secret : secrets.texts())
-      copies_.insert(copies_.end(), secret.begin(), secret.end());  // of one length, or there were no Verifier
+      copies_.insert(copies_.end(), secret.begin(), secret.end());  // all of one length, as the Verifier requires
   }
 
   [[nodiscard]] const Verifier& verifier() const noexcept { return verifier_; }
@@ -54,8 +54,8 @@ class Known {
   detail::SecretText copies_;
 };
 
-/// Preparing keys takes about as long as hashing a small body, so those of the last few calls stay. Under the GIL.
-/// Gives a copy, since the GIL may be given away while it is used.
+/// Preparing keys takes about as long as hashing a small body, so the Verifiers of the last few calls are cached.
+/// Requires the GIL. Returns a copy, since the GIL may be released while it is used.
 Verifier recent_verifier(py::handle secret, py::handle max_body) {
   static std::array<std::unique_ptr<const Known>, 4> known;
   static std::size_t oldest = 0;
@@ -111,7 +111,7 @@ py::str sign(py::handle body, py::handle secret) {
                         [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
 }
 
-// Whatever is wrong with an argument is an answer, too.
+// An invalid argument is explained as well.
 std::string explain(py::handle body, py::handle signature, py::handle secret) {
   try {
     const Buffer buffer(body);
@@ -179,7 +179,8 @@ PyObject* make_plain(const Value& value) noexcept {
 }  // namespace
 }  // namespace billcore::python
 
-// pybind11's own start of a module waits for ever in a subinterpreter, so it is reached through the function below.
+// pybind11's own module initialisation blocks forever in a subinterpreter; PyInit__webhook() below checks for that
+// first.
 PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   using namespace billcore::python;
   py::options options;

@@ -11,7 +11,7 @@
 namespace billcore::python {
 namespace {
 
-/// Text or bytes of a header; a text that UTF-8 cannot hold becomes one that no signature is.
+/// Text or bytes of a header. A str that UTF-8 cannot encode becomes a text that is never a valid signature.
 std::optional<std::string_view> header_value(py::handle value) {
   if (PyBytes_Check(value.ptr())) return bytes_of(value);
   if (!PyUnicode_Check(value.ptr())) return std::nullopt;
@@ -40,7 +40,7 @@ std::chrono::microseconds instant_of(py::handle now) {
   return to_instant(now, "what clock gave").time_since_epoch();
 }
 
-// Verifying a large body gives the GIL away.
+// Takes the GIL, which is released while a large body is verified.
 Clock clock_of(const ClockFunction& function) {
   return [function] {
     const Gil gil;
@@ -116,7 +116,7 @@ std::optional<std::string> find_signature(const Verifier& verifier, py::handle h
       return;
     }
     if (value.is_none()) return;
-    // Frameworks keep odd things among the headers; only the one that is looked for must be right.
+    // Frameworks keep odd values among the headers; only the signature header must be valid.
     const std::pair<std::string_view, std::string_view> only{name, ""};
     if (verifier.find_signature({&only, 1})) {
       refuse("headers: the value of the signature header must be str or bytes, not " + type_name(value));
