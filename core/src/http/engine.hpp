@@ -36,8 +36,8 @@ struct TransportOptions {
   /// Connections of one engine; further requests wait for a free one. 0: unlimited.
   int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
-  /// libcurl re-sends a request on its own when a reused connection dies unanswered. The guard prevents that: retry.cpp
-  /// decides about retries. Disabled only by the test that demonstrates its purpose.
+  /// libcurl re-sends a request on its own when a reused connection is closed without an answer. The guard prevents
+  /// that: retry.cpp decides about retries. Disabled only by the test that demonstrates its purpose.
   bool send_guard = true;
 };
 
