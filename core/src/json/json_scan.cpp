@@ -109,7 +109,7 @@ std::string problem_of_extent(std::string_view text) {
   }
   if (found.values <= most.values) return {};
   return "the body has over " + std::to_string(most.values) + " values in " + std::to_string(text.size()) +
-         " bytes, more than are loaded at once: ask for less";
+         " bytes, too many to load at once: request less";
 }
 
 bool ends_within_json(std::string_view text) noexcept {

@@ -101,7 +101,7 @@ class Search {
     faults.insert(faults.end(), body.begin(), body.end());
     if (secret != nullptr && key_size != secret_size) {
       faults.push_back("secret: that key has " + std::to_string(key_size) +
-                       " bytes, the service's have 32: only a verifier that allows any key length takes it");
+                       " bytes, the service's have 32: only a verifier that allows any key length accepts it");
     }
     // One secret of a wrong length is enough for a verifier to refuse them all.
     for (std::size_t i = 0; i < secrets_.size(); ++i) {
@@ -111,13 +111,13 @@ class Search {
     const auto which = secret_of(index, secrets_.size());
     const auto size = counted(body_.size(), "byte");
     if (!faults.empty()) {
-      said_ = lines("Found: " + which + " gives this signature, but for " + counted(faults.size(), "fault") +
+      said_ = lines("Found: " + which + " gives this signature after correcting " + counted(faults.size(), "fault") +
                         " (body of " + size + ").",
                     faults);
       return;
     }
     faults.emplace_back(
-        "the fault lies elsewhere: the receiver had another body, header or secret than these, or refused the event "
+        "the fault lies elsewhere: the receiver had a body, header or secret other than these, or refused the event "
         "for "
         "its size (max_body) or its age (freshness)");
     if (body_.size() > default_max_body) faults.emplace_back("body: it is over 1 MiB, the default max_body");

@@ -166,7 +166,7 @@ Verifier::Verifier(std::span<const std::string_view> secrets, VerifierOptions op
 Verifier Verifier::allowing_any_key_length(std::span<const std::string_view> secrets, VerifierOptions options) {
   if (secrets.empty()) throw Error(ErrorCode::config, "no signing secret was given: pass at least one");
   if (!detail::is_token(options.header)) {
-    throw Error(ErrorCode::config, "the name of the signature header is empty or has characters no name may have");
+    throw Error(ErrorCode::config, "the name of the signature header is empty or contains invalid characters");
   }
   if (options.freshness && *options.freshness <= std::chrono::microseconds::zero()) {
     throw Error(ErrorCode::config, "freshness must be more than 0 seconds; leave it out to accept events of any age");
@@ -259,7 +259,7 @@ VerifyStream::~VerifyStream() = default;
 VerifyStream Verifier::stream() const {
   if (keys_->options.freshness) {
     throw Error(ErrorCode::config,
-                "a stream cannot judge freshness, which is read from the whole body: use a Verifier without");
+                "a stream cannot check freshness, which needs the whole body: use a Verifier without freshness");
   }
   return VerifyStream(std::make_unique<VerifyStream::Impl>(keys_));
 }
