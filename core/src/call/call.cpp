@@ -125,7 +125,7 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
     if (is_cut_off(transfer, operation_)) {
       status_ = 0;
       transfer.failure = Failure::truncated;
-      transfer.reason = "its JSON has no end";
+      transfer.reason = "its JSON is incomplete";
     }
     settle(std::move(transfer));
   });

@@ -62,10 +62,9 @@ std::string joined(const std::vector<std::string>& states) {
                   "state is empty: pass a state, or leave it out for orders in every state");
     }
     if (state.find(',') != std::string::npos) {
-      throw Error(
-          ErrorCode::invalid_argument,
-          "state has a comma in it: pass several states one by one (an item of OrderQuery::states each, in C a call of "
-          "billcore_order_query_add_state each)");
+      throw Error(ErrorCode::invalid_argument,
+                  "state contains a comma: pass several states separately (one item of OrderQuery::states each, in C "
+                  "one call of billcore_order_query_add_state each)");
     }
     if (!out.empty()) out += ',';
     out += state;
@@ -163,12 +162,12 @@ Operation request(std::string_view method, std::string_view path, const RequestO
                 "path must begin with a slash, be percent-encoded, and have no query: pass that as query");
   }
   if (detail::has_dot_segment(path)) {
-    throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
+    throw Error(ErrorCode::invalid_argument, "path must not contain the segments `.` or `..`");
   }
   Operation out{std::string(method), std::string(path), route_of(path), options.query, {}};
   out.promises_json = false;
   if (options.json) {
-    if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: pass no json");
+    if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: do not pass json");
     std::string problem;
     out.body = detail::compact_json(*options.json, problem);
     if (!out.body) throw Error(ErrorCode::invalid_argument, "json is not valid JSON: " + problem);

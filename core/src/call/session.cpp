@@ -22,7 +22,7 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState&
 [[noreturn]] void throw_broken_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of_cut_off(request, state);
   detail.cause = ErrorCode::internal;
-  detail.cause_message = "the call was broken off before an answer came";
+  detail.cause_message = "the call was aborted before an answer arrived";
   std::throw_with_nested(Error(ErrorCode::outcome_unknown,
                                subject(request) + "sent, but " + detail.cause_message +
                                    "; it may or may not have happened: look before you send it again",

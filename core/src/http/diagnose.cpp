@@ -97,7 +97,7 @@ Diagnosis by_code(const Evidence& evidence) {
   }
   // A proxy from the environment. libcurl's text contains its URL, password included.
   if (reason.starts_with("Unsupported proxy")) {
-    return {Failure::proxy, "the environment names one that is not supported"};
+    return {Failure::proxy, "the environment names an unsupported proxy"};
   }
   return {failure, std::move(reason)};
 }
@@ -126,18 +126,18 @@ Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   if (failed && evidence.tunnel_status >= 300) {
     return {Failure::proxy, "the proxy answered " + std::to_string(evidence.tunnel_status)};
   }
-  if (evidence.dead_before_send) return {Failure::reset, "the connection had been given up by the other side"};
-  if (evidence.sent_again) return {Failure::reset, "the connection died before an answer came", true};
+  if (evidence.dead_before_send) return {Failure::reset, "the other side had closed the connection"};
+  if (evidence.sent_again) return {Failure::reset, "the connection was lost before an answer arrived", true};
   // libcurl reports status 200 for a status line that it cannot parse.
   if (head.ended() && head.status() != evidence.status) {
-    return {Failure::protocol, "the status line is not one of HTTP", false, false};
+    return {Failure::protocol, "the status line is not valid HTTP", false, false};
   }
   if (head.is_contradictory() || has_bad_length(evidence)) {
-    return {Failure::truncated, "Content-Length is not one number, so the end of the answer is not known"};
+    return {Failure::truncated, "Content-Length is not a single number, so the end of the answer is unknown"};
   }
   // libcurl 7.88 returns this code for a header line that it cannot store.
   if (evidence.code == CURLE_BAD_FUNCTION_ARGUMENT && evidence.sent) {
-    return {Failure::protocol, "a header line is not one of HTTP"};
+    return {Failure::protocol, "a header line is not valid HTTP"};
   }
   if (failed) return by_code(evidence);
   // libcurl treats a status line as an answer even if the headers are incomplete.

@@ -16,7 +16,7 @@ namespace billcore::detail {
 namespace {
 
 [[noreturn]] void throw_no_descriptor(int reason) {
-  throw Error(ErrorCode::internal, "an event loop's descriptor cannot be made: " +
+  throw Error(ErrorCode::internal, "the descriptor of an event loop cannot be created: " +
                                        std::error_code(reason, std::generic_category()).message());
 }
 

@@ -20,7 +20,7 @@ Trust find_trust(const std::optional<std::string>& given, const char* cert_file,
   const auto named = [&exists](const char* variable, const char* value) {
     if (exists(value)) return;
     throw Error(ErrorCode::config,
-                std::string(variable) + " names " + value + ", which is not there: correct or unset it");
+                std::string(variable) + " names " + value + ", which does not exist: correct or unset it");
   };
   Trust trust;
   if (cert_file != nullptr && *cert_file != '\0') {

@@ -64,7 +64,7 @@ void Drift::compare(const Ids& ids, bool news_expected) {
     pages_without_news_ = any_new || !news_expected ? 0 : pages_without_news_ + 1;
     if (same_pages_ >= max_same_pages || pages_without_news_ >= max_pages_without_news) {
       throw Error(ErrorCode::pagination,
-                  "the list repeats itself: the same records came again; the service does not honour `page`");
+                  "the list repeats itself: the same records were returned again; the service does not honour `page`");
     }
   }
   previous_.clear();

@@ -61,13 +61,13 @@ PagerCore::PagerCore(const PagerOptions& options)
 
 void PagerCore::resume(std::string_view text) {
   const auto state = read_state(text);
-  if (!state) throw Error(ErrorCode::invalid_argument, "resume is not the state of a pager: pass it as it was given");
+  if (!state) throw Error(ErrorCode::invalid_argument, "resume is not a valid pager state: pass it unchanged");
   if (state->list != list_) {
     throw Error(ErrorCode::invalid_argument, "resume is the state of another list: pass the same arguments with it");
   }
   if (strict_) {
     throw Error(ErrorCode::invalid_argument,
-                "resume and strict do not go together: a second reading needs the whole first");
+                "resume and strict cannot be combined: the second reading needs all of the first");
   }
   plan_.resume_at(state->page);
   fetched_ = state->fetched;
@@ -162,7 +162,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
   if (current != number && !shrunk) {
     throw Error(ErrorCode::pagination,
-                "page " + std::to_string(current) + " came instead: the service does not honour `page`");
+                "received page " + std::to_string(current) + " instead: the service does not honour `page`");
   }
   if (size(data) == 0 && number < last) {
     throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
