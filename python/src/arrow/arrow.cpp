@@ -33,7 +33,7 @@ ColumnsPtr columns_of(const List& list, py::handle fields) {
   ArrowFields names;
   if (given(fields)) {
     if (PyUnicode_Check(fields.ptr()) || !py::isinstance<py::iterable>(fields)) {
-      refuse("fields must be names in a list, or None for all, not " + type_name(fields));
+      refuse("fields must be a list of names, or None for all, not " + type_name(fields));
     }
     names.emplace();
     for (const auto name : fields) names->emplace_back(utf8(name, "a name in fields"));
@@ -148,7 +148,7 @@ class ListBatches final : public detail::BatchSource {
  private:
   std::optional<detail::Batch> read() {
     if (!begun_ && reading_->begun.exchange(true)) {
-      refuse("an ArrowStream is read once: to_arrow() gives another one for what is left of the list");
+      refuse("an ArrowStream can be read once only: to_arrow() returns another one for the rest of the list");
     }
     begun_ = true;
     const Use list(reading_->list);
@@ -181,7 +181,7 @@ struct ArrowStream {
 
 py::object open_stream(const ArrowStream& self) {
   if (self.reading->begun) {
-    refuse("an ArrowStream is read once: to_arrow() gives another one for what is left of the list");
+    refuse("an ArrowStream can be read once only: to_arrow() returns another one for the rest of the list");
   }
   return capsule(detail::export_stream(self.reading->columns, std::make_unique<ListBatches>(self.reading)));
 }

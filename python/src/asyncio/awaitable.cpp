@@ -151,7 +151,7 @@ void Awaitable::finish() noexcept {
 
 // Note about a call whose connections were closed together with the event loop.
 std::string lost_with_its_loop(const PendingCall& call) {
-  return call.write ? "given up with its event loop; it may or may not have happened" : "";
+  return call.write ? "abandoned with its event loop; it may or may not have happened" : "";
 }
 
 void Awaitable::fail() noexcept {

@@ -203,7 +203,7 @@ std::string LoopEngine::cancel(PendingCall& call) {
   hold(call, false);
   if (processing_) {  // called by a hook, perhaps of this very operation
     detached_calls_.push_back({.id = call.id, .pages = call.pages});
-    return call.write ? "given up within a hook; it may or may not have happened" : "";
+    return call.write ? "abandoned within a hook; it may or may not have happened" : "";
   }
   const auto cancelled = client_.cancel(call.id);
   if (call.pages != nullptr) call.pages->cancel();

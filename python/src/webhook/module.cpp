@@ -106,7 +106,7 @@ py::str sign(py::handle body, py::handle secret) {
   const Buffer buffer(body);
   const Secrets secrets(secret);
   if (secrets.texts().size() != 1)
-    refuse("secret: one is needed to sign, not " + std::to_string(secrets.texts().size()));
+    refuse("secret: exactly one is needed to sign, not " + std::to_string(secrets.texts().size()));
   return without_gil_if(buffer.text().size() > large_body,
                         [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
 }

@@ -36,8 +36,8 @@ std::chrono::microseconds freshness_of(py::handle value) {
 }
 
 std::chrono::microseconds instant_of(py::handle now) {
-  if (!is_datetime(now)) refuse("what clock gave must be seconds or an aware datetime, not " + type_name(now));
-  return to_instant(now, "what clock gave").time_since_epoch();
+  if (!is_datetime(now)) refuse("the result of clock must be seconds or an aware datetime, not " + type_name(now));
+  return to_instant(now, "the result of clock").time_since_epoch();
 }
 
 // Takes the GIL, which is released while a large body is verified.
@@ -46,9 +46,9 @@ Clock clock_of(const ClockFunction& function) {
     const Gil gil;
     const py::object kept = *function;
     if (!kept)
-      throw Error(ErrorCode::config, "the Verifier of this check has ended: keep it until its checks are done");
+      throw Error(ErrorCode::config, "the Verifier of this check was destroyed: keep it until its checks are done");
     const py::object now = kept();
-    const auto since_1970 = seconds_of(now, "what clock gave");
+    const auto since_1970 = seconds_of(now, "the result of clock");
     return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
   };
 }
@@ -58,7 +58,7 @@ Clock clock_of(const ClockFunction& function) {
 ClockFunction clock_function(py::handle clock) {
   if (!given(clock)) return nullptr;
   if (PyCallable_Check(clock.ptr()) == 0) {
-    refuse("clock must be a function that gives the time, such as time.time, not " + type_name(clock));
+    refuse("clock must be a function that returns the time, such as time.time, not " + type_name(clock));
   }
   return std::make_shared<py::object>(py::reinterpret_borrow<py::object>(clock));
 }
