@@ -1,7 +1,7 @@
 // The transport: an engine is one libcurl multi handle with its connections. Internal.
 //
-// start() starts a request, drive() advances all requests of the engine, cancel() ends one. Nothing else blocks; a
-// request completes by callback. In an event loop process() replaces drive(). Threads: one thread at a time may use an
+// start() starts a request, drive() advances all requests of the engine, cancel() ends one. Requests complete by
+// callback and never block. In an event loop process() replaces drive(). Threads: one thread at a time may use an
 // engine.
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 
-// From the TLS library that libcurl uses; null pointers if libcurl was built without it. Declaring them weak needs no
+// From the TLS library that libcurl uses; null pointers if libcurl does not load it. Declaring them weak needs no
 // header of OpenSSL and links nothing more.
 struct ssl_st;
 extern "C" __attribute__((weak)) int SSL_has_pending(const ssl_st* ssl);
