@@ -131,8 +131,8 @@ class Use {
 /// Reads a list: fetches pages until has_enough().
 class ListJob : public Job, public LoopJob {
  public:
-  /// reader: the iterator that reads. While this is awaited, nothing else may refer to it, and its destructor would
-  /// stop the list.
+  /// reader: the iterator that reads, kept alive here: while this is awaited it might have no other reference, and its
+  /// destructor stops the list.
   explicit ListJob(ListPtr list, py::object reader = {})
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
