@@ -28,7 +28,7 @@ struct Evidence {
   bool dead_before_send = false;  // the connection had ended before the request was sent
   bool out_of_memory = false;     // in one of our callbacks
   bool body_over_limit = false;
-  std::size_t max_response = 0;  // the limit that was exceeded
+  std::size_t max_response = 0;  // the configured limit
   bool headers_over_limit = false;
   bool body_ended = true;        // false: the chunked body was truncated
   std::uint64_t read_ahead = 0;  // bytes that libcurl has read but not parsed as part of an answer
