@@ -20,7 +20,7 @@ from .fixtures import FOLDER, body_bytes, load, text_or_b64
 CASES: list[dict[str, Any]] = load("explain.json")["cases"]
 VERDICTS = {
     "found": re.compile(
-        r"Found: secret \d+ of \d+ gives this signature, but for (\d+) faults? \(body of \d+ bytes?\)\."
+        r"Found: secret \d+ of \d+ gives this signature after correcting (\d+) faults? \(body of \d+ bytes?\)\."
     ),
     "no_fault": re.compile(
         r"No fault in what was given: secret \d+ of \d+ gives this signature for this body \(\d+ bytes?\)\."
@@ -193,7 +193,7 @@ def test_checks_notice() -> None:
         (good.replace("- x", f"- {SECRET.hex()}"), b"{}", mac),
         (good.replace("- x", "- the signature is valid"), b"{}", mac),
         (good.replace(closing, ""), b"{}", mac),
-        ("Found: secret 1 of 1 gives this signature, but for 1 fault (body of 2 bytes).\n- x" + closing, b"{}", mac),
+        ("Found: secret 1 of 1 gives this signature after correcting 1 fault (body of 2 bytes).\n- x" + closing, b"{}", mac),
     ]
     for text, body, signature in bad:
         with pytest.raises(AssertionError):

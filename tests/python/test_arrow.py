@@ -135,8 +135,8 @@ def test_an_empty_list_has_columns(serve: Serve, reader: str) -> None:
         (["id", "colour"], r"fields\[1\] is no column of orders: there are id, created_at, .*, metadata, and raw"),
         ([], "fields is empty"),
         (["id", "total", "id"], "fields has id twice"),
-        ("id", "must be names in a list, or None for all, not str"),
-        (5, "must be names in a list, or None for all, not int"),
+        ("id", "must be a list of names, or None for all, not str"),
+        (5, "must be a list of names, or None for all, not int"),
         ([b"id"], "must be a str, not bytes"),
     ],
 )

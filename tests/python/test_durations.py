@@ -80,7 +80,7 @@ def test_utcoffset_must_be_a_timedelta_of_less_than_a_day(make: Callable[[Any], 
     refuses(lambda: ends.usable_at(now), r"^now has a time zone whose utcoffset\(\)")
     verifier = webhooks.Verifier(SECRET, freshness=60, clock=lambda: now)
     for call in (verifier.verify, verifier.unwrap):
-        refuses(lambda call=call: call(BODY, sign(BODY)), r"^what clock gave has a time zone")  # type: ignore[misc]
+        refuses(lambda call=call: call(BODY, sign(BODY)), r"^the result of clock has a time zone")  # type: ignore[misc]
     client = billcore.Client(base_url=URL, api_key=API_KEY)
     refuses(lambda: client.subscriptions.find_charges("s", since=now), r"^since has a time zone")
     error = billcore.OutcomeUnknownError("POST", "/subscription/s/order", now)
@@ -147,13 +147,13 @@ def test_freshness_up_to_there() -> None:
 def test_clocks_beyond_reason(now: Any) -> None:
     verifier = webhooks.Verifier(SECRET, freshness=60, clock=lambda: now)
     for call in (verifier.verify, verifier.unwrap):
-        refuses(lambda call=call: call(BODY, sign(BODY)), "^what clock gave is out of range")  # type: ignore[misc]
+        refuses(lambda call=call: call(BODY, sign(BODY)), "^the result of clock is out of range")  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("now", [timedelta(), Decimal(5), "now", None, True, b"", object()])
 def test_clocks_of_the_wrong_type(now: Any) -> None:
     verifier = webhooks.Verifier(SECRET, freshness=60, clock=lambda: now)
-    refuses(lambda: verifier.verify(BODY, sign(BODY)), "^what clock gave must be seconds or an aware datetime, not ")
+    refuses(lambda: verifier.verify(BODY, sign(BODY)), "^the result of clock must be seconds or an aware datetime, not ")
 
 
 class Odd:

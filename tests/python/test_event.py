@@ -114,7 +114,7 @@ def test_a_buffer_that_changes_later_changes_no_event() -> None:
         (b'"order.paid"', "a string, not an object"),
         (b'{"data":' * 600 + b"1" + b"}" * 600, "nested deeper than 512"),
         (b"[" * (4 << 20), "nested deeper than 512"),
-        (b'{"data":[' + b"1," * (4 << 20) + b"1]}", "more than are loaded at once"),
+        (b'{"data":[' + b"1," * (4 << 20) + b"1]}", "too many to load at once"),
     ],
 )
 def test_bytes_that_are_no_event(raw: bytes, words: str) -> None:

@@ -154,7 +154,7 @@ def test_page_1_for_ever(kind: Kind, concurrency: int, says: str) -> None:
         for _ in range(3):
             with pytest.raises(billcore.PaginationError) as raised:
                 own.into(seen, pager)
-            which = "2: page 1 came" if says == "page 1" else "3: the list repeats itself"
+            which = "2: received page 1" if says == "page 1" else "3: the list repeats itself"
             assert str(raised.value).startswith(PATH + which)
         assert seen == [1, 2]
         with pytest.raises(billcore.PaginationError):

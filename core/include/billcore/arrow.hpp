@@ -1,10 +1,10 @@
-// Lists as columns: what is left of a list as an Arrow C stream, for whatever reads one (polars, DuckDB, pyarrow, …).
+// Exports the rest of a list as an Arrow C stream, for any reader of that interface (polars, DuckDB, pyarrow, …).
 //
-// One record batch a page that has anything new on it, built when it is asked for; the pages behind it are on their way
-// meanwhile, as for any Pager. Columns are the fields of the resource: int64 for integers (money in cents), bool, utf8 for
-// texts, enumerations and ids (an integer's digits), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate, and JSON
-// text as received for whatever is nested. Absent and null are null in every column; a value of another type is
-// Error(decode), with its path. The column `raw`, whole items as JSON text, is there when it is named.
+// Each page with new items becomes one record batch, built on request; later pages are prefetched meanwhile, as for any
+// Pager. Columns are the fields of the resource: int64 for integers (money in cents), bool, utf8 for texts,
+// enumerations and ids (an integer id as its digits), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate,
+// and JSON text as received for nested values. Absent and null are both null; a value of another type throws
+// Error(decode) with its path. The column `raw` (each whole item as JSON text) is included only when it is named.
 // Needs the target billcore::arrow. Service interface: Resources and their fields.
 #pragma once
 
@@ -25,8 +25,8 @@ struct ArrowSchema;
 
 namespace billcore {
 
-/// Columns by name, in this order; nothing: all fields. Error(invalid_argument) for a name that is no column of the
-/// resource, for one that comes twice, and for none at all.
+/// Column names, in output order; nullopt: all fields. Error(invalid_argument) for a name that is not a column of the
+/// resource, for a repeated name and for an empty list.
 using ArrowFields = std::optional<std::vector<std::string>>;
 
 namespace detail {
@@ -39,12 +39,12 @@ inline constexpr Table table_of<Subscription> = Table::subscriptions;
 template <>
 inline constexpr Table table_of<Product> = Table::products;
 
-/// The columns that were chosen. Immutable.
+/// The selected columns. Immutable.
 class Columns;
 [[nodiscard]] std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fields);
 [[nodiscard]] std::vector<std::string> column_names(const Columns& columns);
 
-/// One of the three structs on the heap, released with its memory.
+/// Deleter for a heap-allocated Arrow struct: calls its release(), then frees the memory.
 struct ArrowDelete {
   void operator()(ArrowArray* array) const noexcept;
   void operator()(ArrowArrayStream* stream) const noexcept;
@@ -55,7 +55,7 @@ using ArrowPtr = std::unique_ptr<Struct, ArrowDelete>;
 
 [[nodiscard]] ArrowPtr<ArrowSchema> export_schema(const Columns& columns);
 
-/// The records of one page. Immutable; whatever was made of it shares its memory. Threads: any.
+/// The records of one page. Immutable; exported arrays and streams share its memory. Threads: any.
 class Batch {
  public:
   Batch(std::shared_ptr<const Columns> columns, std::shared_ptr<const ArrowArray> array) noexcept
@@ -70,17 +70,17 @@ class Batch {
   std::shared_ptr<const ArrowArray> array_;
 };
 
-/// What is at hand of a page, as a batch; the pager has moved on then, but not if this throws.
+/// Takes the buffered items of a page as a batch and advances the pager. If it throws, the pager does not advance.
 [[nodiscard]] std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Columns>& columns);
 
-/// Where the batches of a stream come from.
+/// Supplies the batches of a stream.
 class BatchSource {
  public:
   BatchSource() = default;
   virtual ~BatchSource() = default;
   BatchSource(const BatchSource&) = delete;
   BatchSource& operator=(const BatchSource&) = delete;
-  /// Nothing at the end. May throw: the reader of the stream is told in its way, and may ask again.
+  /// nullopt at the end. May throw: the stream's reader gets an error code and may call again.
   [[nodiscard]] virtual std::optional<Batch> next() = 0;
 };
 
@@ -90,9 +90,9 @@ void export_pager(const AnyPager& pager, Table table, const ArrowFields& fields,
 
 }  // namespace detail
 
-/// Makes `out`, whose release() is the caller's to call, the stream of what is left of the list. An error on the way is a
-/// non-zero result of its get_next(), with Error::what() as its get_last_error(); the next get_next() asks for the same
-/// page again. Released before the end, the reading counts as stopped. Threads: one at a time, with the pager.
+/// Fills `out` with a stream of the rest of the list; the caller must call its release(). On an error get_next()
+/// returns non-zero and get_last_error() returns Error::what(); the next get_next() requests the same page again.
+/// Releasing the stream before the end stops the list. Threads: one at a time, together with the pager.
 template <typename T>
 void export_arrow(const Pager<T>& pager, ArrowArrayStream* out, const ArrowFields& fields = std::nullopt) {
   detail::export_pager(pager, detail::table_of<T>, fields, out);

@@ -1,7 +1,7 @@
-// The REST client for an event loop: nothing blocks, and no thread is made.
+// The REST client for an event loop: it never blocks and starts no threads.
 //
-// The loop watches one descriptor and calls process() when it is readable; that is all it has to do. Retries, deadlines and
-// errors are those of Client. Threads: that of the loop only; one AsyncClient for each loop. Service interface: Endpoints.
+// The loop watches one descriptor and calls process() whenever it is readable. Retries, deadlines and errors are the
+// same as with Client. Threads: the loop's thread only; one AsyncClient per loop. Service interface: Endpoints.
 #pragma once
 
 #include <cstddef>
@@ -22,29 +22,29 @@ struct Loop;
 class AsyncClient {
  public:
   using Done = std::function<void(Completed&)>;
-  /// Names an operation that was begun.
+  /// Identifies an operation that was started.
   using CallId = std::uint64_t;
 
-  /// With the options of `client`, and connections of its own. Error(internal) when no descriptor can be had.
+  /// Uses the options of `client` and connections of its own. Error(internal) when no descriptor is available.
   explicit AsyncClient(const Client& client);
-  /// With the options of `client`, over the connections of `beside`.
+  /// Uses the options of `client` and the connections of `beside`.
   AsyncClient(const Client& client, const AsyncClient& beside);
 
-  /// Readable when process() has something to do. It stays the same, and belongs to the connections.
+  /// Readable when process() has work to do. Never changes; owned by the connections.
   [[nodiscard]] int descriptor() const;
-  /// Moves on what can be moved without waiting. Operations that have ended are told so from here; what their functions
-  /// throw is ignored.
+  /// Advances everything that can proceed without waiting, and calls `done` of finished operations. Exceptions from
+  /// `done` are ignored.
   void process();
-  /// Begins an operation. `done` is called once, never from here, unless it is cancelled. Error(config) after
-  /// Client::close(), Error(invalid_argument) for a wrong timeout.
+  /// Starts an operation. `done` is called once, never from within start(), unless the operation is cancelled.
+  /// Error(config) after Client::close(), Error(invalid_argument) for an invalid timeout.
   [[nodiscard]] CallId start(Operation operation, const CallOptions& call, Done done);
-  /// What became of an operation that was cancelled. Its `done` is not called.
+  /// Result of cancelling an operation. Its `done` is not called.
   struct Cancelled {
-    bool outcome_unknown = false;  // a write that had begun to leave
-    std::string text;              // one line about it
+    bool outcome_unknown = false;  // a write that was at least partly sent
+    std::string text;              // one-line description
   };
   Cancelled cancel(CallId id);
-  /// How many operations have not ended, and how many lists are waited for.
+  /// Number of unfinished operations and of lists with a pending wait.
   [[nodiscard]] std::size_t running() const noexcept;
 
  private:

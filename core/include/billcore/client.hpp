@@ -1,9 +1,9 @@
-// The REST client: twelve operations of the service. Reads are repeated where that may help (ClientOptions::max_retries);
-// a write is sent at most once.
+// The REST client: the twelve operations of the service. Safe reads are retried (ClientOptions::max_retries); a write
+// is sent at most once.
 //
-// Client and the groups it hands out share one set of connections; copies are cheap. Threads: a Client may be used by
-// any number of threads at once. Errors: billcore::Error; those of a write say whether it may have happened
-// (outcome_unknown). Service interface: Endpoints; Authentication; Errors.
+// A Client and its groups share one set of connections; copies are cheap. Threads: any number of threads may use a
+// Client at once. Errors: billcore::Error; for a write it says whether the write may have happened (outcome_unknown).
+// Service interface: Endpoints; Authentication; Errors.
 #pragma once
 
 #include <chrono>
@@ -42,25 +42,25 @@ class Subscriptions : detail::Group {
  public:
   [[nodiscard]] Pager<Subscription> list(const SubscriptionQuery& query = {}, const CallOptions& call = {}) const;
   [[nodiscard]] Subscription get(const Id& id, const CallOptions& call = {}) const;
-  /// Ends billing at once; the subscription may stay active until ends_at. Sent at most once.
+  /// Stops billing at once; the subscription may stay active until ends_at. Sent at most once.
   Subscription cancel(const Id& id, const CallOptions& call = {}) const;
-  /// Swaps the product. Sent at most once.
+  /// Replaces the product. Sent at most once.
   Subscription change_product(const Id& id, std::int64_t product_id, const CallOptions& call = {}) const;
-  /// Bills a one-off amount through the subscription's billing method. Sent at most once; Error(payment) when it is
-  /// refused, Error(outcome_unknown) when it may or may not have been made: see find_charges() before charging again.
+  /// Bills a one-off amount through the subscription's billing method. Sent at most once. Error(payment) when the
+  /// charge is refused, Error(outcome_unknown) when it may or may not have been made: call find_charges() before
+  /// charging again.
   Order charge(const Id& id, const Charge& charge, const CallOptions& call = {}) const;
   /// The subscription's orders, latest first.
   [[nodiscard]] Pager<Order> orders(const Id& id, const OrderQuery& query = {}, const CallOptions& call = {}) const;
-  /// The orders that a charge of unknown outcome may have made: the subscription's since the charge was sent, latest
-  /// first. error: of the charge. skew: by how much the service's clock may be behind this machine's. Empty: the charge
-  /// was not made, or not yet: the service may still work on it. Error(invalid_argument) for the error of anything else,
-  /// and for one whose outcome is known. `call` holds for each page.
+  /// The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
+  /// latest first. error: the charge's error. skew: how far the service's clock may be behind the local clock. An empty
+  /// result means that the charge was not made, or that the service is still processing it. Error(invalid_argument) if
+  /// `error` is not from a charge or its outcome is known. `call` applies to each page.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 const CallOptions& call = {}) const;
-  /// The same without an error, such as after a crash: the subscription's orders that were not made before `since` (by the
-  /// service's clock; it counts from the beginning of its second, for the service's times may be whole
-  /// seconds).
+  /// The same without an error, for example after a crash: the subscription's orders created at or after `since`, by
+  /// the service's clock. `since` is rounded down to a whole second, because the service's times may be whole seconds.
   [[nodiscard]] std::vector<Order> find_charges(const Id& id, Instant since, const CallOptions& call = {}) const;
 
  private:
@@ -72,10 +72,10 @@ class Products : detail::Group {
  public:
   [[nodiscard]] Pager<Product> list(const ProductQuery& query = {}, const CallOptions& call = {}) const;
   [[nodiscard]] Product get(std::int64_t id, const CallOptions& call = {}) const;
-  /// Changes the given fields only (ProductWrite: name, description, price, currency, vat_rate, interval; others are
-  /// accepted). No field at all is Error(invalid_argument). Sent at most once.
+  /// Changes only the given fields (ProductWrite: name, description, price, currency, vat_rate, interval; others are
+  /// accepted). Error(invalid_argument) for an empty object. Sent at most once.
   Product update(std::int64_t id, const JsonObject& fields, const CallOptions& call = {}) const;
-  /// Soft deletion. Sent at most once; any body of the answer is accepted.
+  /// Soft delete. Sent at most once; the body of the answer is not checked.
   void remove(std::int64_t id, const CallOptions& call = {}) const;
 
  private:
@@ -94,7 +94,7 @@ class Orders : detail::Group {
 
 class WebhookEndpoints : detail::Group {
  public:
-  /// Registers a URL. The secret is not in the answer: it is read from the admin UI. Sent at most once.
+  /// Registers a URL. The answer does not contain the secret: copy it from the admin UI. Sent at most once.
   Response create(std::string_view url, const CallOptions& call = {}) const;
 
  private:
@@ -104,21 +104,21 @@ class WebhookEndpoints : detail::Group {
 
 class Client {
  public:
-  /// Connects to nothing yet. Error(config) when an option cannot work.
+  /// Does not connect yet. Error(config) for an invalid option.
   explicit Client(ClientOptions options);
 
   [[nodiscard]] Subscriptions subscriptions() const { return Subscriptions(session_); }
   [[nodiscard]] Products products() const { return Products(session_); }
   [[nodiscard]] Orders orders() const { return Orders(session_); }
   [[nodiscard]] WebhookEndpoints webhook_endpoints() const { return WebhookEndpoints(session_); }
-  /// method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, begins with a slash, already encoded.
-  /// Everything but GET is a write: sent at most once.
+  /// method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, starts with a slash, already encoded. Every
+  /// method except GET is a write: sent at most once.
   Response request(std::string_view method, std::string_view path, const RequestOptions& options = {},
                    const CallOptions& call = {}) const;
-  /// A client that differs in these options and shares everything else, connections included. Error(config).
+  /// A client with these options changed that shares everything else, including the connections. Error(config).
   [[nodiscard]] Client with_options(const ClientChanges& changes) const;
-  /// Closes idle connections; calls under way finish, later ones are Error(config). A client made by with_options()
-  /// leaves the connections to the one it was made from, and says false.
+  /// Closes idle connections; calls in flight finish, later calls throw Error(config). A client made by with_options()
+  /// does not own the connections: it leaves them open and returns false.
   bool close() noexcept;
 
  private:

@@ -1,8 +1,8 @@
-// Events of the service, as they arrive by webhook.
+// Events of the service, received by webhook.
 //
-// An Event comes from verified bytes (Verifier, webhooks::unwrap). The one other source says so in its name:
-// webhooks::parse_unverified, for bytes that were verified before and stored.
-// Ownership, threads and errors as in resource.hpp. Service interface: Events.
+// An Event is created from verified bytes (Verifier, webhooks::unwrap). The only exception is
+// webhooks::parse_unverified, for bytes that were verified earlier and stored.
+// Ownership, threads and errors: see resource.hpp. Service interface: Events.
 #pragma once
 
 #include <cstddef>
@@ -26,17 +26,17 @@ namespace webhooks {
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);
 }
 
-/// "order.paid" → EventType::order_paid; unknown for every other text.
+/// "order.paid" → EventType::order_paid; unknown for any other text.
 [[nodiscard]] EventType event_type(std::string_view name) noexcept;
 /// "order.paid"; "" for unknown.
 [[nodiscard]] std::string_view to_string(EventType type) noexcept;
 
-/// Bytes whose signature has been checked. Only a Verifier makes one. Borrows the body: use it at once or keep the
-/// body.
+/// Bytes with a verified signature. Only a Verifier creates one. Borrows the body: use it at once or keep the body
+/// alive.
 class Verified {
  public:
   [[nodiscard]] std::string_view body() const noexcept { return body_; }
-  /// Which secret matched (the first one, when several do).
+  /// Index of the matching secret (the first one if several match).
   [[nodiscard]] std::size_t secret_index() const noexcept { return secret_index_; }
 
  private:
@@ -52,16 +52,17 @@ using EventData = std::variant<std::monostate, Subscription, Order, Product, Pro
 
 class Event {
  public:
-  /// Delivery id, the key to drop duplicates with (not for test.hook, whose id is 0). Opaque; compare with same_id().
+  /// Delivery id, the key for dropping duplicates (except for test.hook, whose id is always 0). Opaque; compare with
+  /// same_id().
   [[nodiscard]] Id id() const { return read_id(field("id")); }
   [[nodiscard]] std::string_view name() const { return field("name").text(); }
   [[nodiscard]] EventType type() const noexcept { return type_; }
-  /// Integer id of the account (not the UUID of the base URL: never compare the two).
+  /// Integer id of the account. It is not the UUID in the base URL: never compare the two.
   [[nodiscard]] std::int64_t account() const { return field("account").integer(); }
   [[nodiscard]] Time created_at() const { return read_time(field("created_at")); }
-  /// Typed by the event's name.
+  /// Its type follows from the event's name.
   [[nodiscard]] EventData data() const;
-  /// The data as T (Subscription, Order, Product, ProductGroup), or nothing when it is something else.
+  /// The data as T (Subscription, Order, Product, ProductGroup), or nullopt if it has another type.
   template <typename T>
   [[nodiscard]] std::optional<T> data_as() const {
     auto all = data();
@@ -77,7 +78,7 @@ class Event {
   friend class Verifier;
   friend Event webhooks::parse_unverified_shared(SharedText raw);
   explicit Event(Value envelope);
-  // Both throw Error(decode). The first one copies the body, the second one borrows it and holds `keep`.
+  // Both throw Error(decode). The first copies the body; the second borrows it and holds `keep`.
   static Event parse(const Verified& verified, const std::shared_ptr<detail::DocumentPool>& pool);
   static Event parse(const Verified& verified, std::shared_ptr<const void> keep,
                      const std::shared_ptr<detail::DocumentPool>& pool);

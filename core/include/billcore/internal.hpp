@@ -1,5 +1,5 @@
-// The one way from the public classes to what is behind them, for the bindings that are built with the library. Not installed,
-// and no part of the interface: it changes with the bindings.
+// Access for the bindings, which are built together with the library, to what is behind the public classes. Not
+// installed and not part of the interface: it changes with the bindings.
 #pragma once
 
 #include <cstdint>
@@ -29,56 +29,55 @@ struct Access {
 
 /// Error(config) after Client::close().
 void require_open(const Client& client);
-/// Sends any operation, and gives its end to `read`, which is called once.
+/// Sends any operation and calls `read` once with the completed operation.
 void send(const Client& client, const Operation& operation, const CallOptions& call,
           const std::function<void(Completed&)>& read);
 
-// ---- Lists, apart from the type of their items --------------------------------------------------------------------------------
+// ---- Lists, independent of the type of their items ----------------------------------------------------------------
 
-/// One that waits for its pages. What tells it from other lists, and its concurrency, are filled in. Error(invalid_argument) for
-/// a page below 1 and for a wrong state.
+/// A list that blocks until its pages arrive. Fills in the fingerprint of the list and its concurrency.
+/// Error(invalid_argument) for a page below 1 and for an invalid state.
 [[nodiscard]] Flow list(const Client& client, ListOperation list, detail::PagerOptions options,
                         const CallOptions& call);
-/// One that is read in event loops: its pages come from a LoopPages.
+/// A list for event loops: a LoopPages supplies its pages.
 [[nodiscard]] Flow list_for_loops(const Client& client, const ListOperation& list, detail::PagerOptions options);
-/// One without a source, in which pages are put.
+/// A list without a source; the caller supplies the pages.
 [[nodiscard]] Flow list_without_source(const detail::PagerOptions& options);
 
-/// Takes the page that is wanted, and asks for those that may be wanted soon. Throws what came in place of the page, which is
-/// wanted again then.
+/// Reads the wanted page and prefetches the following ones. Throws if the page failed; the next call requests it again.
 detail::Step advance(detail::PageFlow& list);
-/// What is at hand.
+/// Buffered items; these never fetch.
 [[nodiscard]] std::optional<Value> take_item(detail::PageFlow& list);
 [[nodiscard]] std::optional<detail::PageData> take_page(detail::PageFlow& list);
 [[nodiscard]] bool buffered(const detail::PageFlow& list) noexcept;
-/// Nothing of a list that has none, or whose first page was not read.
+/// nullopt if the list is empty or its first page has not been read.
 [[nodiscard]] std::optional<Value> known_first(const detail::PageFlow& list);
 [[nodiscard]] bool knows_first(const detail::PageFlow& list) noexcept;
 [[nodiscard]] detail::PagerMark mark(const detail::PageFlow& list) noexcept;
-/// Undoes taking, for what never reached its reader: back to `before`, unless the list has moved since `after`.
+/// Returns taken items that never reached their reader: rewinds to `before`, unless the list has moved since `after`.
 void take_back(detail::PageFlow& list, const detail::PagerMark& before, const detail::PagerMark& after) noexcept;
-/// To go back over several pages: those are fetched again.
+/// For rewinding over several pages, which are then fetched again.
 [[nodiscard]] std::shared_ptr<const detail::PagerCore> snapshot(const detail::PageFlow& list);
 void restore(detail::PageFlow& list, const detail::PagerCore& snapshot);
 
-/// Takes from a list of orders, latest first, those at hand that were not made before `since`. True when an
-/// older one was reached: the rest of the list is not wanted.
+/// Moves the buffered orders created at or after `since` to `out`. The list is sorted latest first: returns true when
+/// an older order was reached and the rest is not needed.
 [[nodiscard]] bool take_charges(detail::PageFlow& orders, Instant since, std::vector<Value>& out);
 
-/// The pages of a list on their way in an event loop; the list takes its pages from here while this lives. Threads: that of the
-/// loop, the end of its life included.
+/// The pages of a list in flight in an event loop; the list takes its pages from this object while it exists. Threads:
+/// the loop's thread only, including destruction.
 class LoopPages {
  public:
-  /// Nothing is asked for yet. Error(config) after Client::close().
+  /// Requests nothing yet. Error(config) after Client::close().
   LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call);
   ~LoopPages();
   LoopPages(const LoopPages&) = delete;
   LoopPages& operator=(const LoopPages&) = delete;
 
-  /// Calls `ready` once, from process(), when the page that advance() said is pending has come in whatever form; its time-out
-  /// runs until then.
+  /// Calls `ready` once, from process(), when the page for which advance() returned `pending` has arrived or failed.
+  /// The page's time-out runs until then.
   void wait(std::function<void()> ready);
-  /// Nobody waits any more: the page that was waited for is cancelled, others stay on their way.
+  /// Drops the pending wait: cancels the awaited page; other pages stay in flight.
   void cancel() noexcept;
 
  private:

@@ -1,9 +1,9 @@
 // Read-only views of parsed JSON.
 //
 // A Value is a view into one parsed, immutable, shared document: copying it copies no JSON, and it keeps its document
-// alive. Text returned as std::string_view lives as long as any Value of the same document and is NUL-terminated unless
-// said otherwise. Reading with the wrong type throws Error(decode) with the path of the value, such as `data.price`.
-// Threads: documents are immutable; Values may be read and copied from any thread.
+// alive. Text returned as std::string_view is valid as long as any Value of the same document exists, and it is
+// NUL-terminated unless said otherwise. Reading with the wrong type throws Error(decode) with the path of the value,
+// such as `data.price`. Threads: documents are immutable; Values may be read and copied from any thread.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@
 namespace billcore {
 
 namespace detail {
-struct Node;  // one parsed value; only json.cpp knows what it is
+struct Node;  // one parsed value; defined in json.cpp only
 class Document;
 }  // namespace detail
 
-/// A text that somebody keeps alive: `text` is valid as long as `keep` is held.
+/// A text with its owner: `text` is valid while `keep` is held.
 struct SharedText {
   std::string_view text;
   std::shared_ptr<const void> keep;
@@ -54,24 +54,24 @@ class Value {
 
   /// The JSON text of this value exactly as received (not NUL-terminated).
   [[nodiscard]] std::string_view raw() const;
-  /// Where the value stands in its document, such as `data.images[0].portrait`; empty for the root.
+  /// Path of the value in its document, such as `data.images[0].portrait`; empty for the root.
   [[nodiscard]] std::string path() const;
 
-  /// Number of items or members; 0 for other kinds. Members with equal names count each.
+  /// Number of items or members; 0 for other kinds. Duplicate member names count separately.
   [[nodiscard]] std::size_t size() const noexcept;
-  /// A member of an object by name (the last one of that name), or nothing.
+  /// A member of an object by name (the last one if the name is repeated), or nullopt.
   [[nodiscard]] std::optional<Value> find(std::string_view name) const;
-  /// Item `index` of an array; Error(invalid_argument) beyond its end.
+  /// Item `index` of an array; Error(invalid_argument) if out of range.
   [[nodiscard]] Value at(std::size_t index) const;
 
-  /// One step of an iteration: name is empty for array items.
+  /// One iteration step; `name` is empty for array items.
   struct Member {
     std::string_view name;
     std::shared_ptr<const detail::Document> document;
     const detail::Node* node;
     [[nodiscard]] Value value() const { return {document, node}; }
   };
-  /// Forward iteration over the items of an array or the members of an object, in the order received.
+  /// Iterates over the items of an array or the members of an object, in the order received.
   class Iterator {
    public:
     using value_type = Member;
@@ -109,8 +109,8 @@ class Value {
   const detail::Node* node_;
 };
 
-/// Builds the JSON object of a request body, compact and in the order of the calls; setting a name again replaces its
-/// value. Names and texts must be valid UTF-8, else Error(invalid_argument). Threads: one at a time.
+/// Builds the JSON object of a request body: compact, in the order of the set() calls. Setting a name again replaces
+/// its value. Names and texts must be valid UTF-8, else Error(invalid_argument). Threads: one at a time.
 class JsonObject {
  public:
   JsonObject();
@@ -124,10 +124,10 @@ class JsonObject {
   JsonObject& set(std::string_view name, const char* text) { return set(name, std::string_view(text)); }
   JsonObject& set(std::string_view name, std::int64_t number);
   JsonObject& set(std::string_view name, int number) { return set(name, static_cast<std::int64_t>(number)); }
-  JsonObject& set(std::string_view name, double number) = delete;  // use set_json with the digits you mean
+  JsonObject& set(std::string_view name, double number) = delete;  // use set_json() with the exact digits
   JsonObject& set(std::string_view name, bool flag);
   JsonObject& set_null(std::string_view name);
-  /// Any JSON; the text is checked, its numbers keep their digits.
+  /// Any JSON; the text is validated, numbers keep their digits.
   JsonObject& set_json(std::string_view name, std::string_view json);
 
   [[nodiscard]] bool empty() const noexcept;

@@ -1,13 +1,14 @@
 // Lists: a lazy, ordered range over all pages.
 //
-// The first page is fetched alone. From the second item on those that follow are on their way, too, as many as
-// ClientOptions::concurrency allows: they move on whenever the list is read, since no thread works for it, and a pause
-// between two items is no time-out. Lists move while they are read: an id seen within the last pages is not yielded
-// again, the border to a page that moved is read again, and verdict() says in the end whether a record may have been
-// missed. `strict` reads the list twice, for what the first reading missed. An error names its page; the next step asks
-// for that page again, and so does a later process with state() as its `resume`. A Pager is single-pass and moves
-// forward only; one thread at a time. Items keep their page alive, nothing else. Service interface: Resources and their
-// fields, Pagination.
+// The first page is fetched alone. From the second item on the following pages are prefetched, up to
+// ClientOptions::concurrency at once. There is no background thread: they progress whenever the list is read, and a
+// pause between two items does not count as a time-out.
+// Lists change while they are read: an id seen within the last pages is not yielded again, the boundary to a page that
+// moved is read again, and at the end verdict() says whether a record may have been missed. `strict` reads the list
+// twice, to catch what the first pass missed.
+// An error names its page; the next step requests that page again, and so does a later process that passes state() as
+// `resume`. A Pager is single-pass and forward-only; one thread at a time. Items keep only their page alive. Service
+// interface: Resources and their fields, Pagination.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +28,11 @@
 
 namespace billcore {
 
-/// Was everything read that was there from start to end?
+/// Did the reader get every record that existed from start to end?
 struct Verdict {
   bool complete = false;
   /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
-  /// "total_differs" (not as many records came as `total` counts) or "undecodable_item" (an item that is no object);
+  /// "total_differs" (the number of records differs from `total`) or "undecodable_item" (an item is not an object);
   /// empty when complete.
   std::string_view reason;
 };
@@ -44,7 +45,7 @@ class PageLinks : public Resource {
   [[nodiscard]] std::optional<std::string_view> previous() const { return nullable_text("previous"); }
 };
 
-/// The numbers of a page. Service interface: Pagination.
+/// The `pagination` object of a page. Service interface: Pagination.
 class Pagination : public Resource {
  public:
   using Resource::Resource;
@@ -62,7 +63,7 @@ struct Access;  // see internal.hpp
 
 namespace detail {
 
-/// One page as it came: its numbers, and the items that had not been yielded before.
+/// One page as received: its pagination, and the items not yielded before.
 struct PageData {
   std::shared_ptr<const Document> document;
   std::vector<const Node*> items;
@@ -97,22 +98,22 @@ class Page {
   detail::PageData data_;
 };
 
-/// A list apart from the type of its items: what every Pager has.
+/// The part of a Pager that does not depend on the type of the items.
 class AnyPager {
  public:
   explicit AnyPager(std::shared_ptr<detail::PageFlow> flow) noexcept : flow_(std::move(flow)) {}
 
-  /// Is the next item at hand? Then next() sends no request and does not wait.
+  /// True if next() can return an item without a request or a wait.
   [[nodiscard]] bool buffered() const noexcept;
-  /// The service's count of the whole list, from the page read last; nothing before the first.
+  /// The service's count of the whole list, from the page read last; nullopt before the first page.
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept;
   [[nodiscard]] std::int64_t fetched_pages() const noexcept;
-  /// Nothing until the last page has been read or the reading was stopped.
+  /// nullopt until the last page has been read or the list was stopped.
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
-  /// Where it stands, as a short text: a list of the same arguments with this as `resume` goes on from here, also in a later
-  /// process.
+  /// The read position as a short text. A list with the same arguments and this text as `resume` continues from here,
+  /// also in a later process.
   [[nodiscard]] std::string state() const;
-  /// Says that the rest is not wanted (a no-op at the end of the list). Reading on is possible.
+  /// Marks the rest as not wanted (no effect at the end of the list). Reading may continue.
   void stop() noexcept;
 
  protected:
@@ -132,7 +133,7 @@ class Pager : public AnyPager {
  public:
   using AnyPager::AnyPager;
 
-  /// Move-only; when one dies before the end of the list, the reading counts as stopped.
+  /// Move-only. Destroying it before the end of the list stops the list.
   class Iterator {
    public:
     using value_type = T;
@@ -168,15 +169,15 @@ class Pager : public AnyPager {
     std::optional<T> item_;
   };
 
-  /// The next item, or nothing behind the last one. After an error the next call asks for the same page again; after that
-  /// of an item that is no object, Error(decode), it goes on behind that item.
+  /// The next item, or nullopt after the last one. After an error the next call requests the same page again. An item
+  /// that is not an object throws Error(decode); the next call continues after it.
   [[nodiscard]] std::optional<T> next() { return typed<T>(next_value()); }
-  /// The next page (first what is left of a page already begun), or nothing behind the last one. An item that is no
-  /// object is an Error(decode) once, then the page comes without it.
+  /// The next page (first the rest of a partly read one), or nullopt after the last one. An item that is not an object
+  /// throws Error(decode) once; the next call returns the page without it.
   [[nodiscard]] std::optional<Page<T>> next_page() { return typed<Page<T>>(next_data()); }
-  /// The list's first item, without moving on: one request at most.
+  /// The list's first item, without advancing: at most one request.
   [[nodiscard]] std::optional<T> first() { return typed<T>(first_value()); }
-  /// All (remaining) items, at most `limit`. When it throws it takes none: the pager stands where it stood before.
+  /// All remaining items, at most `limit`. If it throws, the pager is back where it was before the call.
   [[nodiscard]] std::vector<T> collect(std::size_t limit = std::numeric_limits<std::size_t>::max()) {
     const auto before = snapshot();
     try {

@@ -1,9 +1,10 @@
 // Resource: the base of every typed view.
 //
-// A resource is a view over one parsed, immutable, shared document: nothing is copied, fields are looked up when asked,
-// so an absent field, an unknown field or an unknown enum value is ordinary. Reading a required field that is absent
-// throws Error(missing_field); null or a wrong type is Error(decode). Both give the path, such as `data.price`, in
-// their text and as detail().field_path. An item of a list keeps its whole page alive; copy() gives a detached one.
+// A resource is a view of one parsed, immutable, shared document: nothing is copied, and fields are looked up when they
+// are read. An absent field, an unknown field or an unknown enum value is therefore not an error by itself. Reading a
+// required field that is absent throws Error(missing_field); null or a wrong type is Error(decode). Both give the path,
+// such as `data.price`, in their text and as detail().field_path. An item of a list keeps its whole page alive; copy()
+// gives a detached one.
 // Threads: immutable; may be read and copied from any thread.
 #pragma once
 
@@ -20,7 +21,7 @@
 
 namespace billcore {
 
-/// What is known about the answer a resource came with. Threads: any.
+/// Metadata of the answer that a resource was received with. Threads: any.
 class ResponseInfo {
  public:
   ResponseInfo(int status, int attempts) noexcept : status_(status), attempts_(attempts) {}
@@ -31,9 +32,9 @@ class ResponseInfo {
   [[nodiscard]] int status() const noexcept { return status_; }
   /// How often the request was sent or tried.
   [[nodiscard]] int attempts() const noexcept { return attempts_; }
-  /// Names in lower case, in the order in which they came; secrets are blanked out.
+  /// Names in lower case, in the order received; secrets are redacted.
   [[nodiscard]] virtual const std::vector<std::pair<std::string, std::string>>& headers() const = 0;
-  /// Value of the request id header; empty without one.
+  /// Value of the request id header; empty if absent.
   [[nodiscard]] virtual const std::string& request_id() const = 0;
 
  private:
@@ -49,18 +50,18 @@ class Resource {
   [[nodiscard]] std::string_view raw() const { return value_.raw(); }
   /// The resource as plain JSON.
   [[nodiscard]] const Value& value() const noexcept { return value_; }
-  /// Any field by its name, also one this library does not know; nothing when absent (null is a Value).
+  /// Any field by its name, including fields unknown to this library; nullopt when absent (null is a Value).
   [[nodiscard]] std::optional<Value> find(std::string_view field) const { return value_.find(field); }
   [[nodiscard]] bool contains(std::string_view field) const { return find(field).has_value(); }
-  /// The answer this came with; null for parts of an event.
+  /// The answer this resource was received with; null for parts of an event.
   [[nodiscard]] const std::shared_ptr<const ResponseInfo>& response_info() const noexcept;
 
-  /// The same JSON.
+  /// Compares the JSON.
   friend bool operator==(const Resource& a, const Resource& b) { return a.value_ == b.value_; }
 
  protected:
-  // Required fields throw Error(missing_field) when absent and Error(decode) when null; nullable ones give nothing for
-  // both (contains() tells them apart).
+  // Required fields throw Error(missing_field) when absent and Error(decode) when null. Nullable ones return nullopt
+  // for both (contains() tells them apart).
   [[nodiscard]] Value required(std::string_view field) const;
   [[nodiscard]] std::optional<Value> nullable(std::string_view field) const;
   [[nodiscard]] std::int64_t integer(std::string_view field) const;
@@ -96,18 +97,20 @@ class Resource {
     return out;
   }
 
-  /// A copy that pins nothing but its own text.
+  /// A copy that keeps only its own text alive.
   [[nodiscard]] Value detached() const;
 
  private:
   [[nodiscard]] static Value require_object(Value value);
-  // Null for a field that is absent or null. No Value of its own: to share a document costs more than to read a field.
+  // Null for a field that is absent or null. Returns a node, not a Value: sharing the document costs more than reading
+  // a field.
   [[nodiscard]] const detail::Node* present(std::string_view field) const noexcept;
 
   Value value_;
 };
 
-/// Reads a Value as an id (integer or string), a time, or the digits of a number; else Error(decode) with its path.
+/// Reads a Value as an id (integer or string), a time, or the digits of a number. Error(decode) with its path
+/// otherwise.
 [[nodiscard]] Id read_id(const Value& value);
 [[nodiscard]] Time read_time(const Value& value);
 [[nodiscard]] std::string_view read_number_text(const Value& value);

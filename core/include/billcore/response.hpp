@@ -1,4 +1,4 @@
-// What an operation has brought. Threads: immutable once made, but for Completed, which belongs to one thread.
+// Results of an operation. Threads: immutable once made, except Completed, which belongs to one thread.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class Document;
 class Call;
 }  // namespace detail
 
-/// An answer as it came, where the interface does not say what it holds.
+/// An answer whose content the interface does not specify, as received.
 class Response {
  public:
   Response(std::shared_ptr<const ResponseInfo> info, std::string body)
@@ -32,8 +32,8 @@ class Response {
   std::string body_;
 };
 
-/// An operation that has ended. Valid while the function it is given to runs; one of its members may be called, once. Each
-/// throws the Error that came in place of an answer.
+/// A finished operation. Valid only while the function that receives it runs. Call one of its members, once; each
+/// throws the operation's Error if it failed.
 class Completed {
  public:
   explicit Completed(detail::Call& call) noexcept : call_(call) {}
@@ -41,7 +41,7 @@ class Completed {
   [[nodiscard]] Value resource();
   /// A page: the array `data` and the object `pagination`.
   [[nodiscard]] std::shared_ptr<const detail::Document> list();
-  /// Any answer that was successful; `raise_on_error` false: any at all.
+  /// Any successful answer; with `raise_on_error` false any complete answer.
   [[nodiscard]] Response response(bool raise_on_error = true);
 
  private:

@@ -1,4 +1,4 @@
-// Small value types that fields are made of: ids and times.
+// Value types of fields: ids and times.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,8 @@
 
 namespace billcore {
 
-/// An opaque id: its text, and whether it came (or is meant) as a JSON integer. Format is never checked; round-trips as
-/// received. Service interface: Events, Envelope ("clients store them without validating the format").
+/// An opaque id: its text, and whether it is a JSON integer. The format is never checked; ids round-trip as received.
+/// Service interface: Events, Envelope ("clients store them without validating the format").
 class Id {
  public:
   Id(std::string text) : text_(std::move(text)) {}                            // NOLINT(google-explicit-constructor)
@@ -19,7 +19,7 @@ class Id {
   Id(const char* text) : text_(text) {}                                       // NOLINT(google-explicit-constructor)
   Id(std::int64_t number) : text_(std::to_string(number)), integer_(true) {}  // NOLINT(google-explicit-constructor)
   Id(int number) : Id(static_cast<std::int64_t>(number)) {}                   // NOLINT(google-explicit-constructor)
-  /// An integer id of any length by its digits.
+  /// An integer id of any length, given by its digits.
   static Id from_digits(std::string_view digits) {
     Id id(digits);
     id.integer_ = true;
@@ -37,23 +37,22 @@ class Id {
   bool integer_ = false;
 };
 
-/// Do both ids name the same record? True when their texts are equal: webhooks may carry as an integer the id that the
-/// REST interface gives as a string. Compares ids of one kind of record; nothing else is normalised ("07" is not 7).
-/// Service interface: Events ("clients store them without validating the format").
+/// Do both ids name the same record? True when their texts are equal: a webhook may send as an integer the id that the
+/// REST interface returns as a string. Only for ids of the same kind of record; nothing else is normalised ("07" is not
+/// 7). Service interface: Events ("clients store them without validating the format").
 [[nodiscard]] inline bool same_id(const Id& a, const Id& b) noexcept { return a.text() == b.text(); }
 
 /// A moment in UTC, to the microsecond.
 using Instant = std::chrono::sys_time<std::chrono::microseconds>;
 
-/// An ISO 8601 date-time as received, and the instant it means (UTC when no offset is given).
+/// An ISO 8601 date-time as received, and the instant it denotes (UTC without an offset).
 struct Time {
-  std::string_view text;              // as received; lives as long as the resource's document
-  Instant at;                         // finer digits than microseconds are cut off
-  std::optional<int> offset_minutes;  // as given; 0 for Z; nothing when none was given
+  std::string_view text;              // as received; valid as long as the resource's document
+  Instant at;                         // truncated to microseconds
+  std::optional<int> offset_minutes;  // as received; 0 for Z; nullopt when absent
 };
 
-/// Parses `YYYY-MM-DDTHH:MM[:SS[.fraction]][Z|±HH:MM|±HHMM|±HH]` (a space may stand for the T); nothing when it is not
-/// one.
+/// Parses `YYYY-MM-DDTHH:MM[:SS[.fraction]][Z|±HH:MM|±HHMM|±HH]` (a space may replace the T); nullopt otherwise.
 [[nodiscard]] std::optional<Time> parse_time(std::string_view text) noexcept;
 
 }  // namespace billcore

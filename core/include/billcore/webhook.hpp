@@ -1,8 +1,8 @@
 // Webhook signatures: verify the raw bytes first, then parse.
 //
-// Verifier keeps its keys prepared; make one per endpoint and share it. Threads: a Verifier may be used from any number
-// of threads, without a lock. Secrets are 32 bytes, appear in no error or text, and are overwritten when the last copy
-// of a Verifier goes. Service interface: Authentication; Events, Request headers.
+// A Verifier precomputes its keys; make one per endpoint and share it. Threads: any number of threads may use a
+// Verifier without a lock. Secrets are 32 bytes, never appear in errors or texts, and are overwritten when the last
+// copy of the Verifier is destroyed. Service interface: Authentication; Events, Request headers.
 #pragma once
 
 #include <chrono>
@@ -24,28 +24,28 @@
 
 namespace billcore {
 
-/// Bodies over this many bytes are refused before they are hashed, unless told otherwise.
+/// Default body limit in bytes. Larger bodies are refused before they are hashed.
 inline constexpr std::size_t default_max_body = std::size_t{1} << 20U;
 inline constexpr std::string_view default_signature_header = "Service-Signature";
 
-/// Tells the time; called from the thread that verifies.
+/// Returns the current time; called on the verifying thread.
 using Clock = std::function<std::chrono::sys_time<std::chrono::microseconds>()>;
 
 struct VerifierOptions {
-  std::string header = std::string(default_signature_header);  // looked up without regard to case
+  std::string header = std::string(default_signature_header);  // case-insensitive
   std::size_t max_body = default_max_body;                     // bytes
-  /// Refuse an event whose signed created_at is further than this from now, before or after, or cannot be read: reason
-  /// `stale`. Off unless set, because old events are legitimate: failed deliveries are retried, invoices are paid weeks
-  /// later. It is no protection against replays: drop events by (account, id) for that. test.hook is never stale, since
-  /// only its name is reliable.
+  /// Refuses an event (reason `stale`) whose signed created_at is unreadable or further than this from now, in either
+  /// direction. Off by default, because old events are legitimate: failed deliveries are retried, and invoices are paid
+  /// weeks later. It does not protect against replays: drop duplicates by (account, id) for that. test.hook is never
+  /// stale, since only its name is reliable.
   std::optional<std::chrono::microseconds> freshness = std::nullopt;
-  Clock clock = nullptr;  // for freshness; the system's unless set
+  Clock clock = nullptr;  // for freshness; default: the system clock
 };
 
-/// Header fields of a request, names in any case; a name may come several times.
+/// Header fields of a request. Names are case-insensitive and may repeat.
 using HeaderFields = std::span<const std::pair<std::string_view, std::string_view>>;
 
-/// Verifies a body that comes in pieces and is too large to hold. Made by Verifier::stream(). Holds no piece.
+/// Verifies a body in chunks, when it is too large to hold in memory. Created by Verifier::stream(). Keeps no chunk.
 /// Threads: one thread at a time.
 class VerifyStream {
  public:
@@ -53,10 +53,10 @@ class VerifyStream {
   VerifyStream& operator=(VerifyStream&&) noexcept;
   ~VerifyStream();
 
-  /// The next piece. Throws Error(signature), reason body_too_large, when all of them are over max_body.
+  /// Adds the next chunk. Throws Error(signature), reason body_too_large, when the total exceeds max_body.
   void update(std::string_view piece);
-  /// The end of the body: the index of the secret that matches, or Error(signature). Use nothing of the pieces before.
-  /// Ends the stream: a second call, or update(), is Error(invalid_argument).
+  /// End of the body: returns the index of the matching secret or throws Error(signature). Do not use the chunks before
+  /// this returns. Ends the stream: a second call, or update(), is Error(invalid_argument).
   [[nodiscard]] std::size_t finish(std::optional<std::string_view> signature);
 
  private:
@@ -68,42 +68,43 @@ class VerifyStream {
 
 class Verifier {
  public:
-  /// secrets: one, or several while one is being replaced; 32 bytes each, else Error(config).
+  /// secrets: one, or several during a rotation; 32 bytes each, else Error(config).
   explicit Verifier(std::span<const std::string_view> secrets, VerifierOptions options = {});
   Verifier(std::initializer_list<std::string_view> secrets, VerifierOptions options = {})
       : Verifier(std::span<const std::string_view>(secrets.begin(), secrets.size()), std::move(options)) {}
   explicit Verifier(std::string_view secret, VerifierOptions options = {})
       : Verifier(std::span<const std::string_view>(&secret, 1), std::move(options)) {}
-  /// For test vectors and foreign keys: secrets of any length but zero. The service's own secrets have 32 bytes.
+  /// For test vectors and foreign keys: secrets of any length except zero. The service's own secrets have 32 bytes.
   [[nodiscard]] static Verifier allowing_any_key_length(std::span<const std::string_view> secrets,
                                                         VerifierOptions options = {});
   Verifier(const Verifier&) noexcept;
   Verifier& operator=(const Verifier&) noexcept;
   ~Verifier();
 
-  /// The check itself: none when the signature is right (then secret_index is set), else the reason. Copies nothing.
-  /// All secrets are compared, in constant time, also after a match. When memory runs out it is a mismatch; when the
-  /// clock throws, stale.
+  /// The check itself: none when the signature is valid (and secret_index is set), else the reason. Copies nothing.
+  /// Compares all secrets, in constant time, even after a match. Out of memory is reported as mismatch, an exception
+  /// from the clock as stale.
   [[nodiscard]] SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                                       std::size_t* secret_index = nullptr) const noexcept;
-  /// Throws Error(signature) with the reason and the suggested HTTP status, std::bad_alloc when memory does not suffice for
-  /// the check. The result borrows `body`.
+  /// Throws Error(signature) with the reason and the suggested HTTP status; std::bad_alloc if the check runs out of
+  /// memory. The result borrows `body`.
   [[nodiscard]] Verified verify(std::string_view body, std::optional<std::string_view> signature) const;
   /// Verifies, then parses a copy of the body. Throws Error(signature) or Error(decode).
   [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature) const;
-  /// The same without the copy: the event holds `body.keep`.
+  /// Same without the copy: the event holds `body.keep`.
   [[nodiscard]] Event unwrap_shared(SharedText body, std::optional<std::string_view> signature) const;
-  /// Finds the signature header in `headers`. Equal values, repeated or joined by commas, are one; different ones are
-  /// malformed. verify() and unwrap() take the value exactly as it is.
+  /// Looks up the signature header in `headers`. Equal values, repeated or joined by commas, count as one; different
+  /// values are malformed. verify() and unwrap() take the value as it is.
   [[nodiscard]] Event unwrap_request(std::string_view body, HeaderFields headers) const;
-  /// The value unwrap_request would use: nothing when missing; different values come joined, which no signature is.
+  /// The value that unwrap_request() uses: nullopt when missing; different values are joined, which is never a valid
+  /// signature.
   [[nodiscard]] std::optional<std::string> find_signature(HeaderFields headers) const;
 
-  /// A check of a body in pieces. Error(config) with freshness, which needs the whole body.
+  /// Verifies a body in chunks. Error(config) with freshness, which needs the whole body.
   [[nodiscard]] VerifyStream stream() const;
 
-  /// How often each secret was the one that matched, in the order they were given: one that stays at 0 can be retired.
-  /// Counts for all copies of this Verifier.
+  /// How often each secret matched, in the order given: a secret that stays at 0 can be retired. Shared by all copies
+  /// of this Verifier.
   [[nodiscard]] std::vector<std::uint64_t> matches() const;
   [[nodiscard]] const VerifierOptions& options() const noexcept;
   [[nodiscard]] std::size_t secret_count() const noexcept;
@@ -119,26 +120,27 @@ class Verifier {
 
 namespace webhooks {
 
-/// One-shot forms of Verifier; a handler that runs often keeps a Verifier.
+/// One-shot forms of Verifier. For repeated use keep a Verifier.
 [[nodiscard]] Verified verify(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                               std::size_t max_body = default_max_body);
 [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                            std::size_t max_body = default_max_body);
-/// An event from bytes that were verified before and stored since, such as those of a job queue: Event::raw() of the
-/// receiver. It checks no signature and no age. Right only where nobody but the receiver can write; whatever came over
-/// the network goes through unwrap(). Copies the bytes. Throws Error(decode) when they are no event.
+/// An event from bytes that were verified earlier and stored (Event::raw() in the receiver), for example in a job
+/// queue. Checks neither signature nor age. Use it only if nobody except the receiver can write to the store; anything
+/// received over the network must go through unwrap(). Copies the bytes. Throws Error(decode) when they are not an
+/// event.
 [[nodiscard]] Event parse_unverified(std::string_view raw);
-/// The same without the copy: the event holds `raw.keep`.
+/// Same without the copy: the event holds `raw.keep`.
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);
-/// Why is this refused? Tries offline what goes wrong in practice (the body re-serialised, still in base64, with another
-/// line end; the signature in upper case or with a prefix; the secret with white space, in another encoding, another of
-/// the list) and names what would have matched. A few lines of text for a person. It never accepts: the text is all it
-/// gives. It shows neither a secret nor the right signature. Slow: does not belong in a request path.
+/// Explains why a signature is refused. Tries common mistakes offline (the body re-serialised, still in base64 or with
+/// other line ends; the signature in upper case or with a prefix; the secret with white space, in another encoding, or
+/// another one of the list) and names what would have matched. A few lines of text for a person. Never accepts a body:
+/// it returns only the text. Reveals neither a secret nor the valid signature. Slow: not for a request path.
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
                                   std::span<const std::string_view> secrets);
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
                                   std::string_view secret);
-/// The signature the service would send: 64 lowercase hex digits. For tests of your own receiver.
+/// The signature that the service would send: 64 lowercase hex digits. For tests of your own receiver.
 [[nodiscard]] std::string sign(std::string_view body, std::string_view secret);
 
 }  // namespace webhooks

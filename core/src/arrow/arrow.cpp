@@ -1,4 +1,4 @@
-// The one file that knows nanoarrow.
+// The only file that uses nanoarrow.
 #include "billcore/arrow.hpp"
 
 #include <nanoarrow/nanoarrow.h>
@@ -56,7 +56,7 @@ void set_type(ArrowSchema* schema, ColumnType type) {
 }
 
 [[nodiscard]] ArrowErrorCode append_decimal(ArrowArray* column, const Value& value, std::string_view text) {
-  static_cast<void>(value.real());  // refuses what is no number
+  static_cast<void>(value.real());  // throws if it is not a number
   const auto digits = scaled_digits(text);
   if (!digits) {
     throw value_error(ErrorCode::out_of_range, value.path(), "has more digits than decimal128(38, 18) holds");
@@ -67,7 +67,7 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   return ArrowArrayAppendDecimal(column, &decimal);
 }
 
-// The common cases are read in place; what is not as it should be, the checked readers explain.
+// Fast paths read the node directly; for anything unexpected the checked readers throw the error.
 [[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell,
                                     const std::shared_ptr<const Document>& document) {
   const auto what = cell.node == nullptr ? Value::Kind::null : kind(cell.node);
@@ -114,7 +114,8 @@ std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& 
   return out;
 }
 
-/// An array that borrows from another and keeps it alive; so does each of its children, which may be moved away.
+/// Borrows the buffers of another array and keeps it alive. Each child holds its own reference, since it may be moved
+/// out.
 struct SharedArray {
   std::shared_ptr<const ArrowArray> whole;
   std::vector<ArrowArray> children;
@@ -135,7 +136,7 @@ void share(const std::shared_ptr<const ArrowArray>& whole, const ArrowArray& fro
   const auto count = static_cast<std::size_t>(from.n_children);
   own->children.reserve(count);
   own->pointers.reserve(count);
-  ArrowArray made = from;  // buffers and all
+  ArrowArray made = from;  // buffers included
   made.release = &release_shared;
   made.private_data = own.get();
   made.children = nullptr;
@@ -169,7 +170,7 @@ struct StreamState {
     return ENOMEM;
   }
 
-  /// Runs `f`; what it throws becomes an errno with a text.
+  /// Runs `f`; turns an exception into an errno and an error text.
   template <typename F>
   int guard(F&& f) noexcept {
     shown = nullptr;
@@ -177,7 +178,7 @@ struct StreamState {
       f();
       return 0;
     } catch (const Error& error) {
-      // EINVAL is what readers take for "the data are wrong".
+      // Readers take EINVAL as "invalid data".
       const auto code = error.code();
       const bool data = code == ErrorCode::decode || code == ErrorCode::out_of_range || code == ErrorCode::pagination ||
                         code == ErrorCode::invalid_argument;
@@ -216,7 +217,7 @@ void release_stream(ArrowArrayStream* stream) noexcept {
   stream->release = nullptr;
 }
 
-/// The rest of a pager that waits by itself.
+/// The rest of a blocking pager.
 class PagerSource final : public BatchSource {
  public:
   PagerSource(std::shared_ptr<PageFlow> list, std::shared_ptr<const Columns> columns)

@@ -1,6 +1,6 @@
-// Hex, base64 and percent-encoding, for text that was encoded once too often or too seldom. Internal.
+// Hex, base64 and percent-encoding, to recognise text that was encoded once too often or not at all. Internal.
 //
-// The outputs are templates, so that secrets can be written into memory that is overwritten afterwards.
+// The output types are templates, so that secrets can be written into memory that is overwritten afterwards.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ inline constexpr std::string_view base64url_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ
   return -1;
 }
 
-/// Appends the bytes of hex digits in any case; false when there is none, or anything but pairs of them.
+/// Decodes hex digits in either case and appends the bytes; false for an empty text and for anything except pairs of
+/// digits.
 template <typename Bytes>
 [[nodiscard]] bool decode_hex_text(std::string_view text, Bytes& out) {
   if (text.empty() || text.size() % 2 != 0) return false;
@@ -35,7 +36,7 @@ template <typename Bytes>
   return true;
 }
 
-/// Appends two digits for each byte.
+/// Appends two digits per byte.
 template <typename Bytes>
 void encode_hex_text(std::string_view bytes, std::string_view digits, Bytes& out) {
   for (const char c : bytes) {
@@ -45,8 +46,9 @@ void encode_hex_text(std::string_view bytes, std::string_view digits, Bytes& out
   }
 }
 
-/// Appends the bytes of base64, standard or URL-safe, padded or not, with line ends in it or not; false when it is not base64, or
-/// empty. More is accepted than RFC 4648 asks for: both alphabets in one text, and spare bits that are not 0.
+/// Decodes base64 (standard or URL-safe, with or without padding and line ends) and appends the bytes; false for an
+/// empty text and for anything that is not base64. More lenient than RFC 4648: one text may mix both alphabets, and
+/// unused bits need not be 0.
 template <typename Bytes>
 [[nodiscard]] bool decode_base64(std::string_view text, Bytes& out) {
   std::uint32_t bits = 0;
@@ -89,7 +91,8 @@ void encode_base64(std::string_view bytes, std::string_view digits, Bytes& out) 
   if (have > 0) out.push_back(digits[bits << (6 - have) & 63U]);
 }
 
-/// Appends the text with every %XX replaced, and "+" by a space when `form`; false when nothing was encoded, or wrongly.
+/// Appends the text with each %XX decoded, and "+" as a space if `form`; false if nothing was encoded or an escape is
+/// invalid.
 template <typename Bytes>
 [[nodiscard]] bool decode_percent(std::string_view text, bool form, Bytes& out) {
   bool found = false;

@@ -1,4 +1,4 @@
-// ASCII text, whatever the locale. Internal.
+// Helpers for ASCII text, independent of the locale. Internal.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace billcore::detail {
   return out;
 }
 
-/// `lowered` is in lower case.
+/// `lowered` must be in lower case.
 [[nodiscard]] constexpr bool equal_ignoring_case(std::string_view text, std::string_view lowered) noexcept {
   return std::equal(text.begin(), text.end(), lowered.begin(), lowered.end(),
                     [](char a, char b) { return lower(a) == b; });
 }
 
-/// A line end, a tab, NUL, DEL and their like.
+/// Control characters: line ends, tab, NUL, DEL and so on.
 [[nodiscard]] constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-/// May it name an HTTP header? (RFC 9110, 5.6.2.)
+/// Is it a valid HTTP header name? (RFC 9110, 5.6.2.)
 [[nodiscard]] constexpr bool is_token(std::string_view text) noexcept {
   constexpr std::string_view others = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [others](char c) {
@@ -35,7 +35,7 @@ namespace billcore::detail {
   });
 }
 
-/// Without white space and line ends around it.
+/// Without leading and trailing white space and line ends.
 [[nodiscard]] constexpr std::string_view trim(std::string_view text) noexcept {
   constexpr std::string_view blanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));

@@ -1,4 +1,4 @@
-// Is it UTF-8? Internal.
+// UTF-8 validation. Internal.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace billcore::detail {
 
-/// How many bytes of `text` are valid UTF-8 from its beginning.
+/// Length of the longest valid UTF-8 prefix of `text`, in bytes.
 [[nodiscard]] std::size_t utf8_prefix(std::string_view text) noexcept;
 [[nodiscard]] inline bool valid_utf8(std::string_view text) noexcept { return utf8_prefix(text) == text.size(); }
 

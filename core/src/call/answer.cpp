@@ -12,9 +12,9 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::size_t kept_body = 4096;  // bytes of an error's body that are kept
+constexpr std::size_t kept_body = 4096;  // stored bytes of an error body
 constexpr std::size_t shown_body = 200;
-constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes of an error's body that is parsed
+constexpr std::size_t longest_error = std::size_t{64} << 10U;  // longer error bodies are not parsed
 
 std::string ending(int attempts) { return attempts > 1 ? " (attempt " + std::to_string(attempts) + "): " : ": "; }
 
@@ -43,7 +43,7 @@ std::string failure_text(const RequestInfo& request, const Transfer& transfer) {
   throw Error(ErrorCode::outcome_unknown, std::move(message), std::move(detail));
 }
 
-// `error.code` and `error.message` of the interface's error body, where the body is one.
+// Reads `error.code` and `error.message`, if the body is an error body of the interface.
 void read_error_body(const RequestInfo& request, const std::string& body, ErrorDetail& detail) {
   const auto read = [&](const Value& error, std::string_view field) -> std::string {
     const auto found = error.find(field);
@@ -51,7 +51,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
     return kept_text(scrub(text, request.settings.api_key, kept_body + 4), kept_body);
   };
-  if (body.size() > longest_error) return;  // no error of the interface is that long
+  if (body.size() > longest_error) return;  // the interface has no error body of this size
   try {
     const auto document = Document::parse({body, nullptr});
     const auto error = Value(document, document->root()).find("error");
@@ -59,7 +59,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     detail.api_code = read(*error, "code");
     detail.api_message = read(*error, "message");
   } catch (const Error&) {
-    // HTML, half a JSON, nothing: the status says enough, the text is kept as it is.
+    // Not JSON (HTML, truncated, empty): the status is enough, and the text is kept as detail.
   }
 }
 

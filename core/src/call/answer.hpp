@@ -1,4 +1,4 @@
-// From what happened on the wire to a result or a typed error: the decision table. Pure; internal.
+// Turns the result of a transfer into a value or a typed error. Pure functions; internal.
 #pragma once
 
 #include <cstdint>
@@ -17,30 +17,31 @@
 
 namespace billcore::detail {
 
-/// What answers are read by; outlives the client in the answers that it has given.
+/// Settings for reading answers. Shared by the answers, so it may outlive the client.
 struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   AnswerSettings(std::string key, std::string header) : api_key(std::move(key)), request_id_header(std::move(header)) {}
   const std::string api_key;
   const std::string request_id_header;  // in lower case
-  /// Of a write that was sent, when memory runs out for an error that says more. Made with the client, for then there is none.
+  /// Error for a sent write when there is no memory left for a more specific one. Created in advance, together with the
+  /// client.
   const Error no_memory_after_send = make_no_memory_after_send();
 
  private:
   static Error make_no_memory_after_send();
 };
 
-/// What an error needs to know of the request it is about. All of it belongs to others.
+/// The data of a request that its errors need. Borrows everything.
 struct RequestInfo {
   std::string_view method;
   std::string_view path;  // relative to the base URL, encoded, without query
   const AnswerSettings& settings;
-  int attempts = 1;       // made so far, this one included
-  std::int64_t page = 0;  // of a list; 0: none
+  int attempts = 1;       // so far, including this one
+  std::int64_t page = 0;  // page of a list; 0: not a list
 
   [[nodiscard]] bool is_write() const noexcept { return billcore::is_write(method); }
 };
 
-/// The header lines as they came; parsed and scrubbed when somebody asks.
+/// The raw header lines, parsed and redacted on first use.
 class ReceivedInfo final : public ResponseInfo {
  public:
   ReceivedInfo(int status, int attempts, std::string head, std::shared_ptr<const AnswerSettings> settings) noexcept
@@ -59,30 +60,30 @@ class ReceivedInfo final : public ResponseInfo {
   mutable std::string request_id_;
 };
 
-/// A complete answer, of whatever status.
+/// A complete answer, with any status.
 struct Answer {
   std::shared_ptr<const ReceivedInfo> info;
   std::string body;
   Instant sent_at;
 };
 
-/// How the messages of a request's errors begin: "GET /order/1 (attempt 2): "; of a list's "GET /products?page=57: ", with no
-/// other parameter, since those may be secret.
+/// Prefix of a request's error messages: "GET /order/1 (attempt 2): "; for a list "GET /products?page=57: ". Other
+/// query parameters are left out, since they may be secret.
 [[nodiscard]] std::string subject(const RequestInfo& request);
 [[nodiscard]] std::string subject_of_page(std::string_view path, std::int64_t page, int attempts);
-/// What all of its errors tell.
+/// Fields shared by all errors of one request.
 [[nodiscard]] ErrorDetail detail_of(const RequestInfo& request);
 
-/// Of a write that was sent, when memory ran out before its answer was read: never std::bad_alloc. status: of an answer that
-/// has come, else 0.
+/// For a sent write when memory ran out before its answer was read; never throws std::bad_alloc. status: of a received
+/// answer, else 0.
 [[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, Instant sent_at);
-/// Throws the error of a call that brought no complete answer; else gives the answer.
+/// Returns the complete answer; throws the call's error if there is none.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
-/// Throws the typed error of every status but 2xx.
+/// Throws the typed error for any status except 2xx.
 void require_success(const RequestInfo& request, const Answer& answer);
-/// Of a successful answer `data`, an object. Throws what require_success() does; only the envelope is checked.
+/// Returns `data`, an object, of a successful answer. Throws like require_success(). Validates only the envelope.
 [[nodiscard]] Value read_resource(const RequestInfo& request, Answer&& answer);
-/// The same for a list: the array `data` beside the object `pagination`.
+/// Same for a list: the array `data` and the object `pagination`.
 [[nodiscard]] std::shared_ptr<const Document> read_list(const RequestInfo& request, Answer&& answer);
 
 }  // namespace billcore::detail

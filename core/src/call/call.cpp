@@ -11,7 +11,7 @@
 namespace billcore::detail {
 namespace {
 
-// What a hook throws must not change what becomes of a call.
+// Exceptions from a hook are ignored: a hook must not change the result of a call.
 void tell(Hooks& hooks, void (Hooks::*hook)(const Attempt&), const Attempt& attempt) noexcept {
   try {
     (hooks.*hook)(attempt);
@@ -19,8 +19,9 @@ void tell(Hooks& hooks, void (Hooks::*hook)(const Attempt&), const Attempt& atte
   }
 }
 
-// Where nothing says how long the body is, its end and a broken stream look the same: libcurl reports neither a stream that
-// HTTP/2 resets with NO_ERROR nor an early end of a connection. An error is known by its status, whatever its body.
+// Without a declared body length, the end of the body and a broken stream look the same: libcurl reports neither an
+// HTTP/2 stream reset with NO_ERROR nor a connection closed early. Error statuses are exempt: their bodies do not
+// matter.
 bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   if (transfer.failure != Failure::none || transfer.is_delimited) return false;
   if (rule_of(transfer.status).outcome != Outcome::done) return false;
@@ -78,7 +79,7 @@ void Call::start(std::function<void()> done) noexcept {
 
 void Call::attempt() {
   const auto& state = *settings_.state;
-  // Whoever wants exactly one send is not held up by others, either.
+  // With max_retries=0 the throttle is skipped: the one send must not be delayed because of other calls.
   std::chrono::milliseconds held{0};
   if (settings_.options.max_retries > 0) held = state.throttle.wait(state.environment.now(), deadline_);
   wait(held, &Call::begin);
@@ -119,12 +120,12 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
   send_state_ = {transfer.sent, transfer.sent_at};
   status_ = transfer.failure == Failure::none ? transfer.status : 0;
   guarded([&] {
-    // Not an attempt: nothing was sent. HTTP/2 would offer the same connection again.
+    // Not counted as an attempt: nothing was sent. Use a fresh connection, since HTTP/2 would pick the same one again.
     if (transfer.dead_before_send) return send(true);
     if (is_cut_off(transfer, operation_)) {
       status_ = 0;
       transfer.failure = Failure::truncated;
-      transfer.reason = "its JSON has no end";
+      transfer.reason = "its JSON is incomplete";
     }
     settle(std::move(transfer));
   });
@@ -187,7 +188,7 @@ void Call::expire() {
 void Call::finish() noexcept {
   done_ = true;
   stop(expiry_);
-  // The last step: whoever is told may destroy this.
+  // Must be the last step: `done` may destroy this call.
   if (const auto done = std::exchange(when_done_, nullptr)) done();
 }
 

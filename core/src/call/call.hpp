@@ -1,5 +1,6 @@
-// One call with all its attempts, from what is to be sent to the complete answer: a machine of steps over an engine. Nothing here
-// waits: a blocking call (session.cpp) drives the engine until it is done, an event loop (client/loop.cpp) is told. Internal.
+// One call with all its attempts, from the operation to the complete answer: a state machine on top of an engine.
+// Nothing here blocks: a blocking call (session.cpp) drives the engine until the call is done, an event loop
+// (client/loop.cpp) gets a callback. Internal.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,14 @@
 
 namespace billcore::detail {
 
-/// What clients over the same connections share. Threads: any.
+/// State shared by all clients that use the same connections. Threads: any.
 struct ClientState {
   EnginePool pool;
   Throttle throttle;
   RetryEnvironment environment;
 };
 
-/// What all calls of a client go by. Immutable.
+/// Settings shared by all calls of a client. Immutable.
 struct ClientSettings {
   ClientOptions options;
   std::shared_ptr<const AnswerSettings> answers;
@@ -35,29 +36,29 @@ struct ClientSettings {
 
 class Call {
  public:
-  /// All of them must outlive it.
+  /// All referenced arguments must outlive the call.
   Call(const ClientSettings& settings, Engine& engine, const Operation& operation, Deadline deadline,
        Hooks* hooks) noexcept;
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// Begins. `done` is called once, from within the engine's drive() or process() or from here, unless the call is
-  /// cancelled; it may destroy the call.
+  /// Starts the call. `done` is called once, from start() or from the engine's drive() or process(), unless the call is
+  /// cancelled. It may destroy the call.
   void start(std::function<void()> done) noexcept;
   [[nodiscard]] bool done() const noexcept { return done_; }
-  /// From now on this is the deadline, in place of the one before (and of the engine's own, which a request has from its
-  /// start): for requests that are made ahead of their time.
+  /// Replaces the deadline, for requests sent before anyone waits for them. The engine keeps the deadline that a
+  /// request was started with.
   void expire_at(Deadline deadline);
-  /// Was it told to come later (429)?
+  /// Did the service answer 429 to any attempt?
   [[nodiscard]] bool was_limited() const noexcept { return limited_; }
-  /// The complete answer, whatever its status; throws what came in its place. Once, when done.
+  /// The complete answer, whatever its status; throws the call's error if there is none. Call once, when done.
   [[nodiscard]] Answer answer();
   [[nodiscard]] RequestInfo request() const noexcept;
-  /// In place of std::bad_alloc, wherever memory ran out: nothing for a call that certainly had no effect; of a write that was
-  /// sent Error(outcome_unknown). Ends the call.
+  /// Call when memory ran out: throws Error(outcome_unknown) for a write that was sent and not refused; returns for a
+  /// call that certainly had no effect. Ends the call.
   void throw_if_sent();
-  /// Runs `read`, and what is thrown for a lack of memory says whether a write was sent.
+  /// Runs `read`; turns std::bad_alloc into Error(outcome_unknown) for a write that was sent.
   template <typename Read>
   auto telling_whether_sent(Read read) {
     try {
@@ -69,10 +70,10 @@ class Call {
   }
 
   struct SendState {
-    bool sent = false;  // the request had begun to leave
+    bool sent = false;  // at least part of the request may have left
     Instant sent_at;
   };
-  /// Gives the call up: see Engine::cancel(). The destructor drops it.
+  /// Cancels the call: see Engine::cancel(). The destructor drops it without a result.
   SendState cancel() noexcept;
 
  private:
@@ -85,7 +86,7 @@ class Call {
   void finish() noexcept;
   void expire();
   void stop(std::optional<Engine::Timer>& timer) noexcept;
-  // Runs a step; what it throws ends the call.
+  // Runs a step; an exception ends the call.
   template <typename Step>
   void guarded(Step step) noexcept;
   [[nodiscard]] Attempt about(const Transfer* transfer);
@@ -100,13 +101,13 @@ class Call {
   SteadyClock::time_point begun_;
   InFlight* in_flight_ = nullptr;
   std::optional<Engine::Timer> pause_;
-  std::optional<Engine::Timer> expiry_;  // of expire_at()
+  std::optional<Engine::Timer> expiry_;  // set by expire_at()
   bool limited_ = false;
   bool done_ = false;
   std::optional<Transfer> transfer_;
-  SendState send_state_;  // of the attempt that has ended last
-  int status_ = 0;        // of its answer
-  std::string shown_id_;  // for hooks
+  SendState send_state_;  // of the last finished attempt
+  int status_ = 0;        // of the last finished attempt; 0 without a complete answer
+  std::string shown_id_;  // backs Attempt::request_id
   std::exception_ptr exception_;
 };
 

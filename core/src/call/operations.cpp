@@ -1,4 +1,4 @@
-// What each operation sends.
+// The request of each operation.
 #include <algorithm>
 #include <array>
 
@@ -16,7 +16,7 @@ namespace routes = detail::routes;
 
 constexpr std::string_view placeholder = "{id}";
 
-// The path of a route, with this segment in the id's place.
+// The path of a route with `segment` in place of the id.
 std::string fill_in(std::string_view route, std::string_view segment) {
   std::string path(route);
   return path.replace(path.find(placeholder), placeholder.size(), segment);
@@ -24,7 +24,7 @@ std::string fill_in(std::string_view route, std::string_view segment) {
 std::string fill(std::string_view route, const Id& id) { return fill_in(route, detail::path_segment(id)); }
 std::string fill(std::string_view route, std::int64_t id) { return fill_in(route, std::to_string(id)); }
 
-// The route that a path of the user's own belongs to; empty when it is none of the interface's.
+// The route that a custom path belongs to; empty if it is not part of the interface.
 std::string_view route_of(std::string_view path) noexcept {
   for (const auto route : routes::all) {
     const auto at = route.find(placeholder);
@@ -49,10 +49,9 @@ std::string joined(const std::vector<std::string>& states) {
                   "state is empty: pass a state, or leave it out for orders in every state");
     }
     if (state.find(',') != std::string::npos) {
-      throw Error(
-          ErrorCode::invalid_argument,
-          "state has a comma in it: pass several states one by one (an item of OrderQuery::states each, in C a call of "
-          "billcore_order_query_add_state each)");
+      throw Error(ErrorCode::invalid_argument,
+                  "state contains a comma: pass several states separately (one item of OrderQuery::states each, in C "
+                  "one call of billcore_order_query_add_state each)");
     }
     if (!out.empty()) out += ',';
     out += state;
@@ -153,12 +152,12 @@ Operation request(std::string_view method, std::string_view path, const RequestO
                 "path must begin with a slash, be percent-encoded, and have no query: pass that as query");
   }
   if (detail::has_dot_segment(path)) {
-    throw Error(ErrorCode::invalid_argument, "path must not have the steps `.` or `..`");
+    throw Error(ErrorCode::invalid_argument, "path must not contain the segments `.` or `..`");
   }
   Operation out{std::string(method), std::string(path), route_of(path), options.query, {}};
   out.promises_json = false;
   if (options.json) {
-    if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: pass no json");
+    if (method == "GET") throw Error(ErrorCode::invalid_argument, "a GET has no body: do not pass json");
     std::string problem;
     out.body = detail::compact_json(*options.json, problem);
     if (!out.body) throw Error(ErrorCode::invalid_argument, "json is not valid JSON: " + problem);

@@ -1,4 +1,4 @@
-// Checking and completing a client's options. Internal.
+// Validates and completes a client's options. Internal.
 #pragma once
 
 #include <functional>
@@ -10,12 +10,13 @@
 
 namespace billcore::detail {
 
-/// Fills in what the environment holds and refuses what cannot work. Error(config).
+/// Fills in defaults from the environment and rejects invalid options. Error(config).
 [[nodiscard]] ClientOptions checked_options(ClientOptions options);
 [[nodiscard]] ClientOptions changed_options(ClientOptions options, const ClientChanges& changes);
-/// A file or a folder?
+/// Does a file or folder exist at this path?
 [[nodiscard]] bool is_there(const std::string& path);
-/// `exists` is asked where certificates are looked for. Error(config) when there are none, and they are needed.
+/// `exists` tests the candidate locations of certificates. Error(config) when certificates are needed and none are
+/// found.
 [[nodiscard]] TransportOptions transport_options(const ClientOptions& options,
                                                  const std::function<bool(const std::string&)>& exists = is_there);
 [[nodiscard]] std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options);

@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
-constexpr int levels = 8;                        // of escapes, so that a body of nothing but escapes takes no time
-constexpr std::size_t shortest_encoded_key = 3;  // a shorter one would be found in any text
-constexpr std::size_t longest_read = std::size_t{64} << 10U;  // of a text that is cut
+constexpr int levels = 8;  // of nested escapes; bounds the work for a body made of nothing but escapes
+constexpr std::size_t shortest_encoded_key = 3;               // shorter keys would match in almost any text
+constexpr std::size_t longest_read = std::size_t{64} << 10U;  // limit for a text that is truncated
 constexpr std::size_t least_margin = std::size_t{4} << 10U;
 
-// Digits of base64, standard or URL-safe, and of hex.
+// Value of a base64 digit, standard or URL-safe; -1 for other characters.
 int base64_value(char c) noexcept {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
@@ -33,24 +33,24 @@ int base64_value(char c) noexcept {
 
 struct Encoding {
   int (*value)(char) noexcept;
-  unsigned bits;       // of a digit
-  std::size_t phases;  // digits after which a byte begins with a digit again
+  unsigned bits;       // per digit
+  std::size_t phases;  // number of digits after which a byte boundary and a digit boundary coincide
 };
 constexpr std::array<Encoding, 2> encodings{{{&base64_value, 6, 4}, {&hex_value, 4, 2}}};
 
-// Finds secrets in one text, whose escapes are taken off while the search goes on.
+// Finds secrets in one text, also after removing its escapes level by level.
 class Search {
  public:
   Search(std::string_view text, std::string_view api_key) : text_(text) {
     if (api_key.empty()) return;
-    // Of a key that looks like an escape, the text may have either form.
+    // If the key itself looks escaped, the text may contain either form.
     Unescaped key(api_key);
     keys_.push_back(lower(key.text()));
     for (int i = 0; i < levels && key.unescape();) ++i;
     if (auto other = lower(key.text()); other != keys_.front()) keys_.push_back(std::move(other));
   }
 
-  /// Where the text has them, in order, none within another.
+  /// The places of secrets in the text, sorted and without overlaps.
   std::vector<Span> run() {
     look_for_key();
     find_members();
@@ -86,7 +86,7 @@ class Search {
     for (const auto& encoding : encodings) find_encoded(encoding);
   }
 
-  // Each run of digits that is long enough; base64 may be broken into lines.
+  // Checks each run of digits that is long enough; base64 may be broken into lines.
   void find_encoded(const Encoding& encoding) {
     const auto& text = text_.text();
     const auto flush = [&] {
@@ -108,7 +108,7 @@ class Search {
     flush();
   }
 
-  // The key in the bytes that a run stands for, the first of which begins with the digit `phase`.
+  // Searches for the key in the decoded bytes of a run, with the first byte starting at digit `phase`.
   void find_decoded(const Encoding& encoding, std::size_t phase) {
     decoded_.clear();
     std::uint32_t bits = 0;
@@ -131,8 +131,8 @@ class Search {
     }
   }
 
-  // The values of the portal's members: `"name": "value"`, with quotes of any spelling. A value ends with a quote that is
-  // spelt as the one in front of it: another one is within the value.
+  // The values of the portal URL members: `"name": "value"`, with quotes in any escaped spelling. A value ends at a
+  // quote spelt like its opening quote; quotes with another spelling are part of the value.
   void find_members() {
     const auto& text = text_.text();
     for (const auto name : portal_urls) {
@@ -143,7 +143,7 @@ class Search {
         const auto open = text.find_first_not_of(" \t\r\n:", at + 1);
         if (open == std::string::npos || open == at + 1 || !is_quote(text[open])) continue;
         const auto value = text_.place({open + 1, open + 1}).begin;
-        if (!values_.insert(value).second) continue;  // its end is plain at the first level at which it is one
+        if (!values_.insert(value).second) continue;  // found at an earlier level, where its end is known
         auto end = text.find(text[open], open + 1);
         while (end != std::string::npos && (is_escaped(end) || text_.spelling(end) != text_.spelling(open))) {
           end = text.find(text[open], end + 1);
@@ -154,7 +154,7 @@ class Search {
     }
   }
 
-  // By JSON, at this level.
+  // By a JSON backslash, at this level.
   [[nodiscard]] bool is_escaped(std::size_t at) const noexcept {
     const auto& text = text_.text();
     std::size_t backslashes = 0;
@@ -162,7 +162,7 @@ class Search {
     return backslashes % 2 != 0;
   }
 
-  // Absolute URLs: a signed one is a secret wherever it stands.
+  // Absolute URLs: a signed URL is a secret wherever it appears.
   void find_urls() {
     const auto& text = text_.text();
     for (auto at = lowered_.find("http"); at != std::string::npos; at = lowered_.find("http", at)) {
@@ -178,7 +178,7 @@ class Search {
 
   static bool is_quote(char c) noexcept { return c == '"' || c == '\''; }
 
-  // before: the quote in front of the URL, as it is spelt. What is escaped may be a part of the URL, but for that quote.
+  // before: the quote in front of the URL, as spelt. Escaped characters may be part of the URL, except that quote.
   [[nodiscard]] bool ends_url(std::size_t at, std::string_view before) const noexcept {
     const char c = text_.text()[at];
     const auto spelling = text_.spelling(at);
@@ -189,15 +189,15 @@ class Search {
 
   Unescaped text_;
   std::string lowered_;
-  std::vector<std::string> keys_;  // in lower case; the key as it is is the first
+  std::vector<std::string> keys_;  // in lower case; first the key as given
   std::vector<Span> found_;
-  std::set<std::size_t> values_;       // of members: where they begin
-  std::vector<unsigned char> digits_;  // of a run
-  std::vector<std::size_t> places_;    // of each of them in the text
+  std::set<std::size_t> values_;       // start of each member value found
+  std::vector<unsigned char> digits_;  // of the current run
+  std::vector<std::size_t> places_;    // position of each digit in the text
   std::string decoded_;
 };
 
-// The first `shown` bytes, of which what is behind them is not shown. Stops when the result has reached `limit` bytes.
+// Scrubs the text but outputs only its first `shown` bytes. Stops when the result has `limit` bytes.
 std::string scrub_begin(std::string_view text, std::string_view api_key, std::size_t shown, std::size_t limit) {
   std::string out;
   std::size_t at = 0;
@@ -214,7 +214,7 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
 }  // namespace
 
 std::string scrub(std::string_view text, std::string_view api_key, std::size_t limit) {
-  // A secret at the end of what is read may be cut, and is then not found: of that end nothing is shown.
+  // A secret cut off at the end of the part that is read would not be found, so the last `margin` bytes are not shown.
   const std::size_t margin = std::max(least_margin, 16 * api_key.size());
   for (std::size_t shown = limit; shown < text.size() && text.size() - shown > margin; shown *= 4) {
     auto out = scrub_begin(text.substr(0, shown + margin), api_key, shown, limit);

@@ -21,7 +21,7 @@ milliseconds whole(double seconds) noexcept {
   return milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, most) * 1000)));
 }
 
-// Numbers without a lock: a counter, mixed well (SplitMix64), begun at random.
+// Lock-free random numbers: a SplitMix64 counter with a random seed.
 class Chance {
  public:
   double operator()() noexcept {

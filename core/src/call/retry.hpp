@@ -1,5 +1,5 @@
-// Whether a request may be sent again, and after what wait. Decisions are pure; time, sleep and chance come from outside.
-// Internal.
+// Whether a request may be sent again, and after what delay. The decisions are pure functions; clock, sleep and
+// randomness are injected. Internal.
 #pragma once
 
 #include <atomic>
@@ -13,54 +13,54 @@
 
 namespace billcore::detail {
 
-/// How far a call has come.
+/// Progress of a call.
 struct CallProgress {
   bool write = false;
-  int made = 0;                                             // attempts, at least 1
-  int max_retries = 0;                                      // further ones
+  int made = 0;                                             // attempts so far, at least 1
+  int max_retries = 0;                                      // maximum number of further attempts
   Deadline deadline = std::nullopt;                         // of the whole call
   std::optional<std::chrono::milliseconds> asked_for = {};  // Retry-After
 };
 
 inline constexpr auto first_backoff = std::chrono::milliseconds(250);
 inline constexpr auto longest_backoff = std::chrono::milliseconds(8'000);
-/// A service that asks for more than this is not waited for.
+/// If the service asks for a longer delay, the call is not retried.
 inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 
-/// How long to wait before the next attempt; nothing when there must be none. Exponential backoff with full jitter
-/// (`chance` from 0 to 1), none at all when the connection was dead already, or what the service asks for. A wait that
-/// does not fit into the deadline is not begun.
+/// Delay before the next attempt; nullopt if there must be none. The delay that the service asks for, else exponential
+/// backoff with full jitter (`chance` from 0 to 1). The first retry after a reused connection was found dead has no
+/// backoff. nullopt, too, if the delay does not fit into the deadline.
 [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const CallProgress& tries,
                                                                         const Transfer& transfer,
                                                                         SteadyClock::time_point now,
                                                                         double chance) noexcept;
 
-/// What the Retry-After among these header lines asks for: seconds, or an HTTP date, which is compared with the answer's
-/// own Date when it has one (the clocks may differ), else with `now_unix`. Nothing when it cannot be read.
+/// Delay from a Retry-After header: seconds, or an HTTP date. A date is compared with the answer's own Date header (the
+/// clocks may differ), else with `now_unix`. nullopt when absent or unreadable.
 [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(std::string_view head, std::int64_t now_unix);
 
 [[nodiscard]] std::int64_t unix_seconds() noexcept;
 
-/// Shared by the threads of a client: after a 429 all of them wait. Threads: any, without a lock.
+/// Shared by all threads of a client: after a 429 all of them wait. Threads: any, lock-free.
 class Throttle {
  public:
-  /// Nobody sends before then.
+  /// No request is sent before `when`.
   void hold_until(SteadyClock::time_point when) noexcept;
-  /// How long a request that wants to be sent now must wait; zero when it need not, or could not within its deadline.
+  /// Delay before a request may be sent; zero if there is none or it would exceed the deadline.
   [[nodiscard]] std::chrono::milliseconds wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept;
 
  private:
   std::atomic<SteadyClock::rep> until_{SteadyClock::time_point::min().time_since_epoch().count()};
 };
 
-/// What the retries take from outside.
+/// Clock, sleep and randomness, injectable for tests.
 struct RetryEnvironment {
-  std::function<SteadyClock::time_point()> now = nullptr;  // empty: the clock
-  /// Waits, in place of the engine's timers.
+  std::function<SteadyClock::time_point()> now = nullptr;  // default: the steady clock
+  /// Blocks, instead of using the engine's timers.
   std::function<void(std::chrono::milliseconds)> sleep = nullptr;
-  std::function<double()> chance = nullptr;  // from 0 to 1; empty: random
+  std::function<double()> chance = nullptr;  // from 0 to 1; default: random
 };
-/// With what is empty filled in, but for `sleep`.
+/// Fills in defaults, except for `sleep`.
 [[nodiscard]] RetryEnvironment complete_environment(RetryEnvironment given);
 
 }  // namespace billcore::detail

@@ -18,11 +18,11 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState&
   return detail;
 }
 
-// The call ended by an exception of our own side after a write had left; that exception is nested.
+// An exception on our side ended the call after a write was sent; that exception is nested.
 [[noreturn]] void throw_broken_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of_cut_off(request, state);
   detail.cause = ErrorCode::internal;
-  detail.cause_message = "the call was broken off before an answer came";
+  detail.cause_message = "the call was aborted before an answer arrived";
   std::throw_with_nested(Error(ErrorCode::outcome_unknown,
                                subject(request) + "sent, but " + detail.cause_message +
                                    "; it may or may not have happened: look before you send it again",
@@ -39,7 +39,7 @@ Error interrupted(const RequestInfo& request, const Call::SendState& state) {
 
 namespace {
 
-// What a successful answer holds, if it is as promised.
+// `data` of a successful answer; nullopt if the answer is malformed.
 std::optional<Value> data_of(const RequestInfo& request, Answer&& answer) {
   try {
     return read_resource(request, std::move(answer));
@@ -107,7 +107,7 @@ bool Session::close() noexcept {
 
 namespace {
 
-// False when the call was interrupted.
+// Returns false if the call was interrupted.
 bool finish(Call& call, Engine& engine, const std::function<bool()>& interrupt) {
   try {
     call.start(nullptr);

@@ -1,4 +1,4 @@
-// What a client and all it hands out share. Internal.
+// State shared by a client and everything it hands out. Internal.
 #pragma once
 
 #include <atomic>
@@ -15,21 +15,21 @@ namespace billcore::detail {
 
 class Session {
  public:
-  /// Checks the options; Error(config).
+  /// Validates the options; Error(config).
   explicit Session(ClientOptions options, RetryEnvironment environment = {});
-  /// Another one over the same connections. Error(config).
+  /// Another session over the same connections. Error(config).
   Session(const Session& original, const ClientChanges& changes);
 
-  /// Sends an operation, again where that is safe (retry.hpp), and gives its end to `read`.
+  /// Sends an operation, retries it where that is safe (retry.hpp), and calls `read` with the completed operation.
   void send(const Operation& operation, const CallOptions& options, const std::function<void(Completed&)>& read);
-  // The same, for one kind of result each.
+  // The same, one function per kind of result.
   [[nodiscard]] Value resource(const Operation& operation, const CallOptions& options);
   [[nodiscard]] std::shared_ptr<const Document> list(const Operation& operation, const CallOptions& options);
   [[nodiscard]] Response response(const Operation& operation, bool raise_on_error, const CallOptions& options);
 
   /// Error(config) after close().
   void require_open() const;
-  /// True when this session owned the connections.
+  /// Returns whether this session owns the connections.
   bool close() noexcept;
   [[nodiscard]] const ClientSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] Deadline deadline(const CallOptions& options) const;
@@ -37,15 +37,15 @@ class Session {
 
  private:
   ClientSettings settings_;
-  bool owner_;  // of the connections: closing another session leaves them open
+  bool owner_;  // of the connections: closing any other session leaves them open
   std::atomic<bool> closed_{false};
 };
 
 using SessionPtr = std::shared_ptr<Session>;
 
-/// The error of a call that ended because it was told to, before an answer came.
+/// The error of a call that was interrupted before an answer arrived.
 [[nodiscard]] Error interrupted(const RequestInfo& request, const Call::SendState& left);
-/// Ends a call that was told to, whatever has come of it by then: the error says what became of a write.
+/// Interrupts a call, finished or not. The error says what is known about the outcome of a write.
 [[nodiscard]] Error interrupt(Call& call);
 
 }  // namespace billcore::detail

@@ -10,13 +10,13 @@ namespace billcore::detail {
 namespace {
 
 struct Escape {
-  std::size_t size = 0;  // 0: none
+  std::size_t size = 0;  // 0: not an escape
   char meaning = '\0';
 };
 
 constexpr char not_ascii = '\x80';
 
-// A number of `most` digits at most; `size` becomes how many there are.
+// Reads a number of at most `most` digits; sets `size` to the number of digits read.
 unsigned read_digits(std::string_view text, unsigned base, std::size_t most, std::size_t& size) noexcept {
   constexpr unsigned large = 0x110000;
   unsigned value = 0;
@@ -30,14 +30,14 @@ unsigned read_digits(std::string_view text, unsigned base, std::size_t most, std
 
 char character(unsigned code) noexcept { return code < 0x80 ? static_cast<char>(code) : not_ascii; }
 
-// What follows a mark of `mark` characters: `digits` digits in hex.
+// A prefix of `mark` characters, followed by exactly `digits` hex digits.
 Escape read_hex(std::string_view text, std::size_t mark, std::size_t digits) noexcept {
   std::size_t size = 0;
   const unsigned code = read_digits(text.substr(mark), 16, digits, size);
   return size == digits ? Escape{mark + digits, character(code)} : Escape{};
 }
 
-// JSON's, and those of JavaScript and Python.
+// Backslash escapes of JSON, JavaScript and Python.
 Escape read_backslash(std::string_view text) noexcept {
   constexpr std::string_view letters = "bfnrt";
   constexpr std::string_view meanings = "\b\f\n\r\t";
@@ -50,7 +50,7 @@ Escape read_backslash(std::string_view text) noexcept {
 }
 
 Escape read_ampersand(std::string_view text) noexcept {
-  constexpr std::size_t longest = 16;  // zeros in front included
+  constexpr std::size_t longest = 16;  // in digits, leading zeros included
   constexpr std::size_t longest_name = 9;
   constexpr std::array<std::pair<std::string_view, char>, 33> names{
       {{"amp;", '&'},    {"lt;", '<'},       {"gt;", '>'},     {"quot;", '"'},   {"apos;", '\''}, {"sol;", '/'},

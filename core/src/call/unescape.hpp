@@ -1,4 +1,4 @@
-// A text with its escapes taken off, level by level, for a search. Internal.
+// A text whose escapes are removed level by level, for searching. Internal.
 #pragma once
 
 #include <cstddef>
@@ -8,30 +8,30 @@
 
 namespace billcore::detail {
 
-/// A place in a text: [begin, end).
+/// A range in a text: [begin, end).
 struct Span {
   std::size_t begin;
   std::size_t end;
 };
 
-/// Knows for each of its characters where the source has it. A character that is not ASCII stands for some such character
-/// where it was escaped. The source must outlive this.
+/// Maps each of its characters back to the source. An escaped non-ASCII character is represented by a placeholder. The
+/// source must outlive this.
 class Unescaped {
  public:
   explicit Unescaped(std::string_view source) : source_(source), text_(source) {}
 
-  /// Takes off one level of the escapes of JSON, URLs and HTML, all three at once, since one may stand within another.
-  /// False when the text has none.
+  /// Removes one level of JSON, URL and HTML escapes, all three at once, since they may be nested in each other. False
+  /// when there is nothing to remove.
   bool unescape();
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// Where the source has these characters of text().
+  /// The range of the source that these characters of text() were read from.
   [[nodiscard]] Span place(Span in_text) const noexcept { return {begin(in_text.begin), begin(in_text.end)}; }
-  /// One character of text() as the source spells it.
+  /// One character of text() as spelt in the source.
   [[nodiscard]] std::string_view spelling(std::size_t index) const noexcept {
     return source_.substr(begin(index), begin(index + 1) - begin(index));
   }
-  /// Was it percent-encoded? Within a URL such a character is a part of it, whatever it is.
+  /// Was it percent-encoded? Such a character is part of a URL, whatever it decodes to.
   [[nodiscard]] bool was_percent_encoded(std::size_t index) const noexcept {
     return !percent_.empty() && percent_[index];
   }
@@ -41,7 +41,7 @@ class Unescaped {
 
   std::string_view source_;
   std::string text_;
-  std::vector<std::size_t> begins_;  // of each character, and of the end; empty: nothing was escaped
+  std::vector<std::size_t> begins_;  // start of each character, and the end; empty: nothing was escaped
   std::vector<bool> percent_;
 };
 

@@ -15,7 +15,7 @@ AsyncClient::AsyncClient(const Client& client, const AsyncClient& beside)
 int AsyncClient::descriptor() const { return loop_->descriptor; }
 
 void AsyncClient::process() {
-  const auto kept = loop_;  // a `done` may let go of the last AsyncClient
+  const auto kept = loop_;  // a `done` may release the last AsyncClient
   kept->process();
 }
 

@@ -1,4 +1,4 @@
-// What a charge of unknown outcome may have made: which orders to look at, and when to stop.
+// Finds the orders that a charge of unknown outcome may have created: where to look, and when to stop.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse(const char* problem) { throw Error(ErrorCode::invalid_argument, problem); }
 
-/// The id in the path of a charge, /subscription/{id}/order; nothing for other requests.
+/// The id in the path of a charge, /subscription/{id}/order; nullopt for other requests.
 std::optional<std::string> charged_subscription(const ErrorDetail& request) {
   constexpr std::string_view before = "/subscription/";
   constexpr std::string_view behind = "/order";
@@ -54,7 +54,8 @@ ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew) {
   return find_charges(Id(*subscription), earlier(*request.attempted_at, skew));
 }
 
-// The service's times may be whole seconds: a charge of the same second must not look older.
+// Rounded down to a whole second: the service's times may be whole seconds, and an order made within the same second
+// must not look older.
 ChargeSearch find_charges(const Id& subscription, Instant since) {
   const auto micros = since.time_since_epoch();
   constexpr std::chrono::microseconds second = std::chrono::seconds(1);

@@ -17,7 +17,7 @@ Pager<T> pager(const detail::SessionPtr& session, ListOperation&& list, const Qu
 
 std::vector<Order> found_charges(const detail::Session& session, ChargeSearch search, const CallOptions& call) {
   ClientChanges changes;
-  changes.concurrency = 1;  // the first page nearly always holds them all
+  changes.concurrency = 1;  // the first page almost always holds them all
   const auto orders =
       detail::blocking_list(std::make_shared<detail::Session>(session, changes), std::move(search.orders), {}, call);
   std::vector<Value> found;

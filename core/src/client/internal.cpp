@@ -40,7 +40,7 @@ std::shared_ptr<const detail::PagerCore> snapshot(const detail::PageFlow& list) 
 }
 void restore(detail::PageFlow& list, const detail::PagerCore& snapshot) { list.core() = snapshot; }
 
-// A source that says "not yet", and whom to tell then.
+// A page source that returns null while a page is in flight, and the callback for when it arrives.
 struct LoopPages::State final : detail::PageSource {
   State(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call)
       : loop(Access::loop(client)),
@@ -57,10 +57,10 @@ struct LoopPages::State final : detail::PageSource {
     fetcher.notice_pause();
     fetcher.request(wanted.page, wanted.last, wanted.count);
   }
-  void tend() noexcept override {}  // the loop does
-  void stop() noexcept override {}  // not from here, which may be any thread: they go with LoopPages
+  void tend() noexcept override {}  // the loop drives the transfers
+  void stop() noexcept override {}  // may be called on any thread; ~LoopPages cancels the pages
 
-  // Nobody waits any more.
+  // Ends the pending wait, if any.
   void leave() noexcept {
     if (!std::exchange(waited_for, false)) return;
     --loop->waiting;
@@ -71,7 +71,7 @@ struct LoopPages::State final : detail::PageSource {
   std::shared_ptr<detail::Loop> loop;
   Flow flow;
   detail::PageFetcher fetcher;
-  std::int64_t page = 0;  // that was asked for last
+  std::int64_t page = 0;  // requested last
   bool waited_for = false;
   std::optional<detail::Engine::Timer> timer;
 };
@@ -87,7 +87,7 @@ LoopPages::~LoopPages() {
   if (state_->loop->is_ours()) {
     state_->leave();
   } else {
-    static_cast<void>(state_.release());  // of the parent of a fork
+    static_cast<void>(state_.release());  // belongs to the parent of the fork
   }
 }
 
@@ -98,7 +98,7 @@ void LoopPages::wait(std::function<void()> ready) {
     state.leave();
     ready();
   };
-  if (state.fetcher.has(state.page)) {  // whoever waits expects to be called later
+  if (state.fetcher.has(state.page)) {  // `ready` must not be called before wait() returns
     state.timer = state.loop->engine->at(detail::SteadyClock::now(), std::move(told));
   } else {
     state.fetcher.expect(state.page, std::move(told));

@@ -1,4 +1,4 @@
-// How a client makes its lists. Internal.
+// Creates the lists of a client. Internal.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace billcore::detail {
 
-/// What a list made with these begins with: concurrency and what tells it from other lists are filled in.
+/// Fills in the client's concurrency and what identifies the list: fingerprint and path.
 [[nodiscard]] PagerOptions complete(const Session& session, const ListOperation& list, PagerOptions options);
-/// A list that waits for its pages. Error(config) after Client::close().
+/// A list that blocks until its pages arrive. Error(config) after Client::close().
 [[nodiscard]] std::shared_ptr<PageFlow> blocking_list(SessionPtr session, ListOperation list, PagerOptions options,
                                                       const CallOptions& call);
 

@@ -10,7 +10,7 @@
 namespace billcore::detail {
 namespace {
 
-// More at once serve nobody: further requests wait for one of these.
+// More than this gains nothing: further requests wait for a free connection.
 constexpr int max_connections = 100;
 
 TransportOptions options_of(const ClientOptions& options) {
@@ -29,7 +29,7 @@ Loop::Loop(const ClientOptions& options)
 
 Loop::~Loop() {
   if (is_ours()) return;
-  // To clean up would end the parent's connections.
+  // In a forked child: cleaning up would close the parent's connections.
   descriptors->close_inherited();
   for (auto& [id, each] : calls) static_cast<void>(each.release());
   static_cast<void>(engine.release());
@@ -49,22 +49,22 @@ AsyncClient::CallId Loop::start(SessionPtr session, Operation operation, const C
 }
 
 void Loop::finish(AsyncClient::CallId id) noexcept {
-  if (starting_) {  // nobody expects to be called before start() returns
+  if (starting_) {  // `done` must not be called before start() returns
     early_ = true;
     engine->wake();
     return;
   }
   const auto ended = calls.extract(id);
-  if (ended.empty()) return;  // cancelled before it could be told
+  if (ended.empty()) return;  // cancelled before its `done` was called
   auto& own = *ended.mapped();
   Completed completed(own.call);
   try {
     own.done(completed);
-  } catch (...) {  // NOLINT(bugprone-empty-catch): one operation's function must not stop the others
+  } catch (...) {  // NOLINT(bugprone-empty-catch): an exception from one `done` must not affect other operations
   }
 }
 
-// Those that ended while they were started. A function that is told may begin others.
+// Finishes the operations that ended within start(). A `done` may start others.
 void Loop::finish_early() noexcept {
   if (!std::exchange(early_, false)) return;
   const auto is_done = [](const auto& each) { return each.second->call.done(); };
@@ -86,10 +86,10 @@ AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
   calls.erase(found);
   const auto state = own->call.cancel();
   const auto request = own->call.request();
-  AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // short enough to need no memory
+  AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // short enough to need no allocation
   try {
     out.text = interrupted(request, state).message();
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): what became of a write is said all the same
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): outcome_unknown is set in any case
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// What the calls and lists of one event loop share. Internal.
+// State shared by the calls and lists of one event loop. Internal.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace billcore::detail {
 
-/// One operation on its way. The call refers to the rest.
+/// One operation in flight. `call` refers to the other members.
 struct PendingCall {
   PendingCall(SessionPtr from, Engine& engine, Operation what, const CallOptions& options, AsyncClient::Done then)
       : session(std::move(from)),
@@ -37,14 +37,14 @@ struct Loop {
                                           AsyncClient::Done done);
   AsyncClient::Cancelled cancel(AsyncClient::CallId id);
   void process();
-  /// False in the child of a fork: all of this is the parent's.
+  /// False in a forked child: everything here belongs to the parent.
   [[nodiscard]] bool is_ours() const noexcept;
 
   std::shared_ptr<Descriptors> descriptors;
   std::unique_ptr<Engine> engine;
   int descriptor;
-  std::size_t waiting = 0;                                                      // lists
-  std::unordered_map<AsyncClient::CallId, std::unique_ptr<PendingCall>> calls;  // goes before the engine
+  std::size_t waiting = 0;                                                      // lists with a pending wait
+  std::unordered_map<AsyncClient::CallId, std::unique_ptr<PendingCall>> calls;  // destroyed before the engine
 
  private:
   void finish(AsyncClient::CallId id) noexcept;
@@ -53,7 +53,7 @@ struct Loop {
   int pid_;
   AsyncClient::CallId last_ = 0;
   bool starting_ = false;
-  bool early_ = false;  // an operation ended while it was started
+  bool early_ = false;  // an operation ended within start()
 };
 
 }  // namespace billcore::detail

@@ -11,8 +11,8 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::size_t large_piece = std::size_t{8} << 10U;       // of a body: more are likely to follow
-constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever an answer promises
+constexpr std::size_t large_piece = std::size_t{8} << 10U;       // a first chunk of this size suggests a large body
+constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever Content-Length says
 
 Instant now_utc() noexcept { return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()); }
 
@@ -39,15 +39,15 @@ int close_socket(void* context, curl_socket_t closed) noexcept {
   return close(closed);
 }
 
-// May another request leave over this kept connection? What arrives between this look and the request is taken for its
-// answer: HTTP/1 has nothing to tell the two apart by.
+// May another request be sent over this kept connection? Anything that arrives between this check and the request would
+// be taken for its answer: HTTP/1 cannot tell the two apart.
 bool is_usable(const InFlight& flight, const Connection& connection) noexcept {
   if (connection.retired) return false;
   if (connection.is_multiplexed()) return !connection.is_dead();
   return !connection.opaque && !connection.is_readable() && !holds_bytes(flight.easy.get());
 }
 
-// Called by libcurl when a connection is ready and the request is about to leave.
+// Called by libcurl when a connection is ready, just before it sends the request.
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& flight = *static_cast<InFlight*>(context);
   if (flight.sends > 0) {
@@ -57,7 +57,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto connection = flight.engine.connections.find(local_port);
   if (!flight.opened && (connection == nullptr || !is_usable(flight, *connection))) {
     flight.transfer.dead_before_send = true;
-    flight.forbid_reuse();  // or libcurl may choose it again
+    flight.forbid_reuse();  // otherwise libcurl may choose it again
     return CURL_PREREQFUNC_ABORT;
   }
   flight.sends = 1;
@@ -90,7 +90,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   if (head.is_http2()) {
     if (flight.connection != nullptr) flight.connection->http2 = true;
   } else if (head.is_bodyless() && (flight.connection == nullptr || flight.connection->has_unparsed())) {
-    flight.forbid_reuse();  // libcurl drops what follows in the same read without a word
+    flight.forbid_reuse();  // libcurl silently drops whatever follows in the same read
   }
   return line.size();
 } catch (...) {
@@ -127,7 +127,7 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
   return 0;
 }
 
-// What cannot be watched is asked for by the clock: after a failure of this function libcurl would refuse all further work.
+// A socket that cannot be watched is polled by timer: if this callback failed, libcurl would refuse all further work.
 int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexcept {
   auto& engine = *static_cast<Engine::Impl*>(context);
   const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;

@@ -1,13 +1,13 @@
-// What libcurl calls while a request is under way. For the files of this room that know libcurl.
+// libcurl's callbacks for requests in flight. Only for files in http/ that use libcurl.
 #pragma once
 
 #include "http/in_flight.hpp"
 
 namespace billcore::detail {
 
-/// Makes libcurl report about the handle of a request to it. Throws what set() does.
+/// Registers the callbacks on the request's handle. Throws like set().
 void set_callbacks(InFlight& flight);
-/// Makes libcurl say what it waits for, in an event loop.
+/// Makes libcurl report the sockets and the timer that it waits for, for an event loop.
 void set_event_callbacks(Engine::Impl& engine) noexcept;
 
 }  // namespace billcore::detail

@@ -1,7 +1,7 @@
-// Takes the chunked transfer coding off a body (RFC 9112, 7.1). Internal.
+// Decodes the chunked transfer coding of a body (RFC 9112, 7.1). Internal.
 //
-// libcurl can do that, but then drops what follows the last chunk in the same read, so that an answer nobody asked for
-// would go unnoticed. It still checks the coding; this only finds the data in it, and the end.
+// libcurl can decode it, but drops whatever follows the last chunk in the same read, so an unsolicited answer would go
+// unnoticed. libcurl still validates the coding; this class only extracts the data and detects the end.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace billcore::detail {
 
 class ChunkedBody {
  public:
-  /// Appends the data in the next piece of the coded body to `out`; false when that would be longer than `most` bytes.
-  /// Nothing more is taken from a coding that is broken, and it has no end.
+  /// Appends the data of the next piece of the encoded body to `out`; false if `out` would exceed `most` bytes. After a
+  /// coding error the rest is ignored and ended() stays false.
   [[nodiscard]] bool take(std::string_view piece, std::string& out, std::size_t most);
-  /// Has the end arrived: the last chunk, trailers, the empty line?
+  /// Has the end arrived: last chunk, trailers and empty line?
   [[nodiscard]] bool ended() const noexcept { return state_ == State::ended; }
-  /// Did anything arrive behind the end?
+  /// Did anything arrive after the end?
   [[nodiscard]] bool has_excess() const noexcept { return excess_; }
 
  private:
@@ -25,9 +25,9 @@ class ChunkedBody {
 
   State state_ = State::size;
   bool excess_ = false;
-  bool empty_line_ = true;  // nothing of the present trailer line has arrived
-  int digits_ = 0;          // of the size
-  std::uint64_t left_ = 0;  // of the chunk
+  bool empty_line_ = true;  // the current trailer line is empty so far
+  int digits_ = 0;          // of the chunk size
+  std::uint64_t left_ = 0;  // bytes left of the chunk
 };
 
 }  // namespace billcore::detail

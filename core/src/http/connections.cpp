@@ -15,7 +15,7 @@ namespace {
 
 constexpr int most_questions = 100;
 
-// 0 while it is not connected.
+// The local port; 0 while not connected.
 int port_of(int descriptor) noexcept {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
@@ -24,7 +24,7 @@ int port_of(int descriptor) noexcept {
                                              : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 
-// By the kernel; nothing when it does not say.
+// As counted by the kernel; nullopt if it does not report the number.
 std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
   return info.tcpi_bytes_received;
 }
 
-// Bytes that wait in the kernel to be read.
+// Received bytes that are still unread in the kernel.
 std::optional<std::uint64_t> bytes_unread(int descriptor) noexcept {
   int count = 0;
   if (ioctl(descriptor, FIONREAD, &count) != 0) return std::nullopt;
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> bytes_unread(int descriptor) noexcept {
 
 bool poll_now(int descriptor, short events) noexcept {
   pollfd state{descriptor, events, 0};
-  return poll(&state, 1, 0) != 0;  // an error of poll() is no reason to trust the connection
+  return poll(&state, 1, 0) != 0;  // on an error of poll() do not trust the connection
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ bool Connection::has_unparsed() const noexcept {
 
 std::uint64_t Connection::read_ahead() const noexcept {
   if (descriptor == closed) return ahead;
-  // What arrives between the two questions must not count as unread: they are asked again until nothing did.
+  // Bytes that arrive between the two queries would count as read, so repeat until the unread count is stable.
   for (int more = most_questions;; --more) {
     const auto unread = bytes_unread(descriptor);
     const auto received = bytes_received(descriptor);
@@ -70,7 +70,7 @@ std::uint64_t Connection::read_ahead() const noexcept {
   }
 }
 
-// libcurl closes a socket that never came to be connected without a word, so an entry with this descriptor is out of date.
+// libcurl closes a socket that never connected without calling back, so an entry with this descriptor is stale.
 void Connections::add(int descriptor) {
   remove(descriptor);
   auto made = std::make_shared<Connection>();
@@ -82,7 +82,7 @@ void Connections::remove(int descriptor) noexcept {
   const auto found = std::find_if(open_.begin(), open_.end(),
                                   [descriptor](const auto& each) { return each->descriptor == descriptor; });
   if (found == open_.end()) return;
-  // libcurl closes the connection of a broken transfer before it reports why the transfer broke.
+  // libcurl closes the connection of a failed transfer before it reports the failure.
   if ((*found)->in_flight > 0) (*found)->ahead = (*found)->read_ahead();
   (*found)->descriptor = Connection::closed;
   open_.erase(found);
@@ -91,10 +91,10 @@ void Connections::remove(int descriptor) noexcept {
 std::shared_ptr<Connection> Connections::find(int local_port) noexcept {
   std::shared_ptr<Connection> found;
   for (const auto& each : open_) {
-    // Looked up once: with many connections the system calls would cost more than the request.
+    // Looked up once: with many connections the system calls would cost more than the request itself.
     if (each->port == 0) each->port = port_of(each->descriptor);
     if (each->port != local_port) continue;
-    if (found != nullptr) return nullptr;  // to two addresses of the service: they cannot be told apart
+    if (found != nullptr) return nullptr;  // two addresses of the service may share a local port: ambiguous
     found = each;
   }
   return found;

@@ -1,4 +1,4 @@
-// The connections of one engine, and which of them may carry another request. Internal.
+// The connections of one engine, and which of them may be reused. Internal.
 #pragma once
 
 #include <cstddef>
@@ -14,38 +14,38 @@ struct Connection {
 
   int descriptor = closed;
   int port = 0;              // local; 0: not looked up yet
-  bool known = false;        // whether it speaks HTTP/2 was agreed upon in the TLS handshake, or it is plain
-  bool http2 = false;        // agreed upon, or it has answered so
-  bool opaque = false;       // bytes may wait in a TLS layer that cannot be looked into
-  bool retired = false;      // carries no further request
-  std::uint64_t parsed = 0;  // bytes of answers
-  int in_flight = 0;         // requests that have left over it
-  std::uint64_t news = 0;    // how often a part of an answer has arrived
-  std::uint64_t ahead = 0;   // read_ahead() when it was closed
+  bool known = false;        // the protocol is known, from the TLS handshake or because it is plain
+  bool http2 = false;        // negotiated, or seen in an answer
+  bool opaque = false;       // bytes may be buffered in a TLS layer that cannot be inspected
+  bool retired = false;      // not used for further requests
+  std::uint64_t parsed = 0;  // bytes parsed as part of answers
+  int in_flight = 0;         // unfinished requests sent over it
+  std::uint64_t news = 0;    // number of times that a part of an answer arrived
+  std::uint64_t ahead = 0;   // read_ahead() at the time of closing
 
-  /// Has the other side ended the connection? libcurl itself looks for an orderly end only, not for a reset.
+  /// Has the other side closed the connection? libcurl itself detects only an orderly close, not a reset.
   [[nodiscard]] bool is_dead() const noexcept;
-  /// Is there anything to read? On an idle HTTP/1 connection that is nobody's answer.
+  /// Is there anything to read? On an idle HTTP/1 connection it cannot be the answer to a request.
   [[nodiscard]] bool is_readable() const noexcept;
-  /// Has more arrived than was parsed? For plain HTTP/1; over TLS always true, for the records add bytes of their own.
+  /// Has more arrived than was parsed? For plain HTTP/1; always true over TLS, because of the record overhead.
   [[nodiscard]] bool has_unparsed() const noexcept;
-  /// Bytes that were read from it (over TLS with the records' own) and not parsed as a part of an answer; 0 when that is not
-  /// known. Also of a closed connection on which a request was in flight.
+  /// Bytes read from the connection (over TLS with record overhead) but not parsed as part of an answer; 0 if unknown.
+  /// Also valid for a closed connection that had a request in flight.
   [[nodiscard]] std::uint64_t read_ahead() const noexcept;
-  /// HTTP/2 tells the answers of its streams apart. Where that was not seen in the handshake, a second request at once says
-  /// so: HTTP/1 carries one.
+  /// Can its answers be told apart by stream (HTTP/2)? If the handshake was not seen, a second concurrent request
+  /// implies HTTP/2, since HTTP/1 carries one at a time.
   [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || (!known && in_flight > 0); }
 };
 
 class Connections {
  public:
-  /// A socket that was just opened. Throws std::bad_alloc.
+  /// Adds a newly opened socket. Throws std::bad_alloc.
   void add(int descriptor);
-  /// Its descriptor is about to be closed.
+  /// Must be called before the descriptor is closed.
   void remove(int descriptor) noexcept;
-  /// The one with this local port; nullptr when there is none, or more than one.
+  /// The connection with this local port; nullptr if there is none or more than one.
   [[nodiscard]] std::shared_ptr<Connection> find(int local_port) noexcept;
-  /// Is a retired one still in flight with other requests?
+  /// Does a retired connection still have requests in flight?
   [[nodiscard]] bool has_retired_in_flight() const noexcept;
 
  private:

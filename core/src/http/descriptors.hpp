@@ -1,4 +1,4 @@
-// The descriptors of a pool's connections. Internal.
+// The socket descriptors of a pool's connections. Internal.
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +7,8 @@
 
 namespace billcore::detail {
 
-/// Lock-free, so that the child of a fork can read it whatever other threads were doing: it closes its copies of the
-/// parent's connections, which does not touch the connections themselves. Threads: any.
+/// Lock-free, so that a forked child can read it regardless of what other threads were doing. The child closes its
+/// copies of the parent's descriptors; the connections themselves are not affected. Threads: any.
 class Descriptors {
  public:
   Descriptors() = default;
@@ -16,10 +16,10 @@ class Descriptors {
   Descriptors(const Descriptors&) = delete;
   Descriptors& operator=(const Descriptors&) = delete;
 
-  /// Remembers an open socket; does nothing when memory runs out.
+  /// Records an open socket; does nothing if memory runs out.
   void add(int descriptor) noexcept;
   void remove(int descriptor) noexcept;
-  /// In a child: closes those that still are the sockets they were.
+  /// In a forked child: closes the descriptors that still refer to the recorded sockets.
   void close_inherited() noexcept;
 
  private:
@@ -33,7 +33,7 @@ class Descriptors {
   };
   [[nodiscard]] Node* claim() noexcept;
 
-  std::atomic<Node*> first_{nullptr};  // nodes are used again, and freed in the end only
+  std::atomic<Node*> first_{nullptr};  // nodes are reused, and freed only by the destructor
 };
 
 }  // namespace billcore::detail

@@ -6,7 +6,7 @@
 namespace billcore::detail {
 namespace {
 
-// libcurl's limit of one header line in HTTP/1. Beyond it libcurl reports that memory ran out, from 8.6 on CURLE_TOO_LARGE.
+// libcurl's limit for one header line in HTTP/1. Beyond it libcurl reports out of memory, from 8.6 on CURLE_TOO_LARGE.
 constexpr std::size_t max_header_line = std::size_t{100} << 10U;
 constexpr int curle_too_large = 100;
 
@@ -58,8 +58,8 @@ Failure classify(CURLcode code) noexcept {
   }
 }
 
-// Is it an alert of the other side about the client's certificate? In TLS 1.3 that comes where the answer should: the
-// client has done its part by then, and the request has left.
+// Is it a TLS alert about the client's certificate? In TLS 1.3 it arrives in place of the answer: the client has
+// already finished its handshake and sent the request.
 bool refuses_certificate(std::string_view reason) noexcept {
   constexpr std::array<std::string_view, 3> words{"certificate", "unknown ca", "access denied"};
   const auto alert = reason.find(" alert ");
@@ -68,35 +68,36 @@ bool refuses_certificate(std::string_view reason) noexcept {
          });
 }
 
-// Did libcurl give up because the headers are over a limit of its own? In HTTP/1 it says that memory ran out; that is so
-// unless it has read more than a line may have. In HTTP/2 its callback fails, or nghttp2 has seen enough of them; nghttp2
-// reports both in words only. On a connection that was used before, libcurl then sends again, which the guard ends.
+// Did libcurl fail because the headers exceed one of its own limits? For HTTP/1 it reports out of memory, which is true
+// unless it has read more than the longest allowed line. For HTTP/2 either its callback fails or nghttp2 rejects too
+// many CONTINUATION frames; both show only in the error text. On a reused connection libcurl then sends the request
+// again, which the write guard aborts.
 bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noexcept {
   if (!evidence.sent || head.ended() || evidence.code == CURLE_OK) return false;
   if (static_cast<int>(evidence.code) == curle_too_large) return true;
   if (evidence.code == CURLE_OUT_OF_MEMORY) return evidence.read_ahead > max_header_line;
   if (evidence.words.find("Too many CONTINUATION frames") != std::string_view::npos) return true;
-  // The callback also fails for a stream that nobody has opened. Compressed, a line takes 5 bits for each 8 at the least.
+  // The callback also fails for an unknown stream. A compressed line takes at least 5 bits per byte.
   return evidence.words.find("callback function failed") != std::string_view::npos &&
          evidence.read_ahead > max_header_line / 2;
 }
 
-// Does libcurl itself, from about 8.20 on, refuse a Content-Length that is not one number? It does so before it shows the line.
+// From about 8.20 on libcurl rejects a Content-Length that is not a single number before it reports the line.
 bool has_bad_length(const Evidence& evidence) noexcept {
   return evidence.code == CURLE_WEIRD_SERVER_REPLY && evidence.sent &&
          evidence.words.find("Content-Length") != std::string_view::npos;
 }
 
-// What libcurl says, when nothing else is known.
+// Based on libcurl's result code and text only.
 Diagnosis by_code(const Evidence& evidence) {
   const auto failure = classify(evidence.code);
   std::string reason(evidence.words.empty() ? curl_easy_strerror(evidence.code) : evidence.words);
   if ((failure == Failure::handshake || failure == Failure::reset) && refuses_certificate(reason)) {
     return {Failure::certificate, std::move(reason)};
   }
-  // One of the environment. libcurl shows its URL, with the password.
+  // A proxy from the environment. libcurl's text contains its URL, password included.
   if (reason.starts_with("Unsupported proxy")) {
-    return {Failure::proxy, "the environment names one that is not supported"};
+    return {Failure::proxy, "the environment names an unsupported proxy"};
   }
   return {failure, std::move(reason)};
 }
@@ -109,7 +110,7 @@ bool breaks_connection(CURLcode code) noexcept {
 
 Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   const bool failed = evidence.code != CURLE_OK;
-  // What we ended ourselves.
+  // Failures raised by our own callbacks.
   if (evidence.body_over_limit) {
     return {Failure::too_large,
             "the answer is over max_response (" + std::to_string(evidence.max_response) + " bytes)"};
@@ -125,21 +126,21 @@ Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   if (failed && evidence.tunnel_status >= 300) {
     return {Failure::proxy, "the proxy answered " + std::to_string(evidence.tunnel_status)};
   }
-  if (evidence.dead_before_send) return {Failure::reset, "the connection had been given up by the other side"};
-  if (evidence.sent_again) return {Failure::reset, "the connection died before an answer came", true};
-  // libcurl takes a status line that it cannot read as one of 200.
+  if (evidence.dead_before_send) return {Failure::reset, "the other side had closed the connection"};
+  if (evidence.sent_again) return {Failure::reset, "the connection was lost before an answer arrived", true};
+  // libcurl reports status 200 for a status line that it cannot parse.
   if (head.ended() && head.status() != evidence.status) {
-    return {Failure::protocol, "the status line is not one of HTTP", false, false};
+    return {Failure::protocol, "the status line is not valid HTTP", false, false};
   }
   if (head.is_contradictory() || has_bad_length(evidence)) {
-    return {Failure::truncated, "Content-Length is not one number, so the end of the answer is not known"};
+    return {Failure::truncated, "Content-Length is not a single number, so the end of the answer is unknown"};
   }
-  // What libcurl 7.88 says of a header line that it cannot keep.
+  // libcurl 7.88 returns this code for a header line that it cannot store.
   if (evidence.code == CURLE_BAD_FUNCTION_ARGUMENT && evidence.sent) {
-    return {Failure::protocol, "a header line is not one of HTTP"};
+    return {Failure::protocol, "a header line is not valid HTTP"};
   }
   if (failed) return by_code(evidence);
-  // libcurl takes a status line for an answer, whatever becomes of the rest.
+  // libcurl treats a status line as an answer even if the headers are incomplete.
   if (!head.ended()) return {Failure::truncated, "the connection ended within the headers"};
   if (head.is_chunked() && !evidence.body_ended) return {Failure::truncated, "the connection ended within a chunk"};
   return {};

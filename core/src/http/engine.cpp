@@ -15,11 +15,11 @@ namespace billcore::detail {
 namespace {
 
 constexpr auto interrupt_interval = std::chrono::milliseconds(25);
-constexpr auto slice = std::chrono::milliseconds(2);  // of work in one turn of an event loop
+constexpr auto slice = std::chrono::milliseconds(2);  // work done per process() call
 constexpr auto unwatched_interval = std::chrono::milliseconds(10);
-constexpr auto expiry_grace = std::chrono::milliseconds(5);  // libcurl knows better why, where it counts itself
+constexpr auto expiry_grace = std::chrono::milliseconds(5);  // let libcurl's more precise time-out fire first
 constexpr long kept_connections = 100;
-constexpr long usual_streams = 100;  // of one connection at once, libcurl's default
+constexpr long usual_streams = 100;  // per connection; libcurl's default
 
 }  // namespace
 
@@ -36,12 +36,12 @@ Engine::Impl::Impl(const TransportOptions& from, std::shared_ptr<Descriptors> of
   if (options.max_connections > 0) {
     curl_multi_setopt(multi.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.max_connections));
   }
-  // Left alone it keeps four for each request under way: after the last of many that is four.
+  // By default libcurl keeps four connections per active request, so only four would remain after a burst.
   curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, kept_connections);
 }
 Engine::Impl::~Impl() {
   for (const auto& flight : in_flight) curl_multi_remove_handle(multi.get(), flight->easy.get());
-  // What it would tell of, it would tell to members that are gone.
+  // Detach the timer callback: its target is destroyed.
   curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, nullptr);
 }
 void Engine::Impl::note(CURLMcode code) {
@@ -70,7 +70,7 @@ InFlight* Engine::start(Request request, Completion done) {
   InFlight* const started = flight.get();
   impl_->in_flight.push_back(std::move(flight));
   try {
-    // libcurl does not look at the time of a request that waits for a connection.
+    // libcurl does not apply the time-out to a request that is waiting for a connection.
     if (impl_->readiness != nullptr && started->transfer.request.deadline) {
       started->expiry = at(*started->transfer.request.deadline + expiry_grace,
                            [impl = impl_.get(), started] { impl->expire(started); });
@@ -89,8 +89,8 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   const auto found = std::find_if(in_flight.begin(), in_flight.end(),
                                   [flight](const auto& candidate) { return candidate.get() == flight; });
   if (found == in_flight.end()) return nullptr;
-  // An HTTP/2 connection outlives the requests that are given up on it. One on which nothing has arrived since such a
-  // request left may be dead without a sign.
+  // An HTTP/2 connection survives abandoned requests. If nothing has arrived on it since this request was sent, it may
+  // be dead without any sign.
   const auto& connection = (*found)->connection;
   if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
   auto taken = std::move(*found);
@@ -101,8 +101,8 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   return taken;
 }
 
-// The connection gets no further request, and ends with the last one that is in flight. libcurl itself must end it: 8.22 takes
-// a connection that it looked at within the last second for alive, and would offer one that is only shut down for reuse.
+// Excludes the connection from reuse; it is closed after its last request in flight. libcurl itself must close it: 8.22
+// assumes that a connection it checked within the last second is alive, and would reuse one that is only shut down.
 void Engine::Impl::retire(Connection& connection) noexcept {
   connection.retired = true;
   for (const auto& each : in_flight) {
@@ -119,8 +119,8 @@ void Engine::Impl::leave(InFlight& flight) noexcept {
   limit_streams();
 }
 
-// libcurl chooses the connection, and would go on to choose the retired one. While that is in flight with other streams,
-// libcurl may not add a stream to any connection that has one.
+// libcurl chooses the connection and would keep choosing the retired one. While that has streams in flight, allow
+// libcurl only one stream per connection.
 void Engine::Impl::limit_streams() noexcept {
   const bool limited = connections.has_retired_in_flight();
   if (limited == streams_limited) return;
@@ -130,12 +130,12 @@ void Engine::Impl::limit_streams() noexcept {
 
 void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
   if (!reuses_handles) return;
-  // Nothing of the finished request may be reached through what is kept.
+  // The kept handle must not refer to data of the finished request.
   curl_easy_setopt(flight->easy.get(), CURLOPT_POSTFIELDS, nullptr);
   static_cast<RequestState&>(*flight) = RequestState{};
   spare.push_back(std::move(flight));
 } catch (...) {
-  // No memory to remember it: the handle goes, its connection stays with the engine.
+  // Out of memory: the handle is freed, its connection stays with the engine.
 }
 
 void Engine::Impl::end(InFlight* flight) {
@@ -148,7 +148,7 @@ void Engine::Impl::end(InFlight* flight) {
 
 namespace {
 
-// What a proxy answered when it was asked for a tunnel; 0 without one.
+// Status of the proxy's answer to CONNECT; 0 without a tunnel.
 int tunnel_status(CURL* easy) noexcept {
   long status = 0;
   curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
@@ -194,11 +194,11 @@ bool Engine::Impl::collect(Deadline until) {
     transfer.status = static_cast<int>(status);
     transfer.head = std::move(flight->head.text());
     transfer.is_delimited = flight->head.frames_the_body();
-    // libcurl 8.22 goes on to use a connection that nghttp2 has given up.
+    // libcurl 8.22 keeps using a connection that nghttp2 has given up.
     if (breaks_connection(code) && flight->connection != nullptr) retire(*flight->connection);
     try {
       judge(*flight, code);
-    } catch (const std::bad_alloc&) {  // libcurl says only once that a transfer has ended
+    } catch (const std::bad_alloc&) {  // libcurl reports the end of a transfer only once
       transfer.failure = Failure::memory;
       transfer.reason.clear();
     }
@@ -224,7 +224,7 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
     if (until()) return true;
     if (interrupt && SteadyClock::now() - asked >= interrupt_interval) {
       if (interrupt()) {
-        // An answer that has arrived meanwhile is read, so that the caller can say what became of a write.
+        // Read an answer that has arrived meanwhile, so that the caller can report the outcome of a write.
         static_cast<void>(curl_multi_perform(impl_->multi.get(), &running));
         impl_->collect();
         return false;
@@ -307,7 +307,7 @@ void Engine::process() {
     impl_->unwatched = !impl_->in_flight.empty();
   }
   impl_->unfinished = !impl_->collect(until);
-  // A deadline that passes while an answer waits here to be collected is not that answer's.
+  // While finished transfers wait to be collected, run no timers: an answer that is already here must not time out.
   if (!impl_->unfinished) impl_->run_timers();
   impl_->rearm();
 }

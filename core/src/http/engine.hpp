@@ -1,8 +1,8 @@
 // The transport: an engine is one libcurl multi handle with its connections. Internal.
 //
-// Three verbs: start() begins a request, drive() moves all requests of the engine forward, cancel() ends one. A request
-// completes by callback and never blocks; in an event loop process() takes drive()'s place. Threads: an engine is used by one
-// thread at a time.
+// start() starts a request, drive() advances all requests of the engine, cancel() ends one. Requests complete by
+// callback and never block. In an event loop process() replaces drive(). Threads: one thread at a time may use an
+// engine.
 #pragma once
 
 #include <chrono>
@@ -21,27 +21,27 @@
 
 namespace billcore::detail {
 
-/// What is the same for every request of an engine.
+/// Options shared by all requests of an engine.
 struct TransportOptions {
-  /// Scheme, host and port of (nearly) all URLs, which are then parsed once. Empty: any URLs, or through a proxy that is
-  /// to see the whole of them.
+  /// Scheme, host and port of (nearly) all URLs, parsed only once. Empty: arbitrary URLs, or a proxy that needs the
+  /// full URL.
   std::string origin;
-  std::optional<std::string> ca_file;  // of PEM certificates; without one and the other, libcurl's own
+  std::optional<std::string> ca_file;  // PEM certificates; if neither file nor folder is given, libcurl's default
   std::optional<std::string> ca_folder;
-  std::optional<std::string> proxy;               // empty: none; not given: the environment's
-  std::optional<std::string> client_certificate;  // file of PEM: certificate, those above it, and the key
+  std::optional<std::string> proxy;               // empty: none; nullopt: from the environment
+  std::optional<std::string> client_certificate;  // PEM file: certificate, intermediates and key
   bool http2 = false;
-  /// A connection that was idle for longer is not used again: load balancers drop them without a word after 60 s.
+  /// A connection idle for longer is not reused: load balancers silently drop connections after 60 s.
   std::chrono::seconds max_idle{50};
-  /// At once, of one engine; further requests wait for one of them. 0: any number.
+  /// Connections of one engine; further requests wait for a free one. 0: unlimited.
   int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
-  /// libcurl re-sends a request by itself when a reused connection dies unanswered; the guard forbids that. Whether
-  /// anything is sent again is decided in retry.cpp. Only the test that shows what it is for turns it off.
+  /// libcurl re-sends a request on its own when a reused connection is closed without an answer. The guard prevents
+  /// that: retry.cpp decides about retries. Disabled only by the test that demonstrates its purpose.
   bool send_guard = true;
 };
 
-/// A request that was started and has not ended.
+/// An unfinished request.
 class InFlight;
 
 class Engine {
@@ -55,29 +55,28 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Begins a request; `done` is called from within drive(), once, unless the operation is cancelled. The pointer is
-  /// valid until then.
+  /// Starts a request. `done` is called once, from within drive() or process(), unless the request is cancelled. The
+  /// pointer is valid until then.
   InFlight* start(Request request, Completion done);
-  /// Runs until `until` holds. `interrupt` is called at least every 50 ms; when it returns true, drive reads what has
-  /// arrived and returns false, also when `until` holds by then.
+  /// Runs until `until` returns true. Calls `interrupt` at least every 50 ms; when it returns true, drive() reads what
+  /// has already arrived and returns false, even if `until` would now return true.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt);
-  /// Gives an operation up without calling its completion. If it is in HTTP/2 and nothing has arrived on its connection since
-  /// it left, that connection gets no further request. True when its request had begun to leave (`sent_at` then says
-  /// when).
+  /// Cancels a request without calling its `done`. If nothing has arrived on its connection since it was sent, that
+  /// connection (HTTP/2) is not used for further requests. Returns whether sending had begun; if so, `sent_at` is set.
   bool cancel(InFlight* request, Instant* sent_at = nullptr) noexcept;
-  /// The same for one whose answer is no longer of use: that says nothing about its connection.
+  /// Same, for a request whose answer is no longer needed: does not retire its connection.
   void detach(InFlight* request) noexcept;
 
   using Timer = std::pair<SteadyClock::time_point, std::uint64_t>;
-  /// Calls `then` from within drive() or process() when the time has come, once, unless it is stopped.
+  /// Calls `then` once at the given time, from within drive() or process(), unless the timer is stopped.
   Timer at(SteadyClock::time_point when, std::function<void()> then);
   void stop(const Timer& timer) noexcept;
 
-  /// For an event loop: readable whenever process() has something to do. The engine's own, until it is destroyed.
+  /// For an event loop: readable whenever process() has work to do. Owned by the engine.
   [[nodiscard]] int descriptor();
-  /// Moves everything forward that can be without waiting.
+  /// Advances everything that can proceed without waiting.
   void process();
-  /// Makes it readable.
+  /// Makes the descriptor readable.
   void wake() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Which process is this? Asked twice in every call, so without a system call. Internal.
+// Tells processes apart after a fork, without a system call: every call needs it twice. Internal.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace billcore::detail {
 
-/// A number in a page of memory that the kernel empties in the child of a fork. Threads: any.
+/// A number in a page of memory that the kernel zeroes in a forked child. Threads: any.
 class ForkMark {
  public:
   ForkMark() noexcept;
@@ -14,12 +14,12 @@ class ForkMark {
   ForkMark(const ForkMark&) = delete;
   ForkMark& operator=(const ForkMark&) = delete;
 
-  /// Differs from what it was in every process that this one was forked from; never 0.
+  /// Never 0, and different in this process from any process that it was forked from.
   [[nodiscard]] std::uint64_t here() noexcept;
 
  private:
-  std::atomic<std::uint64_t>* page_ = nullptr;  // null where the kernel cannot do that
-  std::atomic<std::uint64_t> last_{1};          // copied by a fork, as everything else
+  std::atomic<std::uint64_t>* page_ = nullptr;  // null if the kernel does not support it
+  std::atomic<std::uint64_t> last_{1};          // copied by a fork like all other memory
 };
 
 }  // namespace billcore::detail

@@ -1,4 +1,4 @@
-// Owners of libcurl's objects. For the files of this room that know libcurl.
+// Owning handles for libcurl's objects. Only for files in http/ that use libcurl.
 #pragma once
 
 #include <curl/curl.h>
@@ -31,7 +31,7 @@ struct FreeMulti {
 };
 using MultiHandle = std::unique_ptr<CURLM, FreeMulti>;
 
-/// Throws std::bad_alloc, or Error(config) when libcurl refuses the option.
+/// Throws std::bad_alloc; Error(config) if libcurl rejects the option.
 template <typename T>
 void set(CURL* easy, CURLoption option, T value) {
   const CURLcode code = curl_easy_setopt(easy, option, value);

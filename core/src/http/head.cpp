@@ -16,7 +16,7 @@ std::optional<Number> whole_number(std::string_view text) noexcept {
   return read.ec == std::errc() && read.ptr == end ? std::optional<Number>(number) : std::nullopt;
 }
 
-// Calls `each` for every element of a comma-separated header value, without white space around it.
+// Calls `each` for every element of a comma-separated header value, trimmed.
 template <typename Each>
 void for_each_element(std::string_view value, Each each) {
   while (true) {
@@ -29,7 +29,7 @@ void for_each_element(std::string_view value, Each each) {
 
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// `HTTP/1.1 200 OK`, `HTTP/2 200`: 0 for a line of another form, or with a status below 100.
+// The status of `HTTP/1.1 200 OK` or `HTTP/2 200`; 0 for a line of another form or a status below 100.
 int status_of(std::string_view line) noexcept {
   constexpr std::string_view name = "HTTP/";
   if (!line.starts_with(name) || line.size() == name.size() || !is_digit(line[name.size()])) return 0;
@@ -54,7 +54,7 @@ void HeadReader::take(std::string_view line) {
   if (ended_) return;
   if (!begun_) return begin(line);
   if (line == "\r\n" || line == "\n") {
-    // After the head of an interim answer another status line follows; 101 would end HTTP, and nothing asks for that.
+    // After an interim head another status line follows. 101 would switch protocols, which is never requested.
     if (status_ >= 100 && status_ < 200 && status_ != 101) {
       begun_ = false;
     } else {

@@ -1,4 +1,4 @@
-// The head of an answer: its header lines, and what they say about the body's framing. Internal.
+// The head of an answer: its header lines and what they say about body framing. Internal.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace billcore::detail {
 
-/// Calls `each(name, value)` for every header, both without white space around them, until it says true.
+/// Calls `each(name, value)`, both trimmed, for every header until it returns true.
 template <typename Each>
 void for_each_header(std::string_view head, Each each) {
   while (!head.empty()) {
@@ -24,7 +24,7 @@ void for_each_header(std::string_view head, Each each) {
   }
 }
 
-/// Value of the first header of this name (in lower case); empty without one.
+/// Value of the first header with this name; empty if absent. name: in lower case.
 [[nodiscard]] inline std::string_view find_header(std::string_view head, std::string_view name) noexcept {
   std::string_view found;
   for_each_header(head, [&](std::string_view key, std::string_view value) {
@@ -35,30 +35,30 @@ void for_each_header(std::string_view head, Each each) {
   return found;
 }
 
-/// Collects the header lines of one answer as libcurl delivers them. The lines themselves are parsed later, if at all; only
-/// what frames the body is looked at here.
+/// Collects the header lines of one answer as libcurl delivers them. Only the body framing is parsed here; the rest is
+/// parsed later, if needed.
 class HeadReader {
  public:
-  /// One line with its line end. A status line after an interim answer (1xx) starts anew; what follows the final head is a
-  /// trailer, which is ignored.
+  /// Takes one line including its line end. A status line after an interim answer (1xx) starts over; lines after the
+  /// final head are trailers and are ignored.
   void take(std::string_view line);
 
-  /// Has the whole final head arrived?
+  /// Is the final head complete?
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  /// Of its status line; 0 when that is not one of HTTP.
+  /// From the status line; 0 if that is not valid HTTP.
   [[nodiscard]] int status() const noexcept { return status_; }
   [[nodiscard]] bool is_http2() const noexcept { return http2_; }
   /// Is the body in the chunked transfer coding (HTTP/1.1)?
   [[nodiscard]] bool is_chunked() const noexcept { return chunked_; }
-  /// Content-Length; nothing without one, or beside the chunked coding, which overrides it.
+  /// Content-Length; nullopt if absent, or if overridden by chunked coding.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return chunked_ ? std::nullopt : length_; }
-  /// Several lengths that differ, or one that is not a number: where the body ends cannot be known.
+  /// Content-Length has different values or is not a number: the end of the body is unknown.
   [[nodiscard]] bool is_contradictory() const noexcept { return contradictory_; }
-  /// Does the head say that no body follows?
+  /// Does the head imply an empty body?
   [[nodiscard]] bool is_bodyless() const noexcept { return status_ == 204 || status_ == 304 || length() == 0U; }
-  /// Does the head, or the coding, say where the body ends?
+  /// Does the head or the transfer coding define the end of the body?
   [[nodiscard]] bool frames_the_body() const noexcept { return chunked_ || length_ || is_bodyless(); }
-  /// The header lines, without status line and empty line.
+  /// The header lines, without the status line and the empty line.
   [[nodiscard]] std::string& text() noexcept { return text_; }
 
  private:

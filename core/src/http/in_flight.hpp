@@ -1,4 +1,4 @@
-// One request under way, and the engine's own state. For the files of this room that know libcurl.
+// One request in flight, and the engine's internal state. Only for files in http/ that use libcurl.
 #pragma once
 
 #include <array>
@@ -27,32 +27,32 @@ struct RequestState {
   Engine::Completion done;
   Transfer transfer = {};
   int sends = 0;
-  bool opened = false;                               // a connection of its own
-  std::shared_ptr<Connection> connection = nullptr;  // that it left over
-  std::uint64_t news_before = 0;                     // of that connection
+  bool opened = false;                               // libcurl opened a new connection for it
+  std::shared_ptr<Connection> connection = nullptr;  // the connection that it was sent over
+  std::uint64_t news_before = 0;                     // Connection::news at that time
   HeadReader head = {};
   ChunkedBody chunks = {};
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
-  bool out_of_memory = false;  // in a callback, which can only stop the transfer
+  bool out_of_memory = false;  // in a callback, which can only abort the transfer
   std::optional<Engine::Timer> expiry = {};
 };
 
-// Used for one request after the other where libcurl is sound (releases.hpp): to set all options of a handle again costs more
-// than to change a few.
+// Reused for further requests where libcurl allows it (releases.hpp): changing a few options of a handle is cheaper
+// than setting all of them.
 class InFlight : public RequestState {
  public:
   InFlight(const TransportOptions& options, Engine::Impl& of)
       : RequestState{}, guarded(options.send_guard), max_response(options.max_response), engine(of) {}
 
-  /// A part of the answer has arrived.
+  /// Records that a part of the answer has arrived.
   void note_news(std::size_t bytes) const noexcept {
     if (connection == nullptr) return;
     ++connection->news;
     connection->parsed += bytes;
   }
-  /// The connection ends with this answer: whatever else arrives on it is nobody's.
+  /// Closes the connection after this answer: anything else that arrives on it belongs to no request.
   void forbid_reuse() const noexcept { curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L); }
 
   const bool guarded;
@@ -71,19 +71,19 @@ struct Engine::Impl {
   [[nodiscard]] std::unique_ptr<InFlight> make_request();
   void prepare(InFlight& flight);
   void set_address(CURL* easy, const std::string& url) const;
-  // Ends what has ended; false when there was more than could be done by then.
+  // Completes finished transfers; false if some are left when `until` has passed.
   bool collect(Deadline until = std::nullopt);
-  // Says in the transfer of a request what became of it.
+  // Records in the transfer what happened to its request.
   void judge(InFlight& flight, CURLcode code);
   void check(CURLMcode code) const;
-  // The same in an event loop, where memory that ran out for one request must not stop the others: libcurl may have
-  // forgotten a socket or a time.
+  // Like check(), but for event loops, where out of memory in one request must not stop the others. libcurl may have
+  // lost a socket or a timer, so process() then polls all of them.
   void note(CURLMcode code);
   void run_timers();
   void expire(InFlight* flight);
   void make_readiness();
   void rearm() noexcept;
-  // given_up: it ends without its answer, by deadline, cancellation or interrupt.
+  // given_up: the request ends without its answer, by deadline, cancellation or interrupt.
   std::unique_ptr<InFlight> take(InFlight* flight, bool given_up) noexcept;
   void retire(Connection& connection) noexcept;
   void leave(InFlight& flight) noexcept;
@@ -103,9 +103,9 @@ struct Engine::Impl {
   std::vector<std::unique_ptr<InFlight>> in_flight;
   std::map<Timer, std::function<void()>> timers;
   std::uint64_t timer_count = 0;
-  bool unfinished = false;                     // process() left something to do
-  bool unwatched = false;                      // libcurl waits for a socket that the set does not hold
-  std::optional<SteadyClock::time_point> due;  // when libcurl wants to be called, in an event loop
+  bool unfinished = false;                     // process() left work to do
+  bool unwatched = false;                      // libcurl waits for a socket that is not in the epoll set
+  std::optional<SteadyClock::time_point> due;  // when libcurl's timer expires, in an event loop
 };
 
 }  // namespace billcore::detail

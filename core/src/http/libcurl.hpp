@@ -1,4 +1,4 @@
-// What the client asks libcurl for besides requests. Internal.
+// Queries to libcurl other than requests. Internal.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace billcore::detail {
 
-/// The file of certificates that libcurl was built to trust, when it says so.
+/// The certificate file that libcurl was built to trust, if it reports one.
 [[nodiscard]] std::vector<std::string> own_trust();
-/// The release of the libcurl in use: 0xXXYYZZ for XX.YY.ZZ.
+/// Version of the libcurl in use: 0xXXYYZZ for XX.YY.ZZ.
 [[nodiscard]] unsigned libcurl_version() noexcept;
 
-/// Seconds since 1970 of an HTTP date; nothing when it is none.
+/// Seconds since 1970 of an HTTP date; nullopt if it is not one.
 [[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
 
 }  // namespace billcore::detail

@@ -15,14 +15,14 @@ EnginePool::EnginePool(TransportOptions options) : options_(std::move(options)),
 
 EnginePool::~EnginePool() {
   State* own = state_.load();
-  if (own->process == mark_.here()) delete own;  // inherited over a fork: left as it is
+  if (own->process == mark_.here()) delete own;  // inherited over a fork: not touched
 }
 
 EnginePool::State& EnginePool::state() {
   State* current = state_.load(std::memory_order_acquire);
   const auto here = mark_.here();
   if (current->process == here) return *current;
-  // In a child: the parent's mutex may be held by a thread that does not exist here, so it is not touched.
+  // In a forked child: the parent's mutex may be held by a thread that does not exist here, so it is not used.
   auto fresh = std::make_unique<State>(here);
   State* const inherited = current;
   if (!state_.compare_exchange_strong(current, fresh.get())) return *current;
@@ -59,7 +59,7 @@ void EnginePool::give_back(std::unique_ptr<Engine> engine) noexcept try {
   const std::lock_guard lock(pool.mutex);
   if (!closed_) pool.idle.push_back(std::move(engine));
 } catch (...) {
-  // No memory to keep it: the engine closes instead.
+  // Out of memory: the engine is destroyed instead of kept.
 }
 
 void EnginePool::close() noexcept try {
@@ -71,7 +71,7 @@ void EnginePool::close() noexcept try {
     idle.swap(pool.idle);
   }
 } catch (...) {
-  // Only a child without memory for its own state gets here; it has no idle engines.
+  // Reached only in a forked child without memory for its own state; it has no idle engines.
 }
 
 }  // namespace billcore::detail

@@ -1,9 +1,8 @@
 // The pool of engines behind a client. Internal.
 //
-// A call leases an idle engine (last in, first out), drives it, and gives it back: no lock is held during I/O. The pool
-// records the process it was made in; after a fork the child leaves the inherited engines untouched (cleaning one up
-// would end the parent's TLS connection), closes its copies of their descriptors, and begins with none.
-#pragma once
+// A call leases an idle engine (last in, first out), drives it and returns it: no lock is held during I/O. The pool
+// records the process that created it. After a fork the child leaves the inherited engines untouched (cleaning one up
+// would end the parent's TLS connection), closes its copies of their descriptors, and starts with an empty pool.
 
 #include <atomic>
 #include <cstdint>
@@ -23,7 +22,7 @@ class EnginePool {
   EnginePool(const EnginePool&) = delete;
   EnginePool& operator=(const EnginePool&) = delete;
 
-  /// An engine on loan; goes back when the lease ends.
+  /// A leased engine; returned to the pool by the destructor.
   class Lease {
    public:
     Lease(EnginePool& pool, std::unique_ptr<Engine> engine, std::uint64_t process) noexcept;
@@ -31,22 +30,22 @@ class EnginePool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     [[nodiscard]] Engine& operator*() const noexcept { return *engine_; }
-    /// False in a child of the process that leased it.
+    /// False in a forked child of the process that leased it.
     [[nodiscard]] bool is_ours() const noexcept { return process_ == pool_.mark_.here(); }
 
    private:
     EnginePool& pool_;
     std::unique_ptr<Engine> engine_;
-    std::uint64_t process_;  // that leased it: after a fork within a call the engine is still the parent's
+    std::uint64_t process_;  // that leased it: after a fork within a call the engine belongs to the parent
   };
   [[nodiscard]] Lease lease();
-  /// Closes idle engines; those on loan close when they come back.
+  /// Closes idle engines; leased ones close when they are returned.
   void close() noexcept;
 
  private:
   struct State;
   [[nodiscard]] State& state();
-  // In the process that leased it.
+  // Call only in the process that leased the engine.
   void give_back(std::unique_ptr<Engine> engine) noexcept;
 
   TransportOptions options_;

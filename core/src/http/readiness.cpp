@@ -16,7 +16,7 @@ namespace billcore::detail {
 namespace {
 
 [[noreturn]] void throw_no_descriptor(int reason) {
-  throw Error(ErrorCode::internal, "an event loop's descriptor cannot be made: " +
+  throw Error(ErrorCode::internal, "the descriptor of an event loop cannot be created: " +
                                        std::error_code(reason, std::generic_category()).message());
 }
 
@@ -46,7 +46,7 @@ bool Readiness::watch(int socket, bool readable, bool writable) noexcept {
   if (readable) event.events |= EPOLLIN;
   if (writable) event.events |= EPOLLOUT;
   event.data.fd = socket;
-  // A socket that was closed is out of the set already, hence no look at the result.
+  // A closed socket has already left the set, so an error is expected here.
   if (event.events == 0)
     return epoll_ctl(set_, EPOLL_CTL_DEL, socket, &event) == 0 || errno == ENOENT || errno == EBADF;
   if (epoll_ctl(set_, EPOLL_CTL_MOD, socket, &event) == 0) return true;
@@ -54,11 +54,11 @@ bool Readiness::watch(int socket, bool readable, bool writable) noexcept {
 }
 
 void Readiness::wake_at(std::optional<Time> when) noexcept {
-  // To wake once for nothing costs less than a system call for each time that moves back.
+  // One spurious wake-up is cheaper than a system call each time the timer moves to a later time.
   if (!when || (armed_ && *armed_ <= *when)) return;
   armed_ = when;
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(*when - std::chrono::steady_clock::now());
-  const auto nanoseconds = std::max<std::int64_t>(left.count(), 1);  // zero would turn it off
+  const auto nanoseconds = std::max<std::int64_t>(left.count(), 1);  // zero would disarm the timer
   itimerspec time{};
   time.it_value.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000);
   time.it_value.tv_nsec = static_cast<decltype(time.it_value.tv_nsec)>(nanoseconds % 1'000'000'000);

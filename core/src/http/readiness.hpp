@@ -1,4 +1,4 @@
-// What an event loop watches for an engine: one descriptor for all of its sockets and its next point in time. Internal.
+// What an event loop watches for an engine: one descriptor for all its sockets and its next timer. Internal.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace billcore::detail {
 
-/// An epoll set with a timer in it. Its descriptor is readable when a socket is ready or the time has come, so that a loop
-/// needs to know nothing else, and is woken once for many sockets. Threads: one at a time.
+/// An epoll set with a timer in it. Its descriptor is readable when a socket is ready or the timer has expired. The
+/// loop needs nothing else and wakes up once for many sockets. Threads: one at a time.
 class Readiness {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -20,18 +20,18 @@ class Readiness {
     bool failed = false;
   };
 
-  /// Error(internal) when the process has no descriptors left.
+  /// Error(internal) if the process has run out of descriptors.
   Readiness();
   ~Readiness();
   Readiness(const Readiness&) = delete;
   Readiness& operator=(const Readiness&) = delete;
 
   [[nodiscard]] int descriptor() const noexcept { return set_; }
-  /// Neither: it is not watched any more. False when that did not work.
+  /// With both flags false the socket is no longer watched. False on failure.
   bool watch(int socket, bool readable, bool writable) noexcept;
-  /// Nothing: no time. A time that is later than the one before may wake the loop early, once.
+  /// nullopt leaves the timer as it is. Moving the timer to a later time may wake the loop early, once.
   void wake_at(std::optional<Time> when) noexcept;
-  /// Which sockets are ready, at most as many as there is room for; never waits.
+  /// Returns the ready sockets, at most as many as `room` holds; never waits.
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Requests as options of a libcurl handle.
+// Sets up libcurl handles for requests.
 #include "http/request.hpp"
 
 #include <algorithm>
@@ -45,23 +45,23 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_NOPROGRESS, 1L);
   set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // the key is a custom header and would go along
+  set(easy, CURLOPT_FOLLOWLOCATION, 0L);  // the API key is a custom header and would be sent along
   set(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   if (options.proxy) set(easy, CURLOPT_PROXY, options.proxy->c_str());
-  // Or the environment is searched for each request.
+  // Otherwise libcurl looks the proxy variables up for every request.
   if (options.proxy && options.proxy->empty()) set(easy, CURLOPT_NOPROXY, "*");
   set(easy, CURLOPT_HTTP_TRANSFER_DECODING, 0L);    // see chunked.hpp
-  set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // those are the proxy's, and no answer
+  set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // the proxy's headers are not part of the answer
   set(easy, CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   set(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(easy, CURLOPT_PROXY_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   set(easy, CURLOPT_MAXAGE_CONN, static_cast<long>(options.max_idle.count()));
-  set(easy, CURLOPT_QUICK_EXIT, 1L);  // a hung resolver thread must not hold a call beyond its deadline
+  set(easy, CURLOPT_QUICK_EXIT, 1L);  // a hung resolver thread must not delay a call beyond its deadline
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::numeric_limits<std::int32_t>::max()));
   if (options.ca_file || options.ca_folder) {
-    // What is not given is unset, or libcurl's own would be trusted besides.
+    // Unset the one that is not given, otherwise libcurl's default would be trusted as well.
     set(easy, CURLOPT_CAINFO, options.ca_file ? options.ca_file->c_str() : nullptr);
     set(easy, CURLOPT_CAPATH, options.ca_folder ? options.ca_folder->c_str() : nullptr);
     set(easy, CURLOPT_PROXY_CAINFO, options.ca_file ? options.ca_file->c_str() : nullptr);
@@ -70,14 +70,14 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   if (options.client_certificate) {
     set(easy, CURLOPT_SSLCERT, options.client_certificate->c_str());
     set(easy, CURLOPT_SSLKEY, options.client_certificate->c_str());
-    set(easy, CURLOPT_KEYPASSWD, "");  // or OpenSSL asks for one on the terminal
+    set(easy, CURLOPT_KEYPASSWD, "");  // otherwise OpenSSL prompts for one on the terminal
   }
   set_callbacks(*made);
   return made;
 }
 
-// libcurl parses a URL and puts it together again for each request, which is a fifth of what a request costs it. The origin
-// is parsed once, and what follows it is sent as it stands.
+// For each request libcurl parses the URL and reassembles it, a fifth of its work per request. The origin is therefore
+// parsed only once; the rest of the URL is sent as it is.
 void Engine::Impl::set_address(CURL* easy, const std::string& url) const {
   if (origin != nullptr && url.starts_with(options.origin) && url[options.origin.size()] == '/') {
     set(easy, CURLOPT_CURLU, origin.get());
@@ -93,7 +93,7 @@ void Engine::Impl::prepare(InFlight& flight) {
   CURL* easy = flight.easy.get();
   const Request& request = flight.transfer.request;
   set_address(easy, request.url);
-  // Over TLS a request rather waits for a connection that is being made than makes another: it may have room for both.
+  // Over TLS a request waits for a connection that is being set up instead of opening another: HTTP/2 may serve both.
   const bool http2 = options.http2 && request.url.starts_with("https:");
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   set(easy, CURLOPT_PIPEWAIT, http2 ? 1L : 0L);

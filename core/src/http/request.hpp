@@ -1,4 +1,4 @@
-// One request as the transport sends it. Internal.
+// A request for the transport. Internal.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace billcore::detail {
 
-/// Request headers as libcurl wants them: made once, shared by many requests. Threads: immutable.
+/// Request headers in libcurl's form: built once, shared by many requests. Threads: immutable.
 class RequestHeaders {
  public:
   /// lines: "Name: value".
@@ -20,7 +20,7 @@ class RequestHeaders {
   RequestHeaders& operator=(const RequestHeaders&) = delete;
 
  private:
-  friend class Engine;  // prepares requests with them
+  friend class Engine;  // builds requests with them
   struct Lists;
   std::unique_ptr<const Lists> lists_;
 };
@@ -28,10 +28,10 @@ class RequestHeaders {
 struct Request {
   std::string method;
   std::string url;
-  std::optional<std::string> body;  // JSON; an engaged empty one is not sent as a body
+  std::optional<std::string> body;  // JSON; an empty text is sent as no body
   Deadline deadline;
   std::shared_ptr<const RequestHeaders> headers;
-  bool fresh = false;  // over a new connection
+  bool fresh = false;  // use a new connection
 };
 
 }  // namespace billcore::detail

@@ -5,8 +5,8 @@
 
 #include "base/text.hpp"
 
-// Of the TLS library that libcurl uses; libcurl brings it along, or not: then these are null pointers. Only these functions of
-// it are needed, so no header of OpenSSL is included, and nothing more is linked.
+// From the TLS library that libcurl uses; null pointers if libcurl does not load it. Declaring them weak needs no
+// header of OpenSSL and links nothing more.
 struct ssl_st;
 extern "C" __attribute__((weak)) int SSL_has_pending(const ssl_st* ssl);
 extern "C" __attribute__((weak)) void SSL_get0_alpn_selected(const ssl_st* ssl, const unsigned char** name,
@@ -16,11 +16,11 @@ namespace billcore::detail {
 namespace {
 
 struct TlsLayer {
-  bool readable = false;        // its state can be asked for
-  const ssl_st* ssl = nullptr;  // nullptr: plain
+  bool readable = false;        // its state can be queried
+  const ssl_st* ssl = nullptr;  // nullptr: no TLS
 };
 
-// Of two layers, through an https proxy, libcurl shows the inner one.
+// Through an https proxy there are two TLS layers; libcurl shows the inner one.
 TlsLayer tls_of(CURL* easy) noexcept {
   curl_tlssessioninfo* tls = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || tls == nullptr) return {};
@@ -30,7 +30,7 @@ TlsLayer tls_of(CURL* easy) noexcept {
   return {true, static_cast<const ssl_st*>(tls->internals)};
 }
 
-// Is there a TLS layer of a proxy around that of the service?
+// Is the TLS layer of the service inside one of a proxy?
 bool is_in_tls_tunnel(const InFlight& flight) noexcept {
   long answer = 0;
   if (curl_easy_getinfo(flight.easy.get(), CURLINFO_HTTP_CONNECTCODE, &answer) != CURLE_OK) return true;

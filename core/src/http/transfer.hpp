@@ -1,4 +1,4 @@
-// One request on the wire, and what became of it. Internal.
+// One request on the wire, and its outcome. Internal.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,30 @@ enum class Failure : std::uint8_t {
   none,
   resolve,
   connect,
-  handshake,    // TLS that broke off
-  tls,          // a certificate or protocol that is not accepted
-  certificate,  // the client's own, which cannot be used, or which the service does not accept
+  handshake,    // the TLS handshake was broken off
+  tls,          // the certificate or protocol is not acceptable
+  certificate,  // the client's certificate is unusable, or the service rejects it
   timeout,
   reset,
   truncated,
   too_large,
   protocol,
   proxy,   // refused by the proxy
-  memory,  // ran out
+  memory,  // out of memory
   other
 };
 
 struct Transfer {
   Failure failure = Failure::none;
-  std::string reason;             // libcurl's words
-  bool sent = false;              // the request began to leave; false: nothing was sent
-  Instant sent_at;                // at that moment
-  bool died_on_reuse = false;     // it left over a kept connection that the other side had given up
-  bool dead_before_send = false;  // that was noticed in time, and nothing was sent
-  int status = 0;                 // 0 when no status line came
-  std::string head;               // the header lines as they came; see head.hpp
+  std::string reason;             // error text, mostly libcurl's
+  bool sent = false;              // sending began; false: nothing was sent
+  Instant sent_at;                // when sending began
+  bool died_on_reuse = false;     // sent over a reused connection that the other side had closed
+  bool dead_before_send = false;  // the same, noticed before anything was sent
+  int status = 0;                 // 0 without a status line
+  std::string head;               // the raw header lines; see head.hpp
   std::string body;
-  bool is_delimited = false;  // the head or the coding says where the body ends
+  bool is_delimited = false;  // the head or the transfer coding defines the end of the body
   Request request = {};
 };
 

@@ -20,7 +20,7 @@ Trust find_trust(const std::optional<std::string>& given, const char* cert_file,
   const auto named = [&exists](const char* variable, const char* value) {
     if (exists(value)) return;
     throw Error(ErrorCode::config,
-                std::string(variable) + " names " + value + ", which is not there: correct or unset it");
+                std::string(variable) + " names " + value + ", which does not exist: correct or unset it");
   };
   Trust trust;
   if (cert_file != nullptr && *cert_file != '\0') {
@@ -28,7 +28,7 @@ Trust find_trust(const std::optional<std::string>& given, const char* cert_file,
     trust.file = cert_file;
   }
   if (cert_dir != nullptr && *cert_dir != '\0') {
-    // Several folders, as OpenSSL reads it; one that is not there does not matter, unless it is the only one.
+    // A list of folders, as in OpenSSL. A missing one is an error only if it is the only one.
     if (!trust.file && std::string_view(cert_dir).find(':') == std::string_view::npos) named("SSL_CERT_DIR", cert_dir);
     trust.folder = cert_dir;
   }

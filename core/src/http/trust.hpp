@@ -1,4 +1,4 @@
-// Which certificates to trust. Internal.
+// Selects the certificates to trust. Internal.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace billcore::detail {
 
-/// Which certificates to trust: those given, else $SSL_CERT_FILE or $SSL_CERT_DIR, else the first that is there of
-/// libcurl's own and the usual places. Error(config) that lists what was tried. `exists` is asked for files and folders.
+/// The given file, else $SSL_CERT_FILE or $SSL_CERT_DIR, else the first existing one of libcurl's default and the usual
+/// places. Error(config) with the list of paths tried. `exists` tests files and folders.
 struct Trust {
   std::optional<std::string> file;
   std::optional<std::string> folder;

@@ -20,7 +20,7 @@ namespace {
 bool is_loopback(std::string_view name) {
   const auto host = lower(name);
   if (host == "localhost" || host == "::1") return true;
-  // Names such as `127.` or `127.0.0.256` are not addresses: DNS is asked for them.
+  // Names such as `127.` or `127.0.0.256` are not addresses: they would be looked up in DNS.
   in_addr address{};
   return host.starts_with("127.") && inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
@@ -31,16 +31,16 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
     bad_base_url("has a space or a control character in it");
   }
   const auto scheme_end = url.find("://");
-  if (scheme_end == std::string_view::npos) bad_base_url("has no scheme: it begins with https://");
-  // libcurl would take the first path segment for the host.
-  if (url.substr(scheme_end + 3).starts_with('/')) bad_base_url("has no host: it begins with https://host");
+  if (scheme_end == std::string_view::npos) bad_base_url("has no scheme: it must begin with https://");
+  // libcurl would use the first path segment as the host.
+  if (url.substr(scheme_end + 3).starts_with('/')) bad_base_url("has no host: it must begin with https://host");
   const std::string text(url);
   const auto parts = split_url(text);
-  // libcurl takes `http:/a://b` for the host `a`; what is sent would go to `b`.
+  // libcurl reads `http:/a://b` as host `a`, but the request would be sent to `b`.
   if (!parts || parts->host.empty() || lower(url.substr(0, scheme_end)) != parts->scheme) {
     bad_base_url("is not a valid URL");
   }
-  if (parts->has_credentials) bad_base_url("must not hold a user name or password: the API key is passed as api_key");
+  if (parts->has_credentials) bad_base_url("must not contain a user name or password: pass the API key as api_key");
   if (parts->has_query || text.find('?') != std::string::npos) {
     bad_base_url("must not have a query: it ends in the account segment");
   }
@@ -55,12 +55,12 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
         "is http to a host that is not loopback, which would send the API key in the clear: use https, or "
         "allow_insecure_http");
   }
-  // libcurl takes them out of its path.
-  if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not have the steps `.` or `..` in it");
-  // What becomes of such a name depends on how libcurl was built, and on the locale. parts->host is decoded.
+  // libcurl would remove such segments from the path.
+  if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not contain the segments `.` or `..`");
+  // How such a name is resolved depends on libcurl's build and on the locale. parts->host is decoded.
   if (std::any_of(parts->host.begin(), parts->host.end(),
                   [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
-    bad_base_url("has a host name with characters that are not ASCII: write it as DNS does (xn--...)");
+    bad_base_url("has a host name with non-ASCII characters: write it in its DNS form (xn--...)");
   }
   const auto end = text.find_last_not_of('/') + 1;
   if (text.find('/', scheme_end + 3) >= end) {
@@ -106,7 +106,7 @@ std::string path_segment(const Id& id) {
     throw Error(ErrorCode::invalid_argument, std::string("the id ") + problem + ": pass the id as it was received");
   };
   if (text.empty()) refuse("is empty");
-  if (text == "." || text == "..") refuse("is a path step, not an id");
+  if (text == "." || text == "..") refuse("is a relative path segment, not an id");
   if (text.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) refuse("has a line end or NUL in it");
   if (!valid_utf8(text)) refuse("is not valid UTF-8");
   return percent_encode(text);

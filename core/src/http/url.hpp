@@ -1,4 +1,4 @@
-// Building request targets. Internal.
+// Builds request URLs. Internal.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace billcore::detail {
 
-/// Checks a base URL (https, or http where allowed; no query, fragment, credentials) cuts a slash off its end, and puts
-/// the scheme in lower case, which all else relies on. Error(config).
+/// Validates a base URL (https, or http where allowed; no query, fragment or credentials), removes trailing slashes,
+/// and lower-cases the scheme, which other code relies on. Error(config).
 [[nodiscard]] std::string checked_base_url(std::string_view url, bool allow_insecure_http);
 
-/// Is this host (of a URL) this machine? "localhost", 127.0.0.0/8, ::1.
+/// Does this host name (of a URL) mean the local machine? "localhost", 127.0.0.0/8, ::1.
 [[nodiscard]] bool is_loopback(std::string_view host);
 
-/// Is a segment of this path `.` or `..`, also percent-encoded? Servers and proxies take it for a step out of the account.
+/// Is a segment of this path `.` or `..`, possibly percent-encoded? Servers and proxies resolve it, which may leave the
+/// account.
 [[nodiscard]] bool has_dot_segment(std::string_view path) noexcept;
 
-/// Percent-encodes everything but RFC 3986's unreserved characters.
+/// Percent-encodes everything except RFC 3986's unreserved characters.
 [[nodiscard]] std::string percent_encode(std::string_view text);
 
-/// An id as one path segment. Error(invalid_argument) for what cannot be one: empty, `.`, `..`, CR, LF, NUL.
+/// Encodes an id as one path segment. Error(invalid_argument) if it cannot be one: empty, `.`, `..`, CR, LF, NUL.
 [[nodiscard]] std::string path_segment(const Id& id);
 
 /// `a=1&b=2`, names and values encoded.

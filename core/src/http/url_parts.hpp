@@ -1,4 +1,4 @@
-// A URL taken apart, by libcurl. Internal.
+// Splits a URL with libcurl's parser. Internal.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace billcore::detail {
 
-/// The parts of an absolute URL that the client decides by; nothing when it is no valid URL.
+/// The parts of an absolute URL that the client checks; nullopt for an invalid URL.
 struct UrlParts {
   std::string scheme;
   std::string host;  // IPv6 without brackets

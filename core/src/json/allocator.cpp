@@ -22,7 +22,7 @@ constexpr std::size_t smallest_block = std::size_t{16} << 10U;
 
 std::size_t aligned(std::size_t size) noexcept { return (size + alignment - 1) / alignment * alignment; }
 
-// Memory that waits in a pool is out of bounds, as if it had been freed.
+// Marks pooled memory as inaccessible for AddressSanitizer, as if it had been freed.
 void poison([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t size) noexcept {
 #ifdef BILLCORE_POISONS
   ASAN_POISON_MEMORY_REGION(memory, size);
@@ -72,7 +72,7 @@ Allocator Block::allocator() noexcept {
 }
 
 void Block::release() noexcept {
-  const auto pool = std::move(pool_);  // may be the last to hold it
+  const auto pool = std::move(pool_);  // may be the last reference to the pool
   pool->give(this);
 }
 
@@ -104,7 +104,7 @@ void DocumentPool::give(Block* block) noexcept {
 }
 
 void DocumentPool::destroy(Block* block) noexcept {
-  unpoison(block->begin(), block->capacity_);  // the heap goes on with this memory
+  unpoison(block->begin(), block->capacity_);  // the heap reuses this memory
   block->~Block();
   std::free(block);
 }

@@ -1,4 +1,4 @@
-// The one place documents get their memory from. Internal.
+// Memory for documents. Internal.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ struct Allocator {
   void* context;
 };
 
-/// Memory of the heap, for a document of any size.
+/// Heap memory, for a document of any size.
 [[nodiscard]] Allocator heap_allocator() noexcept;
 
 class DocumentPool;
 
-/// Memory for one document, handed out front to back and given back as a whole. Threads: one at a time.
+/// Memory for one document: allocated front to back, released as a whole. Threads: one at a time.
 class alignas(std::max_align_t) Block {
  public:
-  /// Null when it is full.
+  /// Null when the block is full.
   [[nodiscard]] void* allocate(std::size_t size) noexcept;
   [[nodiscard]] Allocator allocator() noexcept;
-  /// Ends the use of the block: it goes back to its pool.
+  /// Ends the use of the block and returns it to its pool.
   void release() noexcept;
 
  private:
@@ -39,14 +39,14 @@ class alignas(std::max_align_t) Block {
   std::shared_ptr<DocumentPool> pool_;  // while in use
   std::size_t capacity_;
   std::size_t used_ = 0;
-  std::size_t last_ = 0;  // where the newest piece begins: that one can grow
+  std::size_t last_ = 0;  // start of the newest allocation, the only one that can grow
 };
 
-/// Keeps the blocks of documents that are gone for those to come. Threads: any; a document may go in another thread than
-/// it came from, and after everybody else has left the pool.
+/// Keeps blocks of destroyed documents for reuse. Threads: any; a document may be destroyed in another thread than it
+/// was created in, and after all other references to the pool are gone.
 class DocumentPool {
  public:
-  /// Larger blocks are not kept, so that one large document does not hold memory for ever.
+  /// Larger blocks are freed, so that one large document does not pin memory forever.
   static constexpr std::size_t largest_kept = std::size_t{1} << 20U;
 
   DocumentPool() = default;
@@ -54,7 +54,7 @@ class DocumentPool {
   DocumentPool& operator=(const DocumentPool&) = delete;
   ~DocumentPool();
 
-  /// A block with room for `size` bytes, which holds its pool. Throws std::bad_alloc.
+  /// A block with at least `size` bytes; it keeps its pool alive. Throws std::bad_alloc.
   [[nodiscard]] static Block* take(const std::shared_ptr<DocumentPool>& from, std::size_t size);
 
  private:
@@ -65,7 +65,7 @@ class DocumentPool {
   Slots<Block, 8> blocks_;
 };
 
-/// Puts one object and its reference count at the beginning of a block; when the object goes, so does the block.
+/// Allocates one object and its reference count at the start of a block; destroying the object releases the block.
 template <typename T>
 struct BlockAllocator {
   using value_type = T;

@@ -1,4 +1,4 @@
-// The one file that knows yyjson.
+// The only file that uses yyjson.
 #include "billcore/json.hpp"
 
 #include <yyjson.h>
@@ -22,8 +22,8 @@ namespace billcore {
 namespace detail {
 namespace {
 
-// Node is yyjson_val under another name, so that no header shows a third party's type. yyjson lays an immutable
-// document out as one array in the order of the text, which raw() and path() build on.
+// Node is yyjson_val under another name, so that no header exposes a third-party type. yyjson stores an immutable
+// document as one array in text order, which raw() and path() rely on.
 yyjson_val* val(const Node* node) noexcept { return reinterpret_cast<yyjson_val*>(const_cast<Node*>(node)); }
 const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
 
@@ -43,13 +43,13 @@ bool too_deep(yyjson_doc* doc) noexcept {
   if (yyjson_doc_get_val_count(doc) <= max_nesting) return false;
   const yyjson_val* value = yyjson_doc_get_root(doc);
   const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
-  // Most large documents, too, have fewer containers than may be nested.
+  // Fast path: even most large documents have no more containers than the nesting limit.
   if (std::count_if(value, end, [](const yyjson_val& each) {
         return unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(&each));
       }) <= max_nesting) {
     return false;
   }
-  std::array<const yyjson_val*, max_nesting> ends;  // where each open container ends
+  std::array<const yyjson_val*, max_nesting> ends;  // end of each open container
   std::size_t open = 0;
   for (; value < end; ++value) {
     while (open > 0 && value >= ends[open - 1]) --open;
@@ -62,7 +62,7 @@ bool too_deep(yyjson_doc* doc) noexcept {
 
 constexpr yyjson_read_flag read_flags = YYJSON_READ_BIGNUM_AS_RAW;
 
-// Room for a document in a block: what yyjson may need, and the Document with its reference count.
+// Size of a block for a document: yyjson's maximum, and the Document with its reference count.
 std::size_t pooled_size(std::size_t text_size) noexcept {
   constexpr std::size_t count_and_alignment = 128;
   return yyjson_read_max_memory_usage(text_size, read_flags) + sizeof(Document) + count_and_alignment;
@@ -77,7 +77,7 @@ Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator
   // yyjson copies the allocator into the document.
   const yyjson_alc alc{from.allocate, from.reallocate, from.release, from.context};
   yyjson_read_err err{};
-  // Without YYJSON_READ_INSITU the text is only read; the parameter's type is not const for that mode's sake.
+  // Without YYJSON_READ_INSITU the text is not modified; the parameter is non-const only for that mode.
   yyjson_doc* doc = yyjson_read_opts(const_cast<char*>(text.data()), text.size(), flags, &alc, &err);
   if (doc == nullptr) {
     if (err.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) throw std::bad_alloc();
@@ -91,7 +91,7 @@ Parsed parse_text(std::string_view text, yyjson_read_flag flags, const Allocator
   return {doc, {}};
 }
 
-// A path is part of one-line texts, so control characters in a member's name are written as JSON writes them.
+// Paths appear in one-line texts, so control characters in a name are escaped as in JSON.
 void append_name(std::string_view name, std::string& path) {
   for (const char c : name) {
     if (is_control(c)) {
@@ -103,7 +103,7 @@ void append_name(std::string_view name, std::string& path) {
   }
 }
 
-// The path of `target`, which stands somewhere below `at`.
+// Appends the path from `at` to its descendant `target`.
 void append_path(const Node* at, const Node* target, std::string& path) {
   while (at != target && size(at) > 0) {
     const bool object = kind(at) == Value::Kind::object;
@@ -194,7 +194,7 @@ std::string integer_text(const Node* integer) {
   if (yyjson_is_raw(v)) return std::string(raw_number(integer));
   if (yyjson_is_uint(v)) return std::to_string(unsafe_yyjson_get_uint(v));
   const auto number = unsafe_yyjson_get_sint(v);
-  return number == 0 ? "-0" : std::to_string(number);  // yyjson keeps the sign of a zero in its type
+  return number == 0 ? "-0" : std::to_string(number);  // yyjson stores a negative zero as a signed integer
 }
 
 std::size_t size(const Node* container) noexcept {
@@ -271,7 +271,7 @@ void Document::read(Block& block) {
   try {
     read(block.allocator());
   } catch (const std::bad_alloc&) {
-    read(heap_allocator());  // yyjson's most is that of valid JSON: a body of "[[[[" takes more before it fails
+    read(heap_allocator());  // yyjson's maximum holds for valid JSON only: a body of "[[[[" needs more before it fails
   }
 }
 
@@ -346,7 +346,7 @@ JsonObject& JsonObject::set(std::string_view name, std::string_view text) {
   if (!detail::valid_utf8(text)) {
     throw Error(ErrorCode::invalid_argument, std::string(name) + " is not valid UTF-8: pass UTF-8 text");
   }
-  // yyjson takes a null pointer for a failure, and an empty view may hold one.
+  // yyjson treats a null pointer as an error, and an empty view may hold one.
   impl_->put(name, yyjson_mut_strncpy(impl_->doc, text.empty() ? "" : text.data(), text.size()));
   return *this;
 }

@@ -7,7 +7,7 @@
 namespace billcore::detail {
 namespace {
 
-// Both give the place behind the end; one that has no end goes beyond the text.
+// Both return the position after the end, or a position beyond the text if the end is missing.
 std::size_t skip_string(std::string_view text, std::size_t at) noexcept {
   const auto begin = at + 1;
   for (at = text.find('"', begin); at < text.size(); at = text.find('"', at + 1)) {
@@ -97,10 +97,10 @@ Extent extent(std::string_view text, Extent limit) noexcept {
   return found;
 }
 
-// A parser's memory goes by the number of values. Of a short text that cannot be much.
+// A parser's memory use grows with the number of values, so a short text needs no check.
 std::string problem_of_extent(std::string_view text) {
   constexpr std::size_t long_text = std::size_t{1} << 20U;
-  constexpr std::size_t bytes_per_value = 8;  // on average at least, which leaves twice the text's size for its values
+  constexpr std::size_t bytes_per_value = 8;  // on average; the values then take twice the size of the text
   if (text.size() <= long_text) return {};
   const Extent most{max_nesting, std::max(long_text, text.size() / bytes_per_value)};
   const auto found = extent(text, most);
@@ -109,7 +109,7 @@ std::string problem_of_extent(std::string_view text) {
   }
   if (found.values <= most.values) return {};
   return "the body has over " + std::to_string(most.values) + " values in " + std::to_string(text.size()) +
-         " bytes, more than are loaded at once: ask for less";
+         " bytes, too many to load at once: request less";
 }
 
 bool ends_within_json(std::string_view text) noexcept {

@@ -14,7 +14,7 @@ class Writer {
  public:
   Writer(JsonStyle style, std::size_t limit) : style_(style), limit_(limit) {}
 
-  /// False: longer than the limit.
+  /// False if longer than the limit.
   bool write(std::string_view compact) {
     for (std::size_t i = 0; i < compact.size() && out_.size() <= limit_;) {
       const char c = compact[i];
@@ -60,12 +60,13 @@ class Writer {
     out_.append(depth_ * (style_.spacing == Spacing::indent2 ? 2 : 4), ' ');
   }
 
-  // The string that begins at `at`; gives where it ends. Only the escapes that compact_json writes occur.
+  // Writes the string that begins at `at` and returns the position after it. Expects only the escapes that compact_json
+  // writes.
   std::size_t string(std::string_view text, std::size_t at) {
     out_ += '"';
     for (++at; at < text.size() && text[at] != '"';) {
       const auto byte = static_cast<unsigned char>(text[at]);
-      if (text[at] == '\\' && text[at + 1] == 'u') {  // a control character, which no style writes raw
+      if (text[at] == '\\' && text[at + 1] == 'u') {  // a control character, escaped in every style
         std::uint32_t unit = 0;
         for (std::size_t i = 2; i < 6; ++i) unit = unit << 4U | static_cast<std::uint32_t>(hex_value(text[at + i]));
         escape(unit);

@@ -1,4 +1,4 @@
-// The usual ways to write the same JSON. Internal.
+// Common styles of writing the same JSON. Internal.
 #pragma once
 
 #include <array>
@@ -19,17 +19,17 @@ struct JsonStyle {
   bool escaped_slashes;
 };
 
-/// How the service writes: compact, "/" as "\/", other than ASCII as \uxxxx.
+/// The service's style: compact, "/" as "\/", non-ASCII as \uxxxx.
 inline constexpr JsonStyle service_style{JsonStyle::Spacing::compact, JsonStyle::NonAscii::lower_escapes, true};
 
 /// All styles, the service's first.
 [[nodiscard]] const std::array<JsonStyle, 24>& json_styles() noexcept;
 
-/// The same JSON in another style; numbers and the order of members stay. `compact` comes from compact_json. Nothing when
-/// it would be longer than `limit`.
+/// The same JSON in another style; numbers and the order of members are kept. `compact` must come from compact_json.
+/// nullopt if the result would exceed `limit`.
 [[nodiscard]] std::optional<std::string> restyle_json(std::string_view compact, JsonStyle style, std::size_t limit);
 
-/// The style in words: fixed phrases.
+/// Describes the style in fixed phrases.
 [[nodiscard]] std::string describe(JsonStyle style);
 
 }  // namespace billcore::detail

@@ -1,4 +1,4 @@
-// A few objects kept for their next user, without a lock. Internal.
+// A small lock-free cache of objects for reuse. Internal.
 #pragma once
 
 #include <pthread.h>
@@ -10,8 +10,9 @@
 
 namespace billcore::detail {
 
-/// Each slot is one atomic pointer: an object is in a slot or in somebody's hands, never both. Whoever finds none makes
-/// one, and frees it in the end when all slots are taken. A thread that dies, or a fork, can at most lose an object.
+/// Each slot is one atomic pointer: an object is either in a slot or owned by a caller, never both. A caller that gets
+/// null creates its own object and destroys it if all slots are taken in the end. A terminated thread or a fork can
+/// lose at most that object.
 template <typename T, std::size_t count>
 class Slots {
  public:
@@ -19,7 +20,7 @@ class Slots {
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
-  /// An object that is now the caller's, or null.
+  /// Passes an object to the caller; null if there is none.
   [[nodiscard]] T* take() noexcept {
     const std::size_t home = own_slot();
     for (std::size_t i = 0; i < count; ++i) {
@@ -30,7 +31,7 @@ class Slots {
     return nullptr;
   }
 
-  /// False when there is no room: the object is still the caller's.
+  /// False if all slots are taken: the caller still owns the object.
   [[nodiscard]] bool keep(T* object) noexcept {
     const std::size_t home = own_slot();
     for (std::size_t i = 0; i < count; ++i) {
@@ -44,13 +45,13 @@ class Slots {
   }
 
  private:
-  // Threads begin at different slots, so that they seldom meet on one.
+  // Threads start at different slots to reduce contention.
   static std::size_t own_slot() noexcept {
     const auto self = (std::uint64_t)pthread_self();  // NOLINT: a number or a pointer
     return static_cast<std::size_t>((self * 0x9E3779B97F4A7C15U) >> 40U) % count;
   }
 
-  struct alignas(64) Slot {  // a cache line each
+  struct alignas(64) Slot {  // one cache line each
     std::atomic<T*> object{nullptr};
   };
   std::array<Slot, count> slots_;

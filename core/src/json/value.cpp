@@ -126,7 +126,7 @@ bool Value::equals(const Value& other) const {
       break;
   }
   for (const auto member : *this) {
-    if (find(member.name)->node() != member.node) continue;  // a later one of this name counts
+    if (find(member.name)->node() != member.node) continue;  // a later member of the same name wins
     const auto theirs = other.find(member.name);
     if (!theirs || member.value() != *theirs) return false;
   }

@@ -7,7 +7,7 @@
 namespace billcore::detail {
 namespace {
 
-// As of the kernel's last tick, which costs a fourth of the exact time.
+// Time of the kernel's last tick: a fourth of the cost of the exact time.
 std::int64_t coarse_milliseconds() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -16,7 +16,7 @@ std::int64_t coarse_milliseconds() noexcept {
 
 }  // namespace
 
-// The engine on loan, and what is on its way over it.
+// The leased engine, and the pages in flight on it.
 struct BlockingSource::Leased {
   Leased(const SessionPtr& session, const ListOperation& list, const CallOptions& options)
       : lease(session->settings().state->pool.lease()), fetcher(session, *lease, list, options) {}
@@ -56,7 +56,7 @@ std::shared_ptr<const Document> BlockingSource::fetch(const Wanted& wanted) {
     throw interrupted({operation.method, operation.path, *session_->settings().answers, 1, operation.page}, {});
   }
   auto document = pages.take(wanted.page);
-  if (pages.empty()) stop();  // the engine is free for others
+  if (pages.empty()) stop();  // return the engine to the pool
   return document;
 }
 
@@ -64,10 +64,10 @@ void BlockingSource::ahead(const Wanted& wanted) {
   auto& pages = fetcher();
   if (wanted.anew) pages.clear();
   pages.request(wanted.page, wanted.last, wanted.count);
-  move_on();  // they are to leave now, not when somebody waits for them
+  move_on();  // send the requests now, not only when a caller waits for them
 }
 
-// What a forked child has of its parent's stays as it is.
+// In a forked child: abandons the parent's engine and pages without touching them.
 void BlockingSource::leave_behind() noexcept {
   if (leased_ != nullptr && !leased_->lease.is_ours()) static_cast<void>(leased_.release());
 }
@@ -79,11 +79,11 @@ void BlockingSource::move_on() {
 }
 
 void BlockingSource::tend() noexcept try {
-  // A consumer that only reads comes by every 50 ns, and would spend more time here than on its items.
+  // A consumer that only reads calls this every 50 ns and would spend more time here than on its items.
   if (leased_ == nullptr || coarse_milliseconds() == leased_->tended || !leased_->lease.is_ours()) return;
   move_on();
 } catch (...) {
-  // Whoever waits for the page will be told.
+  // The error is reported when the page is fetched.
 }
 
 void BlockingSource::stop() noexcept {

@@ -1,4 +1,4 @@
-// The pages of a list for calls that wait. Internal.
+// Page source for blocking calls. Internal.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace billcore::detail {
 
-/// Threads: one at a time. It leases an engine while pages are on their way, and leaves it behind in the child of a fork.
+/// Threads: one at a time. Leases an engine while pages are in flight; a forked child abandons the lease.
 class BlockingSource final : public PageSource {
  public:
   BlockingSource(SessionPtr session, ListOperation list, CallOptions options);

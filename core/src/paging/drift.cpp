@@ -33,7 +33,7 @@ void Drift::reserve(std::size_t count) {
   known_.reserve(count);
 }
 
-// Are there items on it that were yielded before, from another page?
+// Does the page contain items that an earlier page already yielded?
 bool Drift::overlaps(const Ids& ids) noexcept {
   if (ids == previous_) return false;
   const auto known = [this](std::uint64_t id) { return id != 0 && known_.contains(id); };
@@ -64,7 +64,7 @@ void Drift::compare(const Ids& ids, bool news_expected) {
     pages_without_news_ = any_new || !news_expected ? 0 : pages_without_news_ + 1;
     if (same_pages_ >= max_same_pages || pages_without_news_ >= max_pages_without_news) {
       throw Error(ErrorCode::pagination,
-                  "the list repeats itself: the same records came again; the service does not honour `page`");
+                  "the list repeats itself: the same records were returned again; the service does not honour `page`");
     }
   }
   previous_.clear();

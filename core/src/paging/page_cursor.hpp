@@ -1,4 +1,4 @@
-// The page at hand, and how far it has been taken. Internal.
+// The current page, and how much of it has been taken. Internal.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace billcore::detail {
 /// Threads: one at a time.
 class PageCursor {
  public:
-  /// Room for the items of a page, so that keep() allocates nothing.
+  /// Reserves memory for the items of a page, so that keep() does not allocate.
   static void reserve(PageData& page, std::size_t count) { page.items.reserve(count); }
   void reserve(std::size_t count) { ids_.reserve(count); }
 
-  /// Begins a page that has no items yet.
+  /// Starts a page without items.
   void open(PageData page, std::int64_t number) noexcept;
-  /// An item that is to be given. is_object: one that is none becomes an error when its turn comes.
+  /// Adds an item to yield. An item that is not an object becomes an error when it is taken.
   void keep(const Node* item, std::uint64_t id, bool is_object) {
     odd_ = odd_ || !is_object;
     page_->items.push_back(item);
     ids_.push_back(id);
   }
-  /// An item of the page that was given before it was read.
+  /// Counts an item of the page that was already yielded earlier.
   void note_known() noexcept { ++known_; }
   void close() noexcept { page_.reset(); }
   void forget_ids() noexcept { ids_.clear(); }
@@ -41,16 +41,16 @@ class PageCursor {
   [[nodiscard]] std::size_t left() const noexcept { return page_ ? page_->items.size() - position_ : 0; }
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
   [[nodiscard]] std::span<const std::uint64_t> taken_ids() const noexcept { return {ids_.data(), position_}; }
-  /// Of the page's ids, how many were given, by it or before it.
+  /// How many ids of the page have been yielded, by this page or before it.
   [[nodiscard]] std::int64_t given_ids() const noexcept;
   [[nodiscard]] bool may_hold_other_than_objects() const noexcept { return odd_; }
 
   /// The next item; one must be left.
   [[nodiscard]] Value take() noexcept { return {page_->document, page_->items[position_++]}; }
   void skip_rest() noexcept { position_ = page_->items.size(); }
-  /// Leaves out the first item that is no object, and gives it; nothing when there is none.
+  /// Removes the first remaining item that is not an object and returns it; nullopt if there is none.
   [[nodiscard]] std::optional<Value> drop_odd();
-  /// What is left of the page; there must be one.
+  /// The remaining items of the page. Requires a page.
   [[nodiscard]] PageData rest() const;
 
  private:
@@ -58,7 +58,7 @@ class PageCursor {
   std::int64_t number_ = 0;
   std::size_t position_ = 0;  // next item
   bool odd_ = false;
-  Ids ids_;  // of the items
+  Ids ids_;  // of the page's items
   std::int64_t known_ = 0;
 };
 

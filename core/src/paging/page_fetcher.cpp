@@ -7,7 +7,7 @@
 namespace billcore::detail {
 namespace {
 
-// A consumer that is away for longer leaves its connections alone: what dies meanwhile says nothing about the service.
+// If the consumer pauses for longer, requests may fail for lack of driving; that says nothing about the service.
 constexpr auto noticeable_pause = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -19,10 +19,10 @@ struct PageFetcher::Page {
   std::int64_t number;
   Operation operation;
   Call call;
-  std::optional<Answer> answer;  // parsed when it is wanted: text takes a fourth of a document's memory
+  std::optional<Answer> answer;  // parsed on demand: the text takes a fourth of a document's memory
   std::exception_ptr error;
   bool here = false;
-  bool neglected = false;  // on its way while nobody drove the engine
+  bool neglected = false;  // in flight while nobody drove the engine
 };
 
 PageFetcher::PageFetcher(SessionPtr session, Engine& engine, ListOperation list, CallOptions options)
@@ -64,7 +64,7 @@ void PageFetcher::ended(Page& page) noexcept {
   }
   page.here = true;
   if (expected_ != &page) return;
-  if (const auto ready = std::exchange(ready_, nullptr)) ready();  // which may well change what is expected
+  if (const auto ready = std::exchange(ready_, nullptr)) ready();  // may change `expected_`
 }
 
 void PageFetcher::notice_pause() noexcept {
@@ -76,7 +76,7 @@ void PageFetcher::notice_pause() noexcept {
 void PageFetcher::request(std::int64_t first, std::int64_t last, std::int64_t count) {
   notice_pause();
   count = std::clamp<std::int64_t>(count, 1, allowed_);
-  // The wanted one itself may lie behind what is known to be the last.
+  // The wanted page itself may be after the last known page.
   const auto end = std::max(
       first, std::min(last, first > std::numeric_limits<std::int64_t>::max() - count ? last : first + count - 1));
   if (expected_ != nullptr && (expected_->number < first || expected_->number > end)) expect_nothing();

@@ -1,5 +1,4 @@
-// The pages of a list on their way: some are asked for ahead of their time, so that they are there when they are wanted.
-// Internal.
+// Fetches the pages of a list, some of them ahead of time. Internal.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace billcore::detail {
 
-/// Threads: one at a time. It never waits; whoever does drives the engine.
+/// Threads: one at a time. Never blocks: the caller drives the engine.
 class PageFetcher {
  public:
   PageFetcher(SessionPtr session, Engine& engine, ListOperation list, CallOptions options);
@@ -22,20 +21,21 @@ class PageFetcher {
   PageFetcher(const PageFetcher&) = delete;
   PageFetcher& operator=(const PageFetcher&) = delete;
 
-  /// The pages from `first` on that are wanted now or soon, `count` of them and none behind `last`: those that are not on
-  /// their way are asked for, others are cancelled. After a 429 fewer.
+  /// Sets the wanted pages: `count` pages from `first` on, none after `last`. Requests those that are not in flight and
+  /// cancels all others. After a 429 fewer pages are requested.
   void request(std::int64_t first, std::int64_t last, std::int64_t count);
-  /// Somebody waits for this page from now on, which request() was told of first: its time-out runs until it has come, or
-  /// until nobody waits any more. `ready` (which may be empty) is called when it has come.
+  /// Starts waiting for this page, which must have been passed to request(). Its time-out runs until it arrives or the
+  /// wait ends. `ready` (may be empty) is called when it arrives.
   void expect(std::int64_t page, std::function<void()> ready);
   void expect_nothing() noexcept;
-  /// The same, and the page that was waited for is cancelled.
+  /// Ends the wait and cancels the awaited page.
   void cancel() noexcept;
-  /// Has it come, in whatever form? One that broke while nobody looked is asked for again instead.
+  /// Has the page arrived or failed? A page that failed while nobody drove the engine is requested again instead.
   [[nodiscard]] bool has(std::int64_t page);
-  /// Gives it, or throws what came in its place; either way it is forgotten.
+  /// Returns the page or throws its error; removes it in both cases.
   [[nodiscard]] std::shared_ptr<const Document> take(std::int64_t page);
-  /// To be called before the engine is driven: what was on its way while nobody did so for long may have died of that.
+  /// Call before driving the engine: an undriven transfer may have timed out, so after a long pause the pages in flight
+  /// are marked.
   void notice_pause() noexcept;
   /// Cancels everything.
   void clear() noexcept;
@@ -51,8 +51,8 @@ class PageFetcher {
   Engine& engine_;
   ListOperation list_;
   CallOptions options_;
-  std::deque<std::unique_ptr<Page>> pages_;  // by number
-  std::int64_t allowed_;                     // at once
+  std::deque<std::unique_ptr<Page>> pages_;  // sorted by number
+  std::int64_t allowed_;                     // maximum in flight
   Page* expected_ = nullptr;
   std::function<void()> ready_;
   SteadyClock::time_point tended_;

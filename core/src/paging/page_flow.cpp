@@ -24,7 +24,7 @@ void PageFlow::announce() noexcept try {
   source_->ahead(*next);
   core_.announced(*next);
 } catch (...) {
-  // Whoever waits for the page will be told.
+  // The error is reported when the page is fetched.
 }
 
 std::optional<Value> PageFlow::take_item() {

@@ -1,5 +1,5 @@
-// How a list is read: its rules, and the source that its pages come from. One flow for calls that wait and for event loops:
-// they differ in their source alone. Internal.
+// Reads a list: combines its rules with the source of its pages. Blocking calls and event loops share this flow and
+// differ only in the source. Internal.
 #pragma once
 
 #include <memory>
@@ -13,25 +13,25 @@ namespace billcore::detail {
 /// Threads: one at a time.
 class PageFlow {
  public:
-  /// Error(invalid_argument) for a page below 1 and for a wrong state.
+  /// Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PageFlow(const PagerOptions& options, std::unique_ptr<PageSource> source = nullptr);
 
-  /// Takes its pages from this source, which belongs to somebody else, until it is detached.
+  /// Uses this source, which it does not own, until detach().
   void attach(PageSource& source) noexcept { source_ = &source; }
   void detach(const PageSource& source) noexcept {
     if (source_ == &source) source_ = nullptr;
   }
 
-  /// Takes the page that is wanted, and asks for those that may be wanted soon. Throws what came in place of the page, which
-  /// is wanted again then.
+  /// Reads the wanted page and prefetches the following ones. Throws if the page failed; the next call requests it
+  /// again.
   Step advance();
-  /// What is at hand; both ask for further pages when it is time.
+  /// Buffered items. take_item() also prefetches.
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page() { return core_.take_page(); }
-  /// The rest is not wanted, for now.
+  /// Marks the rest as not wanted, for now.
   void stop() noexcept;
 
-  // For a source that waits.
+  // Only with a blocking source.
   [[nodiscard]] std::optional<Value> next_item();
   [[nodiscard]] std::optional<PageData> next_page();
   [[nodiscard]] std::optional<Value> first_item();

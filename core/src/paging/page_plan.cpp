@@ -29,17 +29,17 @@ void PagePlan::announced(const Wanted& pages) noexcept {
 bool PagePlan::must_read_again(Move move, std::int64_t number) noexcept {
   if (move == Move::none || mended_ == number) return false;
   if (move == Move::grown) {
-    // New records come at the head and push others down: nothing is lost behind a page that was read since.
+    // New records are added at the head and push others down: nothing is lost after a page requested since then.
     if (number > announced_) return false;
     mended_ = number;
   } else {
-    // What moved up is on the page before by now.
+    // Records that moved up are now on the previous page.
     if (number == 1) return false;
     border_ = number;
   }
   anew_ = true;
   announced_ = 0;
-  at_once_ = 1;  // pages of a list that moves are better read one after the other
+  at_once_ = 1;  // while the list changes, read one page at a time
   return true;
 }
 
@@ -55,8 +55,8 @@ bool PagePlan::go_on() noexcept {
   anew_ = false;
   if (border_ > 0) {
     mended_ = std::exchange(border_, 0);
-    if (mended_ <= last_) return true;  // and now it
-    next_ = mended_;                    // the list has shrunk to before it: this was the end
+    if (mended_ <= last_) return true;  // continue with that page
+    next_ = mended_;                    // the list now ends before that page: this was the last one
   }
   if (next_ >= last_) return false;
   ++next_;

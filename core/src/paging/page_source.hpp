@@ -1,4 +1,4 @@
-// Where the pages of a list come from, as its flow sees it. Internal.
+// Where a flow gets the pages of a list from. Internal.
 #pragma once
 
 #include <memory>
@@ -8,21 +8,21 @@
 
 namespace billcore::detail {
 
-/// Documents with the array `data` and the object `pagination`. There is one for calls that wait, which never says "not yet",
-/// and one for an event loop.
+/// Supplies documents with the array `data` and the object `pagination`. One implementation blocks and never returns
+/// null; another is for event loops.
 class PageSource {
  public:
   PageSource() = default;
   virtual ~PageSource() = default;
   PageSource(const PageSource&) = delete;
   PageSource& operator=(const PageSource&) = delete;
-  /// The page that is wanted; null when it has been asked for and has not come yet. Throws what came in its place.
+  /// The wanted page; null while it is in flight. Throws if it failed.
   [[nodiscard]] virtual std::shared_ptr<const Document> fetch(const Wanted& wanted) = 0;
-  /// These pages will be wanted; does not wait.
+  /// Prefetches these pages; does not wait.
   virtual void ahead(const Wanted& wanted) = 0;
-  /// The consumer comes by: moves on what is on its way, without waiting. Called for every item.
+  /// Called for each item: advances pages in flight; never blocks.
   virtual void tend() noexcept = 0;
-  /// Nothing is wanted any more, for now.
+  /// No pages are wanted, for now.
   virtual void stop() noexcept = 0;
 };
 

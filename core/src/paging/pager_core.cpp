@@ -19,7 +19,7 @@ std::optional<std::int64_t> optional_number(const Node* pagination, std::string_
   return number;
 }
 
-// What an item is recognised by: 7 and "7" differ. 0 for an item without an id, which is always yielded.
+// Identifies an item; 7 and "7" differ. 0 for an item without an id, which is always yielded.
 std::uint64_t id_hash(const Node* item) {
   const Node* id = member(item, "id");
   if (id == nullptr) return 0;
@@ -61,13 +61,13 @@ PagerCore::PagerCore(const PagerOptions& options)
 
 void PagerCore::resume(std::string_view text) {
   const auto state = read_state(text);
-  if (!state) throw Error(ErrorCode::invalid_argument, "resume is not the state of a pager: pass it as it was given");
+  if (!state) throw Error(ErrorCode::invalid_argument, "resume is not a valid pager state: pass it unchanged");
   if (state->list != list_) {
     throw Error(ErrorCode::invalid_argument, "resume is the state of another list: pass the same arguments with it");
   }
   if (strict_) {
     throw Error(ErrorCode::invalid_argument,
-                "resume and strict do not go together: a second reading needs the whole first");
+                "resume and strict cannot be combined: the second reading needs all of the first");
   }
   plan_.resume_at(state->page);
   fetched_ = state->fetched;
@@ -82,7 +82,8 @@ std::string PagerCore::state() const {
   out.fetched = fetched_;
   out.total = drift_.total();
   if (second_ && fetched_ > first_reading_.fetched) {
-    // Nobody goes on with a second reading, since it goes by the whole of the first: it stays behind that one.
+    // A second reading cannot be resumed, since it needs all ids of the first: the state points after the first
+    // reading.
     const bool whole = plan_.has_ended() && !buffered();
     out.page = first_reading_.pages;
     out.seen = -1;
@@ -107,8 +108,8 @@ std::string PagerCore::state() const {
   return write_state(out);
 }
 
-// first() is to cost one request: others are made when a second item is asked for. A second reading goes from page to page,
-// since then nothing can move past it unseen.
+// first() must cost only one request, so prefetching starts with the second item. A second reading goes page by page,
+// so that no record can move past it unnoticed.
 bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 0 && !second_; }
 
 std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
@@ -118,16 +119,16 @@ std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may
 void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   const bool rereading = plan_.is_rereading();
   if (!rereading) drift_.compare(ids, !second_ || plan_.due() > first_reading_.pages);
-  // Only a page that is taken is remembered: after an error the same page is asked for again.
+  // Record only a page that is taken: after an error the same page is requested again.
   const bool of_new_page = plan_.take(cursor_.number());
   drift_.begin_page(second_ || of_new_page);
   page_size_ = std::max(page_size_, ids.size());
   const Node* item = first(data);
   for (const auto id : ids) {
     const Node* here = std::exchange(item, next(item));
-    const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // what has an id is an object
+    const bool is_object = id != 0 || kind(here) == Value::Kind::object;  // an item with an id is an object
     if (!is_object) drift_.notice("undecodable_item");
-    // What has no id cannot be told from what was read before: it is yielded by the first reading of its page.
+    // An item without an id cannot be recognised later: it is yielded only by the first reading of its page.
     const auto unknown = rereading || second_ ? RecentIds::Seen::before : RecentIds::Seen::never;
     const auto seen = id == 0 ? unknown : drift_.see(id);
     const bool is_new = seen == RecentIds::Seen::never;
@@ -140,8 +141,8 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   }
 }
 
-// Before a page changes anything: nothing that is remembered of it allocates. A page of which a part is remembered would look
-// like a list that moved when it is asked for again.
+// Allocates before a page changes any state. If recording failed halfway, the page would look like a changed list when
+// it is requested again.
 void PagerCore::reserve(const Ids& ids, PageData& page) {
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
@@ -157,11 +158,11 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto total = optional_number(page.pagination.value().node(), "total");
   const auto number = plan_.due();
 
-  // The page before said that this one exists.
+  // The previous page said that this one exists.
   const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
   if (current != number && !shrunk) {
     throw Error(ErrorCode::pagination,
-                "page " + std::to_string(current) + " came instead: the service does not honour `page`");
+                "received page " + std::to_string(current) + " instead: the service does not honour `page`");
   }
   if (size(data) == 0 && number < last) {
     throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
@@ -214,7 +215,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   if (!first_ && cursor_.left() > 0) first_.emplace(cursor_.page().document, cursor_.page().items.front());
 }
 
-// What an error says of the page that was not taken: the same as those of a page that did not come.
+// An error about a page that was refused, in the same form as for a page that did not arrive.
 Error PagerCore::about_page(std::int64_t number, const Document& document, const Error& error) const {
   auto detail = error.detail();
   detail.method = "GET";
@@ -225,7 +226,7 @@ Error PagerCore::about_page(std::int64_t number, const Document& document, const
     detail.request_id = info->request_id();
   }
   auto message = subject_of_page(path_, number, detail.attempts) + error.message();
-  // The answer is not as promised; missing_field is for a field that the caller reads.
+  // The answer is malformed; missing_field is only for fields that the caller reads.
   const auto code = error.code() == ErrorCode::missing_field ? ErrorCode::decode : error.code();
   return {code, std::move(message), std::move(detail)};
 }
@@ -238,7 +239,7 @@ std::optional<Value> PagerCore::take_item() {
   return cursor_.may_hold_other_than_objects() ? checked(std::move(item), cursor_.number()) : std::move(item);
 }
 
-// An item that is no object was found when its page came, and is an error when its turn comes.
+// An item that is not an object is detected when its page is read, and reported when it is taken.
 Value PagerCore::checked(Value item, std::int64_t number) const {
   if (item.is_object()) return item;
   throw about_page(number, *item.document(), wrong_kind(item, "an object"));
@@ -253,7 +254,7 @@ void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexc
 
 std::optional<PageData> PagerCore::rest_of_page() {
   if (!cursor_.has_page()) return std::nullopt;
-  // Told of once; then the page is given without it.
+  // Reported once; the next call returns the page without it.
   if (const auto odd = cursor_.drop_odd()) static_cast<void>(checked(*odd, cursor_.number()));
   return cursor_.rest();
 }

@@ -1,11 +1,12 @@
-// The rules of lists, apart from how a page is fetched: which page comes next, which of its items are new, and whether
-// something may have been missed. Internal.
+// The rules of lists, independent of how a page is fetched: which page is next, which of its items are new, and whether
+// records may have been missed. Internal.
 //
-// wanted() says which page to ask for, accept() takes it, and the take functions give what is at hand. The rules in one table:
-//   which page is asked for, and which ahead of its time        PagePlan
-//   is an item new, and has the list moved                      Drift, RecentIds
-//   what of a page has been handed out                          PageCursor
-//   where a later process goes on                               PagerState
+// wanted() names the page to request, accept() takes it, and the take functions return buffered items.
+// Responsibilities:
+//   which page to request, and which to prefetch    PagePlan
+//   is an item new, and has the list changed        Drift, RecentIds
+//   which items of a page have been taken            PageCursor
+//   where a later process resumes                   PagerState
 #pragma once
 
 #include <cstdint>
@@ -27,30 +28,31 @@ namespace billcore::detail {
 
 class PagerCore {
  public:
-  /// Error(invalid_argument) for a page below 1 and for a wrong state.
+  /// Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PagerCore(const PagerOptions& options);
 
-  /// Nothing behind the last page.
+  /// nullopt after the last page.
   [[nodiscard]] std::optional<Wanted> wanted() const noexcept;
-  /// What may be asked for before it is wanted.
+  /// Pages that may be prefetched.
   [[nodiscard]] std::optional<Wanted> ahead() const noexcept;
-  /// What was wanted, and what may be wanted soon, is being asked for.
+  /// Called when the wanted page is requested; announced() when pages are prefetched.
   void fetching() noexcept { plan_.fetching(); }
   void announced(const Wanted& pages) noexcept { plan_.announced(pages); }
   [[nodiscard]] bool has_announced() const noexcept { return plan_.has_announced(); }
   [[nodiscard]] bool has_page() const noexcept { return cursor_.has_page(); }
   [[nodiscard]] std::int64_t taken() const noexcept { return taken_; }
-  /// Takes the page that wanted() named. Error(pagination) when it cannot be; it is wanted again then.
+  /// Takes the page named by wanted(). Error(pagination) if it is refused; wanted() then names it again.
   void accept(const std::shared_ptr<const Document>& document);
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page();
   [[nodiscard]] PagerMark mark() const noexcept { return {fetched_, taken_, cursor_.position(), stopped_}; }
   void take_back(const PagerMark& before, const PagerMark& after) noexcept;
-  /// take_page() in two steps, for what can fail in between. Error(decode) for an item that is no object; it is left out then.
+  /// take_page() in two steps, for work in between that may fail. Error(decode) for an item that is not an object; the
+  /// next call leaves it out.
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
 
-  /// Nothing of a list that has none, or whose first page was not read.
+  /// nullopt if the list is empty or its first page has not been read.
   [[nodiscard]] std::optional<Value> known_first() const;
   [[nodiscard]] bool knows_first() const noexcept { return first_.has_value(); }
   [[nodiscard]] bool buffered() const noexcept { return cursor_.left() > 0; }
@@ -59,7 +61,7 @@ class PagerCore {
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
   [[nodiscard]] std::string state() const;
   [[nodiscard]] bool has_ended() const noexcept { return plan_.has_ended(); }
-  /// The rest is not wanted.
+  /// Marks the rest as not wanted.
   void stop() noexcept { stopped_ = true; }
 
  private:
@@ -72,7 +74,7 @@ class PagerCore {
   [[nodiscard]] Value checked(Value item, std::int64_t number) const;
   [[nodiscard]] Error about_page(std::int64_t number, const Document& document, const Error& error) const;
 
-  /// Of a strict one: how the first reading ended, for the state.
+  /// Of a strict list: how the first reading ended, for state().
   struct FirstReading {
     std::int64_t pages = 0;
     std::int64_t fetched = 0;
@@ -87,13 +89,13 @@ class PagerCore {
   PagePlan plan_;
   Drift drift_;
   PageCursor cursor_;
-  bool second_ = false;  // the second reading of a strict one
+  bool second_ = false;  // in the second reading of a strict list
   FirstReading first_reading_;
   bool stopped_ = false;
   std::int64_t fetched_ = 0;
-  std::int64_t taken_ = 0;  // items and pages that were handed out
+  std::int64_t taken_ = 0;  // items and pages handed out
   std::optional<Value> first_;
-  Ids yielded_;                // of the pages before, two pages full
+  Ids yielded_;                // ids of previous pages, up to twice the largest page
   std::size_t page_size_ = 0;  // the largest so far
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view version = "p2.";
 constexpr std::string_view version_without_count = "p1.";
 
-// In the order of their numbers in a state; append-only.
+// A state stores the index; append-only.
 constexpr std::array<std::string_view, 8> reasons{
     "", "total_changed", "overlap", "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item"};
 
@@ -57,7 +57,7 @@ std::optional<PagerState> read_state(std::string_view text) {
   const auto count = bytes.size() / 8;
   const auto hashed = (has_count ? std::string(version) : std::string()).append(bytes, 0, bytes.size() - 8);
   if (number_at(bytes, count - 1) != text_hash(hashed)) return std::nullopt;
-  // Base64 may say the same in several ways; a state has one text.
+  // Base64 may encode the same bytes in several ways; only one is a valid state.
   std::string same(its_version);
   encode_base64(bytes, base64url_digits, same);
   if (same != text) return std::nullopt;

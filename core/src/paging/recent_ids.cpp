@@ -31,7 +31,7 @@ std::uint64_t text_hash(std::string_view text) noexcept {
   return hash;
 }
 
-// Where the hash is, or would be.
+// Index of the hash, or of the free entry for it.
 std::size_t RecentIds::place(std::uint64_t hash) const noexcept {
   const auto mask = table_.size() - 1;
   auto at = static_cast<std::size_t>(hash) & mask;

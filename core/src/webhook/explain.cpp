@@ -1,4 +1,4 @@
-// webhooks::explain: tries what goes wrong in practice, and says what would have matched.
+// webhooks::explain: tries common mistakes and reports what would have matched.
 #include "webhook/explain.hpp"
 
 #include <new>
@@ -50,7 +50,7 @@ class Search {
         readings_(detail::read_secrets(secrets)),
         read_(views(readings_)) {}
 
-  /// The text, when something matches. One fault is tried before two.
+  /// The explanation if something matches, else nullopt. Single faults are tried before pairs.
   std::optional<std::string> run() {
     const auto as_given = [this](std::string_view body, const Faults& faults) { return try_given(body, faults); };
     const auto as_read = [this](std::string_view body, const Faults& faults) { return try_read(body, faults); };
@@ -101,9 +101,9 @@ class Search {
     faults.insert(faults.end(), body.begin(), body.end());
     if (secret != nullptr && key_size != secret_size) {
       faults.push_back("secret: that key has " + std::to_string(key_size) +
-                       " bytes, the service's have 32: only a verifier that allows any key length takes it");
+                       " bytes, the service's have 32: only a verifier that allows any key length accepts it");
     }
-    // One secret of another length is enough for a verifier to be refused.
+    // One secret of a wrong length is enough for a verifier to refuse them all.
     for (std::size_t i = 0; i < secrets_.size(); ++i) {
       if (secrets_[i].size() == secret_size || (secret != nullptr && i == index)) continue;
       faults.push_back(secret_of(i, secrets_.size()) + ": " + detail::describe_secret(secrets_[i]));
@@ -111,13 +111,13 @@ class Search {
     const auto which = secret_of(index, secrets_.size());
     const auto size = counted(body_.size(), "byte");
     if (!faults.empty()) {
-      said_ = lines("Found: " + which + " gives this signature, but for " + counted(faults.size(), "fault") +
+      said_ = lines("Found: " + which + " gives this signature after correcting " + counted(faults.size(), "fault") +
                         " (body of " + size + ").",
                     faults);
       return;
     }
     faults.emplace_back(
-        "the fault lies elsewhere: the receiver had another body, header or secret than these, or refused the event "
+        "the fault lies elsewhere: the receiver had a body, header or secret other than these, or refused the event "
         "for "
         "its size (max_body) or its age (freshness)");
     if (body_.size() > default_max_body) faults.emplace_back("body: it is over 1 MiB, the default max_body");
@@ -135,7 +135,7 @@ class Search {
   std::optional<std::string> said_;
 };
 
-/// What is suspicious about body and secrets by themselves.
+/// Suspicious properties of the body and the secrets by themselves.
 Faults suspicions(std::string_view body, std::span<const std::string_view> secrets) {
   Faults out = detail::describe_body(body);
   for (std::size_t i = 0; i < secrets.size(); ++i) {

@@ -1,4 +1,4 @@
-// What a body may have been before something changed it.
+// Reconstructs what a body may have been before something changed it.
 #include <algorithm>
 
 #include "base/encoding.hpp"
@@ -26,7 +26,7 @@ std::string replace(std::string_view text, std::string_view what, std::string_vi
   return out;
 }
 
-/// The text of a JSON string; nothing for other JSON, and for none.
+/// The text of a JSON string; nullopt for anything else.
 std::optional<std::string> string_of(std::string json) {
   try {
     const auto document = Document::parse(SharedText::own(std::move(json)));
@@ -36,7 +36,7 @@ std::optional<std::string> string_of(std::string json) {
   return std::nullopt;
 }
 
-/// The member `body` of a JSON object, when it is a text: events of AWS Lambda have the request's body there.
+/// The member `body` of a JSON object, if it is a string: AWS Lambda events hold the request's body there.
 std::optional<std::string> body_member(std::string_view json) {
   if (json.find("\"body\"") == std::string_view::npos) return std::nullopt;
   try {
@@ -67,7 +67,7 @@ class BodyReader {
     return visit_(body, faults);
   }
 
-  // What one change explains.
+  // Bodies that a single change would explain.
   bool changes(std::string_view body, const Faults& before) {
     const auto changed = [&](std::string_view text, const char* what) {
       return text != body && show(text, before, what);
@@ -75,7 +75,7 @@ class BodyReader {
     if (body.starts_with(byte_order_mark)) {
       if (changed(body.substr(3), "a byte order mark was put in front of it; pass the bytes as received")) return true;
     } else if (changed(std::string(byte_order_mark) + std::string(body),
-                       "a byte order mark was taken off its front; pass the bytes as received")) {
+                       "its byte order mark was removed; pass the bytes as received")) {
       return true;
     }
     const bool crlf = body.find("\r\n") != std::string_view::npos;
@@ -92,8 +92,8 @@ class BodyReader {
 
   template <typename Changed>
   static bool ends(std::string_view body, const Changed& changed) {
-    constexpr const char* added = "a line end was added to its end; pass the bytes as received";
-    constexpr const char* removed = "the line end at its end was taken off; pass the bytes as received";
+    constexpr const char* added = "a line end was added at its end; pass the bytes as received";
+    constexpr const char* removed = "its final line end was removed; pass the bytes as received";
     if (body.ends_with('\n') && changed(body.substr(0, body.size() - 1), added)) return true;
     if (body.ends_with("\r\n") && changed(body.substr(0, body.size() - 2), added)) return true;
     if (changed(std::string(body) + '\n', removed) || changed(std::string(body) + "\r\n", removed)) return true;
@@ -102,7 +102,7 @@ class BodyReader {
     return changed(trim(body), "white space was put around it; pass the bytes as received");
   }
 
-  // The same JSON, written as somebody else would.
+  // The same JSON as other writers would format it.
   bool styles(std::string_view body, const Faults& before) {
     std::string problem;
     if (body.size() > large_body) return false;
@@ -119,7 +119,7 @@ class BodyReader {
     return false;
   }
 
-  // What the body was wrapped in.
+  // Bodies found by removing one layer of encoding or wrapping.
   template <typename Visit>
   bool layers(const Visit& visit) {
     const auto peeled = [&](const std::optional<std::string>& inner, const char* what) {
@@ -157,7 +157,7 @@ class BodyReader {
     const auto mark = text.find('=');
     const auto value = mark != std::string_view::npos && text.find_first_of("%{") > mark ? text.substr(mark + 1) : text;
     for (const bool plus : {true, false}) {
-      // A form parser that takes the JSON for a name leaves a "=" behind it.
+      // A form parser that takes the JSON for a field name leaves a "=" after it.
       for (const auto part : {value, value.substr(0, value.size() - (value.ends_with('=') ? 1 : 0))}) {
         if (std::string inner; decode_percent(part, plus, inner) && peeled(inner, form)) return true;
       }
@@ -182,8 +182,7 @@ Faults describe_body(std::string_view body) {
   }
   if (body.size() > large_body) {
     out.emplace_back(
-        "body: it is over 1 MiB, so a verifier with the default max_body refuses it; other writings of it were not "
-        "tried");
+        "body: it is over 1 MiB, so a verifier with the default max_body refuses it; other JSON styles were not tried");
     return out;
   }
   if (body.starts_with("\x1F\x8B") || body.starts_with("\x28\xB5\x2F\xFD")) {
@@ -193,11 +192,11 @@ Faults describe_body(std::string_view body) {
     out.emplace_back("body: it is not valid UTF-8, which the service sends; was it converted to another encoding?");
   } else if (body.find("\xEF\xBF\xBD") != std::string_view::npos) {
     out.emplace_back(
-        "body: it holds U+FFFD, which a text decoder puts where bytes were invalid; read it as bytes, not as text");
+        "body: it contains U+FFFD, which a text decoder substitutes for invalid bytes; read it as bytes, not as text");
   }
   const auto compact = compact_json(body, problem);
   if (!compact) {
-    out.emplace_back("body: it does not parse as JSON; was it cut, or changed on its way?");
+    out.emplace_back("body: it does not parse as JSON; was it truncated, or changed in transit?");
   } else if (restyle_json(*compact, service_style, 4 * large_body) != body) {
     out.emplace_back(
         "body: it is not written as the service writes JSON; if it was parsed and written again, the order of members "

@@ -1,4 +1,4 @@
-// Readings of a signature header and of a secret.
+// Alternative readings of a signature header and of a secret.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,7 +10,7 @@
 namespace billcore::detail {
 namespace {
 
-// Whatever is longer is no signature and no secret; it is described, not repaired.
+// Anything longer is neither a signature nor a secret; it is described but not repaired.
 constexpr std::size_t longest = 4096;
 
 bool is_hex(std::string_view text) noexcept {
@@ -27,8 +27,8 @@ bool is_name(std::string_view text) noexcept {
   });
 }
 
-// White space, line ends (also written as "\n"), NULs, and what a browser's copy brings along: no-break spaces, zero-width
-// spaces, byte order marks.
+// White space, line ends (also written as "\n"), NULs, and characters copied from a browser: no-break spaces,
+// zero-width spaces, byte order marks.
 std::string_view strip_blanks(std::string_view text) noexcept {
   constexpr std::array<std::string_view, 12> blanks{
       " ", "\t", "\r", "\n", "\v", "\f", {"\0", 1}, "\\n", "\\r", "\xC2\xA0", "\xE2\x80\x8B", "\xEF\xBB\xBF"};
@@ -57,7 +57,7 @@ std::string_view strip_quotes(std::string_view text) noexcept {
   return quoted ? inner.substr(1, inner.size() - 2) : text;
 }
 
-/// Takes blanks and quotes off, in any order, and says so.
+/// Removes blanks and quotes, in any order, and records that as faults.
 std::string_view clean(std::string_view text, const char* where, Faults& faults) {
   bool blanks = false;
   bool quotes = false;
@@ -92,13 +92,12 @@ std::optional<SignatureReading> read_one(std::string_view piece, Faults faults) 
   auto text = clean(piece, "signature", faults);
   const auto joined = without_separators(text);
   if (is_hex(joined)) {
-    faults.emplace_back("signature: there are separators between its bytes; take them out");
+    faults.emplace_back("signature: there are separators between its bytes; remove them");
     text = joined;
   } else if (const auto mark = text.find_first_of("=:x"); mark != std::string_view::npos && text.size() - mark > 40) {
     const bool scheme = text[mark] != 'x' && is_name(text.substr(0, mark));
     if (scheme || text.starts_with("0x")) {
-      faults.emplace_back(
-          "signature: something stands in front of it (such as \"sha256=\"); the service sends the bare digits");
+      faults.emplace_back("signature: it has a prefix (such as \"sha256=\"); the service sends the bare digits");
       text = clean(text.substr(mark + 1), "signature", faults);
     }
   }
@@ -107,7 +106,7 @@ std::optional<SignatureReading> read_one(std::string_view piece, Faults faults) 
   std::string bytes;
   if (decode_hex_text(text, bytes) && bytes.size() == digest_size) {
     out.faults.emplace_back(
-        "signature: its hex digits are in upper case; the service sends lower case, pass the header as it came");
+        "signature: its hex digits are in upper case; the service sends lower case, pass the header as received");
   } else {
     bytes.clear();
     if (!decode_base64(text, bytes) || bytes.size() != digest_size) return std::nullopt;
@@ -142,13 +141,13 @@ std::string describe_signature(std::string_view header) {
   const std::string size = std::to_string(text.size());
   if (text.empty()) return begin + "the header is empty; does a proxy or the framework clear it?";
   if (!is_ascii(text))
-    return begin + "it holds characters that no signature has (non-ASCII, NUL or control characters)";
+    return begin + "it contains characters that no signature has (non-ASCII, NUL or control characters)";
   if (!is_hex(text))
     return begin + "it has " + size + " characters and is neither 64 hex digits nor base64 of 32 bytes";
   if (text.size() == 40) return begin + "it has 40 hex digits, as SHA-1 gives; the service uses HMAC-SHA256";
   if (text.size() == 96) return begin + "it has 96 hex digits, as SHA-384 gives; the service uses HMAC-SHA256";
   if (text.size() == 128) return begin + "it has 128 hex digits, as SHA-512 gives; the service uses HMAC-SHA256";
-  return begin + "it has " + size + " hex digits, not 64: was it cut or joined?";
+  return begin + "it has " + size + " hex digits, not 64: was it truncated, or joined with another?";
 }
 
 // ---- secrets
@@ -170,7 +169,7 @@ class SecretReader {
     split(cleaned);
     const auto mark = cleaned.find('=');
     if (mark != std::string_view::npos && is_name(cleaned.substr(0, mark))) {
-      auto named = with(faults, "its name stands in front of it (NAME=); pass what is behind the \"=\"");
+      auto named = with(faults, "its name precedes it (NAME=); pass what follows the \"=\"");
       const auto value = clean(cleaned.substr(mark + 1), "secret", named);
       add(value, named);
       read(value, named);
@@ -198,14 +197,14 @@ class SecretReader {
     constexpr std::string_view prefix = "whsec_";
     if (text.starts_with(prefix)) {
       const auto rest = text.substr(prefix.size());
-      add(rest, with(faults, "the key is what stands behind \"whsec_\""));
+      add(rest, with(faults, "the key is what follows \"whsec_\""));
       if (SecretText key; decode_base64(rest, key)) {
         add(std::move(key), with(faults, "\"whsec_\" and base64 stand for the key; pass the bytes they stand for"));
       }
     } else {
       SecretText key(prefix.begin(), prefix.end());
       key.insert(key.end(), text.begin(), text.end());
-      add(std::move(key), with(faults, "\"whsec_\" is part of it and was taken off"));
+      add(std::move(key), with(faults, "\"whsec_\" is part of it and was removed"));
     }
     if (SecretText key; decode_hex_text(text, key)) {
       add(std::move(key), with(faults, "it is the hex text of the key; pass the bytes it stands for"));
@@ -240,7 +239,7 @@ class SecretReader {
   void split(std::string_view text) {
     constexpr std::string_view separators = ",; \t\r\n";
     if (text.find_first_of(separators) == std::string_view::npos) return;
-    const auto faults = with({}, "several stand in one text; pass each as a secret of its own");
+    const auto faults = with({}, "several are joined in one text; pass each separately");
     for (auto rest = text; !rest.empty();) {
       const auto end = std::min(rest.find_first_of(separators), rest.size());
       add(strip_quotes(rest.substr(0, end)), faults);
@@ -258,7 +257,7 @@ class SecretReader {
 
   std::size_t index_;
   std::string_view given_;
-  std::size_t first_;  // this secret's readings begin here
+  std::size_t first_;  // index of this secret's first reading
   std::vector<SecretReading>& out_;
 };
 
@@ -290,12 +289,12 @@ std::string describe_secret(std::string_view secret) {
   for (const auto& kind : kinds) {
     if (text.starts_with(kind.prefix)) looks = kind.what;
   }
-  if (secret.empty()) return "it is empty: is the variable or the file it comes from there? Anybody could sign with it";
+  if (secret.empty()) return "it is empty: does the variable or file with it exist? Anybody could sign with it";
   std::string out;
   const auto say = [&out](const std::string& words) { out += (out.empty() ? "" : "; ") + words; };
   if (secret.size() != secret_size) {
     say("it has " + std::to_string(secret.size()) +
-        " bytes, the service's have 32 (only a verifier that allows any key length takes it)");
+        " bytes, the service's have 32 (only a verifier that allows any key length accepts it)");
   }
   if (text != secret) say("something (white space, NUL, quotes) is around it");
   if (looks != nullptr) say(std::string("it looks like ") + looks);

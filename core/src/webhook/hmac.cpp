@@ -1,4 +1,4 @@
-// The one file that knows OpenSSL.
+// The only file that uses OpenSSL.
 #include "webhook/hmac.hpp"
 
 #include <openssl/core_dispatch.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t block_size = 64;
 
-// Bytes that are overwritten when they go.
+// Bytes that are overwritten on destruction.
 template <std::size_t size>
 struct Secret : std::array<std::uint8_t, size> {
   Secret() : std::array<std::uint8_t, size>{} {}
@@ -30,8 +30,8 @@ struct Secret : std::array<std::uint8_t, size> {
   throw Error(ErrorCode::internal, "libcrypto offers no SHA-256: check the OpenSSL installation");
 }
 
-// SHA-256 of the provider that libcrypto chose, called directly (provider-digest(7)). The EVP functions wrap these same
-// ones; with them a MAC over 900 bytes takes 5 % longer, for each copy of a context resets, checks and counts.
+// SHA-256 of the provider that libcrypto chose, called directly (provider-digest(7)). The EVP functions wrap the same
+// calls; with them a MAC over 900 bytes takes 5 % longer, because each copy of a context resets, checks and counts.
 class Sha256 {
  public:
   Sha256() {
@@ -53,7 +53,7 @@ class Sha256 {
     context_ = OSSL_PROVIDER_get0_provider_ctx(provider);
   }
 
-  // A new state, or null when memory runs out.
+  // A new state; null if memory runs out.
   [[nodiscard]] HashStatePointer make() const noexcept {
     HashStatePointer state(static_cast<HashState*>(make_(context_)));
     if (state != nullptr && init_(state.get(), nullptr) != 1) state.reset();
@@ -72,7 +72,7 @@ class Sha256 {
   void free(HashState* state) const noexcept { free_(state); }  // overwrites it first
 
  private:
-  // `names` is one algorithm under all its names, with colons between them.
+  // `names` holds all names of one algorithm, separated by colons.
   static bool is_sha256(std::string_view names) noexcept {
     while (!names.empty()) {
       const auto end = std::min(names.find(':'), names.size());
@@ -119,13 +119,13 @@ class Sha256 {
   OSSL_FUNC_digest_freectx_fn* free_ = nullptr;
 };
 
-// Looked up once, which costs more than hashing a small body. The only state the library keeps.
+// Looked up once, since that costs more than hashing a small body. The library's only global state.
 const Sha256& sha256() {
   static const Sha256 found;
   return found;
 }
 
-// The hash state behind one block: the key, padded with zeros and changed by `pad`.
+// The hash state after one block: the key, padded with zeros and XORed with `pad`.
 HashStatePointer prepare(const Secret<block_size>& key, std::uint8_t pad) {
   Secret<block_size> padded;
   std::transform(key.begin(), key.end(), padded.begin(),
@@ -135,17 +135,17 @@ HashStatePointer prepare(const Secret<block_size>& key, std::uint8_t pad) {
   return state;
 }
 
-// 0 when they are equal. libcrypto compares 16 bytes at once, and any other number one by one.
+// 0 if equal. Compares two halves, since libcrypto compares 16 bytes at once and any other number one by one.
 int difference(const Digest& a, const Digest& b) noexcept {
   constexpr std::size_t half = digest_size / 2;
   return CRYPTO_memcmp(a.data(), b.data(), half) | CRYPTO_memcmp(a.data() + half, b.data() + half, half);
 }
 
-// `index` when the digests are equal, else `otherwise`, without a branch.
+// Returns `index` if the digests are equal, else `otherwise`, without a branch.
 std::size_t if_equal(const Digest& a, const Digest& b, std::size_t index, std::size_t otherwise) noexcept {
   std::size_t keep = std::size_t{0} - ((static_cast<std::size_t>(difference(a, b)) + 255U) >> 8U);
 #if defined(__GNUC__)
-  __asm__("" : "+r"(keep));  // else a compiler may see that this is a condition, and branch
+  __asm__("" : "+r"(keep));  // otherwise a compiler may recognise a condition and branch
 #endif
   return (otherwise & keep) | (index & ~keep);
 }
@@ -176,7 +176,7 @@ HmacKeys::HmacKeys(std::span<const std::string_view> secrets) {
 bool HmacKeys::finish(const Key& key, HashStatePointer inner, Digest& out) noexcept {
   const auto& sha = sha256();
   if (!sha.final(inner, out.data())) return false;
-  inner.reset();  // the copy takes its memory, which is at hand
+  inner.reset();  // so that the copy below can reuse its memory
   const auto outer = sha.copy(key.outer);
   return outer != nullptr && sha.update(outer, out.data(), out.size()) && sha.final(outer, out.data());
 }
@@ -194,8 +194,8 @@ bool HmacKeys::digest(std::size_t index, std::string_view message, Digest& out) 
 std::size_t HmacKeys::match(std::string_view message, const Digest& claimed) const noexcept {
   std::size_t found = size();
   bool failed = false;
-  for (std::size_t i = size(); i-- > 0;) {  // backwards, so that the first match is the one that stays
-    Secret<digest_size> computed;           // the right signature, also when the claimed one is not
+  for (std::size_t i = size(); i-- > 0;) {  // backwards, so that the first match wins
+    Secret<digest_size> computed;           // the valid signature, even if the claimed one is wrong
     if (hash(keys_[i], message, computed)) {
       found = if_equal(computed, claimed, i, found);
     } else {
@@ -238,7 +238,7 @@ bool equal_digests(const Digest& a, const Digest& b) noexcept { return differenc
 
 bool decode_hex(std::string_view hex, Digest& out) noexcept {
   if (hex.size() != 2 * out.size()) return false;
-  // No branch and no table, so that a compiler does many characters at once.
+  // No branches and no tables, so that the compiler can vectorise the loop.
   std::array<std::uint8_t, 2 * digest_size> values;
   std::uint8_t good = 0xFF;
   for (std::size_t i = 0; i < values.size(); ++i) {

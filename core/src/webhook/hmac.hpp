@@ -17,14 +17,14 @@ namespace billcore::detail {
 inline constexpr std::size_t digest_size = 32;
 using Digest = std::array<std::uint8_t, digest_size>;
 
-/// A hash state of libcrypto, under a name that shows none of its types. Its memory is overwritten when it goes.
+/// A hash state of libcrypto, without exposing libcrypto's types. Its memory is overwritten when it is freed.
 struct HashState;
 struct FreeHashState {
   void operator()(HashState* state) const noexcept;
 };
 using HashStatePointer = std::unique_ptr<HashState, FreeHashState>;
 
-/// Keys whose inner and outer hash states have been computed. Immutable, may be shared between threads.
+/// Keys with precomputed inner and outer hash states. Immutable; may be shared between threads.
 class HmacKeys {
  public:
   /// Throws std::bad_alloc, or Error(internal) when libcrypto has no SHA-256.
@@ -32,13 +32,13 @@ class HmacKeys {
 
   [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
 
-  /// The MAC of a message by one key. False only when memory runs out.
+  /// The MAC of a message by one key. False only if memory runs out.
   [[nodiscard]] bool digest(std::size_t index, std::string_view message, Digest& out) const noexcept;
 
-  /// More than any size().
+  /// Larger than any size().
   static constexpr std::size_t no_memory = SIZE_MAX;
-  /// The first key that gives this MAC, or size(); no_memory when memory did not suffice for all keys and no other one gives
-  /// it. All keys are tried, and nothing on the way, neither a branch nor an address, depends on a secret.
+  /// Index of the first key that gives this MAC, or size(); no_memory if memory ran out for some keys and no other key
+  /// matches. Tries all keys, and no branch or address depends on a secret.
   [[nodiscard]] std::size_t match(std::string_view message, const Digest& claimed) const noexcept;
 
  private:
@@ -48,13 +48,13 @@ class HmacKeys {
     HashStatePointer outer;
   };
   [[nodiscard]] static bool hash(const Key& key, std::string_view message, Digest& out) noexcept;
-  // The MAC of a message that `inner` has hashed.
+  // The MAC of a message that is already hashed into `inner`.
   [[nodiscard]] static bool finish(const Key& key, HashStatePointer inner, Digest& out) noexcept;
 
   std::vector<Key> keys_;
 };
 
-/// The MACs of one message that comes in pieces, by all keys at once. Threads: one at a time.
+/// Computes the MACs of one message in pieces, by all keys at once. Threads: one at a time.
 class HmacStream {
  public:
   /// `keys` must outlive this. Throws std::bad_alloc.
@@ -62,7 +62,7 @@ class HmacStream {
 
   /// Throws std::bad_alloc.
   void update(std::string_view piece);
-  /// As HmacKeys::match(); ends the stream.
+  /// Like HmacKeys::match(); ends the stream.
   [[nodiscard]] std::size_t match(const Digest& claimed) noexcept;
 
  private:
@@ -70,10 +70,10 @@ class HmacStream {
   std::vector<HashStatePointer> states_;
 };
 
-/// Compares in constant time.
+/// Constant-time comparison.
 [[nodiscard]] bool equal_digests(const Digest& a, const Digest& b) noexcept;
 
-/// Strictly 64 lowercase hex digits: what the service sends. Anything looser would accept what it never sends.
+/// Accepts exactly 64 lowercase hex digits, the only form that the service sends.
 [[nodiscard]] bool decode_hex(std::string_view hex, Digest& out) noexcept;
 [[nodiscard]] std::string encode_hex(const Digest& digest);
 

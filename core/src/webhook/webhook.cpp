@@ -31,8 +31,8 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return detail::lower(x) == detail::lower(y); });
 }
 
-// Adds a header's value to what was found of it before. Servers join the values of a repeated header with a comma, so parts
-// that are equal, in one value or in several, are one value. Parts that differ stay joined, which no signature is.
+// Adds a header's value to those found before. Servers join the values of a repeated header with commas, so equal
+// parts, in one value or in several, count as one value. Different parts stay joined, which is never a valid signature.
 void add_value(std::optional<std::string>& found, std::string_view value) {
   constexpr std::string_view blanks = " \t";
   const bool joined = value.find(',') != std::string_view::npos;
@@ -64,7 +64,7 @@ std::string of_unknown_age(const Error& error) { return error.message() + ", so 
 
 std::string in_seconds(std::uint64_t micros) { return std::to_string(micros / 1'000'000U) + " s"; }
 
-// For every reason but stale, whose text depends on the event.
+// For every reason except stale, whose text depends on the event.
 [[noreturn]] void throw_signature_error(SignatureReason reason, std::size_t size, const VerifierOptions& options) {
   switch (reason) {
     case SignatureReason::body_too_large:
@@ -87,7 +87,7 @@ struct Verifier::Keys {
   Keys(std::span<const std::string_view> secrets, VerifierOptions given)
       : keys(secrets), matches(secrets.size()), options(std::move(given)) {}
 
-  // The check but for the clock's part in it. `match` gives the key for a claimed digest.
+  // The check without freshness. `match` returns the index of the key that gives a claimed digest.
   template <typename Match>
   SignatureReason check(std::size_t size, std::optional<std::string_view> signature, std::size_t& index,
                         Match&& match) const noexcept {
@@ -106,8 +106,8 @@ struct Verifier::Keys {
                  [&](const detail::Digest& claimed) { return keys.match(body, claimed); });
   }
 
-  // With freshness only: why a signed event, read already or not, is not fresh enough; nothing when it is. Throws what
-  // the clock throws.
+  // Only with freshness: why a signed event, parsed or not, is stale; nullopt if it is fresh. Throws what the clock
+  // throws.
   [[nodiscard]] std::optional<std::string> why_stale(const Event& event) const;
   [[nodiscard]] std::optional<std::string> why_stale(const Verified& body) const;
   template <typename Signed>
@@ -134,7 +134,7 @@ std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
   const auto instant =
       options.clock ? options.clock() : std::chrono::floor<microseconds>(std::chrono::system_clock::now());
   const std::int64_t now = instant.time_since_epoch().count();
-  // Unsigned, since two times may be further apart than a signed number says.
+  // Unsigned, since the difference may exceed a signed number.
   const auto distance = now > created ? static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(created)
                                       : static_cast<std::uint64_t>(created) - static_cast<std::uint64_t>(now);
   const auto limit = static_cast<std::uint64_t>(options.freshness->count());
@@ -166,7 +166,7 @@ Verifier::Verifier(std::span<const std::string_view> secrets, VerifierOptions op
 Verifier Verifier::allowing_any_key_length(std::span<const std::string_view> secrets, VerifierOptions options) {
   if (secrets.empty()) throw Error(ErrorCode::config, "no signing secret was given: pass at least one");
   if (!detail::is_token(options.header)) {
-    throw Error(ErrorCode::config, "the name of the signature header is empty or has characters no name may have");
+    throw Error(ErrorCode::config, "the name of the signature header is empty or contains invalid characters");
   }
   if (options.freshness && *options.freshness <= std::chrono::microseconds::zero()) {
     throw Error(ErrorCode::config, "freshness must be more than 0 seconds; leave it out to accept events of any age");
@@ -190,7 +190,7 @@ SignatureReason Verifier::check(std::string_view body, std::optional<std::string
   return reason;
 }
 
-// The signature alone, whatever the time.
+// Checks the signature only, not the age.
 Verified Verifier::verify_signature(std::string_view body, std::optional<std::string_view> signature) const {
   std::size_t index = 0;
   const auto reason = keys_->check(body, signature, index);
@@ -259,7 +259,7 @@ VerifyStream::~VerifyStream() = default;
 VerifyStream Verifier::stream() const {
   if (keys_->options.freshness) {
     throw Error(ErrorCode::config,
-                "a stream cannot judge freshness, which is read from the whole body: use a Verifier without");
+                "a stream cannot check freshness, which needs the whole body: use a Verifier without freshness");
   }
   return VerifyStream(std::make_unique<VerifyStream::Impl>(keys_));
 }

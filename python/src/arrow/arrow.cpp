@@ -34,7 +34,7 @@ ColumnsPtr columns_of(const List& list, py::handle fields) {
   ArrowFields names;
   if (given(fields)) {
     if (PyUnicode_Check(fields.ptr()) || !py::isinstance<py::iterable>(fields)) {
-      refuse("fields must be names in a list, or None for all, not " + type_name(fields));
+      refuse("fields must be a list of names, or None for all, not " + type_name(fields));
     }
     names.emplace();
     for (const auto name : fields) names->emplace_back(utf8(name, "a name in fields"));
@@ -74,7 +74,7 @@ int raise_kept(void* exception) noexcept {
   return -1;
 }
 
-// A signal handler has raised while a reader that is not Python waited: the exception goes on as soon as Python runs again.
+// A signal handler raised while a reader outside Python waited: raise its exception as soon as Python code runs again.
 void raise_soon() {
   const Gil gil;
   if (PyErr_Occurred() == nullptr) return PyErr_SetInterrupt();
@@ -85,7 +85,7 @@ void raise_soon() {
   PyErr_SetInterrupt();
 }
 
-/// What the capsules of one ArrowStream share: the right to read, which goes to the first of them that does.
+/// State shared by the capsules of one ArrowStream. The first of them to read gets the exclusive right to do so.
 struct Reading {
   Reading(ListPtr from, ColumnsPtr what) : list(std::move(from)), columns(std::move(what)) {}
 
@@ -107,20 +107,21 @@ int let_go(void* kept) noexcept {
   return 0;
 }
 
-/// The stream's reader calls it from whatever thread, with the GIL or without.
+/// The stream's reader calls this on any thread, with or without the GIL.
 class ListBatches final : public detail::BatchSource {
  public:
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
-  // Whoever releases the stream may hold a lock that a thread with the GIL waits for: the GIL is not waited for here.
+  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for, so never wait for the GIL
+  // here.
   ~ListBatches() override {
     const bool held = has_gil();
     const bool gone = !held && is_finalizing();
     if (begun_ && !gone) reading_->list->stop();
     if (held) return;
-    std::unique_ptr<ReadingPtr> kept(new (std::nothrow) ReadingPtr(std::move(reading_)));  // Python objects hang on it
+    std::unique_ptr<ReadingPtr> kept(new (std::nothrow) ReadingPtr(std::move(reading_)));  // it owns Python objects
     if (gone || kept == nullptr || Py_AddPendingCall(&let_go, kept.get()) == 0) {
       static_cast<void>(kept.release());
-      return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): let_go() has it, or nobody on purpose
+      return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): let_go() frees it, or it leaks on purpose
     }
     const Gil gil;
     kept.reset();
@@ -148,7 +149,7 @@ class ListBatches final : public detail::BatchSource {
  private:
   std::optional<detail::Batch> read() {
     if (!begun_ && reading_->begun.exchange(true)) {
-      refuse("an ArrowStream is read once: to_arrow() gives another one for what is left of the list");
+      refuse("an ArrowStream can be read once only: to_arrow() returns another one for the rest of the list");
     }
     begun_ = true;
     const Use list(reading_->list);
@@ -159,8 +160,8 @@ class ListBatches final : public detail::BatchSource {
     }
     const auto before = internal::mark(flow);
     auto batch = detail::take_batch(flow, reading_->columns);
-    // A signal that Python hears only after the reader has returned would cost this batch. Other threads than that of the
-    // signals must not wait for the GIL: its holder may wait for the reader.
+    // If Python notices a signal only after the reader has returned, this batch is lost. Only the thread that handles
+    // signals checks: on others, the GIL's holder may be waiting for the reader.
     if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;
@@ -181,7 +182,7 @@ struct ArrowStream {
 
 py::object open_stream(const ArrowStream& self) {
   if (self.reading->begun) {
-    refuse("an ArrowStream is read once: to_arrow() gives another one for what is left of the list");
+    refuse("an ArrowStream can be read once only: to_arrow() returns another one for the rest of the list");
   }
   return capsule(detail::export_stream(self.reading->columns, std::make_unique<ListBatches>(self.reading)));
 }

@@ -1,4 +1,4 @@
-// What the methods of AsyncClient give: coroutine objects, though no Python code runs in them.
+// The coroutine objects that AsyncClient's methods return, implemented without Python code.
 #include "asyncio/awaitable.hpp"
 
 #include <Python.h>
@@ -32,21 +32,21 @@ class RunGuard {
 
 class Awaitable {
  public:
-  /// sender: null for a job that sends nothing.
+  /// sender: nullopt for a job that sends nothing.
   Awaitable(std::optional<Sender> sender, std::shared_ptr<Job> job, const char* name) noexcept
       : sender_(std::move(sender)), job_(std::move(job)), name_(name) {}
 
-  /// Goes on: with the job's result, or with a future to wait for.
+  /// Resumes: returns the job's result, or a future to wait for.
   PySendResult send(PyObject** out);
-  /// The Python error that is set ends it.
+  /// Ends with the Python error that is set.
   void fail() noexcept;
-  /// Nobody will go on. From any thread.
+  /// The coroutine was dropped. May be called from any thread.
   void detach() noexcept;
-  /// The same, as the caller's wish: no warning when it never began.
+  /// Like detach(), but at the caller's request: no warning if it never started.
   void close() noexcept;
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
-  /// Does send() run at this moment? A hook may hold the coroutine whose request it is told of.
+  /// Is send() running right now? A hook may hold the coroutine of the request that it reports.
   [[nodiscard]] bool running() const noexcept { return running_; }
 
   int traverse(visitproc visit, void* arg) const {
@@ -58,12 +58,12 @@ class Awaitable {
   }
 
  private:
-  // True when there is something to wait for, false when the job is done.
+  // True if there is something to wait for, false if the job is done.
   bool begin();
   [[noreturn]] void raise(const std::exception_ptr& error);
-  // About a write that had ended when it was interrupted.
+  // Note about a write that had finished when it was interrupted.
   [[nodiscard]] std::string note_of_ended(const PendingCall& call) const;
-  // Tasks keep what they ran: so the job goes at once, and with it the right to read a list.
+  // Tasks keep the coroutine they ran, so release the job at once, and with it the right to read a list.
   void finish() noexcept;
 
   std::optional<Sender> sender_;
@@ -71,9 +71,9 @@ class Awaitable {
   const char* name_;
   Phase phase_ = Phase::fresh;
   bool running_ = false;
-  std::weak_ptr<LoopEngine> engine_;  // the loop owns it
+  std::weak_ptr<LoopEngine> engine_;  // weak: the loop owns it
   std::shared_ptr<PendingCall> pending_;
-  py::object waiter_;  // of the future
+  py::object waiter_;  // iterator of the future
 };
 
 bool Awaitable::begin() {
@@ -149,9 +149,9 @@ void Awaitable::finish() noexcept {
   engine_.reset();
 }
 
-// Its connections were closed with the event loop.
+// Note about a call whose connections were closed together with the event loop.
 std::string lost_with_its_loop(const PendingCall& call) {
-  return call.write ? "given up with its event loop; it may or may not have happened" : "";
+  return call.write ? "abandoned with its event loop; it may or may not have happened" : "";
 }
 
 void Awaitable::fail() noexcept {
@@ -201,7 +201,7 @@ Awaitable& own(PyObject* self) noexcept { return *reinterpret_cast<AwaitableObje
 
 PyTypeObject* awaitable_type = nullptr;
 
-// Says so, as coroutines of Python do.
+// Raises the same error as Python's own coroutines.
 bool refuse_while_running(PyObject* self) noexcept {
   if (!own(self).running()) return false;
   PyErr_SetString(PyExc_ValueError, "coroutine already executing");
@@ -216,7 +216,7 @@ PySendResult send(PyObject* self, PyObject* /*value*/, PyObject** out) noexcept 
   return sent;
 }
 
-// What generators do with their result.
+// Converts a result as generators do: the return value becomes a StopIteration.
 PyObject* as_stop_iteration(PySendResult sent, PyObject* out) noexcept {
   if (sent != PYGEN_RETURN) return out;
   if (auto* stop = PyObject_CallOneArg(PyExc_StopIteration, out)) {
@@ -317,7 +317,7 @@ void bind_awaitable(py::module_& module) {
                                   {Py_tp_finalize, slot(&finalize)},
                                   {Py_tp_dealloc, slot(&dealloc)}},
                                  Py_TPFLAGS_HAVE_GC);
-  // So that asyncio.create_task() and its like take it. (collections.abc itself would cost an import.)
+  // So that asyncio.create_task() and related functions accept it. (collections.abc itself would cost an import.)
   py::module_::import("_collections_abc")
       .attr("Coroutine")
       .attr("register")(py::handle(reinterpret_cast<PyObject*>(awaitable_type)));

@@ -1,4 +1,4 @@
-// What the methods of AsyncClient give.
+// Coroutine objects for AsyncClient's methods.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,9 +10,10 @@
 
 namespace billcore::python {
 
-/// A coroutine object that does the job in the event loop it is awaited in. sender: of an AsyncClient. `name` must be static.
+/// A coroutine object that runs the job in the event loop that awaits it. sender: from an AsyncClient. `name` must be
+/// static.
 [[nodiscard]] py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name);
-/// The same without a client, for a job that sends nothing.
+/// Same without a client, for a job that sends nothing.
 [[nodiscard]] py::object make_awaitable(std::shared_ptr<Job> job, const char* name);
 void bind_awaitable(py::module_& module);
 

@@ -19,14 +19,14 @@ void drop(PyObject* capsule) noexcept { const std::unique_ptr<Held> ended(&held_
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
-// The function of asyncio that gives the running loop, or None. An engine's constructor looks it up, since a finalizing
-// interpreter may refuse an import.
+// asyncio's function that returns the running loop, or None. An engine's constructor looks it up, since a finalizing
+// interpreter may refuse imports.
 py::handle running_loop_or_none() {
   static constinit Found found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
 }
 
-// Not in the way of a loop that runs in another thread.
+// May this thread modify the loop? Not while the loop runs in another thread.
 bool may_touch(py::handle loop) { return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>(); }
 
 }  // namespace
@@ -44,12 +44,12 @@ LoopEngine::LoopEngine(const Client& client, const py::object& loop)
 template <typename F>
 void LoopEngine::quietly(F f) noexcept {
   if (pid_ != getpid()) return;
-  const py::error_scope kept;  // the last one to know a client may be a call that is being ended by an exception
+  const py::error_scope kept;  // an exception that ends a call may drop the last reference to a client
   try {
     f();
   } catch (py::error_already_set& error) {
     error.discard_as_unraisable("billcore.AsyncClient");
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory for it
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be reported
   }
 }
 
@@ -57,7 +57,8 @@ py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
-// A function for a loop, with one argument that it does not use. Those of pybind11 crash when there is no memory for their names.
+// A callback for the loop; its one argument is unused. pybind11's functions crash when there is no memory for their
+// names.
 template <void (LoopEngine::*step)()>
 py::object LoopEngine::callback() {
   const PyCFunction run = [](PyObject* capsule, PyObject* /*unused*/) noexcept {
@@ -74,7 +75,8 @@ py::object LoopEngine::callback() {
   return checked(PyCFunction_New(&method, capsule.ptr()));
 }
 
-// The loop's reader owns the engine, and the futures; in a context of its own, or it would keep the present one.
+// Adds the loop's reader, which owns the engine and the futures. Runs in an empty context; otherwise the reader would
+// keep the current one alive.
 void LoopEngine::watch(py::handle loop) {
   const py::set waiting;
   const auto process = callback<&LoopEngine::process>();
@@ -90,7 +92,8 @@ void LoopEngine::watch(py::handle loop) {
   watched_ = true;
 }
 
-// What a task waits for: without the loop's hold on it, nothing but the task itself may know it, and both would be garbage.
+// Keeps the future of a waiting task in a set that the loop owns. Otherwise future and task might refer only to each
+// other and be collected as garbage.
 void LoopEngine::hold(const PendingCall& call, bool kept) {
   const py::object waiting = waiting_();
   if (waiting.is_none()) return;
@@ -99,7 +102,7 @@ void LoopEngine::hold(const PendingCall& call, bool kept) {
   }
 }
 
-// In this order: nothing may fail once a request is on its way.
+// In this order, because nothing may fail once a request is in flight.
 template <typename Start>
 void LoopEngine::start_held(const PendingCall& call, Start start) {
   hold(call, true);
@@ -168,7 +171,7 @@ void LoopEngine::finish(const PendingCall& call) {
 }
 
 void LoopEngine::process() {
-  if (pid_ != getpid()) return;  // a child of a fork runs the loop on: the parent reads its answers itself
+  if (pid_ != getpid()) return;  // a forked child that runs the loop on: the parent reads its own answers
   const auto kept = shared_from_this();
   cancel_detached();
   processing_ = true;
@@ -183,7 +186,7 @@ void LoopEngine::process() {
   while (const auto call = ended_.take()) {
     try {
       finish(*call);
-    } catch (const py::error_already_set& error) {  // the others are to be told all the same
+    } catch (const py::error_already_set& error) {  // the other calls must be finished all the same
       failed = error;
     }
   }
@@ -198,9 +201,9 @@ void LoopEngine::finish_closing() {
 
 std::string LoopEngine::cancel(PendingCall& call) {
   hold(call, false);
-  if (processing_) {  // by a hook, perhaps of the very operation
+  if (processing_) {  // called by a hook, perhaps of this very operation
     detached_calls_.push_back({.id = call.id, .pages = call.pages});
-    return call.write ? "given up within a hook; it may or may not have happened" : "";
+    return call.write ? "abandoned within a hook; it may or may not have happened" : "";
   }
   const auto cancelled = client_.cancel(call.id);
   if (call.pages != nullptr) call.pages->cancel();
@@ -238,7 +241,7 @@ void LoopEngine::close_here() {
 void LoopEngine::close() noexcept {
   closing_ = true;
   quietly([this] {
-    if (processing_ || client_.running() != 0) return;  // process() sees to it
+    if (processing_ || client_.running() != 0) return;  // process() closes it later
     const auto loop = this->loop();
     if (loop.is_none() || may_touch(loop)) {
       close_here();

@@ -1,4 +1,4 @@
-// asyncio: an engine for each event loop.
+// asyncio: one engine per event loop.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,19 +15,19 @@ namespace billcore::python {
 
 class LoopEngine;
 
-/// An operation that an awaited job has begun; shared by the job's awaitable and the loop's engine.
+/// An operation that an awaited job has started; shared by the job's awaitable and the loop's engine.
 struct PendingCall {
   std::shared_ptr<Job> job = {};
-  py::object future = {};  // of asyncio; it only says "go on"
+  py::object future = {};  // asyncio's; it only resumes the task
   AsyncClient::CallId id = 0;
-  std::shared_ptr<internal::LoopPages> pages = {};  // of a list, in place of an operation
+  std::shared_ptr<internal::LoopPages> pages = {};  // of a list, instead of an operation
   bool write = false;
   bool ended = false;
   std::exception_ptr error = {};
-  std::shared_ptr<PendingCall> next = {};  // that ended after it
+  std::shared_ptr<PendingCall> next = {};  // the call that ended after this one
 };
 
-/// Operations that have ended, in that order. To add one needs no memory: its end must not be lost.
+/// Finished operations, in order. Adding one needs no memory, so that none is lost.
 class EndedCalls {
  public:
   EndedCalls() = default;
@@ -43,7 +43,7 @@ class EndedCalls {
     (last_ == nullptr ? first_ : last_->next) = call;
     last_ = call.get();
   }
-  /// The first; null when there is none.
+  /// The first one; null if empty.
   [[nodiscard]] std::shared_ptr<PendingCall> take() noexcept {
     auto call = std::move(first_);
     if (call != nullptr) first_ = std::move(call->next);
@@ -56,13 +56,13 @@ class EndedCalls {
   PendingCall* last_ = nullptr;
 };
 
-/// A job that says itself what it waits for in an event loop, such as one that reads a list. Others send one operation.
+/// A job that decides itself what to wait for in an event loop, such as reading a list. Other jobs send one operation.
 class LoopJob {
  public:
   LoopJob() = default;
   LoopJob(const LoopJob&) = delete;
   LoopJob& operator=(const LoopJob&) = delete;
-  /// Begins what is to be waited for; null when the result is at hand. self: the same job.
+  /// Starts what must be waited for; null if the result is available. self: the same job.
   [[nodiscard]] virtual std::shared_ptr<PendingCall> begin(LoopEngine& engine, py::handle loop,
                                                            const std::shared_ptr<Job>& self) = 0;
 
@@ -70,10 +70,10 @@ class LoopJob {
   ~LoopJob() = default;
 };
 
-/// The connections of one event loop. Everything here needs the GIL, and (but for detach()) the loop's thread.
+/// The connections of one event loop. Everything here requires the GIL and, except for detach(), the loop's thread.
 ///
-/// The loop owns it, by the reader that watch() adds: a loop that is closed, or collected, drops its readers, and thereby
-/// closes the connections. Calls that have not ended then are given up.
+/// The loop owns the engine through the reader that watch() adds. A loop that is closed or collected drops its readers,
+/// which closes the connections and abandons unfinished calls.
 class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
  public:
   LoopEngine(const Client& client, const py::object& loop);
@@ -84,18 +84,18 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   [[nodiscard]] bool is_of(py::handle loop) const;
   [[nodiscard]] std::shared_ptr<PendingCall> begin(const Client& client, py::handle loop, Operation operation,
                                                    const std::shared_ptr<Job>& job);
-  /// Waits for the page that a list wants next.
+  /// Waits for the next page of a list.
   [[nodiscard]] std::shared_ptr<PendingCall> wait(std::shared_ptr<internal::LoopPages> pages, py::handle loop,
                                                   const std::shared_ptr<Job>& job);
   [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(const Client& client, internal::Flow list,
                                                            ListOperation operation, const CallOptions& options);
-  /// Drops the pages of a list, from any thread.
+  /// Drops the pages of a list. May be called from any thread.
   void detach(std::shared_ptr<internal::LoopPages> pages) noexcept;
-  /// Ends an operation. What is to be told of it, if it was a write that had left; else empty.
+  /// Cancels an operation. Returns a note if it was a write that may have been sent, else an empty text.
   std::string cancel(PendingCall& call);
-  /// The same from any thread, when nobody waits for it any more.
+  /// Cancels an operation that is no longer awaited. May be called from any thread.
   void detach(const PendingCall& call) noexcept;
-  /// The connections are not wanted any more; operations under way finish.
+  /// Closes the connections after the operations in flight have finished.
   void close() noexcept;
 
  private:
@@ -113,7 +113,8 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   void finish_closing();
   void close_here();
   [[nodiscard]] py::object loop() const;
-  // Runs `f`, which nobody could be told of when it fails; not in the child of a fork, where all of this is the parent's.
+  // Runs `f`, whose errors have no caller to report to. Does nothing in a forked child, where everything belongs to the
+  // parent.
   template <typename F>
   void quietly(F f) noexcept;
 
@@ -124,14 +125,14 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool watched_ = false;
   bool closing_ = false;
   bool processing_ = false;
-  py::object waiting_;  // weak: the set of futures that the loop holds, so that nobody else needs to keep their tasks
+  py::object waiting_;  // weak: the loop's set of futures, which keeps their tasks alive
   EndedCalls ended_;
   std::vector<PendingCall> detached_calls_;                  // without their jobs
-  std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // of lists that are read
+  std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // of lists being read
   std::vector<std::shared_ptr<internal::LoopPages>> detached_pages_;
 };
 
-/// The engines behind an AsyncClient and those made from it by with_options(). Needs the GIL.
+/// The engines of an AsyncClient and of those made from it by with_options(). Requires the GIL.
 class Loops final : public Waiter {
  public:
   Loops() = default;
@@ -139,7 +140,7 @@ class Loops final : public Waiter {
   Loops(const Loops&) = delete;
   Loops& operator=(const Loops&) = delete;
 
-  /// That of the running loop, made when there is none yet.
+  /// The engine of the running loop; created if there is none.
   [[nodiscard]] std::shared_ptr<LoopEngine> of(py::handle loop, const Client& client);
   [[nodiscard]] py::object wait(const Sender& sender, std::shared_ptr<Job> job, const char* name) override;
   void close() noexcept;

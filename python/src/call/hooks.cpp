@@ -11,7 +11,8 @@
 namespace billcore::python {
 namespace {
 
-// Does anybody read the logger `billcore`? Without the module `logging` nobody does, and it is not loaded for that.
+// Is the logger `billcore` enabled? If the module `logging` is not loaded, nothing logs, and it is not imported for
+// this.
 bool is_logged() {
   static constinit Found is_enabled;
   if (!is_enabled.is_known() && PyDict_GetItemString(PyImport_GetModuleDict(), "logging") == nullptr) return false;
@@ -37,17 +38,17 @@ bool ends_call(const py::error_already_set& error) {
   }
 }
 
-// Looked up before a call needs it: a finalizing interpreter refuses imports.
+// Looked up before a call needs it, since a finalizing interpreter refuses imports.
 py::handle tell_function() {
   static constinit Found found;
   return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("tell")); });
 }
 
-/// Passes everything on to billcore._hooks.tell(), which knows the user's hooks and logging.
+/// Forwards everything to billcore._hooks.tell(), which handles the user's hooks and logging.
 class PythonHooks final : public Hooks {
  public:
   PythonHooks(py::object target, py::object context) : target_(std::move(target)), context_(std::move(context)) {}
-  // May be the last to go of a call that ends without the GIL.
+  // A call that ends without the GIL may hold the last reference.
   ~PythonHooks() override { drop(target_, context_); }
   PythonHooks(const PythonHooks&) = delete;
   PythonHooks& operator=(const PythonHooks&) = delete;
@@ -64,9 +65,9 @@ class PythonHooks final : public Hooks {
 
  private:
   void tell(const char* hook, const Attempt& attempt) {
-    if (is_finalizing()) return;  // the modules that the hooks need may be cleared already
+    if (is_finalizing()) return;  // the modules that the hooks need may already be cleared
     const Gil gil;
-    // A signal's exception may be on its way already: that one counts.
+    // A signal handler's exception may already be set: keep it.
     const py::error_scope kept;
     try {
       const auto function = tell_function();
@@ -85,7 +86,7 @@ class PythonHooks final : public Hooks {
         context_.attr("run")(function, *arguments);
       }
     } catch (py::error_already_set& error) {
-      // What is not an Exception, and what the handler of a signal raised, is to end the call and not only the hook.
+      // Anything except an Exception, and whatever a signal handler raised, must end the call, not only the hook.
       if (context_.is_none() && ends_call(error)) {
         hook_interrupt::keep(error.value());
       } else if (error.matches(PyExc_KeyboardInterrupt)) {

@@ -1,4 +1,4 @@
-// Telling Python of attempts: the user's hooks, and logging.
+// Reports attempts to Python: the user's hooks and logging.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,14 +11,14 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// The hooks of a client. None: only logging, if anybody listens.
+/// The hooks of a client. None: logging only, if enabled.
 class HooksOption {
  public:
   HooksOption() = default;
-  /// Error(invalid_argument) when it has no hook at all.
+  /// Error(invalid_argument) if the object has none of the hooks.
   explicit HooksOption(py::object target);
-  /// For one call: null when nobody wants to be told. `in_context`: hooks run in a copy of the present context, since the
-  /// call goes on elsewhere.
+  /// Hooks for one call; null if nothing listens. `in_context`: run hooks in a copy of the current context, since the
+  /// call continues elsewhere.
   [[nodiscard]] std::shared_ptr<Hooks> for_call(bool in_context) const;
   /// For the garbage collector.
   int traverse(visitproc visit, void* arg) const;
@@ -27,7 +27,7 @@ class HooksOption {
   py::object target_ = py::none();
 };
 
-/// For the garbage collector: what for_call() gave, to be visited by its only owner.
+/// For the garbage collector: visits what for_call() returned. Must be called by its only owner.
 [[nodiscard]] int traverse_hooks(const std::shared_ptr<Hooks>& hooks, visitproc visit, void* arg);
 
 }  // namespace billcore::python

@@ -10,7 +10,7 @@ namespace {
 
 thread_local PyObject* kept_exception = nullptr;
 
-// Raises the kept exception; false without one.
+// Raises the kept exception; false if there is none.
 bool raise_kept() noexcept {
   auto* const exception = std::exchange(kept_exception, nullptr);
   if (exception == nullptr) return false;
@@ -19,7 +19,7 @@ bool raise_kept() noexcept {
   return true;
 }
 
-// The last one in the chain gets the context, as Python does it.
+// Sets the context of the last exception in the chain, as Python does.
 void set_context(const py::object& error, const py::object& context) {
   auto last = error;
   while (!last.is(context)) {
@@ -43,8 +43,9 @@ bool is_kept() noexcept { return kept_exception != nullptr; }
 
 bool interruption_raised() noexcept {
   if (!raise_kept() && PyErr_CheckSignals() == 0) return false;
-  // Further signals would interrupt the handling of the first; the last exception carries the others and the note.
-  constexpr int most = 64;  // a handler may send its own signal again
+  // Handle further signals now, or they would interrupt the handling of the first. The last exception has the others as
+  // context and gets the note.
+  constexpr int most = 64;  // a handler may raise its own signal again
   for (int count = 0; count < most; ++count) {
     const py::error_already_set first;
     if (PyErr_CheckSignals() == 0) {

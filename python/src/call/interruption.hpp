@@ -1,4 +1,4 @@
-// Signals whose Python handlers have not run when a call ends, and what hooks raise in place of them.
+// Signals whose Python handlers have not run when a call ends, and exceptions that hooks raise to end a call.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,18 +12,18 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// What a hook raised to end the blocking call that runs it, such as KeyboardInterrupt. Of this thread, one at a time.
+/// The exception that a hook raised to end the blocking call that runs it, such as KeyboardInterrupt. One per thread.
 namespace hook_interrupt {
-/// Keeps it until raise(); a later one is dropped while one is kept. With the GIL.
+/// Keeps the exception until interruption_raised(); others are dropped meanwhile. Requires the GIL.
 void keep(const py::object& exception) noexcept;
 [[nodiscard]] bool is_kept() noexcept;
 }  // namespace hook_interrupt
 
-/// Looks for signals in the thread that Python handles them in, and for what a hook has kept. True when a handler (or the
-/// hook) raised: the Python error is set. With the GIL, and no Python error set.
+/// Runs pending signal handlers, in the thread where Python handles signals, and checks for an exception kept by a
+/// hook. True if either raised: the Python error is set. Requires the GIL and no Python error set.
 [[nodiscard]] bool interruption_raised() noexcept;
 
-/// Adds a note to the Python error that is set, unless the note is empty, and the error before it as its context.
+/// Adds `note`, unless empty, to the Python error that is set, and `context`, the previous error, as its context.
 void annotate_error(const std::string& note, const py::object& context = {}) noexcept;
 
 }  // namespace billcore::python

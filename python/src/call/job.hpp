@@ -1,4 +1,5 @@
-// What one call of Python does, apart from how it waits: a blocking call sends and waits, an awaited one begins and is resumed.
+// The work of one Python call, independent of how it waits: a blocking call sends and waits, an awaited one starts and
+// is resumed.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -25,23 +26,23 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// What is to be sent now; nothing when the result is at hand. With the GIL.
+  /// The operation to send now; nullopt if the result is available. Requires the GIL.
   [[nodiscard]] virtual std::optional<Operation> next() = 0;
-  /// Takes the end of what next() gave. Without the GIL, so nothing of Python may be touched.
+  /// Takes the result of the operation from next(). Called without the GIL: must not touch Python objects.
   virtual void take(Completed& completed) = 0;
-  /// A job that waits in its own way in an event loop; null: next() and take() say all.
+  /// Non-null for a job that waits in its own way in an event loop; null: next() and take() are enough.
   [[nodiscard]] virtual LoopJob* loop_job() noexcept { return nullptr; }
-  /// The result, or a Python error. With the GIL.
+  /// The result, or a Python error. Requires the GIL.
   [[nodiscard]] virtual py::object result() = 0;
-  /// The caller's own code may run from now on, before the result has reached it.
+  /// The caller's code (such as a signal handler) may run from now on, before the caller has the result.
   virtual void release() noexcept {}
-  /// The result never reached the caller.
+  /// Called when the result never reached the caller.
   virtual void take_back() noexcept {}
-  /// Is it about a write?
+  /// Is it a write?
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
-  /// One line about a write that has a result, for a caller that does not get it; else empty.
+  /// One line about a finished write, for a caller that does not get its result; else empty.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
-  /// For the garbage collector; called by the only owner.
+  /// For the garbage collector; must be called by the only owner.
   virtual int traverse(visitproc visit, void* arg) const {
     return options_.hooks.use_count() == 1 ? traverse_hooks(options_.hooks, visit, arg) : 0;
   }
@@ -71,7 +72,7 @@ class SingleJob : public Job {
 
  private:
   std::optional<Operation> operation_;
-  std::string subject_;  // of a write: how lines about it begin
+  std::string subject_;  // prefix of lines about a write; empty for a read
   int status_ = 0;       // of the answer
 };
 
@@ -106,7 +107,7 @@ class ResponseJob : public SingleJob {
   std::optional<Response> response_;
 };
 
-/// Whatever the answer holds, the result is None.
+/// Ignores the content of the answer: the result is None.
 class EmptyJob final : public ResponseJob {
  public:
   EmptyJob(Operation operation, CallOptions options) : ResponseJob(std::move(operation), true, std::move(options)) {}

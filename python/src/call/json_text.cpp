@@ -40,7 +40,7 @@ class Writer {
       descend(depth);
       write_members(value, depth);
     } else {
-      refuse(std::string(what_) + " cannot be sent as JSON: it has a " + type_name(value) + " in it");
+      refuse(std::string(what_) + " cannot be sent as JSON: it contains a " + type_name(value));
     }
   }
 
@@ -48,7 +48,7 @@ class Writer {
 
  private:
   void descend(int depth) const {
-    if (depth > detail::max_nesting) refuse(std::string(what_) + " is nested too deeply, or holds itself");
+    if (depth > detail::max_nesting) refuse(std::string(what_) + " is nested too deeply, or contains itself");
   }
 
   void write_members(py::handle mapping, int depth) {  // NOLINT(misc-no-recursion)
@@ -90,23 +90,23 @@ class Writer {
   }
 
   void write_float(double number) {
-    if (!std::isfinite(number)) refuse(std::string(what_) + ": NaN and infinity are no JSON numbers");
+    if (!std::isfinite(number)) refuse(std::string(what_) + ": NaN and infinity are not JSON numbers");
     char* text = PyOS_double_to_string(number, 'r', 0, Py_DTSF_ADD_DOT_0, nullptr);
     if (text == nullptr) throw py::error_already_set();
     out_ += text;
     PyMem_Free(text);
   }
 
-  // A Decimal can only come from a decimal module that is loaded; another thread may be in the middle of loading it.
+  // A Decimal can exist only if the decimal module is loaded; another thread may be loading it right now.
   [[nodiscard]] static py::object decimal_type() {
     auto* module = PyDict_GetItemString(PyImport_GetModuleDict(), "decimal");
     return module == nullptr ? py::object() : py::getattr(module, "Decimal", py::object());
   }
 
-  // By the methods of Decimal itself: a subclass may print something else.
+  // Calls Decimal's own methods: a subclass may print something else.
   void write_decimal(py::handle type, py::handle number) {
     if (!type.attr("is_finite")(number).cast<bool>()) {
-      refuse(std::string(what_) + ": NaN and infinity are no JSON numbers");
+      refuse(std::string(what_) + ": NaN and infinity are not JSON numbers");
     }
     const py::object text = type.attr("__str__")(number);
     out_ += utf8(text, what_);

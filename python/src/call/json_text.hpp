@@ -7,8 +7,9 @@
 
 namespace billcore::python {
 
-/// Compact JSON: str, bool, None, int of any size, float, decimal.Decimal (with its digits), list, tuple, mapping with str names.
-/// NaN, infinities, lone surrogates, other types and nesting over 512 are Error(invalid_argument) that names `what`.
+/// Compact JSON from str, bool, None, int of any size, float, decimal.Decimal (with its digits), list, tuple and
+/// mapping with str names. NaN, infinities, lone surrogates, other types and nesting over 512 are
+/// Error(invalid_argument), which names `what`.
 [[nodiscard]] std::string json_text(pybind11::handle value, const char* what);
 
 }  // namespace billcore::python

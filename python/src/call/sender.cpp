@@ -41,7 +41,7 @@ void raise_for(const Error& error) {
 
 namespace {
 
-// Sends what the job wants sent, and waits.
+// Sends the job's operations and waits for each.
 void send(const Sender& sender, Job& job) {
   while (const auto operation = job.next()) {
     job.set_hooks(sender.hooks.for_call(false));
@@ -51,8 +51,8 @@ void send(const Sender& sender, Job& job) {
   }
 }
 
-// A signal that arrived after the last look of the engine would make Python throw the result away in silence. So the last
-// look is here, while the call still holds it.
+// A signal that arrives after the engine's last check would make Python silently discard the result, so check again
+// while the call still holds it.
 py::object finish(Job& job, py::object result) {
   job.release();
   if (!interruption_raised()) return result;
@@ -61,8 +61,8 @@ py::object finish(Job& job, py::object result) {
   throw py::error_already_set();
 }
 
-// The same for a call that failed: what it raised becomes the context. The look comes first, since the error is made by
-// Python code, in which a handler would run and raise.
+// Same for a call that failed: its error becomes the context. Signals are checked first, because Python code creates
+// the error, and a signal handler would run and raise within it.
 [[noreturn]] void fail(Job& job, const Error& error) {
   job.release();
   job.take_back();
@@ -79,7 +79,7 @@ py::object finish(Job& job, py::object result) {
     } else {
       const bool is_own = py::hasattr(raised.value(), "outcome_unknown");
       raised.restore();
-      if (!is_own) annotate_error(note);  // a handler has raised after all
+      if (!is_own) annotate_error(note);  // a handler raised after all
     }
   }
   throw py::error_already_set();
@@ -90,7 +90,7 @@ py::object finish(Job& job, py::object result) {
 py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name) {
   if (sender.is_awaited()) return sender.waiter->wait(sender, std::move(job), name);
   try {
-    // For the error of a write: a signal handler that runs during an import must not meet half a module.
+    // For the error of a write: import now, since a signal handler must not see a half-imported module.
     if (job->is_write()) need_datetime();
     send(sender, *job);
     return finish(*job, job->result());

@@ -1,4 +1,4 @@
-// What the files of `_client` share.
+// Declarations shared by the files of `_client`.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -24,7 +24,7 @@ struct Sender;
 /// The functions of `_webhook`.
 [[nodiscard]] const Bridge& bridge() noexcept;
 
-/// A new view object.
+/// Creates a view object.
 [[nodiscard]] inline py::object view(View type, const Value& value) {
   auto* out = bridge().make_view(type, value);
   if (out == nullptr) throw py::error_already_set();
@@ -38,22 +38,22 @@ struct Sender;
   return py::reinterpret_steal<py::object>(out);
 }
 
-/// Who waits for the calls of an AsyncClient: its event loops, see asyncio/loops.hpp.
+/// Waits for the calls of an AsyncClient, in its event loops; see asyncio/loops.hpp.
 class Waiter {
  public:
   Waiter() = default;
   virtual ~Waiter() = default;
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
-  /// Something to await that does the job.
+  /// Returns an awaitable that runs the job.
   [[nodiscard]] virtual py::object wait(const Sender& sender, std::shared_ptr<Job> job, const char* name) = 0;
 };
 
-/// A client as its parts see it.
+/// A client, as its parts use it.
 struct Sender {
   Client client;
   HooksOption hooks;
-  std::shared_ptr<Waiter> waiter;  // null: calls wait by themselves
+  std::shared_ptr<Waiter> waiter;  // null: calls block
 
   [[nodiscard]] bool is_awaited() const noexcept { return waiter != nullptr; }
 
@@ -62,12 +62,12 @@ struct Sender {
   void clear() noexcept { hooks = HooksOption(); }
 };
 
-/// Does the job: gives its result, or something to await that does. `name` must be static.
+/// Runs the job: returns its result, or an awaitable for it. `name` must be static.
 [[nodiscard]] py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name);
-/// Raises the Python error of `error`.
+/// Raises `error` as a Python exception.
 [[noreturn]] void raise_for(const Error& error);
 
-/// Finds `_webhook` and its functions; ImportError when it is of another build.
+/// Imports `_webhook` and its functions; ImportError if it is from another build.
 void find_bridge();
 
 }  // namespace billcore::python

@@ -1,4 +1,4 @@
-// A list as its Python objects share it, and how it is read: for Pager, its iterators, and Arrow.
+// A list shared by its Python objects, and how it is read: for Pager, its iterators and Arrow.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,8 +16,8 @@
 
 namespace billcore::python {
 
-/// What the Python objects of one list share. The pager is for one reader at a time; while that one waits for a page the GIL
-/// is free, so a second one (or a signal handler, or another task) can come in between.
+/// State shared by the Python objects of one list. One reader at a time: while it waits for a page the GIL is released,
+/// so a second reader (a thread, a signal handler, another task) may try to read.
 class List {
  public:
   List(Sender from, View what, ListOperation list, const detail::PagerOptions& pager_options, CallOptions call)
@@ -32,7 +32,7 @@ class List {
   List(const List&) = delete;
   List& operator=(const List&) = delete;
 
-  /// Says that the rest is not wanted; nothing when somebody is reading on.
+  /// Marks the rest as not wanted; does nothing while a reader is active.
   void stop() noexcept {
     if (busy.exchange(true)) return;
     pager.stop();
@@ -42,7 +42,7 @@ class List {
 
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return *internal::Access::flow(pager); }
 
-  /// Its pages in an event loop; from one loop to the next they begin anew.
+  /// Its pages in an event loop. Reading it in another loop requests them again.
   [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(LoopEngine& engine, const CallOptions& call) {
     auto pages = engine_.lock().get() == &engine ? pages_.lock() : nullptr;
     if (pages == nullptr) {
@@ -86,13 +86,13 @@ class List {
   std::atomic<bool> busy{false};
 
  private:
-  // The loop owns both: when it is closed they go, however long the list is kept.
+  // The loop owns both: closing it releases them, however long the list is kept.
   std::weak_ptr<LoopEngine> engine_;
   std::weak_ptr<internal::LoopPages> pages_;
 };
 
-/// A List inside an object of Python, which each holder has a reference of its own to: so the garbage collector can tell
-/// who holds it. Copied and dropped with the GIL.
+/// A List inside a Python object. Each holder has its own reference, so that the garbage collector can find the
+/// holders. Copy and drop it only with the GIL.
 class ListPtr {
  public:
   ListPtr() = default;
@@ -110,7 +110,7 @@ class ListPtr {
   py::object object_;
 };
 
-/// The right to read a list, which must outlive it. With the GIL or without.
+/// The right to read a list, which must outlive it. With or without the GIL.
 class Use {
  public:
   explicit Use(const ListPtr& list) : list_(list.get()) {
@@ -128,17 +128,18 @@ class Use {
   List* list_;
 };
 
-/// Reading a list: asks for pages until has_enough().
+/// Reads a list: fetches pages until has_enough().
 class ListJob : public Job, public LoopJob {
  public:
-  /// reader: the iterator that asks; nobody else may know it while this is awaited, and dropped it would say stop.
+  /// reader: the iterator that reads, kept alive here: while this is awaited it might have no other reference, and its
+  /// destructor stops the list.
   explicit ListJob(ListPtr list, py::object reader = {})
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
     begin_use();
     while (!has_enough() && without_gil([this] { return internal::advance(flow()); }) == detail::Step::taken) {
       ++taken_;
-      // The engine looks for signals while it waits for one page; of many quick ones none makes it wait for long.
+      // The engine checks for signals while it waits for a page; quick pages never make it wait long enough.
       release();  // for signal handlers
       if (interruption_raised()) throw py::error_already_set();
       begin_use();
@@ -154,7 +155,7 @@ class ListJob : public Job, public LoopJob {
     return out;
   }
   void take_back() noexcept override {
-    if (!list_->busy.exchange(true)) {  // else a signal handler's thread reads on
+    if (!list_->busy.exchange(true)) {  // otherwise another reader is active
       internal::take_back(flow(), before_, after_);
       list_->busy = false;
     }
@@ -180,19 +181,19 @@ class ListJob : public Job, public LoopJob {
 
  protected:
   [[nodiscard]] virtual bool has_enough() = 0;
-  /// The result, taken from the list; or a Python error.
+  /// Takes the result from the list, or raises a Python error.
   [[nodiscard]] virtual py::object give() = 0;
   [[nodiscard]] List& list() const noexcept { return *list_; }
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return list_->flow(); }
   [[nodiscard]] int taken() const noexcept { return taken_; }
-  // The end of an iteration.
+  // Ends an iteration.
   [[noreturn]] void raise_stop() const {
     PyErr_SetNone(list().sender.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
     throw py::error_already_set();
   }
 
  private:
-  // Not before it is awaited.
+  // Locks the list for reading, not before the job is awaited.
   void begin_use() {
     if (use_) return;
     internal::require_open(list().sender.client);
@@ -201,13 +202,13 @@ class ListJob : public Job, public LoopJob {
 
   ListPtr list_;
   py::object reader_;
-  std::optional<Use> use_;  // goes first
+  std::optional<Use> use_;  // destroyed first
   int taken_ = 0;
   detail::PagerMark before_;
   detail::PagerMark after_;
 };
 
-/// What iterating a pager gives; dropped before the end, the reading counts as stopped.
+/// An iteration over a pager; dropping it before the end stops the list.
 struct Iteration {
   explicit Iteration(ListPtr shared) : list(std::move(shared)) {}
   Iteration(Iteration&&) noexcept = default;

@@ -11,7 +11,7 @@
 namespace billcore::python {
 namespace {
 
-/// A page apart from the type of its items.
+/// A page, independent of the type of its items.
 struct AnyPage {
   View type;
   std::vector<Value> items;
@@ -71,13 +71,12 @@ class AllItems final : public ListJob {
     if (out_.size() >= most_) list().pager.stop();
     return std::move(out_);
   }
-  // Interrupted or failed, it takes none.
+  // If interrupted or failed, it takes no items.
   void take_back() noexcept override {
-    if (before_ == nullptr || list().busy.exchange(true))
-      return;  // somebody reads on, such as a signal handler's thread
+    if (before_ == nullptr || list().busy.exchange(true)) return;  // another reader is active, such as a signal handler
     try {
       internal::restore(flow(), *std::exchange(before_, nullptr));
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory for it
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be restored
     }
     list().busy = false;
   }
@@ -88,7 +87,7 @@ class AllItems final : public ListJob {
   py::list out_;
 };
 
-/// Pager and AsyncPager, and what iterating them gives.
+/// Pager and AsyncPager, and their iterators.
 struct PagerObject {
   ListPtr list;
   int traverse(visitproc visit, void* arg) const { return list.traverse(visit, arg); }
@@ -111,13 +110,13 @@ struct AsyncPageIteration : Iteration {
 
 py::object next_item(const ItemIteration& self) {
   {
-    // Most items are at hand: they need no job.
+    // Most items are buffered and need no job.
     std::optional<Use> list(self.list);
     const auto before = internal::mark(self.list->flow());
     if (const auto value = internal::take_item(self.list->flow())) {
       auto out = view(self.list->type, *value);
       const auto after = internal::mark(self.list->flow());
-      list.reset();  // for signal handlers
+      list.reset();  // signal handlers may use the list
       if (!interruption_raised()) return out;
       const py::error_already_set raised;
       if (!self.list->busy) internal::take_back(self.list->flow(), before, after);
@@ -177,7 +176,7 @@ void bind_list(py::module_& module) {
                                     Py_TPFLAGS_HAVE_GC);
 }
 
-// Pager[Order] and Page[Order] may stand in annotations.
+// Allows Pager[Order] and Page[Order] in annotations.
 void make_generic(py::handle type) {
   type.attr("__class_getitem__") =
       py::reinterpret_steal<py::object>(PyClassMethod_New(reinterpret_cast<PyObject*>(&Py_GenericAliasType)));

@@ -206,7 +206,7 @@ bool boolean(py::handle value, const char* name) {
 
 std::string digits(py::handle value, const char* name) {
   const auto number = index(value, name);
-  // Of int itself: a subclass may print something else.
+  // Calls int's own repr: a subclass may print something else.
   const auto text = py::reinterpret_steal<py::object>(PyLong_Type.tp_repr(number.ptr()));
   if (!text) {
     PyErr_Clear();

@@ -1,7 +1,8 @@
-// Reading the arguments of a call.
+// Reads the arguments of calls.
 //
-// pybind11 would answer a wrong call with a TypeError that prints all arguments, signing secrets and API keys among them. So
-// the bound functions take (*args, **kwargs) and read them here; these errors name arguments, never values.
+// pybind11 answers a wrong call with a TypeError that prints all arguments, signing secrets and API keys included.
+// Bound functions therefore take (*args, **kwargs) and parse them here; these errors name arguments and never show
+// values.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -18,33 +19,34 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Raises TypeError: for a call that is wrong as a call.
+/// Raises TypeError, for a malformed call.
 [[noreturn]] void type_error(const std::string& text);
 /// Throws Error(invalid_argument).
 [[noreturn]] void refuse(const std::string& problem);
 
-/// Makes pickling and copying a TypeError (by themselves, objects of pybind11 end the process under the older protocols).
-/// why: what to do instead.
+/// Makes pickling and copying raise TypeError (otherwise pybind11 objects end the process under the older pickle
+/// protocols). why: the reason, or what to do instead.
 void refuse_copies(py::handle type, const char* why);
 
-/// What Python hands to a METH_FASTCALL | METH_KEYWORDS function: the arguments in place, keywords behind the others.
+/// The arguments of a METH_FASTCALL | METH_KEYWORDS function, in place; the values of keywords follow the positional
+/// ones.
 struct Call {
   PyObject* const* arguments;
   py::ssize_t positional;
   PyObject* keywords;  // a tuple of names, or null
 };
 
-/// A function's parameters, read from its signature as Python writes it; the same text is its documentation.
+/// A function's parameters, parsed from its signature in Python syntax; the same text is its documentation.
 class Signature {
  public:
-  /// Such as "charge(self, id, /, *, product_id, vat=None, **more)". The text must outlive this.
+  /// For example "charge(self, id, /, *, product_id, vat=None, **more)". The text must outlive this.
   explicit Signature(const char* text);
 
-  /// The values in the order of the parameters (without self); a null handle for one that was left out.
+  /// The values in the order of the parameters (without self); a null handle for an omitted one.
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs) const;
-  /// The same; what no parameter takes is put into `more`.
+  /// Same; keyword arguments that match no parameter are put into `more`.
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs, py::dict& more) const;
-  /// The same without allocating anything; `count` is the number of parameters without self.
+  /// Same without allocation; `count` is the number of parameters without self.
   template <std::size_t count>
   [[nodiscard]] std::array<py::handle, count> bind(const Call& call) const {
     std::array<py::handle, count> values;
@@ -53,7 +55,7 @@ class Signature {
   }
   /// A docstring that inspect.signature() understands.
   [[nodiscard]] std::string doc(const char* text) const;
-  /// The same for a method that Python calls directly, with `$self`.
+  /// Same for a method that Python calls directly, with `$self`.
   [[nodiscard]] std::string method_doc(const char* text) const;
   [[nodiscard]] const char* name() const noexcept { return function_.c_str(); }
 
@@ -65,7 +67,7 @@ class Signature {
   [[nodiscard]] std::vector<py::handle> read(const py::args& args, const py::kwargs& kwargs, py::dict* more) const;
   void read(const Call& call, std::span<py::handle> values) const;
   [[nodiscard]] py::handle& place(std::span<py::handle> values, std::size_t index) const;
-  // The index of the parameter that a keyword names, or their count.
+  // The index of the parameter with this name, or the number of parameters.
   [[nodiscard]] std::size_t find(std::string_view name) const noexcept;
   [[noreturn]] void refuse_count(std::size_t given) const;
   [[noreturn]] void refuse_keyword(std::string_view name) const;
@@ -75,7 +77,7 @@ class Signature {
   std::string function_;
   std::vector<Parameter> parameters_;
   std::size_t positional_only_ = 0;
-  std::size_t positional_ = 0;  // how many may be given by position
+  std::size_t positional_ = 0;  // how many may be passed by position
 };
 
 /// The docstring of a class with the signature of its __init__, as inspect.signature() wants it.
@@ -88,13 +90,13 @@ void set_not_given(py::handle sentinel) noexcept;
 [[nodiscard]] bool given(py::handle value);
 [[nodiscard]] bool left_out(py::handle value);
 
-// Converters. `name` is the argument's, for the error.
-[[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // str; lives as long as the object
-[[nodiscard]] std::int64_t integer(py::handle value, const char* name);   // anything with __index__ but bool
+// Converters. `name`: of the argument, for the error.
+[[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // str; valid as long as the object
+[[nodiscard]] std::int64_t integer(py::handle value, const char* name);   // anything with __index__ except bool
 [[nodiscard]] std::size_t size(py::handle value, const char* name);       // the same, not negative
 [[nodiscard]] double real(py::handle value, const char* name);            // anything with __float__ or __index__
 [[nodiscard]] bool boolean(py::handle value, const char* name);
-[[nodiscard]] std::string digits(py::handle value, const char* name);  // an integer of any size; bool is refused
+[[nodiscard]] std::string digits(py::handle value, const char* name);  // an integer of any size except bool
 [[nodiscard]] std::string type_name(py::handle value);
 
 }  // namespace billcore::python

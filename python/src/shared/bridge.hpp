@@ -1,7 +1,7 @@
-// What `_client` gets from `_webhook`: the types and the error translator exist once, there.
+// What `_client` takes from `_webhook`: the types and the error translator exist only there.
 //
-// Each module links its own hidden copy of the core; objects of the core cross between them by reference only, through the
-// functions of this table. That needs one layout in both, so `_client` refuses a table of another build.
+// Each module links its own hidden copy of the core; core objects are passed between them by reference only, through
+// the functions of this table. Both sides must have the same layout, so `_client` refuses a table from another build.
 #pragma once
 
 #include <Python.h>
@@ -15,9 +15,9 @@
 
 namespace billcore::python {
 
-/// All functions need the GIL. Those that give an object give a new reference, or null with a Python error set.
+/// All functions require the GIL. Those that return an object return a new reference, or null with a Python error set.
 struct Bridge {
-  const char* build_id;  // stays first, so that any build can read it
+  const char* build_id;  // must stay first, so that any build can read it
   PyObject* (*make_view)(View type, const Value& value) noexcept;
   PyObject* (*make_plain)(const Value& value) noexcept;
   PyObject* (*make_response_info)(const std::shared_ptr<const ResponseInfo>& info) noexcept;

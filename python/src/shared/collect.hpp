@@ -1,7 +1,7 @@
-// What the garbage collector needs to know of objects that hold Python objects.
+// Garbage collector support for objects that hold Python objects.
 //
-// Each type here visits exactly the references that it owns itself. Those of an object of C++ that is shared are visited
-// only by its single owner: visiting one reference twice would make the collector clear what is still in use.
+// Each type visits exactly the references that it owns itself. The references of a shared C++ object are visited only
+// by its single owner: visiting a reference twice would make the collector clear objects that are in use.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,12 +10,12 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// What an object of a pybind11 type holds, null before __init__ has run. Runs no Python code and raises nothing.
+/// The C++ value of a pybind11 object; null before __init__ has run. Runs no Python code and raises nothing.
 template <typename T>
 [[nodiscard]] T* value_in(PyObject* self) noexcept {
   auto* const instance = reinterpret_cast<py::detail::instance*>(self);
   if (instance->simple_layout) return static_cast<T*>(instance->simple_value_holder[0]);
-  if (instance->nonsimple.values_and_holders == nullptr) return nullptr;  // the collector runs while it is being made
+  if (instance->nonsimple.values_and_holders == nullptr) return nullptr;  // the object is still being created
   const auto* const type = py::detail::get_type_info(typeid(T));
   if (type == nullptr) return nullptr;
   const auto place = instance->get_value_and_holder(type, false);
@@ -35,8 +35,9 @@ int clear_object(PyObject* self) noexcept {
   return 0;
 }
 
-/// For py::class_: the collector knows its objects. T has traverse(visit, arg), and clear() where it can be part of a
-/// cycle in which no other object can be cleared: such as a subclass whose instance is its own hook.
+/// For py::class_: makes its objects known to the garbage collector. T has traverse(visit, arg). It also has clear() if
+/// it can be part of a cycle in which no other object can be cleared, such as a subclass whose instance is its own
+/// hook.
 template <typename T>
 [[nodiscard]] py::custom_type_setup collected() {
   return py::custom_type_setup([](PyHeapTypeObject* heap_type) {

@@ -1,4 +1,4 @@
-// The one place where errors of the core become Python exceptions.
+// The only place where core errors become Python exceptions.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,12 +10,12 @@
 
 namespace billcore::python {
 
-/// For the start of `_webhook`: a finalizing interpreter refuses imports, so the exceptions are found before one is raised.
+/// Called when `_webhook` starts: looks the exception classes up, since a finalizing interpreter refuses imports.
 void find_errors();
-/// Sets the Python error for an error of the core. `_client` reaches it through the bridge.
+/// Sets the Python error for a core error. `_client` calls it through the bridge.
 void set_error(const Error& error) noexcept;
 
-/// Runs `f`; whatever it throws becomes the Python error and `failed` the result. For functions that Python calls directly.
+/// Runs `f`; an exception becomes the Python error, and `failed` is returned. For functions that Python calls directly.
 template <typename Result, typename F>
 Result guarded(Result failed, F&& f) noexcept {
   try {

@@ -13,7 +13,7 @@ struct Definition {
   PyMethodDef method;
 };
 
-// Python refers to these for as long as the process lives.
+// Python refers to these until the process ends.
 PyMethodDef* define(const Signature& signature, FastCall function, std::string doc) {
   static std::deque<Definition> all;
   auto& made = all.emplace_back(Definition{std::move(doc), {}});

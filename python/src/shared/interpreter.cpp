@@ -9,10 +9,10 @@
 namespace billcore::python {
 namespace {
 
-// Of PyThread_get_thread_ident(). Written when the module starts and in the child of a fork, where one thread is left.
+// From PyThread_get_thread_ident(). Written when the module starts, and in a forked child, which has only one thread.
 std::atomic<unsigned long> main_thread{0};  // NOLINT(google-runtime-int)
 
-// How many threads are outside, and how often this one is: calls nest through hooks.
+// The number of threads outside, and how often this thread is: calls nest through hooks.
 std::atomic<int> threads_outside{0};
 thread_local int times_outside = 0;
 
@@ -22,7 +22,7 @@ int set_outside(int times) noexcept {
   return before;
 }
 
-// The main thread is the one that made the interpreter, so its state is the oldest, at the list's end.
+// The main thread created the interpreter, so its state is the oldest, at the end of the list.
 unsigned long find_main_thread() {  // NOLINT(google-runtime-int)
   auto* state = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
   while (auto* const older = PyThreadState_Next(state)) state = older;
@@ -34,7 +34,7 @@ void after_fork() noexcept {
   threads_outside = times_outside > 0 ? 1 : 0;
 }
 
-// At the end of Py_FinalizeEx(), before the handlers of exit(). Threads that are outside park within 50 ms; more than that
+// Runs at the end of Py_FinalizeEx(), before the exit() handlers. Threads outside park within 50 ms; the longer limit
 // is for a machine under load.
 void wait_for_threads() noexcept {
   using Clock = std::chrono::steady_clock;
@@ -86,7 +86,7 @@ bool enter_interpreter() noexcept {
         "set WSGIApplicationGroup to %{GLOBAL})");
     return false;
   }
-  if (main_thread.exchange(find_main_thread()) != 0) return true;  // imported again
+  if (main_thread.exchange(find_main_thread()) != 0) return true;  // already imported
   if (Py_AtExit(&wait_for_threads) != 0 || pthread_atfork(nullptr, nullptr, &after_fork) != 0) {
     PyErr_SetString(PyExc_ImportError, "billcore cannot be imported: the process has no room for another exit handler");
     return false;

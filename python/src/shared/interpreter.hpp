@@ -1,8 +1,8 @@
-// The interpreter that the module runs in: its main thread, its GIL and its end.
+// The interpreter that the module runs in: its main thread, its GIL and its finalization.
 //
-// A thread that asks a finalizing interpreter for the GIL is ended by Python 3.13 and older with pthread_exit(), whose
-// unwinding must not meet a destructor or another noexcept frame. So such a thread parks for ever, as in Python 3.14; see
-// interpreter_calls.cpp, which every call into Python passes, those of pybind11 included.
+// Python 3.13 and older end a thread that requests the GIL from a finalizing interpreter by pthread_exit(). The
+// unwinding must not reach a destructor or another noexcept frame, so such a thread parks forever instead, as in Python
+// 3.14. interpreter_calls.cpp intercepts every call into Python for this, including those of pybind11.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,20 +15,21 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Py_FinalizeEx() has begun, or has ended. Any thread, with or without the GIL.
+/// Has Py_FinalizeEx() started or finished? Any thread, with or without the GIL.
 [[nodiscard]] bool is_finalizing() noexcept;
-/// This is the thread that Python runs signal handlers on, and that finalizes the interpreter. With or without the GIL.
+/// Is this the thread that runs signal handlers and finalizes the interpreter? With or without the GIL.
 [[nodiscard]] bool on_main_thread() noexcept;
-/// This thread holds the GIL.
+/// Does this thread hold the GIL?
 [[nodiscard]] bool has_gil() noexcept;
-/// Waits until the process ends.
+/// Blocks until the process ends.
 [[noreturn]] void park() noexcept;
 
-/// For the start of a module. False with ImportError set in a subinterpreter: the types of pybind11 belong to the main one.
+/// Call when a module starts. False with ImportError set in a subinterpreter: pybind11's types belong to the main one.
 [[nodiscard]] bool enter_interpreter() noexcept;
 
-/// This thread runs the core without the GIL. The process does not exit while another thread does: libcurl and OpenSSL free
-/// what it uses. Such a thread parks when it next asks for the GIL or calls park_if_finalizing().
+/// This thread runs core code without the GIL. The process does not exit while another thread does so, because libcurl
+/// and OpenSSL free what that thread uses. Such a thread parks when it next requests the GIL or calls
+/// park_if_finalizing().
 class Outside {
  public:
   Outside() noexcept;
@@ -37,10 +38,10 @@ class Outside {
   Outside& operator=(const Outside&) = delete;
 };
 
-/// For a thread that is outside for long: at least every 50 ms.
+/// A thread that stays outside for long must call this at least every 50 ms.
 void park_if_finalizing() noexcept;
 
-/// Holds the GIL; nests. Parks when the interpreter finalizes.
+/// Holds the GIL; may be nested. Parks if the interpreter is finalizing.
 class Gil {
  public:
   Gil();
@@ -50,10 +51,10 @@ class Gil {
 
  private:
   PyGILState_STATE state_;
-  int outside_;  // how often, until this Gil
+  int outside_;  // times_outside before this Gil
 };
 
-/// Releases the GIL and takes it again. Parks in place of the latter when the interpreter finalizes.
+/// Releases the GIL and takes it again in the destructor, which parks instead if the interpreter is finalizing.
 class NoGil {
  public:
   NoGil() : state_(PyEval_SaveThread()) {}
@@ -69,15 +70,15 @@ class NoGil {
   std::optional<Outside> outside_{std::in_place};
 };
 
-/// Runs `f` while other Python threads run.
+/// Runs `f` without the GIL, so that other Python threads can run.
 template <typename F>
 auto without_gil(F&& f) {
   const NoGil released;
   return std::forward<F>(f)();
 }
 
-/// Drops references from a destructor, with or without the GIL. While the interpreter finalizes, a thread that does not
-/// hold the GIL leaks them: whoever waits for that thread would wait for ever.
+/// Drops references from a destructor, with or without the GIL. While the interpreter finalizes, a thread without the
+/// GIL leaks them: it would park, and whoever waits for that thread would wait forever.
 template <typename... Objects>
 void drop(Objects&... objects) noexcept {
   if (!has_gil() && is_finalizing() && !on_main_thread()) {
@@ -88,8 +89,8 @@ void drop(Objects&... objects) noexcept {
   ((objects = Objects()), ...);
 }
 
-/// A Python object that is found on first use and then kept for the life of the process. No lock is held while it is
-/// looked up: imports release the GIL and take locks of their own. Threads that look it up at once find the same object.
+/// A Python object that is looked up on first use and then kept until the process ends. No lock is held during the
+/// lookup: imports release the GIL and take locks of their own. Concurrent lookups find the same object.
 class Found {
  public:
   [[nodiscard]] bool is_known() const noexcept { return object_.load(std::memory_order_acquire) != nullptr; }

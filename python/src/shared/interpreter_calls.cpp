@@ -1,12 +1,14 @@
-// The one gate to Python: the linker (--wrap, see CMakeLists.txt) sends every call of these functions through here, also
-// those that the headers of Python and pybind11 make.
+// The gate to Python: the linker (--wrap, see CMakeLists.txt) redirects every call of these functions here, including
+// those made by the headers of Python and pybind11.
 //
-// They are the functions that can run Python code, a garbage collection or a destructor included, or that take the GIL. In
-// each of them Python 3.13 and older may end the calling thread with pthread_exit() once another thread finalizes the
-// interpreter. The unwinding stops here, before it reaches a destructor of C++ (which would touch Python objects without the
-// GIL) or a noexcept function (which would abort the process), and the thread parks: Python 3.14 does the same by itself.
+// They are the functions that can run Python code (garbage collection and destructors included) or take the GIL. In
+// each of them Python 3.13 and older may end the calling thread by pthread_exit() once another thread finalizes the
+// interpreter. The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
+// without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 does the
+// same by itself.
 //
-// tests/layering/test_interpreter_calls.py knows the functions that need no gate, and fails for one that is in neither list.
+// tests/layering/test_interpreter_calls.py lists the functions that need no gate, and fails for one that is in neither
+// list.
 #include <cstdarg>
 #include <type_traits>
 
@@ -15,8 +17,8 @@
 namespace billcore::python {
 namespace {
 
-/// Parks a thread that leaves without having returned: functions of C throw nothing, so this is pthread_exit(). A destructor,
-/// since a catch that is entered while another exception is being handled would end the process.
+/// Parks a thread that leaves the call without returning: C functions do not throw, so this is pthread_exit(). A
+/// destructor, because entering a catch while another exception is being handled would end the process.
 class Gate {
  public:
   Gate() = default;
@@ -44,7 +46,7 @@ auto gated(Call&& call) {
   }
 }
 
-/// The same for those that take the GIL: a finalized interpreter has freed what they would look at.
+/// Same for functions that take the GIL: a finalized interpreter has freed the data that they read.
 template <typename Call>
 auto entered(Call&& call) {
   if (!has_gil()) park_if_finalizing();
@@ -153,7 +155,7 @@ GATED(PyErr_SetRaisedException, void, (PyObject* a), (a))
 #endif
 // clang-format on
 
-// What takes a variable list goes by the function that takes a va_list.
+// A variadic function is forwarded to its va_list variant.
 extern "C" PyObject* billcore_PyErr_Format(PyObject* a, const char* b, ...) asm("__wrap_PyErr_Format");
 PyObject* billcore_PyErr_Format(PyObject* a, const char* b, ...) {
   std::va_list arguments;

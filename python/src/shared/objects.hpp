@@ -1,4 +1,4 @@
-// Objects and types of Python made through its C interface, where pybind11 has no way or a slower one.
+// Python objects and types created through the C API, where pybind11 has no way or a slower one.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,19 +12,19 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Takes a new reference; null means that a Python error is set.
+/// Takes ownership of a new reference; null means that a Python error is set.
 template <typename Type = py::object>
 [[nodiscard]] Type checked(PyObject* object) {
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<Type>(object);
 }
 
-/// A str of valid UTF-8.
+/// A str from valid UTF-8.
 [[nodiscard]] inline py::object string(std::string_view text) {
   return checked(PyUnicode_FromStringAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
 }
 
-/// A str of bytes that are text by agreement only: what is not UTF-8 becomes U+FFFD.
+/// A str from bytes that are only supposed to be text: invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] inline py::str foreign_text(std::string_view bytes) {
   return checked<py::str>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace"));
 }
@@ -36,8 +36,9 @@ template <typename F>
   return reinterpret_cast<void*>(function);
 }
 
-/// An immutable type whose objects only C++ makes, in the module under the last part of its name. It lives as long as the
-/// process; so must `name`, `doc` and what the slots refer to. `flags` are added, the slots' end is not needed.
+/// An immutable type whose objects only C++ creates, added to the module under the last part of its name. It exists
+/// until the process ends; so must `name`, `doc` and what the slots refer to. `flags` are added; the slots need no
+/// terminator.
 template <typename Object>
 [[nodiscard]] PyTypeObject* make_type(py::module_& module, const char* name, const char* doc,
                                       std::vector<PyType_Slot> slots, unsigned flags = 0,
@@ -51,7 +52,7 @@ template <typename Object>
   return reinterpret_cast<PyTypeObject*>(type.release().ptr());
 }
 
-/// The end of such an object, whose members have been destroyed.
+/// Frees such an object after its members have been destroyed.
 inline void free_object(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);

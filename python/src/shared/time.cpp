@@ -11,7 +11,7 @@
 
 namespace billcore::python {
 
-// On first use: importing datetime costs, and most receivers read no time.
+// On first use: importing datetime takes time, and most receivers read no time.
 void need_datetime() {
   if (PyDateTimeAPI != nullptr) return;
   py::module_::import("datetime");  // PyDateTime_IMPORT would turn an interrupted import into an ImportError
@@ -27,7 +27,7 @@ constexpr std::int64_t longest_seconds = 1'000'000'000'000;  // 30,000 years
   refuse(std::string(name) + " is out of range: it must be within 30,000 years");
 }
 
-// Nothing for a timedelta that is too long: it holds 2.7 million years, which are more microseconds than 64 bits hold.
+// nullopt for a timedelta that is too long: it can hold 2.7 million years, which overflow 64 bits of microseconds.
 std::optional<std::chrono::microseconds> length_of(py::handle delta) {
   constexpr std::int64_t seconds_per_day = 86'400;
   const std::int64_t days = PyDateTime_DELTA_GET_DAYS(delta.ptr());
@@ -36,7 +36,7 @@ std::optional<std::chrono::microseconds> length_of(py::handle delta) {
          std::chrono::microseconds(PyDateTime_DELTA_GET_MICROSECONDS(delta.ptr()));
 }
 
-// utcoffset() is the caller's code: of a tzinfo, or of a class made from datetime.
+// utcoffset() runs the caller's code: of a tzinfo, or of a subclass of datetime.
 std::chrono::microseconds offset_of(py::handle value, const char* name) {
   const auto refuse_offset = [name] {
     refuse(std::string(name) + " has a time zone whose utcoffset() is not a timedelta of less than a day");
@@ -45,7 +45,7 @@ std::chrono::microseconds offset_of(py::handle value, const char* name) {
   try {
     offset = value.attr("utcoffset")();
   } catch (py::error_already_set& error) {
-    // datetime says so of what a tzinfo gives.
+    // datetime raises these if a tzinfo returns an invalid offset.
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError))
       throw;
     refuse_offset();

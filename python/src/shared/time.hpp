@@ -1,4 +1,4 @@
-// Instants to and from Python's aware datetime, and lengths of time from Python.
+// Converts instants to and from Python's aware datetime, and durations from Python.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,20 +10,21 @@
 
 namespace billcore::python {
 
-/// Imports datetime; the others do so when they first need it.
+/// Imports datetime; the other functions do so on first use.
 void need_datetime();
-/// An aware datetime, at this offset; throws error_already_set (ValueError or OverflowError) outside the years 1 to 9999.
+/// An aware datetime with this offset; throws error_already_set (ValueError or OverflowError) outside the years 1 to
+/// 9999.
 [[nodiscard]] pybind11::object to_datetime(Instant instant, int offset_minutes);
 
-// Readers. `name` is the argument's, for the error; what cannot be is Error(invalid_argument). Nothing overflows: lengths
-// end at 30,000 years.
+// Readers. `name`: of the argument, for the error; an invalid value is Error(invalid_argument). Nothing overflows:
+// durations are limited to 30,000 years.
 
 [[nodiscard]] bool is_datetime(pybind11::handle value);
-/// The moment of an aware datetime, whose utcoffset() must be a timedelta of less than a day.
+/// The instant of an aware datetime, whose utcoffset() must be a timedelta of less than a day.
 [[nodiscard]] Instant to_instant(pybind11::handle value, const char* name);
-/// Seconds as an int or a float; nothing for any other type.
+/// Seconds as an int or a float; nullopt for any other type.
 [[nodiscard]] std::optional<std::chrono::microseconds> seconds_of(pybind11::handle value, const char* name);
-/// Seconds as an int, a float or a timedelta; nothing for any other type.
+/// Seconds as an int, a float or a timedelta; nullopt for any other type.
 [[nodiscard]] std::optional<std::chrono::microseconds> duration_of(pybind11::handle value, const char* name);
 
 }  // namespace billcore::python

@@ -16,8 +16,8 @@ std::string name_of(PyTypeObject* type) {
   return name.substr(name.rfind('.') + 1);
 }
 
-// pybind11 asks a type's operator_new for memory when an object without a value is used; the function is not told for which
-// type, so each type has one of its own.
+// pybind11 calls a type's operator_new when an object without a value is used. The function does not receive the type,
+// so each type has its own.
 std::array<PyTypeObject*, most_types> guarded_types{};
 
 template <std::size_t index>
@@ -31,7 +31,7 @@ constexpr auto refusals(std::index_sequence<index...> /*all*/) {
 }
 constexpr auto refuse_memory_of = refusals(std::make_index_sequence<most_types>());
 
-// What pybind11 makes objects with, but for a type that holds nothing: its own base, from which it would throw.
+// pybind11's own tp_new, except for a type that holds nothing (its base), for which it would throw.
 PyObject* new_object(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     return py::detail::all_type_info(type).empty() ? refuse_new(type, args, kwargs)
@@ -43,7 +43,7 @@ PyObject* call_new(PyObject* type, PyObject* /*args*/, PyObject* /*kwargs*/) noe
   return refuse_new(reinterpret_cast<PyTypeObject*>(type), nullptr, nullptr);
 }
 
-// The name `__new__` of such a type, which would else be the base's.
+// Defines `__new__` of such a type, which would otherwise inherit the base's.
 void define_new(PyTypeObject* type) {
   static PyMethodDef definition{"__new__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_new)),
                                 METH_VARARGS | METH_KEYWORDS, "Refused: ConfigError."};
@@ -91,7 +91,8 @@ void guard_types(py::module_& module, std::size_t first) {
     guarded_types[count] = type;
     info->operator_new = refuse_memory_of[count];
     ++count;
-    // Objects of one size could be given each other's class, and would then be read as what they are not.
+    // Python allows __class__ to be reassigned between objects of equal size, which would then be read as the wrong
+    // type.
     type->tp_basicsize += static_cast<py::ssize_t>((first + count) * sizeof(void*));
     if (type->tp_init == &py::detail::pybind11_object_init) define_new(type);  // it has no constructor
   }

@@ -1,6 +1,6 @@
-// Objects that Python made and no __init__ filled: by __new__ alone, by a pickle, or since __init__ failed.
+// Objects that Python created without running __init__: by __new__ alone, from a pickle, or because __init__ failed.
 //
-// pybind11 gives the methods of such an object memory that holds no object. Here they raise ConfigError instead.
+// pybind11's methods would use memory that holds no object. Here they raise ConfigError instead.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,15 +16,15 @@ namespace py = pybind11;
 
 /// Throws Error(config).
 [[noreturn]] void refuse_uninitialised(PyTypeObject* type);
-/// tp_new of the types whose objects only the library makes: ConfigError.
+/// tp_new of types whose objects only the library creates: ConfigError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
-/// To be called once, before the first class is bound: their base cannot be made.
+/// Call once, before the first class is bound: pybind11's base class can then not be instantiated.
 void guard_base();
-/// To be called when all classes of a module are bound. Their methods then refuse uninitialised objects, those without an
-/// __init__ of their own cannot be made from Python, and no object changes its class. first: how many classes other
-/// modules have; each class gets a size of its own, by which Python tells their objects apart.
+/// Call after all classes of a module are bound. Their methods then refuse uninitialised objects, classes without an
+/// __init__ cannot be instantiated from Python, and no object can change its class. first: number of classes in other
+/// modules; each class gets a unique size, by which Python tells their objects apart.
 void guard_types(py::module_& module, std::size_t first);
-/// Metaclass of classes that users may derive from: says so when the derived __init__ did not call theirs.
+/// Metaclass of classes that users may derive from: reports a derived __init__ that did not call the base's.
 [[nodiscard]] py::handle guarding_metaclass();
 
 namespace detail_ {
@@ -32,14 +32,14 @@ namespace detail_ {
 [[noreturn]] void refuse_second_init(PyTypeObject* type);
 }  // namespace detail_
 
-/// What an object of a bound class holds, null when it is uninitialised. TypeError for an object of another class.
+/// The C++ value of an object of a bound class; null if uninitialised. TypeError for an object of another class.
 template <typename T>
 [[nodiscard]] T* held_or_null(PyObject* self) {
   static const auto* const type = py::detail::get_type_info(typeid(T), true);
   return static_cast<T*>(detail_::place_of(self, type).value_ptr());
 }
 
-/// The same; Error(config) when it is uninitialised.
+/// Same; Error(config) if uninitialised.
 template <typename T>
 [[nodiscard]] T& held(PyObject* self) {
   T* const value = held_or_null<T>(self);
@@ -47,14 +47,14 @@ template <typename T>
   return *value;
 }
 
-/// The body of an __init__: fills the object with what `make` gives. Error(config) when it is filled already.
+/// The body of an __init__: fills the object with the result of `make`. Error(config) if it is already filled.
 template <typename T, typename Make>
 void initialise(PyObject* self, Make&& make) {
   static const auto* const type = py::detail::get_type_info(typeid(T), true);
   if (held_or_null<T>(self) != nullptr) detail_::refuse_second_init(Py_TYPE(self));
   auto made = std::make_unique<T>(std::forward<Make>(make)());
   auto place = detail_::place_of(self, type);
-  if (place.value_ptr() != nullptr) detail_::refuse_second_init(Py_TYPE(self));  // by what `make` called
+  if (place.value_ptr() != nullptr) detail_::refuse_second_init(Py_TYPE(self));  // `make` ran code that initialised it
   place.value_ptr() = made.release();
   type->init_instance(reinterpret_cast<py::detail::instance*>(self), nullptr);
 }

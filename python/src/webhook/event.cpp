@@ -18,7 +18,7 @@ struct Object {
   PyObject head;
   Event event;
   PyObject* body;
-  PyObject* data;  // the resource, once it was asked for; else null
+  PyObject* data;  // the resource, cached by the first access; else null
 };
 
 PyTypeObject* event_type_object = nullptr;
@@ -30,7 +30,7 @@ constexpr Field name_field{"name", FieldKind::word, false, docs::event_name};
 constexpr Field account_field{"account", FieldKind::integer, false, docs::event_account};
 constexpr Field created_at_field{"created_at", FieldKind::time, false, docs::event_created_at};
 
-// `explain` is the core's own reader: asked only when the field is not as it should be, it throws the error.
+// `explain` is the core's own reader: called only if the field is absent or malformed, it throws the error.
 template <const Field& field, auto explain>
 PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
@@ -44,7 +44,7 @@ PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
   });
 }
 
-// As Event::data(), without a variant on the way.
+// Like Event::data(), without building a variant.
 PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     Object& object = self_of(self);
@@ -53,7 +53,7 @@ PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
     const auto* node = detail::member(envelope.node(), "data");
     if (node == nullptr) return Py_NewRef(Py_None);
     const Value data(envelope.document(), node);
-    if (!data.is_object()) return plain(data).release().ptr();  // perhaps mutable: made anew each time
+    if (!data.is_object()) return plain(data).release().ptr();  // may be mutable: built anew each time
     object.data = make_view(event_views.at(static_cast<std::size_t>(object.event.type())), data);
     return Py_XNewRef(object.data);
   });
@@ -103,7 +103,7 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
 void dealloc(PyObject* self) noexcept {
   Object& object = self_of(self);
   Py_XDECREF(object.data);
-  object.event.~Event();  // before the body it reads
+  object.event.~Event();  // before the body that it refers to
   Py_DECREF(object.body);
   free_object(self);
 }
@@ -135,7 +135,7 @@ py::bytes own_bytes(py::handle body, const std::string& name) {
 }
 
 SharedText shared_text(const py::bytes& bytes) {
-  // The Event object keeps the bytes, and outlives everything else that reads them only through resources that do, too.
+  // Only the Event object and resources refer to the text, and each of them keeps the bytes alive.
   auto* owner = bytes.inc_ref().ptr();
   return {bytes_of(bytes),
           {owner, [](const void* object) { Py_DECREF(static_cast<PyObject*>(const_cast<void*>(object))); }}};

@@ -1,4 +1,4 @@
-// The type of events: a raw heap type like the resource views; it also keeps the body and its resource.
+// The Event type: a raw heap type like the resource views; it also holds the body and the resource.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,12 +11,12 @@ namespace billcore::python {
 
 void bind_event(pybind11::module_& module);
 
-/// The bytes that an event is to keep: `body` itself when it is bytes, else a copy of the buffer that it is.
-/// name: of the argument, for errors.
+/// The bytes that an event keeps: `body` itself if it is bytes, else a copy of the buffer. name: of the argument, for
+/// errors.
 [[nodiscard]] pybind11::bytes own_bytes(pybind11::handle body, const std::string& name = "body");
-/// The same for the core; it keeps them alive.
+/// The same bytes for the core, with a reference that keeps them alive.
 [[nodiscard]] SharedText shared_text(const pybind11::bytes& bytes);
-/// An Event over such bytes.
+/// Creates an Event over such bytes.
 [[nodiscard]] pybind11::object make_event(Event event, pybind11::bytes body);
 
 }  // namespace billcore::python

@@ -28,7 +28,7 @@ py::object whole_number(const Document& document, const Node* node) {
   return checked(out);
 }
 
-// As deep as the document, which the core limits (max_nesting).
+// The core limits the depth of the document (max_nesting), and so this recursion.
 py::object convert(const Document& document, const Node* node) {  // NOLINT(misc-no-recursion)
   switch (detail::kind(node)) {
     case Value::Kind::null:
@@ -59,7 +59,7 @@ py::object convert(const Document& document, const Node* node) {  // NOLINT(misc
   for (auto left = detail::size(node); left > 0; --left) {
     const Node* value = detail::value_of(key);
     const auto name = string(detail::text(key));
-    // Of equal names the last one wins.
+    // Of several equal names the last one wins.
     if (PyDict_SetItem(dict.ptr(), name.ptr(), convert(document, value).ptr()) != 0) throw py::error_already_set();
     if (left > 1) key = detail::next(value);
   }

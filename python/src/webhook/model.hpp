@@ -1,7 +1,7 @@
-// The types of resource views: raw heap types around a Value, all made from one table.
+// The types of resource views: raw heap types around a Value, all generated from one table.
 //
-// They are immutable, hold no Python object (so the garbage collector need not know them) and cannot be made from Python but by
-// unpickling.
+// They are immutable, hold no Python object (so the garbage collector need not track them) and can be created from
+// Python only by unpickling.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,16 +12,17 @@
 
 namespace billcore::python {
 
-/// Makes the types and puts them into the module.
+/// Creates the types and adds them to the module.
 void bind_model(pybind11::module_& module);
 
 /// A view of `value`, which must be an object. New reference, or null with an error set.
 [[nodiscard]] PyObject* make_view(View type, const Value& value) noexcept;
 
-/// The field as a Python value; a null handle when it is not as the table says.
+/// The field as a Python value; a null handle if it does not match the table.
 [[nodiscard]] pybind11::object try_field(const Value& owner, const Field& field);
 
-// What `name in owner` and `owner[name]` give; `owner` is an object. The second one is plain JSON, or null with KeyError set.
+// Implement `name in owner` and `owner[name]`; `owner` is an object. get_member() returns plain JSON, or null with
+// KeyError set.
 [[nodiscard]] int has_member(const Value& owner, PyObject* name) noexcept;
 [[nodiscard]] PyObject* get_member(const Value& owner, PyObject* name) noexcept;
 

@@ -1,4 +1,4 @@
-// The module billcore._webhook: signatures and events; also home of all types and of the error translator.
+// The module billcore._webhook: signatures and events. It also defines all shared types and the error translator.
 #include <pybind11/pybind11.h>
 
 #include <array>
@@ -28,14 +28,14 @@ namespace {
 
 // ---- The one-shot functions -------------------------------------------------------------------------------------------
 
-/// A Verifier, and a copy of its secrets to know it by.
+/// A Verifier, and a copy of its secrets to find it by.
 class Known {
  public:
   Known(const Secrets& secrets, std::size_t max_body)
       : verifier_(secrets.texts(), VerifierOptions{.max_body = max_body}), each_(secrets.texts().front().size()) {
     copies_.reserve(secrets.texts().size() * each_);
     for (const auto secret : secrets.texts())
-      copies_.insert(copies_.end(), secret.begin(), secret.end());  // of one length, or there were no Verifier
+      copies_.insert(copies_.end(), secret.begin(), secret.end());  // all of one length, as the Verifier requires
   }
 
   [[nodiscard]] const Verifier& verifier() const noexcept { return verifier_; }
@@ -55,8 +55,8 @@ class Known {
   detail::SecretText copies_;
 };
 
-/// Preparing keys takes about as long as hashing a small body, so those of the last few calls stay. Under the GIL.
-/// Gives a copy, since the GIL may be given away while it is used.
+/// Preparing keys takes about as long as hashing a small body, so the Verifiers of the last few calls are cached.
+/// Requires the GIL. Returns a copy, since the GIL may be released while it is used.
 Verifier recent_verifier(py::handle secret, py::handle max_body) {
   static std::array<std::unique_ptr<const Known>, 4> known;
   static std::size_t oldest = 0;
@@ -107,12 +107,12 @@ py::str sign(py::handle body, py::handle secret) {
   const Buffer buffer(body);
   const Secrets secrets(secret);
   if (secrets.texts().size() != 1)
-    refuse("secret: one is needed to sign, not " + std::to_string(secrets.texts().size()));
+    refuse("secret: exactly one is needed to sign, not " + std::to_string(secrets.texts().size()));
   return without_gil_if(buffer.text().size() > large_body,
                         [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
 }
 
-// Whatever is wrong with an argument is an answer, too.
+// An invalid argument is explained as well.
 std::string explain(py::handle body, py::handle signature, py::handle secret) {
   try {
     const Buffer buffer(body);
@@ -156,7 +156,8 @@ PyObject* make_plain(const Value& value) noexcept {
 }  // namespace
 }  // namespace billcore::python
 
-// pybind11's own start of a module waits for ever in a subinterpreter, so it is reached through the function below.
+// pybind11's own module initialisation blocks forever in a subinterpreter; PyInit__webhook() below checks for that
+// first.
 PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   using namespace billcore::python;
   py::options options;

@@ -1,4 +1,4 @@
-// ResponseInfo: what is known about the answer a result came with.
+// ResponseInfo: metadata of the answer that a result was received with.
 #pragma once
 
 #include <pybind11/pybind11.h>

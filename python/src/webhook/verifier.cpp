@@ -56,7 +56,7 @@ void bind_verified(py::module_& module) {
 
 // ---- VerifyStream -----------------------------------------------------------------------------------------------------------
 
-/// Large pieces are hashed without the GIL, and another thread must not come in between.
+/// Large pieces are hashed without the GIL; calls from other threads are refused meanwhile.
 class Stream {
  public:
   explicit Stream(VerifyStream stream) : stream_(std::move(stream)) {}
@@ -92,7 +92,7 @@ py::object stream_update(PyObject* self, const Call& call) {
 
 // ---- Verifier ---------------------------------------------------------------------------------------------------------------
 
-/// A Verifier as its Python object holds it.
+/// A Verifier inside its Python object.
 class BoundVerifier : public Verifier {
  public:
   BoundVerifier(const Verifier& verifier, ClockFunction clock) : Verifier(verifier), clock_(std::move(clock)) {}
@@ -178,7 +178,8 @@ py::object verify(const Verifier& verifier, py::handle body, py::handle signatur
 }
 
 py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
-  // Copied before it is checked, since another thread could change it in between; but not when it is too large anyway.
+  // Copied before the check, since another thread could change the buffer in between. A body that is too large is
+  // refused without a copy.
   if (!PyBytes_CheckExact(body.ptr())) {
     const Buffer buffer(body);
     if (buffer.text().size() > verifier.options().max_body)

@@ -1,4 +1,4 @@
-// The types of checks: Verifier, VerifyStream, and Verified, their result.
+// The types of checks: Verifier, VerifyStream, and their result Verified.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,13 +10,13 @@ namespace billcore::python {
 
 void bind_verifier(pybind11::module_& module);
 
-/// Checks a body (any buffer): a Verified.
+/// Checks a body (any buffer) and returns a Verified.
 [[nodiscard]] pybind11::object verify(const Verifier& verifier, pybind11::handle body, pybind11::handle signature);
-/// Checks and parses it: an Event.
+/// Checks and parses a body and returns an Event.
 [[nodiscard]] pybind11::object unwrap(const Verifier& verifier, pybind11::handle body,
                                       std::optional<std::string_view> signature);
 
-// Up to this many bytes hashing is faster than handing the GIL to another thread and back.
+// Up to this many bytes, hashing is faster than releasing the GIL and taking it again.
 inline constexpr std::size_t large_body = std::size_t{64} << 10U;
 
 template <typename F>

@@ -11,7 +11,7 @@
 namespace billcore::python {
 namespace {
 
-/// Text or bytes of a header; a text that UTF-8 cannot hold becomes one that no signature is.
+/// Text or bytes of a header. A str that UTF-8 cannot encode becomes a text that is never a valid signature.
 std::optional<std::string_view> header_value(py::handle value) {
   if (PyBytes_Check(value.ptr())) return bytes_of(value);
   if (!PyUnicode_Check(value.ptr())) return std::nullopt;
@@ -36,19 +36,19 @@ std::chrono::microseconds freshness_of(py::handle value) {
 }
 
 std::chrono::microseconds instant_of(py::handle now) {
-  if (!is_datetime(now)) refuse("what clock gave must be seconds or an aware datetime, not " + type_name(now));
-  return to_instant(now, "what clock gave").time_since_epoch();
+  if (!is_datetime(now)) refuse("the result of clock must be seconds or an aware datetime, not " + type_name(now));
+  return to_instant(now, "the result of clock").time_since_epoch();
 }
 
-// Verifying a large body gives the GIL away.
+// Takes the GIL, which is released while a large body is verified.
 Clock clock_of(const ClockFunction& function) {
   return [function] {
     const Gil gil;
     const py::object kept = *function;
     if (!kept)
-      throw Error(ErrorCode::config, "the Verifier of this check has ended: keep it until its checks are done");
+      throw Error(ErrorCode::config, "the Verifier of this check was destroyed: keep it until its checks are done");
     const py::object now = kept();
-    const auto since_1970 = seconds_of(now, "what clock gave");
+    const auto since_1970 = seconds_of(now, "the result of clock");
     return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
   };
 }
@@ -58,7 +58,7 @@ Clock clock_of(const ClockFunction& function) {
 ClockFunction clock_function(py::handle clock) {
   if (!given(clock)) return nullptr;
   if (PyCallable_Check(clock.ptr()) == 0) {
-    refuse("clock must be a function that gives the time, such as time.time, not " + type_name(clock));
+    refuse("clock must be a function that returns the time, such as time.time, not " + type_name(clock));
   }
   return std::make_shared<py::object>(py::reinterpret_borrow<py::object>(clock));
 }
@@ -116,7 +116,7 @@ std::optional<std::string> find_signature(const Verifier& verifier, py::handle h
       return;
     }
     if (value.is_none()) return;
-    // Frameworks keep odd things among the headers; only the one that is looked for must be right.
+    // Frameworks keep odd values among the headers; only the signature header must be valid.
     const std::pair<std::string_view, std::string_view> only{name, ""};
     if (verifier.find_signature({&only, 1})) {
       refuse("headers: the value of the signature header must be str or bytes, not " + type_name(value));

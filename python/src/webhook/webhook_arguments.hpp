@@ -1,4 +1,4 @@
-// Reading the arguments of verify(), unwrap() and their kin.
+// Reads the arguments of verify(), unwrap() and related functions.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,7 +16,7 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// The bytes of a buffer, borrowed. Whatever is no buffer of bytes is Error(invalid_argument), with the reason.
+/// Borrows the bytes of a buffer. Error(invalid_argument), with the reason, for anything that is not a buffer of bytes.
 class Buffer {
  public:
   explicit Buffer(py::handle body, const std::string& name = "body");
@@ -36,10 +36,10 @@ class Buffer {
   return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
-/// The value of a signature header, str or bytes; nothing for None.
+/// The value of a signature header, str or bytes; nullopt for None.
 [[nodiscard]] std::optional<std::string_view> signature_of(py::handle signature);
 
-/// One secret or a sequence of them. The texts are those of the objects: no copy is made.
+/// One secret or a sequence of them. The texts are borrowed from the Python objects.
 class Secrets {
  public:
   explicit Secrets(py::handle secrets);
@@ -50,17 +50,18 @@ class Secrets {
   std::vector<std::string_view> texts_;
 };
 
-/// A function of Python that a Verifier calls for the time. Shared with the options of the core, which the garbage collector
-/// cannot see; the Verifier's Python object owns the reference, and visits it.
+/// A Python function that a Verifier calls for the time. Shared with the core's options, which the garbage collector
+/// cannot see; the Verifier's Python object owns the reference and visits it.
 using ClockFunction = std::shared_ptr<py::object>;
-/// Null when there is none.
+/// Null if there is no clock.
 [[nodiscard]] ClockFunction clock_function(py::handle clock);
 
-/// The options of a Verifier from its arguments, any of which may be left out.
+/// The options of a Verifier from its arguments, any of which may be omitted.
 [[nodiscard]] VerifierOptions verifier_options(py::handle header, py::handle max_body, py::handle freshness,
                                                const ClockFunction& clock);
 
-/// The signature among a request's headers: a mapping (values may be lists) or pairs; names and values str or bytes.
+/// Finds the signature in a request's headers: a mapping (values may be lists) or pairs; names and values are str or
+/// bytes.
 [[nodiscard]] std::optional<std::string> find_signature(const Verifier& verifier, py::handle headers);
 
 }  // namespace billcore::python

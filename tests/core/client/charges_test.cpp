@@ -133,7 +133,7 @@ TEST(FindCharges, RefusesOtherErrors) {
       {charge_error("POST", "/subscription//order", noon), "not about a charge"},
       {charge_error("POST", "/subscription/order", noon), "not about a charge"},
       {charge_error("POST", "/subscription/%zz/order", noon), "not about a charge"},
-      {charge_error("POST", "/subscription/%2e%2e/order", noon), "the id is a path step"},
+      {charge_error("POST", "/subscription/%2e%2e/order", noon), "the id is a relative path segment"},
       {charge_error("POST", "/subscription/s/order", noon, false), "is known"},
       {charge_error("POST", "/subscription/s/order", std::nullopt), "does not say when"}};
   for (const auto& [error, words] : wrong) {

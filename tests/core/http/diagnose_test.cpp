@@ -98,9 +98,9 @@ const std::vector<Row> table{
      "headers are over"},
 
     {"dead before it was sent", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::dead_before_send}),
-     no_head, Failure::reset, "given up by the other side"},
+     no_head, Failure::reset, "the other side had closed"},
     {"dead on reuse", with(ended(CURLE_ABORTED_BY_CALLBACK), {&Evidence::sent_again}), no_head, Failure::reset,
-     "died before an answer"},
+     "lost before an answer"},
     {"a reset", ended(CURLE_RECV_ERROR, "Recv failure: Connection reset by peer"), no_head, Failure::reset, "reset"},
     {"an answer of nothing", ended(CURLE_GOT_NOTHING), no_head, Failure::reset},
     {"too short", ended(CURLE_PARTIAL_FILE), whole_head, Failure::truncated},

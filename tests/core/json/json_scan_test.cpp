@@ -22,7 +22,7 @@ TEST(JsonScan, ALongTextIsLookedAtFirst) {
   };
   EXPECT_EQ(problem_of_extent(ones(megabyte - 2)), "");  // twice as many bytes
   EXPECT_EQ(problem_of_extent(ones(2 * megabyte)),
-            "the body has over 1048576 values in 4194305 bytes, more than are loaded at once: ask for less");
+            "the body has over 1048576 values in 4194305 bytes, too many to load at once: request less");
   EXPECT_EQ(problem_of_extent(ones(2 * megabyte) + std::string(16 * megabyte, ' ')), "");
 }
 

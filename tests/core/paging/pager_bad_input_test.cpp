@@ -123,7 +123,7 @@ TEST_P(PagerErrors, AServerThatRepeatsPage1ForEver) {
   auto error = error_of([&] { read_on(pager, seen); });
   EXPECT_EQ(error.code(), ErrorCode::pagination);
   EXPECT_EQ(error.message(),
-            "GET /subscription/s/orders?page=2: page 1 came instead: the service does not honour `page`");
+            "GET /subscription/s/orders?page=2: received page 1 instead: the service does not honour `page`");
   EXPECT_EQ(error.detail().path, "/subscription/s/orders");
   EXPECT_EQ(error.detail().method, "GET");
   EXPECT_EQ(error.detail().http_status, 200);

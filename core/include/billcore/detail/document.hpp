@@ -1,4 +1,4 @@
-// The parsed document behind every view, and cheap access to its nodes. Not public interface.
+// The parsed document behind every view, and fast access to its nodes. Not public interface.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class ResponseInfo;
 
 namespace detail {
 
-/// How deep JSON may be nested; deeper is Error(decode).
+/// Maximum nesting depth of JSON; deeper input is Error(decode).
 inline constexpr int max_nesting = 512;
 
 struct Allocator;
@@ -26,12 +26,11 @@ class DocumentPool;
 
 class Document {
  public:
-  /// Parses strictly (RFC 8259, valid UTF-8, no BOM, no lone surrogates, nothing behind the value); throws
-  /// Error(decode). `prefix` is put before the paths of its values (a detached copy of `data` keeps saying
-  /// `data.price`).
+  /// Parses strictly: RFC 8259, valid UTF-8, no BOM, no lone surrogates, nothing after the value. Throws Error(decode).
+  /// `prefix` is prepended to the paths of its values, so that a detached copy of `data` still reports `data.price`.
   static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
                                                std::shared_ptr<const ResponseInfo> info = nullptr);
-  /// The same in memory of `pool`; the second one copies the text there, too.
+  /// Same, with memory from `pool`. parse_copy() also copies the text there.
   static std::shared_ptr<const Document> parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text);
   static std::shared_ptr<const Document> parse_copy(const std::shared_ptr<DocumentPool>& pool, std::string_view text);
   ~Document();
@@ -61,11 +60,12 @@ class Document {
   std::shared_ptr<const ResponseInfo> info_;
   void* doc_ = nullptr;
   const Node* root_ = nullptr;
-  // Where raw() looked last: token number and byte offset, 32 bits each, so that reading on in order scans the text once.
+  // Position of the last raw() lookup: token number and byte offset, 32 bits each. Lookups in order scan the text only
+  // once.
   mutable std::atomic<std::uint64_t> last_found_{0};
 };
 
-// Node access. Nothing here throws; a wrong kind gives "no".
+// Node access. Never throws; a node of the wrong kind yields false, null, zero or an empty text.
 [[nodiscard]] Value::Kind kind(const Node* node) noexcept;
 [[nodiscard]] const Node* member(const Node* object, std::string_view name) noexcept;  // null when absent
 [[nodiscard]] std::string_view text(const Node* string) noexcept;                      // NUL-terminated
@@ -73,12 +73,12 @@ class Document {
 [[nodiscard]] double real(const Node* number) noexcept;
 /// True when the node is a whole number within 64 signed bits.
 [[nodiscard]] bool int64(const Node* node, std::int64_t& out) noexcept;
-/// The digits of a whole number of any size, without looking for its source text.
+/// The digits of an integer of any size, without looking up its source text.
 [[nodiscard]] std::string integer_text(const Node* integer);
 [[nodiscard]] std::size_t size(const Node* container) noexcept;
 /// The first item, or the key of the first member; null when empty.
 [[nodiscard]] const Node* first(const Node* container) noexcept;
-/// What stands behind an item or a member's value.
+/// The node after an item or after a member's value.
 [[nodiscard]] const Node* next(const Node* item) noexcept;
 [[nodiscard]] const Node* value_of(const Node* key) noexcept;
 [[nodiscard]] const char* kind_name(Value::Kind kind) noexcept;
@@ -90,8 +90,8 @@ class Document {
 /// Error(missing_field) for a member that the object at `owner` does not have.
 [[nodiscard]] Error missing_field(std::string owner, std::string_view field);
 
-/// The same JSON without spaces, numbers with their digits; nothing, and why in a few words, when it is not one JSON
-/// value.
+/// The same JSON without white space; numbers keep their digits. nullopt when `text` is not a single JSON value;
+/// `problem` then says why in a few words.
 [[nodiscard]] std::optional<std::string> compact_json(std::string_view text, std::string& problem);
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// What a list is made of, and how far it has been read. For the bindings.
+// Options and read position of a list. For the bindings.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace billcore::detail {
 
 struct PagerOptions {
   std::int64_t first_page = 1;
-  std::int64_t concurrency = 1;                 // pages on their way at once, at least 1
-  bool strict = false;                          // read the list a second time, for what the first missed
+  std::int64_t concurrency = 1;                 // maximum number of pages in flight, at least 1
+  bool strict = false;                          // read the list twice, to catch what the first pass missed
   std::optional<std::string_view> resume = {};  // a state()
-  std::uint64_t list = 0;                       // tells lists apart, so that no state is taken for another list's
-  std::string path = {};                        // for errors
+  std::uint64_t list = 0;                       // fingerprint of the list, so that a state of another list is rejected
+  std::string path = {};                        // for error messages
 };
 
-/// How far a page has been taken. Of use until another page comes.
+/// Read position within the current page. Valid until the next page is read.
 struct PagerMark {
   std::int64_t fetched = 0;
   std::int64_t taken = 0;
@@ -26,11 +26,11 @@ struct PagerMark {
   friend bool operator==(const PagerMark&, const PagerMark&) = default;
 };
 
-/// What became of asking for a page.
+/// Result of requesting a page.
 enum class Step : std::uint8_t {
-  taken,    // a page more has been read
-  pending,  // it has been asked for, and has not come
-  ended,    // there is none
+  taken,    // another page has been read
+  pending,  // requested, not received yet
+  ended,    // there are no more pages
 };
 
 }  // namespace billcore::detail

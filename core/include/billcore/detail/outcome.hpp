@@ -1,4 +1,4 @@
-// What an answer says about a write. For the bindings.
+// What an answer implies about a write. For the bindings.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace billcore::detail {
 
 enum class Outcome : std::uint8_t { done, refused, unknown };
 
-/// Of a complete answer with this status: 2xx is done, 4xx but 408 refused, anything else (3xx, 408, 5xx) leaves it open.
+/// For a complete answer: 2xx is done, 4xx except 408 is refused, anything else (3xx, 408, 5xx) is unknown.
 [[nodiscard]] Outcome outcome_of_status(int status) noexcept;
 
-/// One line about a write that was interrupted after a complete answer came. subject: such as "POST /x: ". data: the
-/// resource that it brought, whose id is named.
+/// One-line description of a write that was interrupted after its complete answer was received. subject: for example
+/// "POST /x: ". data: the returned resource; the text includes its id.
 [[nodiscard]] std::string interrupted_after_answer(std::string_view subject, int status,
                                                    const std::optional<Value>& data = {});
-/// The same when the write had ended with this error.
+/// Same, for a write that had failed with this error.
 [[nodiscard]] std::string interrupted_after_error(const Error& error);
 
 }  // namespace billcore::detail

@@ -8,16 +8,16 @@
 
 namespace billcore::detail {
 
-/// The service's signing secrets have this many bytes.
+/// Length of the service's signing secrets, in bytes.
 inline constexpr std::size_t secret_size = 32;
 
 /// Overwrites memory that held a secret.
 void cleanse(void* memory, std::size_t size) noexcept;
 
-/// Compares in a time that depends on the sizes alone.
+/// Constant-time comparison: the time depends only on the sizes.
 [[nodiscard]] bool equal_secrets(std::string_view a, std::string_view b) noexcept;
 
-/// Text is overwritten before its memory is given back.
+/// Allocator that overwrites memory before freeing it.
 template <typename T>
 struct CleansingAllocator {
   using value_type = T;
@@ -32,7 +32,7 @@ struct CleansingAllocator {
   friend bool operator==(const CleansingAllocator&, const CleansingAllocator&) noexcept { return true; }
 };
 
-/// A vector, because a short std::string keeps its text inside itself, where nobody would overwrite it.
+/// A vector, not std::string: a short string keeps its text inline, where the allocator cannot overwrite it.
 using SecretText = std::vector<char, CleansingAllocator<char>>;
 [[nodiscard]] inline std::string_view view(const SecretText& text) noexcept { return {text.data(), text.size()}; }
 
