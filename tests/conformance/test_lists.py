@@ -1,4 +1,4 @@
-"""Lists of many pages, several at once: every client reads the same, and each goes on where another one stopped."""
+"""Lists of many pages, several at once: every client reads the same items and resumes the state of another client."""
 
 from __future__ import annotations
 
