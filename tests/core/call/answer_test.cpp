@@ -1,4 +1,4 @@
-// The table of what a write's fate is called, row by row.
+// The error for each outcome of a write, row by row.
 #include "call/answer.hpp"
 
 #include <gtest/gtest.h>

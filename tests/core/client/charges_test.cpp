@@ -63,7 +63,7 @@ Texts ids(const std::vector<Order>& orders) {
   return out;
 }
 
-// Serves the pages, and keeps the targets that were asked for.
+// Serves the pages and records the requested targets.
 class Pages {
  public:
   [[nodiscard]] Texts targets() {

@@ -1,4 +1,4 @@
-// Whether a list moves while it is read, from the ids of its pages and its count alone.
+// Whether a list moves while it is read, detected from the ids of its pages and its total alone.
 #include "paging/drift.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t window = 18;
 
-// Takes a page of a list that stands still.
+// Takes a page of a list that does not move.
 void take(Drift& drift, const Ids& ids) {
   drift.reserve(ids.size());
   drift.compare(ids, true);
@@ -92,7 +92,7 @@ TEST(Drift, PagesWithoutNewsAreRightWhereNoneAreExpected) {
   for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare(i % 2 == 0 ? Ids{1} : Ids{2}, false)) << i;
 }
 
-// What has no id cannot be told apart, so equal pages of it say nothing.
+// Items without an id cannot be told apart, so equal pages of them prove nothing.
 TEST(Drift, ItemsWithoutIdsAreNotCompared) {
   Drift drift(window, true);
   for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare({0, 0}, true)) << i;
