@@ -1,4 +1,4 @@
-"""Runs seeds by hand: those that are named, or random ones for a time."""
+"""Runs seeds by hand: the named ones, or random ones for a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each caller was told, against what the peer received and did."""
+"""Compares what each caller was told with what the peer received and did."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .peer import Peer
 MARGIN = 10.0  # seconds that a call may take beyond its deadline
 MOST_PAGES = 16
 
-# A read may end with these, a write besides with OutcomeUnknownError.
+# A read may fail with one of these, a write also with OutcomeUnknownError.
 _ERRORS = (billcore.ApiError, billcore.TransportError, billcore.DecodeError)
 
 
 def judge(call: Call, peer: Peer) -> Iterator[str]:
-    """The promises that are broken."""
+    """Yields the broken promises."""
     if call.result is NONE and call.error is None:
         yield "it never ended"
         return
@@ -52,7 +52,7 @@ def _error(call: Call) -> Iterator[str]:
 
 
 def said(call: Call) -> int | None:
-    """How many effects the caller was told of: 1, 0, or None when nobody knows."""
+    """The number of effects that the caller was told of: 1, 0, or None when the outcome is unknown."""
     error = call.error
     if error is None:
         return 1
@@ -60,7 +60,7 @@ def said(call: Call) -> int | None:
         return None if getattr(error, "__notes__", []) else 0
     if getattr(error, "outcome_unknown", False):
         return None
-    # A complete answer of success that cannot be read: it was done.
+    # A complete success answer that cannot be read: the write was done.
     return 1 if isinstance(error, billcore.DecodeError) and 200 <= (error.status or 0) < 300 else 0
 
 
