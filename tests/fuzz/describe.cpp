@@ -54,7 +54,7 @@ class Lines {
     out_ += '\n';
   }
 
-  // A getter whose result has fields of its own: `each` gives their lines.
+  // A getter whose result has its own fields: `each` gives their lines.
   template <typename Get, typename Each>
   void add_views(const char* name, Get get, Each each) {
     try {

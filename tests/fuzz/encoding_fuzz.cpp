@@ -1,6 +1,6 @@
-// Hex, base64 and percent-encoding against models of their own: RFC 4648 read bit by bit, and libcrypto's encoder.
+// Hex, base64 and percent-encoding against separate models: RFC 4648 bit by bit, and libcrypto's encoder.
 //
-// Behind the first byte, which says how the encoded text is laid out, the input is both a text to decode and bytes to encode.
+// The first byte selects the layout of the encoded text. The rest is both a text to decode and bytes to encode.
 #include <openssl/evp.h>
 
 #include <bitset>
@@ -18,7 +18,7 @@ using namespace billcore::fuzz;
 
 constexpr std::string_view before = "what was there";
 
-// The result of a decoder, which appends.
+// The result of a decoder, which appends to its output.
 template <typename Decode>
 std::optional<std::string> decoded(Decode decode) {
   std::string out(before);
@@ -51,9 +51,9 @@ std::optional<std::string> bits_of(char digit) {
 
 std::optional<std::string> model_of_base64(std::string text) {
   std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
-  const auto digits = text.find_last_not_of('=') + 1;  // 0 when there is nothing else
+  const auto digits = text.find_last_not_of('=') + 1;  // 0 if all are '='
   const auto padding = text.size() - digits;
-  // Groups of four; the last one has at least two digits, and is filled up when it is padded at all.
+  // Groups of four digits; the last one has at least two, and complete padding if any.
   if (digits == 0 || digits % 4 == 1) return std::nullopt;
   if (padding != 0 && padding != (4 - digits % 4) % 4) return std::nullopt;
   std::string bits;

@@ -1,4 +1,4 @@
-// Any body with the right signature: it is an event or Error(decode), and nothing else ever comes.
+// Any body with the right signature is an event or Error(decode), nothing else.
 #include <optional>
 #include <type_traits>
 
@@ -36,7 +36,7 @@ std::string read_data(const EventData& data) {
       data);
 }
 
-// What a body must have to be an event, judged by other means than the library's.
+// A necessary condition for an event, checked without the library.
 bool may_be_event(std::string_view body) {
   const auto begin = body.find_first_not_of(" \t\r\n");
   return is_utf8(body) && begin != std::string_view::npos && body[begin] == '{';
@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(read_data(event.data()) == read_data(event.data()), "reading twice gives the same");
     walk(event.value(), "");
 
-    // Documents take their memory from a store: what is alive must not move when others come and go.
+    // Documents use pooled memory: a live document must not change when others are made and destroyed.
     auto kept = std::make_optional(signed_event(body, verifier));
     const std::string longer = std::string(body) + ' ';
     const auto other = signed_event(longer, verifier);

@@ -1,6 +1,7 @@
-// Heads and chunked bodies of answers, held against a reading of their own, and whole against in pieces.
+// Heads and chunked bodies of answers: compared with a separate parser, and read whole and in pieces.
 //
-// An input: a byte for the size of the pieces, then lines up to an empty one, which are the head, then the body's coding.
+// An input: a byte for the size of the pieces, then lines up to an empty one, which are the head, then the encoded
+// body.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -35,13 +36,13 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The values of all headers of a name, and of their elements behind commas.
+/// The comma-separated elements of all headers with a name.
 std::vector<std::string> elements(const std::vector<std::string>& lines, std::string_view name) {
   std::vector<std::string> out;
   for (const auto& line : lines) {
     const auto colon = line.find(':');
     if (colon == std::string::npos || lowered(bare(line.substr(0, colon))) != name) continue;
-    // White space in front of a name continues the line before, which nobody sends any more.
+    // A leading white space continues the previous line, an obsolete form.
     if (line.front() == ' ' || line.front() == '\t' || line.front() == '\r') continue;
     auto rest = std::string_view(line).substr(colon + 1);
     while (true) {
@@ -124,7 +125,7 @@ void judge_chunks(std::string_view text, std::size_t piece) {
   require(limited.data.size() <= piece * 2, "a body has at most the bytes that are allowed");
   require(limited.fitted == (whole.data.size() <= piece * 2), "a body is refused when it is too long only");
 
-  // The same text as data: coded by this, it is read back, and what follows is seen.
+  // The same text as data: encoded here, it must be read back, and the following bytes detected.
   std::string coded;
   for (auto rest = text; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
     const auto part = rest.substr(0, piece);

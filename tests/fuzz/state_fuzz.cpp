@@ -1,6 +1,6 @@
-// States of lists: what is written is read back, what was changed or is none is refused.
+// States of lists: a written state is read back, a changed or invalid one is refused.
 //
-// An input whose first byte is even is a text that is read as a state; else its bytes become one, and one change to its text.
+// With an even first byte, the input is read as a state; otherwise its bytes make a state and one change to its text.
 #include "bytes.hpp"
 #include "paging/pager_core.hpp"
 #include "paging/pager_state.hpp"

@@ -1,4 +1,4 @@
-// Base URLs, ids and paths: what is accepted is safe to send the API key to, and says what was meant.
+// Base URLs, ids and paths: an accepted one is safe to send the API key to, and has the intended meaning.
 //
 // An input: a base URL, an id, a path, separated by NUL.
 #include <arpa/inet.h>
@@ -44,7 +44,7 @@ std::string host_of(std::string_view url) {
 
 bool is_this_machine(const std::string& host) {
   if (host == "localhost") return true;
-  // Behind % is a zone (RFC 6874), which says by which of its interfaces a machine reaches the address.
+  // A zone (RFC 6874) follows %; it names the local interface through which the address is reached.
   in6_addr wide{};
   if (inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &wide) == 1) return IN6_IS_ADDR_LOOPBACK(&wide) != 0;
   in_addr address{};

@@ -1,4 +1,4 @@
-// Two JSON texts, separated by NUL: parsing, comparing, writing and every way to read.
+// Two JSON texts, separated by NUL: parsing, comparing, writing and every way to read them.
 #include <optional>
 
 #include "base/utf8.hpp"

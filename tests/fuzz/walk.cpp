@@ -1,4 +1,4 @@
-// Every value of a document, read in every way.
+// Reads every value of a document in every way.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +26,7 @@ void require_only_for(bool right_kind, Get get) {
   require(right_kind || !given, "a value of the wrong kind is an error");
 }
 
-// A name as it stands in a path: control characters as JSON writes them.
+// A name as printed in a path: control characters as JSON writes them.
 std::string printable(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -106,8 +106,8 @@ void read_beyond_end(const Value& array) {
   }
 }
 
-// Errors and copies take long, so only one value in eight is read in the ways that need them: which ones, the size of the
-// text decides.
+// Errors and copies are slow, so only one value in eight is read in the ways that need them; the size of the text
+// selects which.
 class Walk {
  public:
   explicit Walk(std::size_t first_turn) : turn_(first_turn) {}
@@ -153,7 +153,7 @@ void Walk::read(const Value& value, const std::string& path) {
   } else {
     require(raw.front() == '{' && raw.back() == '}', "raw() of an object");
   }
-  if (thorough && raw.size() < 500) {  // all of them would take quadratic time
+  if (thorough && raw.size() < 500) {  // checking all of them would take quadratic time
     const auto copy = ProductGroup(value).copy();
     require(copy.value() == value && copy.raw() == raw && copy.value().path() == path, "a copy is the same");
     require(parse(raw) == value, "raw() parses to the same value");

@@ -68,7 +68,7 @@ Operation operation_of(const Call& call) {
   }
 }
 
-// What the call gave its caller, or the error that came in place of it.
+// The result of the call, or its error.
 void read(Call& call, Completed& completed) {
   try {
     if (std::string_view("gcxu").find(call.kind) != std::string_view::npos) {
@@ -118,7 +118,7 @@ void Caller::run() {
     }
   }
   finish_loop();
-  peer_.move();  // what left last is received, too
+  peer_.move();  // the last bytes sent count as received too
   for (const auto& each : calls_) judge(each.call, peer_, nonce_, each.pages);
   judge_connections(peer_);
 }
@@ -198,7 +198,7 @@ void Caller::begin(Made& made) {
   running_.push_back(&made);
 }
 
-// Until all calls have ended. What is to be interrupted is cancelled when it has waited for a moment.
+// Runs until all calls have ended. A call to be interrupted is cancelled after a short wait.
 void Caller::finish_loop() {
   for (std::uint64_t turns = 0; !running_.empty(); ++turns) {
     require(turns < most_turns, "an event loop is not woken in vain");
@@ -218,7 +218,7 @@ void Caller::finish_loop() {
   }
 }
 
-// A page may be read again where the list moved; each has a time-out of its own.
+// Where the list moved, a page may be read again; each read has its own time-out.
 void Caller::take(Made& made, const detail::PageData& page, std::int64_t begin) {
   require(clock_micros() - begin <= 4 * (made.call.timeout + 100'000), "a page of a list ends by its deadline");
   made.pages.push_back({page.pagination.current_page(), std::string(page.document->text())});

@@ -10,7 +10,7 @@
 namespace billcore::fuzz {
 namespace {
 
-constexpr std::int64_t margin = 100'000;  // microseconds: a call ends that long after its deadline
+constexpr std::int64_t margin = 100'000;  // microseconds that a call may take beyond its deadline
 constexpr std::int64_t close_to_it = 10'000;
 constexpr std::uint64_t most_waits = 20'000;
 
@@ -27,7 +27,7 @@ void require_of(const Call& call, bool kept, const char* promise) {
 Requests requests_of(const Call& call, const Witness& peer) {
   Requests out;
   for (const auto& request : peer.received()) {
-    // What was cut off before it said whose it is may be anybody's; clients send so little at once that it is not cut.
+    // A truncated request cannot be attributed to a call; clients send so little at once that this does not happen.
     if (request.call == call.number) out.push_back(&request);
   }
   return out;
@@ -37,8 +37,8 @@ std::string_view sent_behind(const Witness& peer, const Received& request) {
   return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
 }
 
-// Did everything that was sent before this request belong to the plain answers of those before it? Only then is it known
-// where its answer begins.
+// Whether everything that was sent before this request belonged to the plain answers to earlier requests. Only then is
+// the start of its answer known.
 bool is_aligned(const Witness& peer, const Received& request) {
   if (peer.sent(request.connection).odd) return false;
   std::size_t end = 0;
@@ -68,7 +68,7 @@ bool has_sent_status(const Witness& peer, const Requests& requests, int status) 
                      [&](const Received* request) { return names_status(peer.sent(request->connection), status); });
 }
 
-// A peer may answer on a new connection before it was asked, as servers do that are overloaded, and close it unread.
+// A peer may answer on a new connection before the request, as overloaded servers do, and close without reading.
 bool has_answered_unread(const Witness& peer, int status) {
   for (std::size_t i = 0; i < peer.connections(); ++i) {
     const auto& received = peer.received();
@@ -79,13 +79,14 @@ bool has_answered_unread(const Witness& peer, int status) {
   return false;
 }
 
-// A text that is shown may be cut within a token, with dots behind it.
+// A displayed text may be truncated within a token, followed by dots.
 bool is_whole(std::string_view token, const std::string& nonce) {
   const auto digit = [&](std::size_t at) { return token[nonce.size() + at] >= '0' && token[nonce.size() + at] <= '9'; };
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
 }
 
-// Every token in it names this call, or (page > 0) this page of its list; "nobody" may have been said to it before it sent.
+// Every token in it names this call, or (page > 0) this page of its list; before the call sent its request, it may be
+// "nobody".
 void require_own(std::string_view text, const Call& call, const std::string& nonce, int page = 0) {
   for (auto at = text.find(nonce); at != std::string_view::npos; at = text.find(nonce, at + 1)) {
     const auto token = text.substr(at, nonce.size() + 6);
@@ -115,7 +116,7 @@ bool holds_object(const std::string& body) {
   }
 }
 
-// README, "When a write fails": may this error be said of a write that was received?
+// README, "When a write fails": checks the error of a write against whether the peer received it.
 void judge_write(const Call& call, const Witness& peer, const Requests& requests) {
   require_of(call, requests.size() <= 1, "a write is not sent twice");
   const bool received = !requests.empty();
@@ -199,7 +200,7 @@ void judge_read(const Call& call, const Witness& peer, const Requests& requests)
   }
 }
 
-// Where the last answer was plain, complete and in time, there is one right end.
+// When the last answer was plain, complete and in time, only one result is right.
 void judge_plain(const Call& call, const Witness& peer, const Requests& requests) {
   if (requests.empty() || call.kind == 'l' || call.told_to_end) return;
   const auto& request = *requests.back();
