@@ -1,4 +1,4 @@
-"""The exceptions: hierarchy, attributes, pickles, and the table they come from."""
+"""The exceptions: hierarchy, attributes, pickles, and the table that defines them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists from services that err, blocking and awaited: what is yielded before, what the error says, how it goes on."""
+"""Lists from faulty services, blocking and async: what is yielded first, what the error says, how reading continues."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def good(number: int, pages: int) -> Reply:
 
 
 class Reading:
-    """A client, and lists of it read one way or the other."""
+    """A client, and its lists, read blocking or async."""
 
     def __init__(self, kind: Kind, server: ScriptedServer, **options: Any) -> None:
         settings = {"api_key": API_KEY, "max_retries": 0, "timeout": 60, **options}

@@ -1,4 +1,4 @@
-"""billcore.testing.event: a whole, signed event of each name, without a server."""
+"""billcore.testing.event: a complete signed event of each name, without a server."""
 
 from __future__ import annotations
 

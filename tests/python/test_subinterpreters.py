@@ -1,4 +1,4 @@
-"""An import in a subinterpreter is refused, in one sentence, and leaves the main interpreter as it was."""
+"""An import in a subinterpreter is refused with one sentence, and does not affect the main interpreter."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STATEMENTS = [
     "import billcore._client",
     "from billcore import Client",
 ]
-# The package's own look at the interpreter is hidden, so that the modules in C++ have to look for themselves.
+# Hides the package's own check of the interpreter, so that the C++ modules have to check it themselves.
 HIDE = "sys.modules['_xxsubinterpreters'] = None; import _thread; _thread._is_main_interpreter = lambda: True"
 WAYS = {
     "_testcapi": "import _testcapi; assert _testcapi.run_in_subinterp(inside()) == 0",
