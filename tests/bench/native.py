@@ -1,4 +1,4 @@
-"""The C and C++ rows: google-benchmark's program, and `openssl speed` beside it."""
+"""The C and C++ rows: google-benchmark's program, and `openssl speed` for comparison."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _run(program: Path, folder: Path, effort: Effort, *arguments: str) -> dict[s
 
 
 def _openssl_speed(effort: Effort) -> float:
-    """Bytes a second that `openssl speed` says it hashes, in pieces of 64 KiB."""
+    """Bytes per second that `openssl speed` reports for pieces of 64 KiB."""
     command = ["openssl", "speed", "-mr", "-evp", "sha256", "-bytes", "65536"]
     command += ["-seconds", str(effort.openssl_seconds)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -1,4 +1,4 @@
-"""What every area does with its tables: shows them, writes JSON, the plot and, when asked, the README's part."""
+"""What every area does with its tables: prints them, writes JSON, the plot and, on request, the README's part."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def publish(
     facts: dict[str, str],
     panels: Callable[[dict[str, Table]], list[plot.Panel]],
 ) -> None:
-    """panels: the plot's, of the tables by their keys."""
+    """panels: makes those of the plot from the tables by key."""
     print("\n\n".join(table.text() for table in tables))
     verdicts = [verdict for table in tables for row in table.rows for verdict in table.verdicts(row)]
     print(f"\n{sum(met for _, _, met in verdicts)} of {len(verdicts)} targets met")
