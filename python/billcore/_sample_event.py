@@ -11,7 +11,7 @@ from typing import Any
 from ._errors import BillcoreError, ConfigError, InvalidArgumentError
 
 SECRET = "billcore-testing-secret-32-chars"
-"""What event() signs with unless told otherwise. Everybody knows it: never let a service accept it."""
+"""The default secret of event(). It is public: never configure a service to accept it."""
 
 _DEFAULT: Any = object()
 _numbers = itertools.count(50_001)
@@ -34,18 +34,18 @@ def event(
         body, signature = billcore.testing.event("order.paid", total=19900, reference_id="customer-7")
         event = webhooks.unwrap(body, signature, billcore.testing.SECRET)
 
-    What you leave out is as the service sends it: all fields of the resource, integer ids, a new envelope id with each
+    The defaults are as the service sends them: all fields of the resource, integer ids, a new envelope id for each
     call, the current time. test.hook has the id 0 and no data. The first call of a process takes a few tenths of a
     second.
 
-    name: one of the eleven events, or with data= any other name, such as one the service may add.
-    secret: 32 bytes; left out, billcore.testing.SECRET.
-    fields: members of `data`, in place of the usual ones or beside them; id= and created_at= are those of the resource.
+    name: one of the eleven events, or with data= any other name, such as one that the service may add.
+    secret: 32 bytes, default billcore.testing.SECRET.
+    fields: members of `data`, replaced or added; id= and created_at= are those of the resource.
     event_id, account, event_created_at: `id`, `account` and `created_at` of the envelope.
-    data: the whole of `data` (fields then change it); also a billcore.Order and the like.
-    Values are what JSON can hold, also datetime (aware), Decimal and resources of billcore. UNSET leaves a member out,
-    as reduced payloads do. Raises InvalidArgumentError for what makes no event, ConfigError for a secret that cannot
-    work. Threads: any. Service interface: Events.
+    data: all of `data` (fields then change it); also a billcore.Order and the like.
+    Values are what JSON can represent, also datetime (aware), Decimal and resources of billcore. UNSET leaves a member
+    out, as reduced payloads do. Raises InvalidArgumentError for arguments that make no event, ConfigError for an
+    invalid secret. Thread-safe. Service interface: Events.
     """
     from . import webhooks
     from .sandbox.clock import iso, now
@@ -76,7 +76,7 @@ def event(
 
 
 def _catalog() -> tuple[int, dict[str, Any]]:
-    """Made once, since it fills a database. Threads that meet here at first make it twice, which is no harm."""
+    """Cached, because making it fills a database. Two threads may both make it at first, which does no harm."""
     global _made
     if _made is None:
         from .sandbox.catalog import make
@@ -100,7 +100,9 @@ def _without_unset(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """The value as json.dumps takes it, in new containers: those of the caller and of the catalog stay as they are."""
+    """The value in the types that json.dumps accepts, in new containers: those of the caller and the catalog stay
+    unchanged.
+    """
     if isinstance(value, Mapping):
         return {key: _plain(member, f"{name}.{key}") for key, member in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Names for annotations. Loaded only when one of them is asked for."""
+"""Names for annotations, loaded on first use."""
 
 from typing import Literal, TypeAlias
 
