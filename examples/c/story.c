@@ -1,7 +1,7 @@
 /* A subscription's life, end to end: the same story as examples/python/story.py and examples/cpp/story.cpp.
  *
- * It runs against a sandbox (examples/quickstart.sh starts one) and finds it by the environment: BILLCORE_BASE_URL,
- * BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Ends with status 1 when anything is not as it should be. */
+ * It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
+ * BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails. */
 #include <billcore.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static void register_endpoint(const billcore_client* client, const billcore_clie
   int32_t status;
   must(billcore_webhook_endpoint_create(client, billcore_str_from(url), NULL, &response, &err), &err);
   must(billcore_response_status(response, &status, &err), &err);
-  /* The service shows a secret in its admin UI only; the sandbox shows it on a control route. */
+  /* The service shows a secret in its admin UI only; the sandbox has a control route for it. */
   control_endpoint_secret(control, url, secret);
   const size_t length = billcore_str_from(secret).len;
   printf("    answered %" PRId32 "; its secret has %zu characters\n", status, length);
@@ -172,7 +172,7 @@ static billcore_order* lose_an_answer(const billcore_client* client, const billc
   step(7, "Lose the answer to a charge");
   control_lose_the_next_charge_answer(control);
   charge_unanswered(client, subscription, product_id);
-  /* Do not charge again: look. Orders come latest first, so a new one stands before the last one we know. */
+  /* Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one. */
   billcore_error* err = NULL;
   billcore_order_query* query = NULL;
   billcore_order_list* list = NULL;
@@ -200,7 +200,7 @@ static billcore_order* lose_an_answer(const billcore_client* client, const billc
   return found;
 }
 
-/* Another product that is billed by the month in the same currency, at another price; NULL when there is none. */
+/* Another monthly product in the same currency, at another price; NULL when there is none. */
 static const billcore_product* find_plan(const catalogue* all, subscription_view now, int64_t* id, int64_t* price) {
   billcore_error* err = NULL;
   for (size_t i = 0; i < all->count; ++i) {

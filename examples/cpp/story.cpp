@@ -1,7 +1,7 @@
 // A subscription's life, end to end: the same story as examples/python/story.py and examples/c/story.c.
 //
-// It runs against a sandbox (examples/quickstart.sh starts one) and finds it by the environment: BILLCORE_BASE_URL,
-// BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Ends with status 1 when anything is not as it should be.
+// It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
+// BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -93,7 +93,7 @@ void read_orders(const Client& client, const Subscription& subscription) {
 std::string register_endpoint(const Client& client, const Control& control, const std::string& url) {
   step(4, "Register a webhook endpoint");
   const auto answer = client.webhook_endpoints().create(url);
-  // The service shows a secret in its admin UI only; the sandbox shows it on a control route.
+  // The service shows a secret in its admin UI only; the sandbox has a control route for it.
   auto secret = control.endpoint_secret(url);
   say("answered " + std::to_string(answer.status()) + "; its secret has " + std::to_string(secret.size()) +
       " characters");
@@ -145,7 +145,7 @@ Order lose_an_answer(const Client& client, const Control& control, const Subscri
   step(7, "Lose the answer to a charge");
   control.lose_the_next_charge_answer();
   charge_unanswered(client, subscription, product);
-  // Do not charge again: look. Orders come latest first, so a new one stands before the last one we know.
+  // Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one.
   auto pager = client.subscriptions().orders(subscription.id(), {.product_id = product.id()});
   std::vector<Order> found;
   while (const auto order = pager.next()) {

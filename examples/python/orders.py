@@ -7,7 +7,7 @@ if not 2 <= len(sys.argv) <= 3:
 subscription, *state = sys.argv[1:]
 orders = None
 try:
-    with billcore.Client() as client:  # BILLCORE_BASE_URL and BILLCORE_API_KEY are set
+    with billcore.Client() as client:  # uses BILLCORE_BASE_URL and BILLCORE_API_KEY
         orders = client.subscriptions.orders(subscription, resume=state[0] if state else None)
         cents = sum(order.total for order in orders)
         print(f"{cents} cents on {orders.fetched_pages} pages, read: {orders.verdict}")

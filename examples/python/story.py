@@ -1,7 +1,7 @@
 """A subscription's life, end to end: the same story as examples/cpp/story.cpp and examples/c/story.c.
 
-It runs against a sandbox (examples/quickstart.sh starts one) and finds it by the environment: BILLCORE_BASE_URL,
-BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Ends with status 1 when anything is not as it should be.
+It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
+BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from billcore.testing import Control, ControlError
 
 
 class NotAsItShouldBe(Exception):
-    """A step saw something else than it should have."""
+    """A check of a step failed."""
 
 
 def expect(truth: bool, claim: str) -> None:
@@ -79,7 +79,7 @@ def read_orders(client: billcore.Client, subscription: billcore.Subscription) ->
 def register_endpoint(client: billcore.Client, control: Control, url: str) -> str:
     step(4, "Register a webhook endpoint")
     answer = client.webhook_endpoints.create(url=url)
-    # The service shows a secret in its admin UI only; the sandbox shows it on a control route.
+    # The service shows a secret in its admin UI only; the sandbox has a control route for it.
     secret = next((endpoint["secret"] for endpoint in control.endpoints() if endpoint["url"] == url), "")
     say(f"answered {answer.status}; its secret has {len(secret)} characters")
     expect(len(secret) == 32, "the endpoint has a secret of 32 characters")
@@ -123,7 +123,7 @@ def lose_an_answer(
         say(f"OutcomeUnknownError: {error.method} {error.path} was sent, and no answer came")
     else:
         raise NotAsItShouldBe("a connection reset instead of an answer leaves the outcome unknown")
-    # Do not charge again: look. Orders come latest first, so a new one stands before the last one we know.
+    # Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one.
     orders = client.subscriptions.orders(subscription.id, product_id=product.id)
     newer = itertools.takewhile(lambda order: order.id != last_known.id, orders)
     found = [order for order in newer if order.total == 2700]
