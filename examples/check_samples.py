@@ -22,7 +22,7 @@ BODY = b'{"id":7,"name":"test.hook","account":1,"created_at":"2025-06-02T09:00:0
 
 def expect(truth: bool, claim: str) -> None:
     if not truth:
-        sys.exit(f"check_samples: this should be so, and is not: {claim}")
+        sys.exit(f"check_samples: check failed: {claim}")
 
 
 def run(

@@ -91,4 +91,4 @@ start_sandbox "$venv/bin/python"
 tell python "$venv/bin/python" examples/python/story.py
 tell cpp "$build/examples/cpp/story"
 tell c "$build/examples/c/story"
-printf '\nThe same story in Python, C++ and C, told in %s s. What to read next: README.md\n' "$SECONDS"
+printf '\nThe same story in Python, C++ and C took %s s. Read next: README.md\n' "$SECONDS"

@@ -41,7 +41,7 @@ static billcore_value* get_array(const billcore_client* control, const char* pat
        &err);
   must(billcore_response_json(response, &answer, &err), &err);
   must(billcore_value_find(answer, billcore_str_from(name), &array, &present, &err), &err);
-  expect(present, "the control route answers with what was asked for");
+  expect(present, "the control route's answer has the requested array");
   billcore_value_free(answer);
   billcore_response_free(response);
   return array;

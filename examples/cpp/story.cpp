@@ -30,7 +30,7 @@ using billcore::Subscription;
 namespace {
 
 void expect(bool truth, const char* claim) {
-  if (!truth) throw std::logic_error(std::string("this should be so, and is not: ") + claim);
+  if (!truth) throw std::logic_error(std::string("check failed: ") + claim);
 }
 
 [[noreturn]] void fail(const char* claim) {
@@ -107,14 +107,13 @@ Order charge(const Client& client, const Subscription& subscription, const Produ
       subscription.id(), {.product_id = product.id(), .amount = 1500, .description = "Extra night"});
   say("order " + order.id().text() + ": " + money(order.total(), order.currency()) + ", " +
       money(order.total_with_vat(), order.currency()) + " with VAT, " + text(order.state()));
-  expect(order.total() == 1500 && order.total_with_vat() == 1875,
-         "the order is over the amount charged, plus 25 % VAT");
+  expect(order.total() == 1500 && order.total_with_vat() == 1875, "the order has the amount charged, plus 25 % VAT");
   expect(client.orders().get(order.id()) == order, "the order can be read again");
   return order;
 }
 
 void be_refused(const Client& client, const Product& product) {
-  step(6, "Be refused a charge");
+  step(6, "Handle a refused charge");
   const auto declined = find_subscription(client, "demo-declined");
   try {
     client.subscriptions().charge(declined.id(), {.product_id = product.id(), .amount = 1500});
@@ -134,7 +133,7 @@ void charge_unanswered(const Client& client, const Subscription& subscription, c
     client.subscriptions().charge(subscription.id(), {.product_id = product.id(), .amount = 2700});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::outcome_unknown) throw;
-    say("OutcomeUnknownError: " + error.detail().method + " " + error.detail().path + " was sent, and no answer came");
+    say("OutcomeUnknownError: " + error.detail().method + " " + error.detail().path + " was sent, but not answered");
     return;
   }
   fail("a connection reset instead of an answer leaves the outcome unknown");
@@ -156,7 +155,7 @@ Order lose_an_answer(const Client& client, const Control& control, const Subscri
   const Order& order = found.front();
   say("the order list shows it: order " + order.id().text() + ", " + money(order.total(), order.currency()) + ", " +
       text(order.state()));
-  expect(control.effects("charge") == 2, "the service made two charges in all: nothing was sent twice");
+  expect(control.effects("charge") == 2, "the service made two charges in total: nothing was sent twice");
   return order;
 }
 
@@ -191,7 +190,7 @@ void cancel(const Client& client, const Subscription& subscription) {
   const auto cancelled = client.subscriptions().cancel(subscription.id());
   const auto ends_at = cancelled.ends_at();
   if (!ends_at) fail("a cancelled subscription says when it ends");
-  say(text(cancelled.status()) + "; paid, and so usable, until " + date(*ends_at));
+  say(text(cancelled.status()) + "; paid, so usable until " + date(*ends_at));
   expect(cancelled.status() == billcore::subscription_status::cancelled, "the subscription is cancelled");
   expect(cancelled.usable_at(now()), "what has been paid for can still be used");
 }
@@ -233,8 +232,8 @@ void receive_events(Inbox& inbox, const Subscription& subscription, const std::v
   for (const Order& order : charged)
     expect(tells_payment(events, order), "each charge has its order.paid, with its total");
   expect(tells_cancellation(events, subscription), "the right one was cancelled");
-  expect(duplicates.size() == 1 && duplicates[0].id() == events[0].id(), "only the first event came again");
-  say("all verified; " + duplicates[0].id().text() + " was answered 500, came again, and was dropped");
+  expect(duplicates.size() == 1 && duplicates[0].id() == events[0].id(), "only the first event was redelivered");
+  say("all verified; " + duplicates[0].id().text() + " was answered 500, redelivered, and dropped");
 }
 
 void refuse_a_forgery(Inbox& inbox, const Listener& listener) {
@@ -281,7 +280,7 @@ void tell() {
 }  // namespace
 
 int main() {
-  std::puts("The life of a subscription, told in C++");
+  std::puts("The life of a subscription, in C++");
   try {
     tell();
   } catch (const std::exception& error) {
@@ -289,6 +288,6 @@ int main() {
     std::fprintf(stderr, "story: %s\n", error.what());
     return 1;
   }
-  std::puts("The end: every step was as it should be.");
+  std::puts("Done: every step succeeded.");
   return 0;
 }

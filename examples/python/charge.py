@@ -12,5 +12,5 @@ try:
 except billcore.PaymentError as error:
     sys.exit(f"refused: {error.message}")
 except billcore.BillcoreError as error:
-    advice = "look at the orders before you charge again: " if error.outcome_unknown else ""
+    advice = "check the orders before you charge again: " if error.outcome_unknown else ""
     sys.exit(f"{advice}{error}")

@@ -12,5 +12,5 @@ try:
         cents = sum(order.total for order in orders)
         print(f"{cents} cents on {orders.fetched_pages} pages, read: {orders.verdict}")
 except billcore.BillcoreError as error:
-    more = f"\nto go on from there: {orders.state}" if orders and orders.fetched_pages else ""
+    more = f"\nto resume from there: {orders.state}" if orders and orders.fetched_pages else ""
     sys.exit(f"{error}{more}")
