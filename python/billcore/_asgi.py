@@ -63,7 +63,7 @@ async def _receive_within(
         if not limit.expired():
             raise
     raise _errors.TimeoutError(
-        f"the body did not come within {timeout:g} s: the sender is slow, or it was already read; then {INSTEAD}"
+        f"the body did not arrive within {timeout:g} s: the sender is slow, or it was already read; then {INSTEAD}"
     )
 
 

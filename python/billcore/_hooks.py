@@ -12,11 +12,11 @@ class Attempt:
 
     __slots__ = {  # noqa: RUF023
         "method": "HTTP method.",
-        "route": "Template of the path, such as /subscription/{id}; '(other)' for one that is none of the interface's.",
+        "route": "Template of the path, such as /subscription/{id}; '(other)' for an unknown path.",
         "attempt": "Its number, from 1.",
-        "status": "HTTP status; None when no complete answer came, and in on_request.",
-        "error": "Class name of what came in place of an answer, such as 'TimeoutError', or None.",
-        "duration": "Seconds it took.",
+        "status": "HTTP status; None without a complete answer, and in on_request.",
+        "error": "Class name of the error, such as 'TimeoutError', or None.",
+        "duration": "Duration in seconds.",
         "request_id": "Value of the answer's request id header, or None.",
         "wait": "Seconds until the next attempt (on_retry).",
     }

@@ -64,4 +64,4 @@ def already_read() -> InvalidArgumentError:
 
 
 def gone() -> InvalidArgumentError:
-    return InvalidArgumentError(f"the body was already read, or the sender disconnected before it came: {INSTEAD}")
+    return InvalidArgumentError(f"the body was already read, or the sender disconnected before it arrived: {INSTEAD}")

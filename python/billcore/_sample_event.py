@@ -71,7 +71,7 @@ def event(
     except (BillcoreError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InvalidArgumentError | ConfigError):
             raise
-        raise InvalidArgumentError(f"these values make no event: {error}") from None
+        raise InvalidArgumentError(f"these values do not make an event: {error}") from None
     return body, signature
 
 

@@ -84,7 +84,7 @@ def _lambda_body(event: Mapping[str, Any], verifier: Verifier) -> bytes:
             return body
     except ValueError:
         pass
-    raise _InvalidArgumentError("event['body'] is no base64, though event['isBase64Encoded'] says so")
+    raise _InvalidArgumentError("event['body'] is not base64, although event['isBase64Encoded'] is True")
 
 
 async def from_asgi(

@@ -74,7 +74,7 @@ def _openssl_speed(effort: Effort) -> float:
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = re.search(r"^\+F:\d+:\w+:([0-9.]+)$", output, re.MULTILINE)
     if found is None:
-        raise RuntimeError(f"openssl speed answered something else: {output}")
+        raise RuntimeError(f"unexpected output of openssl speed: {output}")
     return float(found[1])
 
 

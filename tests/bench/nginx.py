@@ -64,7 +64,7 @@ class Nginx:
     def __enter__(self) -> Self:
         nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin")
         if nginx is None:
-            raise RuntimeError("there is no nginx")
+            raise RuntimeError("nginx is not installed")
         # Without -e nginx reports an error about the system's log before it has read its configuration.
         command = [nginx, "-p", str(self._folder), "-e", "error.log", "-c", "nginx.conf"]
         with (self._folder / "output").open("wb") as output:

@@ -36,7 +36,7 @@ def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
                 ready = key.fileobj
                 assert isinstance(ready, socket.socket)
                 if not ready.recv(65536).startswith(b"HTTP/1.1 200"):
-                    raise RuntimeError("the control gets no answer")
+                    raise RuntimeError("the control received no answer")
                 out.append((time.perf_counter() - sent[ready]) * 1e3 - delay)
                 send(ready)
     return out[at_once:]  # the first ones had to wait for the last connection

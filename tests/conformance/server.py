@@ -35,7 +35,7 @@ class Request:
 
     def header(self, name: str) -> str | None:
         values = [value for key, value in self.headers if key.lower() == name.lower()]
-        assert len(values) <= 1, f"header {name} came {len(values)} times"
+        assert len(values) <= 1, f"header {name} was sent {len(values)} times"
         return values[0] if values else None
 
 

@@ -178,7 +178,7 @@ def test_file_is_what_its_script_makes() -> None:
     for name in ("explain", "freshness"):
         script = FOLDER / f"make_{name}.py"
         made = subprocess.run([sys.executable, "-B", script, "--stdout"], capture_output=True, check=True).stdout
-        assert made == (FOLDER / f"{name}.json").read_bytes(), f"run {script.name} and look at what changes"
+        assert made == (FOLDER / f"{name}.json").read_bytes(), f"run {script.name} and review the changes"
 
 
 def test_checks_notice() -> None:

@@ -74,7 +74,7 @@ def _openssl(key: bytes, body: bytes) -> str:
 def test_file_is_what_its_script_makes() -> None:
     script = FOLDER / "make_webhook_vectors.py"
     made = subprocess.run([sys.executable, "-B", script, "--stdout"], capture_output=True, check=True).stdout
-    assert made == (FOLDER / "webhook_vectors.json").read_bytes(), f"run {script.name} and look at what changes"
+    assert made == (FOLDER / "webhook_vectors.json").read_bytes(), f"run {script.name} and review the changes"
 
 
 def test_every_event_and_reason_is_there() -> None:

@@ -47,12 +47,12 @@ def _check_words(case: dict[str, Any], error: dict[str, Any]) -> None:
     said = json.dumps(error, ensure_ascii=False)
     body = body_bytes(case).decode("utf-8", "replace")
     for hidden in [text_or_b64(secret).decode("latin-1") for secret in case["secrets"]] + [body]:
-        assert len(hidden.strip()) < 16 or hidden not in said, "a secret or the body stands in the error"
+        assert len(hidden.strip()) < 16 or hidden not in said, "a secret or the body is in the error"
     macs = [hmac.new(text_or_b64(secret), body_bytes(case), "sha256").hexdigest() for secret in case["secrets"]]
-    assert not any(mac in said for mac in macs), "the right signature stands in the error"
+    assert not any(mac in said for mac in macs), "the right signature is in the error"
     given = case.get("signature")
     if isinstance(given, str) and len(given) >= 31:
-        assert given not in said, "the signature stands in the error"
+        assert given not in said, "the signature is in the error"
 
 
 @pytest.mark.parametrize("case", CASES, ids=_ids(CASES))

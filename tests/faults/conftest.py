@@ -23,8 +23,8 @@ _told: list[str] = []  # by other processes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--few", action="store_true", help="only as many cases as show each value of each parameter")
-    parser.addoption("--libcurl", type=Path, metavar="FOLDER", help="where the libcurl in use must be")
+    parser.addoption("--few", action="store_true", help="run only enough cases to use each value of each parameter")
+    parser.addoption("--libcurl", type=Path, metavar="FOLDER", help="folder that must contain the libcurl in use")
 
 
 def pytest_configure(config: pytest.Config) -> None:

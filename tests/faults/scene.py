@@ -283,7 +283,7 @@ class Scene:
                 continue
             writes += 1
             assert effects <= 1, f"{effects} effects: {outcome}"
-            assert outcome.certain in (None, effects), f"{effects} effects, the client said otherwise: {outcome}"
+            assert outcome.certain in (None, effects), f"{effects} effects, but the client's result differs: {outcome}"
             outcome.reply["effects"] = effects
         assert not found, f"effects of no call: {found}"
         assert self.proxy.writes <= writes, f"a write was sent twice: {[str(outcome) for outcome in self.outcomes]}"

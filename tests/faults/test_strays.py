@@ -135,7 +135,7 @@ def test_on_an_idle_connection(
             stray.send()
             outcome = scene.call(operation, max_retries=0, **given)
             assert outcome.name == OK, outcome
-            assert scene.proxy.accepted == before + 1, "sent over a connection with a stranger's bytes in it"
+            assert scene.proxy.accepted == before + 1, "sent over a connection with stray bytes"
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -195,7 +195,7 @@ std::optional<std::string> shown(const ArrowArrayView* column, std::int64_t row)
 void judge_rows(const ArrowSchema& schema, const ArrowArray& array, const std::vector<Value>& items) {
   ArrowArrayView view{};
   require(ArrowArrayViewInitFromSchema(&view, &schema, nullptr) == NANOARROW_OK, "a schema is valid");
-  require(ArrowArrayViewSetArray(&view, &array, nullptr) == NANOARROW_OK, "an array is of its schema");
+  require(ArrowArrayViewSetArray(&view, &array, nullptr) == NANOARROW_OK, "an array matches its schema");
   require(ArrowArrayViewValidate(&view, NANOARROW_VALIDATION_LEVEL_FULL, nullptr) == NANOARROW_OK, "an array is valid");
   require(array.length == static_cast<std::int64_t>(items.size()), "an item is a row");
   for (std::int64_t row = 0; row < array.length; ++row) {
@@ -276,16 +276,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ArrowArray array{};
     const auto status = stream.get_next(&stream, &array);
     if (status != 0) {
-      require(status == EINVAL && array.release == nullptr, "a page that is wrong is EINVAL, and no array");
+      require(status == EINVAL && array.release == nullptr, "a bad page gives EINVAL and no array");
       const std::string_view said = stream.get_last_error(&stream);
-      require(is_one_line(said), "an error is a line");
+      require(is_one_line(said), "an error is one line");
       require(problem.empty() ? !can_be_read(schema, items) : said == problem, "a page fails as its values do");
       if (problem.empty()) break;  // the next read would fail again
       continue;
     }
     require(problem.empty() && (array.release != nullptr) == more, "a stream ends with its list");
     if (!more) break;
-    require(can_be_read(schema, items), "what cannot be read is an error");
+    require(can_be_read(schema, items), "an unreadable page is an error");
     arrays.push_back(array);
     pages.push_back(std::move(items));
     reference->core().skip_page();

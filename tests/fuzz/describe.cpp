@@ -48,7 +48,8 @@ class Lines {
     } catch (const Error& error) {
       require_decode(error);
       require(error.message().find(name) != std::string::npos, "the error names the field");
-      require((error.code() == ErrorCode::missing_field) == !resource_.contains(name), "absent is missing_field");
+      require((error.code() == ErrorCode::missing_field) == !resource_.contains(name),
+              "an absent field is missing_field");
       out_ += error.message();
     }
     out_ += '\n';

@@ -120,7 +120,7 @@ void judge_encoders(std::string_view bytes, unsigned layout) {
   if (url_safe) {
     for (auto& c : padded) c = c == '+' ? '-' : c == '/' ? '_' : c;
   }
-  require(base64 == padded.substr(0, padded.find('=')), "base64 is what RFC 4648 says, without padding");
+  require(base64 == padded.substr(0, padded.find('=')), "base64 follows RFC 4648, without padding");
 
   auto& text = (layout & 2U) != 0 ? padded : base64;
   const auto line = (layout >> 3U) * 4 + 1;
@@ -135,7 +135,7 @@ void judge_encoders(std::string_view bytes, unsigned layout) {
     detail::encode_hex_text(bytes, digits, hex);
     require(hex.starts_with(before) && hex.size() == before.size() + 2 * bytes.size(), "a byte has two digits");
     hex.erase(0, before.size());
-    require(hex.find_first_not_of(digits) == std::string::npos, "hex has the digits that were asked for");
+    require(hex.find_first_not_of(digits) == std::string::npos, "hex has the requested digits");
     const auto plain = from_hex(hex);
     require(bytes.empty() ? !plain : plain == bytes, "hex is read back");
     std::string percent;
@@ -151,10 +151,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes input(data, size);
   const auto layout = input.byte();
   const auto text = input.rest();
-  require(from_base64(text) == model_of_base64(std::string(text)), "what is base64 is what RFC 4648 says");
-  require(from_hex(text) == model_of_hex(text), "what is hex is what RFC 4648 says");
+  require(from_base64(text) == model_of_base64(std::string(text)), "base64 is accepted as in RFC 4648");
+  require(from_hex(text) == model_of_hex(text), "hex is accepted as in RFC 4648");
   for (const bool form : {false, true}) {
-    require(from_percent(text, form) == model_of_percent(text, form), "what is percent-encoded is what RFC 3986 says");
+    require(from_percent(text, form) == model_of_percent(text, form), "percent-encoding is accepted as in RFC 3986");
   }
   judge_encoders(text, layout);
   return 0;

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read([&] { return event.name(); });
     read([&] { return event.account(); });
     read([&] { return event.created_at(); });
-    require(event.type() == EventType::unknown || event.name() == to_string(event.type()), "the type is the name's");
+    require(event.type() == EventType::unknown || event.name() == to_string(event.type()), "the type matches the name");
     require(read_data(event.data()) == read_data(event.data()), "reading twice gives the same");
     walk(event.value(), "");
 
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(signed_event(body, verifier).raw() == body && other.raw() == longer, "events do not share memory");
     if (part) require(part == other.value().find("data"), "a value keeps its document");
   } catch (const Error& error) {
-    require(error.code() == ErrorCode::decode, "a signed body that is no event is Error(decode)");
+    require(error.code() == ErrorCode::decode, "a signed body that is not an event is Error(decode)");
     require_readable(error);
   }
   return 0;

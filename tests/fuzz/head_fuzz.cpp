@@ -79,8 +79,8 @@ void judge_framing(const detail::HeadReader& head, const std::vector<std::string
   }
   require(head.is_contradictory() == odd, "a head contradicts itself when its lengths do");
   if (odd || head.is_chunked()) return;
-  require(head.length().has_value() == !length.empty(), "a length is one");
-  require(length.empty() || std::to_string(*head.length()) == length, "a length is what the head says");
+  require(head.length().has_value() == !length.empty(), "a length is found if there is one");
+  require(length.empty() || std::to_string(*head.length()) == length, "a length is that of the head");
 }
 
 void judge_look_up(const std::vector<std::string>& lines, std::string_view text) {
@@ -93,7 +93,7 @@ void judge_look_up(const std::vector<std::string>& lines, std::string_view text)
   for (const auto& [name, value] : first)
     require(detail::find_header(text, name) == value, "the first header of a name is found");
   if (!first.contains("no-such-name"))
-    require(detail::find_header(text, "no-such-name").empty(), "only what is there is found");
+    require(detail::find_header(text, "no-such-name").empty(), "an absent header is not found");
 }
 
 struct Unchunked {
@@ -136,11 +136,11 @@ void judge_chunks(std::string_view text, std::size_t piece) {
   coded += "0\r\n";
   if (piece % 3 == 0) coded += "X-Trailer: 1\r\n";
   const auto cut = unchunked(coded, piece, no_limit);
-  require(cut.data == text && !cut.ended && !cut.excess, "a coding without its end has none");
+  require(cut.data == text && !cut.ended && !cut.excess, "a truncated coding has no end");
   const auto read = unchunked(coded + "\r\n", piece, no_limit);
-  require(read.data == text && read.ended && !read.excess, "what was coded is read back");
+  require(read.data == text && read.ended && !read.excess, "encoded data is read back");
   const auto more = unchunked(coded + "\r\n" + "H", piece, no_limit);
-  require(more.data == text && more.ended && more.excess, "what follows the end is seen");
+  require(more.data == text && more.ended && more.excess, "bytes after the end are detected");
 }
 
 }  // namespace
@@ -160,8 +160,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::string text;
   for (const auto& line : lines) text += line;
-  require(head.text() == text, "the lines are kept as they came");
-  require(head.status() == 200 && !head.is_http2(), "a status line is one at the beginning only");
+  require(head.text() == text, "the lines are kept as received");
+  require(head.status() == 200 && !head.is_http2(), "a status line is recognised at the beginning only");
   judge_framing(head, lines);
   judge_look_up(lines, text);
   if (head.ended()) {

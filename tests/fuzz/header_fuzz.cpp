@@ -82,7 +82,7 @@ void require_refusal(const Verifier& verifier, const Request& request, const Err
         other, reason == SignatureReason::missing ? std::nullopt : std::optional<std::string_view>(claimed)));
     require(false, "a wrong signature is refused");
   } catch (const Error& reference) {
-    require(reference.message() == error.message(), "a refusal tells nothing of the body, signature or secrets");
+    require(reference.message() == error.message(), "a refusal reveals nothing of the body, signature or secrets");
   }
 }
 

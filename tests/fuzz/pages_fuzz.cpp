@@ -118,7 +118,7 @@ class Source final : public detail::PageSource {
  public:
   Source(List& list, Bytes& plan) : list_(list), plan_(plan) {}
   std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
-    require(wanted.page >= 1 && wanted.count >= 1, "only pages are asked for");
+    require(wanted.page >= 1 && wanted.count >= 1, "only pages are requested");
     ahead(wanted);
     return std::move(pages_.extract(wanted.page).mapped());
   }
@@ -164,7 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto id = item.find("id");
     if (!id || id->kind() != Value::Kind::integer) return;
     const auto number = id->integer();
-    require(list.there().contains(number), "every record that is given was there");
+    require(list.there().contains(number), "every yielded record was in the list");
     twice = !given.insert(number).second || twice;
   };
   std::string state;
@@ -206,11 +206,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             "a list that stands still is read as it is");
   }
   if (list.lied()) return 0;
-  if (!in_lives) require(!twice || list.reads() > 18, "no record is given twice");
+  if (!in_lives) require(!twice || list.reads() > 18, "no record is yielded twice");
   // The verdict is sound when the list only grows at its head, or only shrinks; with strict always.
   if (verdict->complete && !failed && (options.strict || !(list.grew() && list.shrank()))) {
     require(std::includes(given.begin(), given.end(), list.always().begin(), list.always().end()),
-            "a complete list has everything that was there all the time");
+            "a complete list has every record that was present all the time");
   }
   return 0;
 }

@@ -144,15 +144,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (planted.member && before.find("_url") != std::string_view::npos) return 0;
 
   const auto scrubbed = detail::scrub(text, api_key, limit);
-  require(scrubbed.size() <= limit, "what comes out is not longer than asked for");
+  require(scrubbed.size() <= limit, "the output is not longer than the limit");
   const bool seen =
       scrubbed.find(planted.text) != std::string::npos || scrubbed.find(planted.secret) != std::string::npos;
   if (seen) std::fprintf(stderr, "planted: %s\nleft: %s\n", planted.text.c_str(), scrubbed.c_str());
   require(!seen, "no secret is shown");
-  require(detail::scrub(text, api_key, limit) == scrubbed, "the same text gives the same");
+  require(detail::scrub(text, api_key, limit) == scrubbed, "the same text gives the same output");
 
   const auto kept = detail::kept_text(text, limit);
-  require(is_utf8(kept) && (kept.size() <= 3 * std::min(limit, text.size())), "what is kept is valid UTF-8");
+  require(is_utf8(kept) && (kept.size() <= 3 * std::min(limit, text.size())), "the output is valid UTF-8");
   const auto line = detail::one_line(text, limit);
   require(line.empty() || is_one_line(line), "one line is one line");
   return 0;

@@ -73,8 +73,8 @@ void judge_text(std::string_view value, std::int64_t now) {
   const double seconds = std::strtod(std::string(value).c_str(), nullptr);
   require(wait.has_value(), "seconds are read");
   const double expected = std::min(seconds * 1000, static_cast<double>(most));
-  require(std::abs(static_cast<double>(wait->count()) - expected) <= 1, "seconds are what they say");
-  require(static_cast<double>(wait->count()) + 0.5 >= expected, "no wait is shorter than asked for");
+  require(std::abs(static_cast<double>(wait->count()) - expected) <= 1, "seconds have their value");
+  require(static_cast<double>(wait->count()) + 0.5 >= expected, "no wait is shorter than requested");
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(detail::parse_http_date(written(when, way)) == when, "a date means its instant");
   const auto wait = detail::retry_after(head, now);
   const auto expected = std::max<std::int64_t>(when - (dated ? date : now), 0) * 1000;
-  require(wait && wait->count() == std::min(expected, most), "a date is so far from the answer's own");
-  require(!detail::retry_after("Retry-Before: 7\r\n", now), "without the header nothing is asked for");
+  require(wait && wait->count() == std::min(expected, most), "a date is relative to the answer's own date");
+  require(!detail::retry_after("Retry-Before: 7\r\n", now), "without the header there is no wait");
   return 0;
 }

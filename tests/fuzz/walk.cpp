@@ -93,13 +93,13 @@ void read_member(const Value& object, const Value::Member& member) {
     if (other.node == member.node) behind = true;
     if (behind && other.name == member.name) last = other.node;
   }
-  require(found->node() == last, "of equal names the last one counts");
+  require(found->node() == last, "the last of several equal names is used");
 }
 
 void read_beyond_end(const Value& array) {
   try {
     static_cast<void>(array.at(array.size()));
-    require(false, "there is no item behind the last");
+    require(false, "there is no item after the last");
   } catch (const Error& error) {
     require(error.code() == ErrorCode::invalid_argument, "an index beyond the end is an invalid argument");
     require_readable(error);
@@ -120,7 +120,7 @@ class Walk {
 void Walk::read(const Value& value, const std::string& path) {
   const auto raw = value.raw();
   const bool thorough = turn_++ % 8 == 0;
-  require(value.path() == path, "path() says where a value stands");
+  require(value.path() == path, "path() gives the position of a value");
   require(value == value, "a value equals itself");
   read_scalar(value, thorough);
 
@@ -130,7 +130,7 @@ void Walk::read(const Value& value, const std::string& path) {
   for (const auto member : value) {
     const auto child = member.value();
     const auto part = child.raw();
-    require(part.data() > from && part.data() + part.size() < raw.data() + raw.size(), "values stand in order");
+    require(part.data() > from && part.data() + part.size() < raw.data() + raw.size(), "values are in order");
     from = part.data() + part.size() - 1;
     std::string below = path;
     if (object) {
@@ -139,14 +139,14 @@ void Walk::read(const Value& value, const std::string& path) {
       if (count < 50) read_member(value, member);
     } else {
       below += '[' + std::to_string(count) + ']';
-      if (count < 50) require(value.at(count).node() == child.node(), "at() finds what an iteration gives");
+      if (count < 50) require(value.at(count).node() == child.node(), "at() finds the items of an iteration");
     }
     read(child, below);
     ++count;
   }
   require(value.size() == count, "size() counts all");
   if (!object && !value.is_array()) {
-    require(count == 0 && !value.find("x"), "a scalar has nothing in it");
+    require(count == 0 && !value.find("x"), "a scalar has no items");
   } else if (value.is_array()) {
     require(raw.front() == '[' && raw.back() == ']', "raw() of an array");
     if (thorough) read_beyond_end(value);

@@ -153,7 +153,7 @@ def test_a_file_of_a_binding_includes_only_its_room_and_those_below(folder: str)
             if (base / name).is_file():
                 assert room in (path.parent.name, *rooms[path.parent.name].split()), f"{path} includes {name}"
             else:
-                assert room not in rooms, f"{path} includes {name}, which is not there"
+                assert room not in rooms, f"{path} includes {name}, which does not exist"
 
 
 def test_public_headers_show_only_the_standard_library_and_ourselves() -> None:

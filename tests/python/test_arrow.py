@@ -154,7 +154,7 @@ def test_batches_are_pages(serve: Serve) -> None:
     pager = client.subscriptions.orders("s")
     next(iter(pager))
     batches = list(pager.to_batches(["id"]))
-    assert [batch.num_rows for batch in batches] == [4, 5, 2], "first what is left of the page already begun"
+    assert [batch.num_rows for batch in batches] == [4, 5, 2], "first the rest of the page already begun"
     assert repr(batches[0]) == "<billcore.ArrowBatch num_rows=4>"
     for _ in range(2):  # repeatedly, and in either way
         assert pyarrow.record_batch(batches[0]).to_pylist()[0] == {"id": "101"}

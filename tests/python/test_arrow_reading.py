@@ -47,7 +47,7 @@ def test_one_page_at_a_time_is_all_that_is_read() -> None:
         assert book.asked == [1] and pager.fetched_pages == 1
         reader.read_next_batch()
         assert len(book.asked) <= 6
-        assert next(iter(pager)).id == 2 * PER_PAGE, "the pager stands where the stream does"
+        assert next(iter(pager)).id == 2 * PER_PAGE, "the pager is at the position of the stream"
         assert reader.read_next_batch().num_rows == PER_PAGE - 1
 
 
@@ -137,10 +137,10 @@ def test_dropped_early_the_reading_is_stopped() -> None:
         gc.collect()
         assert pager.verdict is not None and pager.verdict.reason == "stopped"
         time.sleep(0.2)
-        assert len(book.asked) < 20, "no more than what was on its way"
+        assert len(book.asked) < 20, "no more than the requests in flight"
         unread = client.subscriptions.orders("s")
         unread.to_arrow().__arrow_c_stream__()
-        assert unread.verdict is None, "a stream that nobody read stops nothing"
+        assert unread.verdict is None, "an unread stream does not stop the pager"
 
 
 def test_a_closed_client_gives_no_more() -> None:

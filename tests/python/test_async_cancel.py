@@ -234,7 +234,7 @@ def test_cancelled_at_every_moment(run: Run) -> None:
                 notes = getattr(error, "__notes__", [])
                 await asyncio.sleep(0.01)
                 assert notes in ([], [MAYBE], [LOST])
-                assert notes or len(server.requests) == sent, "sent, and nothing said of it"
+                assert notes or len(server.requests) == sent, "sent, but there is no note"
                 ends.append("noted" if notes else "unsent")
 
         async def main() -> None:

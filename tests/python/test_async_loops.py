@@ -234,7 +234,7 @@ def test_contexts_stay_with_their_tasks(run: Run) -> None:
                 VARIABLE.get()
             gc.collect()
             await asyncio.sleep(0)
-            assert Local.alive == 0, "the client keeps the context of a call that is over"
+            assert Local.alive == 0, "the client keeps the context of a completed call"
             await client.close()
 
         run(main())

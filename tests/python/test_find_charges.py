@@ -136,7 +136,7 @@ def test_older_orders_are_none(serve: Serve) -> None:
         assert ids(find(error, skew=0)) == ids(find(error, skew=timedelta())) == ["o-60"]
         assert ids(find(error, skew=1e9)) == ["o-60", "o30", "o200", "o400", "o100"]
         assert ids(find("s", since=now - timedelta(seconds=200))) == ["o-60", "o30", "o200"], (
-            "the instant belongs to it"
+            "the instant itself is included"
         )
         elsewhere = (now - timedelta(seconds=199)).astimezone(timezone(timedelta(hours=-7)))
         assert ids(find("s", since=elsewhere)) == ["o-60", "o30"]
@@ -167,7 +167,7 @@ def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
             found = ids(find(error, skew=315))
             assert found == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
             asked = [target.rpartition("?")[2] for target in targets(server, before)]
-            assert asked == ["page=1", "page=2", "page=3"], "one after the other, and none that is not needed"
+            assert asked == ["page=1", "page=2", "page=3"], "one after the other, and no unneeded page"
 
 
 @pytest.mark.parametrize("id", ["a/b c", "æ%41", "100%", "x?y=1#z", "%2e%2e", "."])

@@ -229,7 +229,7 @@ def test_none_is_no_hooks() -> None:
 class Failing(Recorder):
     def _note(self, hook: str, attempt: billcore.Attempt) -> None:
         super()._note(hook, attempt)
-        raise RuntimeError(f"the fault of {hook}")
+        raise RuntimeError(f"the error of {hook}")
 
 
 @each_kind

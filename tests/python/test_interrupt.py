@@ -189,7 +189,7 @@ def test_what_a_handler_raises_ends_the_call(serve: Serve) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert len(caught.value.__notes__) == 1 and "may or may not have happened" in caught.value.__notes__[0]
-    assert client.subscriptions.get("s").id == "sub_1", "the client goes on working"
+    assert client.subscriptions.get("s").id == "sub_1", "the client still works"
 
 
 def test_a_handler_that_returns_does_not_disturb(serve: Serve) -> None:

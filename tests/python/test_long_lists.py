@@ -108,4 +108,4 @@ def test_pages_of_many_megabytes() -> None:
     """200 items with 64 KiB of metadata each: 13 MB per page. Only the pages in flight are in memory."""
     with long_list(12, 200, 64 << 10) as base_url:
         found = read(base_url, "items", 2_400)
-    assert found["memory"] <= 10 * (200 * (64 << 10)) * 2.5, "eight on their way, one being read, with its document"
+    assert found["memory"] <= 10 * (200 * (64 << 10)) * 2.5, "eight in flight, one being read, with its document"

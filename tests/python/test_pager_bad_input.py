@@ -116,7 +116,7 @@ def test_an_error_on_page_57(kind: Kind, concurrency: int) -> None:
             assert str(raised.value) == PATH + "57: 500 the service failed"
             assert raised.value.status == 500 and raised.value.attempts == 1
             assert seen == list(range(56 * 3))
-            assert [number_of(request) for request in server.requests].count(57) == again, "it is asked for again"
+            assert [number_of(request) for request in server.requests].count(57) == again, "it is requested again"
         assert str(pager.verdict) == "possibly_missed" and pager.verdict.reason == "stopped"
         state = pager.state
         broken = False

@@ -82,7 +82,7 @@ def test_the_first_item_costs_one_request() -> None:
         until = time.monotonic() + 20
         while len(book.asked) < 9 and time.monotonic() < until:
             time.sleep(0.01)
-        assert sorted(book.asked) == list(range(1, 10)), "the second item asks for eight more pages"
+        assert sorted(book.asked) == list(range(1, 10)), "the second item requests eight more pages"
 
 
 def test_stopping_early_ends_what_is_on_its_way() -> None:

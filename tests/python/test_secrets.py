@@ -210,7 +210,7 @@ def show_nothing_of(key: str, texts: list[str]) -> None:
         lower = text.lower()
         for one in spelt:
             at = lower.find(one)
-            assert at < 0, f"{one!r} stands in {text[max(at - 200, 0) : at + 200]!r}"
+            assert at < 0, f"{one!r} is in {text[max(at - 200, 0) : at + 200]!r}"
         runs = set(re.findall(r"[\w+/-]{8,}", text)) - looked_at
         looked_at |= runs
         for run in runs:

@@ -58,13 +58,15 @@ interpreters.destroy(one)
 }
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the ways to make a subinterpreter have other names there")
+@pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="the functions that make a subinterpreter have other names there"
+)
 @pytest.mark.parametrize("first", ["", "import billcore._client"], ids=["before", "after"])
 @pytest.mark.parametrize("hide", ["", HIDE], ids=["package", "modules"])
 @pytest.mark.parametrize("statement", STATEMENTS)
 @pytest.mark.parametrize("way", WAYS)
 def test_an_import_in_a_subinterpreter_is_refused(way: str, statement: str, hide: str, first: str) -> None:
     if hide and statement == "import billcore":
-        pytest.skip("the package alone loads no module in C++")
+        pytest.skip("the package alone loads no C++ module")
     code = CODE.format(first=first, statement=statement, hide=hide, run=WAYS[way])
     assert run_python(code) == "refused\nworks\n"

@@ -132,7 +132,7 @@ def test_wrong_user_code_does_not(tmp_path: Path) -> None:
         assert any(f"[{WRONG[line]}]" in text for text in errors), (line, output)
 
 
-@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="stubtest imports the modules, which then want the sanitizer")
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="stubtest imports the modules, which then need the sanitizer")
 def test_stubs_say_what_is_there(tmp_path: Path) -> None:
     allowed = str(ROOT / "python/stubtest-allowlist.txt")
     code, output = check(["mypy.stubtest", "billcore", "--allowlist", allowed], tmp_path)

@@ -135,7 +135,7 @@ def test_any_mapping_is_an_event() -> None:
         (event_of(body="\ud800"), "surrogates"),
         (event_of(isBase64Encoded="false"), "isBase64Encoded.* not a str"),
         (event_of(isBase64Encoded=1), "isBase64Encoded.* not a int"),
-        (event_of(isBase64Encoded=True), "is no base64"),
+        (event_of(isBase64Encoded=True), "is not base64"),
         (event_of(headers=[(HEADER, SIGNATURE)]), r"event\['headers'\] must be a dict or None, not a list"),
         (event_of(multiValueHeaders="x"), r"event\['multiValueHeaders'\] must be a dict or None, not a str"),
         (event_of(headers={HEADER: 7}), "signature header must be str or bytes"),

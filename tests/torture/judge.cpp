@@ -171,11 +171,11 @@ std::string judge(const Entry& entry, const Point& point, const Report& report, 
     if (entry.writes) {
       if (auto wrong = of_charge(outcome, server.charges(first_amount(repetition))); !wrong.empty()) return wrong;
       if (outcome.after && server.charges(amount_after(repetition)) != 1)
-        return "the charge after it was not made once";
+        return "the next charge was not made exactly once";
     }
     if (report.wrong[0] != '\0' && outcome.end == End::other) return report.wrong.data();
     if (auto wrong = of_outcome(entry, point, outcome); !wrong.empty()) return wrong;
-    if (!outcome.after) return std::string("what comes after it fails: ") + report.wrong.data();
+    if (!outcome.after) return std::string("the call after it fails: ") + report.wrong.data();
   }
   if (report.finished == repetitions && report.leaked > 0) {
     return "it leaks " + std::to_string(report.leaked) + " blocks";

@@ -127,7 +127,7 @@ TEST(AsyncClient, OneDescriptorIsAllThatALoopNeeds) {
   EXPECT_EQ(end.id, id);
   EXPECT_EQ(awaited.running(), 0U);
   EXPECT_EQ(awaited.descriptor(), descriptor);
-  EXPECT_FALSE(awaited.cancel(call).outcome_unknown) << "a call of the past does nothing";
+  EXPECT_FALSE(awaited.cancel(call).outcome_unknown) << "cancelling a completed call does nothing";
 }
 
 TEST(AsyncClient, TwoHundredAtOnce) {
@@ -229,7 +229,7 @@ TEST(AsyncClient, RefusesBeforeAnythingBegins) {
 TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   const Silent server;
   AsyncClient awaited(server.client());
-  const auto never = [](Completed&) { ADD_FAILURE() << "told of a cancelled operation"; };
+  const auto never = [](Completed&) { ADD_FAILURE() << "called back for a cancelled operation"; };
   const auto unsent = awaited.cancel(awaited.start(operations::cancel_subscription(Id("s")), {}, never));
   EXPECT_FALSE(unsent.outcome_unknown);
 
@@ -311,7 +311,7 @@ TEST(AsyncClient, SharesConnectionsWithAnotherOne) {
   static_cast<void>(beside.start(get(id), {}, first.done()));
   EXPECT_EQ(awaited.running(), 1U);
   run_until(awaited, [&] { return first.called; });
-  ASSERT_TRUE(first.error) << "it has options of its own";
+  ASSERT_TRUE(first.error) << "it has its own options";
   EXPECT_EQ(first.error->code(), ErrorCode::server);
 }
 

@@ -70,7 +70,7 @@ TEST(Client, AForkedChildClosesNothingThatIsNotItsClients) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: a descriptor of the program's own was closed";
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: one of the program's own descriptors was closed";
 }
 
 }  // namespace

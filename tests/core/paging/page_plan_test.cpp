@@ -88,7 +88,7 @@ TEST(PagePlan, ReadsThePageBeforeABorderAgain) {
   ASSERT_TRUE(plan.must_read_again(Move::other, 2));
   EXPECT_TRUE(plan.is_rereading());
   EXPECT_EQ(plan.due(), 1);
-  EXPECT_FALSE(plan.take(1)) << "it is no new page";
+  EXPECT_FALSE(plan.take(1)) << "it is not a new page";
   ASSERT_TRUE(plan.go_on());
   EXPECT_FALSE(plan.is_rereading());
   EXPECT_EQ(plan.due(), 2);

@@ -113,7 +113,7 @@ void equal() {
   const HmacKeys keys(views(secrets));
   Digest computed;
   expect(keys.digest(0, message, computed), "a digest is computed");
-  expect(!is_secret(claimed) && is_secret(computed), "what was claimed is no secret");
+  expect(!is_secret(claimed) && is_secret(computed), "the claimed digest is not a secret");
   expect(published(billcore::detail::equal_digests(computed, claimed)), "equal digests are equal");
 }
 

@@ -193,7 +193,7 @@ void Caller::begin(Made& made) {
     read(made.call, completed);
     end(made);
     made.call.told_to_end = false;
-    require(std::erase(running_, &made) == 1, "the end of a call is told once");
+    require(std::erase(running_, &made) == 1, "a call completes once");
   });
   running_.push_back(&made);
 }
@@ -201,7 +201,7 @@ void Caller::begin(Made& made) {
 // Runs until all calls have ended. A call to be interrupted is cancelled after a short wait.
 void Caller::finish_loop() {
   for (std::uint64_t turns = 0; !running_.empty(); ++turns) {
-    require(turns < most_turns, "an event loop is not woken in vain");
+    require(turns < most_turns, "an event loop does not spin");
     const bool cancels =
         std::any_of(running_.begin(), running_.end(), [](auto* made) { return made->call.told_to_end; });
     loop_->turn(cancels ? 25 : 100'000);
@@ -264,7 +264,7 @@ void Caller::list_in_loop(Made& made) {
       pages.wait([&ready] { ready = true; });
       std::uint64_t turns = 0;
       while (!ready) {
-        require(++turns < most_turns, "an event loop is not woken in vain");
+        require(++turns < most_turns, "an event loop does not spin");
         if (interrupting_ && ++asked_ > 1) {
           pages.cancel();
           throw Error(ErrorCode::interrupted, "interrupted");

@@ -43,7 +43,7 @@ void fire_timers() {
     at_once.it_value.tv_nsec = 1;
     syscall(SYS_timerfd_settime, descriptor, TFD_TIMER_ABSTIME, &at_once, nullptr);
     each = timers().erase(each);
-    require(really_polls(descriptor, POLLIN, 1000), "a timer whose time has come can be read");
+    require(really_polls(descriptor, POLLIN, 1000), "an expired timer is readable");
   }
 }
 
@@ -109,7 +109,7 @@ int poll(pollfd* states, nfds_t count, int milliseconds) {
   using namespace billcore::fuzz;
   // The check of a connection right before a request is sent does not wait: nothing may happen in between.
   if (running == nullptr || milliseconds == 0) return real_poll(states, count, milliseconds);
-  require(milliseconds > 0, "no wait is without an end");
+  require(milliseconds > 0, "no wait is unlimited");
   ++waited;
   running->move();
   fire_timers();

@@ -138,7 +138,7 @@ std::string H2Peer::path_of(Connection& connection, std::string_view block) {
     int flags = 0;
     const auto read =
         nghttp2_hd_inflate_hd2(connection.inflater.get(), &field, &flags, at, static_cast<std::size_t>(end - at), 1);
-    require(read >= 0, "the client compresses its headers as it should");
+    require(read >= 0, "the client compresses its headers correctly");
     at += read;
     if ((flags & NGHTTP2_HD_INFLATE_EMIT) != 0) {
       const std::string_view name(reinterpret_cast<const char*>(field.name), field.namelen);
