@@ -1,7 +1,7 @@
 """Runs the commands of "Start" in README.md, word for word and in order, in a copy of this tree: check_first_page.py
 
-Where a command is followed by a comment, it must print that. Installing packages is left to the caller (the test looks
-whether they are there), and so are the commands that run all tests.
+A command that is followed by a comment must print that text. The check does not install packages (it checks that they
+are installed), and it skips the commands that run all tests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MARK = "check_first_page: block "
-ELSEWHERE = ("apt-get", "tests/run.sh")  # a block that has one of these is not run here
+ELSEWHERE = ("apt-get", "tests/run.sh")  # blocks with one of these are skipped
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def fresh_folder(path: Path) -> Iterator[Path]:
 
 
 def copy_tree(to: Path) -> None:
-    """What a clone of this tree would hold, changes included, as a repository of its own."""
+    """Makes a separate repository with the content of this tree, including uncommitted changes."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -72,7 +72,7 @@ def copy_tree(to: Path) -> None:
         subprocess.run([*git, *arguments], cwd=to, check=True, capture_output=True)
 
 
-# What the text says beside the commands, tried before the last of them, which ends the sandbox.
+# Further statements of the text, tested before the last command, which ends the sandbox.
 BESIDE = r"""
 cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)
 if build/no-run-path demo-active; then echo "it needs no run path?"; exit 1; fi
@@ -104,7 +104,7 @@ def main() -> int:
     parts = [block for block in found if not any(word in block.text for word in ELSEWHERE)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("BILLCORE_", "PYTHON"))}
     cache = environment.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-    # The same folder in each run of this tree, so that ccache knows what was compiled before.
+    # The same folder in each run of this tree, so that ccache can reuse earlier compilations.
     with fresh_folder(Path(cache, "billcore", f"first-page-{zlib.crc32(bytes(ROOT)):08x}")) as folder:
         checkout, home = folder / "checkout", folder / "home"
         checkout.mkdir()

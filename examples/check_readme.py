@@ -1,4 +1,4 @@
-"""Fails when a sample in README.md is not, word for word, the file it names, or when a sample is not shown.
+"""Fails when a sample in README.md differs from its file, or when a sample is not shown.
 
 Also fails where a text says `pip install billcore`: that cannot work before there is a release.
 """
@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# A link to a file under examples on a line of its own, then a block of code.
+# A link to a file in examples on its own line, then a code block.
 BLOCK = re.compile(r"^\[(examples/[^\]]+)\]\(\1\)\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SAMPLES = [f"examples/{folder}" for folder in ("c/{}.c", "cpp/{}.cpp", "python/{}.py")]
-# billcore by its name alone, with or without extras; a folder or a URL that is named works.
+# billcore by its name alone, with or without extras; a named folder or URL works.
 UNPUBLISHED = re.compile(r"pip install (?:[^`\n]*[ '\"])?billcore(?:\[\w+\])?(?! ?@|[\w\[/.])")
 TEXTS = ("README.md", "CONTRIBUTING.md", "capi/**/*.md", "core/**/*.md", "examples/**/*", "python/billcore/**/*")
 

@@ -1,4 +1,4 @@
-"""Runs the samples of README.md in each language against a sandbox of its own: check_samples.py BUILD
+"""Runs the samples of README.md in each language against a new sandbox: check_samples.py BUILD
 
 BUILD: a build folder with examples. Needs the Python package with its sandbox.
 """
@@ -22,13 +22,13 @@ BODY = b'{"id":7,"name":"test.hook","account":1,"created_at":"2025-06-02T09:00:0
 
 def expect(truth: bool, claim: str) -> None:
     if not truth:
-        sys.exit(f"check_samples: this should be so, and is not: {claim}")
+        sys.exit(f"check_samples: check failed: {claim}")
 
 
 def run(
     command: list[str], *arguments: str, body: bytes = b"", without: str | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """without: a variable of the environment that the program does not get."""
+    """without: an environment variable to remove."""
     environment = {name: value for name, value in os.environ.items() if name != without}
     return subprocess.run([*command, *arguments], input=body, capture_output=True, timeout=60, env=environment)
 
@@ -40,7 +40,7 @@ def status_of(command: list[str], *arguments: str, body: bytes = b"") -> int:
 def expect_one_line(
     command: list[str], *arguments: str, says: str, body: bytes = b"", without: str | None = None
 ) -> None:
-    """The program fails, and says why in one line."""
+    """The program fails with a one-line reason."""
     done = run(command, *arguments, body=body, without=without)
     text = done.stderr.decode()
     expect(
@@ -50,7 +50,7 @@ def expect_one_line(
 
 
 def check_failures(command: list[str], *rest: str) -> None:
-    """What every program of the client says where nothing can be done. rest: arguments after the id."""
+    """The errors common to all programs that use the client. rest: arguments after the id."""
     expect_one_line(command, "no-such-id", *rest, says="404")
     check_settings(command, "1", *rest)
 
@@ -96,11 +96,11 @@ def check_verify(command: list[str]) -> None:
     order = BODY.replace(b"test.hook", b"order.paid")
     done = run(command, webhooks.sign(order, SECRET), body=order)
     expect((done.returncode, done.stdout) == (0, b"event 7 is order.paid\n"), f"{command} reads an event")
-    # Of test.hook only the name is reliable.
+    # Only the name of test.hook is reliable.
     for body in (BODY, b'{"name":"test.hook"}', b'{"id":{},"name":"test.hook","account":null,"data":[]}'):
         done = run(command, webhooks.sign(body, SECRET), body=body)
         expect((done.returncode, done.stdout) == (0, b"test.hook\n"), f"{command} reads only the name of {body!r}")
-    # A body is verified whole or not at all, whatever was signed.
+    # A body is verified as a whole or not at all, whatever was signed.
     whole = BODY + b" " * ((1 << 20) - len(BODY))
     expect(status_of(command, webhooks.sign(whole, SECRET), body=whole) == 0, f"{command} takes 1 MiB")
     for longer in (whole + b" ", whole * 3):

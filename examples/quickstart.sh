@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 machine to a running example, in one command: installs what is missing, builds, starts the sandbox,
-# and tells the same story in Python, C++ and C. Ends with status 0 only when every step went well.
+# From a fresh Debian 12 machine to a running example, in one command: installs what is missing, builds, starts the
+# sandbox, and runs the same story in Python, C++ and C. Exits with status 0 only when every step succeeded.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -9,7 +9,7 @@ cd "$root"
 build="$root/build/quickstart"
 log="$build/quickstart.log"
 
-# quietly TITLE COMMAND…: the output goes to the log, and is shown only when the command fails.
+# quietly TITLE COMMAND…: writes the output to the log, and shows it only when the command fails.
 quietly() {
   local title="$1" start="$SECONDS"
   shift
@@ -28,13 +28,13 @@ build_libraries() {
     cmake --build "$build"
 }
 
-# install_python FOLDER: the package as a user installs it, in a virtual environment of its own.
+# install_python FOLDER: the package as a user installs it, in a new virtual environment.
 install_python() {
   "$python" -m venv "$1" && "$1/bin/python" -m pip install --disable-pip-version-check '.[sandbox]'
 }
 
-# start_sandbox PYTHON: sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The sandbox ends with its
-# standard input, so it cannot outlive this script.
+# start_sandbox PYTHON: sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The sandbox exits when
+# its stdin is closed, so it cannot outlive this script.
 start_sandbox() {
   local ready
   coproc SANDBOX { exec "$1" -m billcore.sandbox --port 0 --exit-with-stdin 2>>"$log"; }
@@ -57,7 +57,8 @@ stop_sandbox() {
   wait "$sandbox" 2>/dev/null || true
 }
 
-# tell LANGUAGE COMMAND…: runs one story; its text, without the line that names the language, must be that of the first one.
+# tell LANGUAGE COMMAND…: runs one story; its output, except the line that names the language, must equal that of the
+# first.
 tell() {
   local told="$build/story-$1.txt"
   shift
@@ -78,16 +79,16 @@ mkdir -p "$build" "$bc_cache"
 python="$(bc_python)"
 
 quietly "building the libraries and the examples" build_libraries
-# One environment for each state of what is in the package.
+# One environment for each state of the package's files.
 state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"
 venv="$bc_cache/quickstart-$(sha256sum <<<"$state" | cut -c1-16)"
 bc_once "$venv" quietly "installing the Python package" install_python "$venv"
 touch "$venv"
-# Those of former states, not used for two weeks.
+# Delete those of earlier states that were not used for two weeks.
 find "$bc_cache" -maxdepth 1 -name 'quickstart-*' -mtime +14 -exec rm -rf {} +
 
 start_sandbox "$venv/bin/python"
 tell python "$venv/bin/python" examples/python/story.py
 tell cpp "$build/examples/cpp/story"
 tell c "$build/examples/c/story"
-printf '\nThe same story in Python, C++ and C, told in %s s. What to read next: README.md\n' "$SECONDS"
+printf '\nThe same story in Python, C++ and C took %s s. Read next: README.md\n' "$SECONDS"

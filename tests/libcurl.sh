@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Builds one of the two libcurls that the tests use besides Debian's, and prints the folder it is installed in:
 #   tests/libcurl.sh oldest|newest
-# oldest: the release that core/CMakeLists.txt asks for, without Debian's patches. newest: the latest that a package registry
-# carries. The sources are those in the Cargo crate curl-sys, pinned by the hash of the crate. It is built once: later calls
-# find the folder in the cache.
+# oldest: the release that core/CMakeLists.txt requires, without Debian's patches. newest: the latest release that a
+# package registry has. The sources are those in the Cargo crate curl-sys, pinned by the hash of the crate. Each is
+# built once: later calls find the folder in the cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/setup.sh
@@ -14,16 +14,16 @@ case "${1:-}" in
   *) echo "usage: tests/libcurl.sh oldest|newest" >&2; exit 2 ;;
 esac
 release="${crate#*+curl-}"
-# The crate lacks the documentation, which is made with Perl.
+# The crate lacks the documentation, which needs Perl to build.
 options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O1 -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_DISABLE_FIND_PACKAGE_Perl=ON
   -DBUILD_SHARED_LIBS=ON -DBUILD_CURL_EXE=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DHTTP_ONLY=ON
   -DCURL_USE_OPENSSL=ON -DUSE_NGHTTP2=ON -DCURL_ZLIB=ON -DCURL_BROTLI=OFF -DCURL_ZSTD=OFF -DCURL_USE_LIBPSL=OFF
   -DCURL_USE_LIBSSH2=OFF -DUSE_LIBIDN2=OFF)
-# The version that Debian gives to the library's symbols, so that what is built against Debian's runs with this one.
+# Use Debian's symbol version, so that programs built against Debian's library run with this one.
 symbols='CURL_OPENSSL_4 { global: curl_*; local: *; };'
 folder="$bc_cache/libcurl-$release-$(printf '%s\n' "$hash" "${options[@]}" "$symbols" | sha256sum | cut -c1-16)"
 
-# The first cargo that reads the registry's index crate by crate, not whole, is 1.70.
+# cargo 1.70 is the first that reads the registry's index crate by crate instead of downloading all of it.
 cargo() {
   local found
   for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo"; do

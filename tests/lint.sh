@@ -22,7 +22,7 @@ mapfile -t shell < <(files '*.sh' .ci/run)
 mapfile -t python < <(files '*.py' '*.pyi')
 mapfile -t json < <(files '*.json')
 
-# clang-tidy takes seconds a file: one that is clean is not looked at again until it, a header or the configuration changes.
+# clang-tidy takes seconds per file: a clean file is not checked again until it, a header or the configuration changes.
 tidy() {
   local headers stamps="$bc_cache/tidy" todo=() file key
   headers="$(files 'core/*.hpp' 'capi/*.h' 'capi/*.hpp' 'python/*.hpp' .clang-tidy | xargs cat | sha256sum)"
@@ -37,7 +37,7 @@ tidy() {
     printf '%s\n' "${todo[@]}" | xargs -P "$bc_jobs" -L 1 bash -c 'clang-tidy --quiet -p "$0" "$1" 2>/dev/null && touch "$2"' "$build"
 }
 
-# Names of this project's surroundings have no place in it.
+# Names of the environment in which this project is developed must not appear in it.
 stands_alone() {
   local found
   found="$(grep -nIE '\b(TODO|FIXME|XXX)\b' -- "${cpp[@]}" "${python[@]}" "${shell[@]}" | grep -v '^tests/lint.sh:' || true)"

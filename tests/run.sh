@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
+# Runs every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything
 #   tests/run.sh AREA…        only these: lint layering core capi python sandbox conformance serverless faults
 #                             libcurl install proof torture fuzz tsan examples
 # BILLCORE_TORTURE=all: every point of the area torture. BILLCORE_LIBCURL=all: every fault in the area libcurl.
-# BILLCORE_MODEL_SECONDS=N: random seeds of the model in faults, so long.
+# BILLCORE_MODEL_SECONDS=N: the model in faults runs random seeds for N seconds.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
@@ -46,10 +46,10 @@ configure_and_build() { # PRESET [OPTION…]
   built="$built$preset "
 }
 
-# The release build also has the drivers, for tests that sanitized programs do not allow.
+# The release build also has the drivers, for tests that do not work with sanitizers.
 build_release() { configure_and_build release -DBILLCORE_TESTS=ON; }
 
-# `pip install` of this tree, as a user does it, into an environment of its own.
+# `pip install` of this tree, as a user does it, into a separate environment.
 installed_python=""
 make_package() { # FOLDER
   local beside
@@ -66,7 +66,7 @@ install_package() {
   installed_python="$folder/bin/python"
 }
 
-# The modules under AddressSanitizer want its run-time loaded first; Python's own leaks are not ours to count.
+# The modules under AddressSanitizer need its run-time loaded first; leaks of Python itself are not counted.
 with_asan=(env LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
   ASAN_OPTIONS=detect_leaks=0)
 
@@ -75,7 +75,7 @@ at_once=(-n "$bc_jobs" --dist loadfile)
 
 results=()
 failed=0
-run() { # NAME COMMAND…: runs a test runner, keeps its closing line
+run() { # NAME COMMAND…: runs a test runner, keeps its last line
   local name="$1" output="$log/test-$1.log" status=0
   shift
   bc_say "$name"
@@ -124,7 +124,7 @@ area_serverless() {
   install_package
   PYTHONPATH="$root" run serverless "$installed_python" -m pytest -q -W error tests/serverless
 }
-# The client on broken lines, judged by the sandbox's ledger. Optimised, since it asserts deadlines.
+# The client on faulty connections, checked against the sandbox's ledger. Optimised, because it asserts deadlines.
 area_faults() {
   build_release
   install_package
@@ -132,7 +132,7 @@ area_faults() {
     run faults "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
 }
 # The transport with the oldest and the newest libcurl. The C++ programs are built against each of them; the installed
-# package is the one built against Debian's, and runs with another.
+# package is built against Debian's and runs with each.
 area_libcurl() {
   install_package
   local name folder build program few=(--few --ignore tests/faults/test_waiting.py --ignore tests/faults/test_toxiproxy.py)
@@ -149,7 +149,7 @@ area_libcurl() {
       ldd "$build/tests/core/$program" | grep -F "$folder/lib/libcurl.so.4" >/dev/null ||
         { echo "$program does not run with the libcurl of $folder" >&2; exit 1; }
     done
-    # Not what asks libcurl for nothing and takes long.
+    # Skip slow tests that do not use libcurl.
     GTEST_FILTER='-JsonScan.*:PagerSimulation.*:Scrub.*' BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" \
       run "libcurl-$name-core" ctest --test-dir "$build/tests/core" -R '^(client-tests|out-of-memory)$' \
       --no-tests=error --output-on-failure --timeout 300
@@ -166,7 +166,7 @@ area_layering() {
     BILLCORE_PYTHON_PACKAGE="$(cd / && "$installed_python" -c 'import billcore, os; print(os.path.dirname(billcore.__file__))')" \
     run layering "$installed_python" -m pytest -q tests/layering
 }
-# As a user gets it: the installed package, the optimised libraries, a tree made by `cmake --install`.
+# As a user installs it: the installed package, the optimised libraries, a tree made by `cmake --install`.
 area_install() {
   build_release
   install_package
@@ -175,12 +175,12 @@ area_install() {
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
   run install-c ctest --test-dir build/release/tests/capi --output-on-failure --timeout 300
 }
-# That no branch and no address depends on a secret: memcheck, which works with no sanitizer.
+# No branch and no address depends on a secret: checked by memcheck, which does not work with sanitizers.
 area_proof() {
   build_release
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
 }
-# Each allocation and each system call fails in turn. Optimised: the interposer takes the place of the allocator.
+# Each allocation and each system call fails in turn. Optimised: the interposer replaces the allocator.
 area_torture() {
   build_release
   install_package

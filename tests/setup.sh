@@ -9,7 +9,7 @@ export bc_jobs
 
 bc_say() { printf '\n== %s\n' "$*"; }
 
-# bc_packages PACKAGE…: installs Debian packages that are missing; without root, says which command would.
+# bc_packages PACKAGE…: installs missing Debian packages; without root, prints the command that would.
 bc_packages() {
   local missing=() package
   for package in "$@"; do
@@ -40,8 +40,8 @@ bc_python() {
   exit 1
 }
 
-# bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless that was done. Another run that wants the same waits for it.
-# Not to be called where bash ignores `set -e`, as in front of `||`.
+# bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless it exists. A parallel run that needs the same folder waits.
+# Do not call it where bash ignores `set -e`, for example before `||`.
 bc_once() {
   local folder="$1"
   shift
@@ -60,7 +60,7 @@ bc_make_venv() { # FOLDER PYTHON REQUIREMENT…
   "$2" -m venv "$1" && "$1/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}"
 }
 
-# bc_venv REQUIREMENT…: prints a virtual environment that holds exactly these, made once per Python and list.
+# bc_venv REQUIREMENT…: prints a virtual environment that has exactly these, made once per Python and list.
 bc_venv() {
   local python key folder
   python="$(bc_python)"
@@ -70,14 +70,14 @@ bc_venv() {
   [ -e "$folder/complete" ] && echo "$folder"
 }
 
-# bc_ccache ROOT: objects compiled before are taken from a cache outside the clone, wherever the clone is.
+# bc_ccache ROOT: caches compiled objects outside the clone, independent of the clone's location.
 bc_ccache() {
   export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$1" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 }
 
-# bc_quietly NAME LOG COMMAND…: runs a build step; its output goes to LOG (below the current folder), and to the screen when
-# it fails.
+# bc_quietly NAME LOG COMMAND…: runs a build step; its output is written to LOG (below the current folder), and to the
+# screen when it fails.
 bc_quietly() {
   local name="$1" log="$2"
   shift 2
@@ -88,7 +88,7 @@ bc_quietly() {
   fi
 }
 
-# bc_tree_hash PATH…: one hash over the files below these paths, to know whether something must be built again.
+# bc_tree_hash PATH…: one hash over the files below these paths, to decide whether a rebuild is needed.
 bc_tree_hash() {
   find "$@" -type f ! -path '*/__pycache__/*' ! -path '*/build/*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
 }

@@ -7,7 +7,7 @@
 void expect(bool truth, const char* claim) {
   if (truth) return;
   fflush(stdout);
-  fprintf(stderr, "story: this should be so, and is not: %s\n", claim);
+  fprintf(stderr, "story: check failed: %s\n", claim);
   exit(1);
 }
 

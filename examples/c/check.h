@@ -1,4 +1,4 @@
-/* How the examples stop: a story has nothing to clean up after a failed step. */
+/* How the examples stop: they need no cleanup after a failed step. */
 #ifndef EXAMPLE_CHECK_H
 #define EXAMPLE_CHECK_H
 
@@ -7,10 +7,10 @@
 /* Ends the program unless `claim` is true. */
 void expect(bool truth, const char* claim);
 
-/* Ends the program unless the call went well: must(billcore_order_total(order, &total, &err), &err). */
+/* Ends the program unless the call succeeded: must(billcore_order_total(order, &total, &err), &err). */
 void must(billcore_status status, billcore_error** err);
 
-/* The same for iterations: true with an item, false behind the last one. */
+/* The same for iterations: true with an item, false after the last one. */
 bool must_have_next(billcore_status status, billcore_error** err);
 
 bool is_text(billcore_str text, const char* expected);

@@ -41,13 +41,13 @@ static billcore_value* get_array(const billcore_client* control, const char* pat
        &err);
   must(billcore_response_json(response, &answer, &err), &err);
   must(billcore_value_find(answer, billcore_str_from(name), &array, &present, &err), &err);
-  expect(present, "the control route answers with what was asked for");
+  expect(present, "the control route's answer has the requested array");
   billcore_value_free(answer);
   billcore_response_free(response);
   return array;
 }
 
-/* The member `name` of item `index`; text lives as long as the result. */
+/* The member `name` of item `index`; text is valid as long as the result. */
 static billcore_value* text_at(const billcore_value* array, size_t index, const char* name, billcore_str* text) {
   billcore_error* err = NULL;
   billcore_value* item = NULL;

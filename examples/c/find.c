@@ -12,8 +12,7 @@ int main(int argc, char** argv) {
   billcore_subscription* subscription = NULL;
   billcore_error* err = NULL;
   size_t found = 0;
-  billcore_status status =
-      billcore_client_new(NULL, &client, &err); /* BILLCORE_BASE_URL and BILLCORE_API_KEY are set */
+  billcore_status status = billcore_client_new(NULL, &client, &err); /* uses BILLCORE_BASE_URL and BILLCORE_API_KEY */
   if (status == BILLCORE_OK) status = billcore_subscription_query_new(&query, &err);
   if (status == BILLCORE_OK)
     status = billcore_subscription_query_set_reference_id(query, billcore_str_from(argv[1]), &err);

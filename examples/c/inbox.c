@@ -27,7 +27,7 @@ void inbox_trust(inbox* box, const char* secret) {
   pthread_mutex_unlock(&box->lock);
 }
 
-/* True for a second delivery of an event. Every test.hook has the id 0, so those are never duplicates. */
+/* Sets *out to true for a second delivery of an event. Every test.hook has the id 0, so those are never duplicates. */
 static billcore_status is_duplicate(const inbox* box, const billcore_event* event, bool* out, billcore_error** err) {
   billcore_event_kind type;
   billcore_str id;
@@ -47,7 +47,7 @@ static billcore_status is_duplicate(const inbox* box, const billcore_event* even
   return BILLCORE_OK;
 }
 
-/* Takes the event. With a database, looking for the duplicate and the event's effect are one transaction. */
+/* Accepts the event. With a database, do the duplicate check and the event's effect in one transaction. */
 static billcore_status keep(inbox* box, billcore_event* event, unsigned* answer, billcore_error** err) {
   bool duplicate;
   const billcore_status status = is_duplicate(box, event, &duplicate, err);
@@ -62,7 +62,7 @@ static billcore_status keep(inbox* box, billcore_event* event, unsigned* answer,
     return BILLCORE_OK;
   }
   box->events[box->event_count++] = event;
-  /* The story's one accident: the first event was kept, but its sender hears otherwise, and sends it again. */
+  /* For the story: the first event was kept, but the answer is 500, so the sender delivers it again. */
   *answer = box->event_count == 1 ? 500 : 200;
   return BILLCORE_OK;
 }
@@ -81,7 +81,7 @@ unsigned inbox_receive(void* context, billcore_str body, const billcore_str* nam
       if (box->refused_count < INBOX_MAX) box->refused[box->refused_count++] = billcore_error_reason(err);
       answer = (unsigned)billcore_error_http_status(err);
     } else if (status != BILLCORE_OK) {
-      answer = 500; /* signed, but it cannot be read: the sender will try again */
+      answer = 500; /* signed, but not readable: the sender will try again */
     }
     billcore_error_free(err);
   }

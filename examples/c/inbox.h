@@ -1,4 +1,4 @@
-/* What a receiver does with a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest. */
+/* The steps of a receiver for a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest. */
 #ifndef EXAMPLE_INBOX_H
 #define EXAMPLE_INBOX_H
 
@@ -22,12 +22,12 @@ typedef struct inbox {
 
 void inbox_init(inbox* box);
 void inbox_destroy(inbox* box);
-/* The endpoint's secret; the service makes it when the URL is registered. */
+/* Sets the endpoint's secret, which the service makes when the URL is registered. */
 void inbox_trust(inbox* box, const char* secret);
-/* One delivery, from any thread; returns the HTTP status to answer with. A listener_receive: context is the inbox. */
+/* Handles a delivery, from any thread; returns the HTTP status to answer. A listener_receive: context is the inbox. */
 unsigned inbox_receive(void* context, billcore_str body, const billcore_str* names, const billcore_str* values,
                        size_t count);
-/* Waits until so many have come, or 30 seconds have passed. */
+/* Waits until so many have arrived, or 30 seconds have passed. */
 void inbox_wait(inbox* box, size_t events, size_t duplicates);
 
 #endif

@@ -54,7 +54,7 @@ static void append(request* into, const char* part, size_t size) {
   into->len += size;
 }
 
-/* libmicrohttpd calls this when the headers are there, then for each part of the body, then once more at its end. */
+/* libmicrohttpd calls this after the headers, then for each part of the body, then once more at its end. */
 static enum MHD_Result on_request(void* context, struct MHD_Connection* connection, const char* url, const char* method,
                                   const char* version, const char* part, size_t* part_size, void** state) {
   listener* server = context;

@@ -1,4 +1,4 @@
-/* A small HTTP server on loopback: hands every POST to a function, answers with the status it returns. */
+/* A small HTTP server on loopback: passes every POST to a function, answers with the status it returns. */
 #ifndef EXAMPLE_LISTENER_H
 #define EXAMPLE_LISTENER_H
 
@@ -10,7 +10,7 @@ typedef unsigned (*listener_receive)(void* context, billcore_str body, const bil
 
 typedef struct listener listener;
 
-/* Listens until listener_free, on a free port. NULL when it cannot. */
+/* Listens on a free port until listener_free. NULL on failure. */
 listener* listener_new(listener_receive receive, void* context);
 unsigned listener_port(const listener* server);
 void listener_free(listener* server);

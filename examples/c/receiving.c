@@ -86,11 +86,11 @@ void receive_events(inbox* box, billcore_str subscription, const billcore_order*
   }
   expect(tells_payment(box, first) && tells_payment(box, second), "each charge has its order.paid, with its total");
   expect(tells_cancellation(box, subscription), "the right one was cancelled");
-  expect(box->duplicate_count == 1, "only the first event came again");
+  expect(box->duplicate_count == 1, "only the first event was redelivered");
   must(billcore_event_id(box->events[0], &id, NULL, &err), &err);
   must(billcore_event_id(box->duplicates[0], &duplicate, NULL, &err), &err);
-  expect(same_text(id, duplicate), "only the first event came again");
-  printf("    all verified; %s was answered 500, came again, and was dropped\n", duplicate.data);
+  expect(same_text(id, duplicate), "only the first event was redelivered");
+  printf("    all verified; %s was answered 500, redelivered, and dropped\n", duplicate.data);
 }
 
 void refuse_a_forgery(inbox* box, const char* url) {

@@ -4,7 +4,7 @@
 
 #include "inbox.h"
 
-/* Waits for the events of everything that was done, and looks whether they tell it. */
+/* Waits for the events of all actions, and checks their content. */
 void receive_events(inbox* box, billcore_str subscription, const billcore_order* first, const billcore_order* second);
 /* Sends an event with a wrong signature to the listener at `url`. */
 void refuse_a_forgery(inbox* box, const char* url);

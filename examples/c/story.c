@@ -1,7 +1,7 @@
 /* A subscription's life, end to end: the same story as examples/python/story.py and examples/cpp/story.cpp.
  *
- * It runs against a sandbox (examples/quickstart.sh starts one) and finds it by the environment: BILLCORE_BASE_URL,
- * BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Ends with status 1 when anything is not as it should be. */
+ * It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
+ * BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails. */
 #include <billcore.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static catalogue list_products(const billcore_client* client) {
   must(billcore_product_list_new(client, NULL, NULL, &list, &err), &err);
   while (must_have_next(billcore_product_list_next(list, &product, &err), &err)) {
     billcore_product** grown = realloc(all.products, (all.count + 1) * sizeof *grown);
-    expect(grown != NULL, "there is memory");
+    expect(grown != NULL, "memory is available");
     all.products = grown;
     all.products[all.count++] = product;
   }
@@ -70,7 +70,7 @@ static billcore_subscription* find_by_reference(const billcore_client* client) {
   billcore_str reference_id;
   bool present;
   must(billcore_subscription_reference_id(found, &reference_id, &present, &err), &err);
-  expect(present && is_text(reference_id, "demo-active"), "the subscription has the reference id asked for");
+  expect(present && is_text(reference_id, "demo-active"), "the subscription has the requested reference id");
   printf("    %s is subscription %s: %s, %s\n", reference_id.data, it.id.data, it.status.data,
          money(it.price, it.currency).text);
   expect(is_text(it.status, "active"), "the subscription is active");
@@ -110,7 +110,7 @@ static void register_endpoint(const billcore_client* client, const billcore_clie
   int32_t status;
   must(billcore_webhook_endpoint_create(client, billcore_str_from(url), NULL, &response, &err), &err);
   must(billcore_response_status(response, &status, &err), &err);
-  /* The service shows a secret in its admin UI only; the sandbox shows it on a control route. */
+  /* The service shows a secret in its admin UI only; the sandbox has a control route for it. */
   control_endpoint_secret(control, url, secret);
   const size_t length = billcore_str_from(secret).len;
   printf("    answered %" PRId32 "; its secret has %zu characters\n", status, length);
@@ -130,7 +130,7 @@ static billcore_order* charge(const billcore_client* client, billcore_str subscr
   const order_view it = view_order(order);
   printf("    order %s: %s, %s with VAT, %s\n", it.id.data, money(it.total, it.currency).text,
          money(it.gross, it.currency).text, it.state.data);
-  expect(it.total == 1500 && it.gross == 1875, "the order is over the amount charged, plus 25 % VAT");
+  expect(it.total == 1500 && it.gross == 1875, "the order has the amount charged, plus 25 % VAT");
   bool equal;
   must(billcore_order_get(client, it.id, NULL, &again, &err), &err);
   must(billcore_order_equal(order, again, &equal, &err), &err);
@@ -140,7 +140,7 @@ static billcore_order* charge(const billcore_client* client, billcore_str subscr
 }
 
 static void be_refused(const billcore_client* client, int64_t product_id) {
-  step(6, "Be refused a charge");
+  step(6, "Handle a refused charge");
   billcore_error* err = NULL;
   billcore_order* order = NULL;
   billcore_subscription* declined = find_subscription(client, BILLCORE_STR("demo-declined"));
@@ -162,7 +162,7 @@ static void charge_unanswered(const billcore_client* client, billcore_str subscr
       billcore_subscription_charge(client, subscription, product_id, 2700, NULL, NULL, &order, &err);
   if (status != BILLCORE_OUTCOME_UNKNOWN) must(status, &err);
   expect(status == BILLCORE_OUTCOME_UNKNOWN, "a connection reset instead of an answer leaves the outcome unknown");
-  printf("    OutcomeUnknownError: %s %s was sent, and no answer came\n", billcore_error_method(err).data,
+  printf("    OutcomeUnknownError: %s %s was sent, but not answered\n", billcore_error_method(err).data,
          billcore_error_path(err).data);
   billcore_error_free(err);
 }
@@ -172,7 +172,7 @@ static billcore_order* lose_an_answer(const billcore_client* client, const billc
   step(7, "Lose the answer to a charge");
   control_lose_the_next_charge_answer(control);
   charge_unanswered(client, subscription, product_id);
-  /* Do not charge again: look. Orders come latest first, so a new one stands before the last one we know. */
+  /* Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one. */
   billcore_error* err = NULL;
   billcore_order_query* query = NULL;
   billcore_order_list* list = NULL;
@@ -194,13 +194,13 @@ static billcore_order* lose_an_answer(const billcore_client* client, const billc
   const order_view it = view_order(found);
   printf("    the order list shows it: order %s, %s, %s\n", it.id.data, money(it.total, it.currency).text,
          it.state.data);
-  expect(control_effects(control, "charge") == 2, "the service made two charges in all: nothing was sent twice");
+  expect(control_effects(control, "charge") == 2, "the service made two charges in total: nothing was sent twice");
   billcore_order_list_free(list);
   billcore_order_query_free(query);
   return found;
 }
 
-/* Another product that is billed by the month in the same currency, at another price; NULL when there is none. */
+/* Another monthly product in the same currency, at another price; NULL when there is none. */
 static const billcore_product* find_plan(const catalogue* all, subscription_view now, int64_t* id, int64_t* price) {
   billcore_error* err = NULL;
   for (size_t i = 0; i < all->count; ++i) {
@@ -267,7 +267,7 @@ static void cancel(const billcore_client* client, billcore_str subscription) {
   must(billcore_subscription_usable_at(cancelled, (int64_t)time(NULL) * 1000000, &usable, &err), &err);
   expect(known, "a cancelled subscription says when it ends");
   const billcore_str status = view_subscription(cancelled).status;
-  printf("    %s; paid, and so usable, until %.10s\n", status.data, ends_at.data);
+  printf("    %s; paid, so usable until %.10s\n", status.data, ends_at.data);
   expect(is_text(status, "cancelled"), "the subscription is cancelled");
   expect(usable, "what has been paid for can still be used");
   billcore_subscription_free(cancelled);
@@ -287,7 +287,7 @@ static int64_t find_one_time(const catalogue* all) {
 }
 
 int main(void) {
-  puts("The life of a subscription, told in C");
+  puts("The life of a subscription, in C");
   const char* control_url = getenv("BILLCORE_SANDBOX_CONTROL");
   expect(control_url != NULL, "BILLCORE_SANDBOX_CONTROL is set");
   billcore_client* control = keyless_client(control_url, (billcore_str){NULL, 0}, (billcore_str){NULL, 0});
@@ -327,6 +327,6 @@ int main(void) {
   listener_free(server);
   inbox_destroy(&box);
   billcore_client_free(control);
-  puts("The end: every step was as it should be.");
+  puts("Done: every step succeeded.");
   return 0;
 }

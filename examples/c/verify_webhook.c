@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
     fputs("usage: verify_webhook SIGNATURE < BODY, with WEBHOOK_SECRET set\n", stderr);
     return 2;
   }
-  /* One byte more than the library takes (1 MiB): it refuses a longer body with 413, so none is verified in part. */
+  /* One byte more than the library accepts (1 MiB): it refuses a longer body with 413 and never verifies a part. */
   static char buffer[(1 << 20) + 1];
   const billcore_str body = {buffer, fread(buffer, 1, sizeof buffer, stdin)};
   if (ferror(stdin)) {
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   billcore_status status =
       billcore_webhook_unwrap(body, billcore_str_from(argv[1]), billcore_str_from(secret), &event, &err);
   if (status == BILLCORE_OK) status = billcore_event_type(event, &type, &err);
-  /* Of test.hook only the name is reliable: answer 200, read nothing else. */
+  /* Only the name of test.hook is reliable: answer 200, read nothing else. */
   if (status == BILLCORE_OK && type != BILLCORE_EVENT_TEST_HOOK) {
     status = billcore_event_name(event, &name, &err);
     if (status == BILLCORE_OK) status = billcore_event_id(event, &id, NULL, &err);
@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   } else if (status == BILLCORE_OK) {
     puts("test.hook");
   }
-  /* billcore_error_http_status is what to answer with */
+  /* answer with billcore_error_http_status(err) */
   if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
   billcore_event_free(event);
   billcore_error_free(err);

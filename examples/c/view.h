@@ -1,4 +1,4 @@
-/* What of a resource the story shows and compares, read at once. Texts live as long as the resource. */
+/* The fields of a resource that the story shows and compares, read at once. Texts are valid as long as the resource. */
 #ifndef EXAMPLE_VIEW_H
 #define EXAMPLE_VIEW_H
 

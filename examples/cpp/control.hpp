@@ -1,4 +1,5 @@
-// The sandbox's control routes: what the service's other side (its admin UI, customers, time, bad luck) does in tests.
+// The sandbox's control routes: in tests they act as the service's other side (its admin UI, customers, time,
+// failures).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 class Control {
  public:
-  /// control_url: as in the sandbox's ready line. Control routes ask for no key, but a client always sends one.
+  /// control_url: as in the sandbox's ready line. Control routes need no key, but a client always sends one.
   explicit Control(const std::string& control_url) : client_({.base_url = control_url, .api_key = "none"}) {}
 
   void reset() const { post("/reset"); }
@@ -18,7 +19,7 @@ class Control {
   void lose_the_next_charge_answer() const;
   /// The secret of a registered URL; empty when there is none.
   [[nodiscard]] std::string endpoint_secret(std::string_view url) const;
-  /// How many effects of a kind the service's ledger holds.
+  /// Number of effects of a kind in the service's ledger.
   [[nodiscard]] std::size_t effects(std::string_view kind) const;
 
  private:

@@ -7,7 +7,7 @@ int main(int argc, char** argv) try {
     std::cerr << "usage: find REFERENCE_ID\n";
     return 2;
   }
-  const billcore::Client client({});  // BILLCORE_BASE_URL and BILLCORE_API_KEY are set
+  const billcore::Client client({});  // uses BILLCORE_BASE_URL and BILLCORE_API_KEY
   bool found = false;
   for (const billcore::Subscription& subscription : client.subscriptions().list({.reference_id = argv[1]})) {
     std::cout << subscription.id().text() << ' ' << subscription.status() << '\n';

@@ -19,13 +19,13 @@ unsigned Inbox::receive(std::string_view body, billcore::HeaderFields headers) {
 }
 
 unsigned Inbox::keep(billcore::Event event) {
-  // With a database, this claim and the event's effect are one transaction.
+  // With a database, do this claim and the event's effect in one transaction.
   if (!claim(event)) {
     contents_.duplicates.push_back(std::move(event));
     return 200;
   }
   contents_.events.push_back(std::move(event));
-  // The story's one accident: the first event was kept, but its sender hears otherwise, and sends it again.
+  // For the story: the first event was kept, but the answer is 500, so the sender delivers it again.
   return contents_.events.size() == 1 ? 500 : 200;
 }
 

@@ -1,4 +1,4 @@
-// What a receiver does with a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest.
+// The steps of a receiver for a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,16 @@
 
 class Inbox {
  public:
-  /// What has come so far.
+  /// What has arrived so far.
   struct Contents {
     std::vector<billcore::Event> events;
     std::vector<billcore::Event> duplicates;
     std::vector<billcore::SignatureReason> refused;
   };
 
-  /// The endpoint's secret; the service makes it when the URL is registered.
+  /// Sets the endpoint's secret, which the service makes when the URL is registered.
   void trust(std::string_view secret);
-  /// One delivery, from any thread; returns the HTTP status to answer with.
+  /// Handles one delivery, from any thread; returns the HTTP status to answer.
   unsigned receive(std::string_view body, billcore::HeaderFields headers);
   /// Waits until so many have come, or the time is up; returns what is there then.
   Contents wait_for(std::size_t events, std::size_t duplicates,

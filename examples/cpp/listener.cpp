@@ -26,7 +26,7 @@ MHD_Result answer(MHD_Connection* connection, unsigned status) {
   return queued;
 }
 
-// libmicrohttpd calls this when the headers are there, then for each part of the body, then once more at its end.
+// libmicrohttpd calls this after the headers, then for each part of the body, then once more at its end.
 MHD_Result on_request(void* context, MHD_Connection* connection, const char*, const char* method, const char*,
                       const char* part, std::size_t* part_size, void** state) {
   if (*state == nullptr) {
@@ -35,7 +35,7 @@ MHD_Result on_request(void* context, MHD_Connection* connection, const char*, co
   }
   auto& body = *static_cast<std::string*>(*state);
   if (*part_size > 0) {
-    // One byte over the limit is enough to know; the rest is read and dropped.
+    // One byte over the limit is enough to detect it; the rest is read and dropped.
     body.append(part, std::min(*part_size, max_body + 1 - body.size()));
     *part_size = 0;
     return MHD_YES;
@@ -48,7 +48,7 @@ MHD_Result on_request(void* context, MHD_Connection* connection, const char*, co
     MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, &headers);
     status = (*static_cast<Listener::Receive*>(context))(body, headers);
   } catch (const std::exception&) {
-    // An exception must not pass through C; the sender will try again.
+    // An exception must not propagate through C; the sender will try again.
   }
   return answer(connection, status);
 }

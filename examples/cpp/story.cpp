@@ -1,7 +1,7 @@
 // A subscription's life, end to end: the same story as examples/python/story.py and examples/c/story.c.
 //
-// It runs against a sandbox (examples/quickstart.sh starts one) and finds it by the environment: BILLCORE_BASE_URL,
-// BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Ends with status 1 when anything is not as it should be.
+// It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
+// BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -30,7 +30,7 @@ using billcore::Subscription;
 namespace {
 
 void expect(bool truth, const char* claim) {
-  if (!truth) throw std::logic_error(std::string("this should be so, and is not: ") + claim);
+  if (!truth) throw std::logic_error(std::string("check failed: ") + claim);
 }
 
 [[noreturn]] void fail(const char* claim) {
@@ -93,7 +93,7 @@ void read_orders(const Client& client, const Subscription& subscription) {
 std::string register_endpoint(const Client& client, const Control& control, const std::string& url) {
   step(4, "Register a webhook endpoint");
   const auto answer = client.webhook_endpoints().create(url);
-  // The service shows a secret in its admin UI only; the sandbox shows it on a control route.
+  // The service shows a secret in its admin UI only; the sandbox has a control route for it.
   auto secret = control.endpoint_secret(url);
   say("answered " + std::to_string(answer.status()) + "; its secret has " + std::to_string(secret.size()) +
       " characters");
@@ -107,14 +107,13 @@ Order charge(const Client& client, const Subscription& subscription, const Produ
       subscription.id(), {.product_id = product.id(), .amount = 1500, .description = "Extra night"});
   say("order " + order.id().text() + ": " + money(order.total(), order.currency()) + ", " +
       money(order.total_with_vat(), order.currency()) + " with VAT, " + text(order.state()));
-  expect(order.total() == 1500 && order.total_with_vat() == 1875,
-         "the order is over the amount charged, plus 25 % VAT");
+  expect(order.total() == 1500 && order.total_with_vat() == 1875, "the order has the amount charged, plus 25 % VAT");
   expect(client.orders().get(order.id()) == order, "the order can be read again");
   return order;
 }
 
 void be_refused(const Client& client, const Product& product) {
-  step(6, "Be refused a charge");
+  step(6, "Handle a refused charge");
   const auto declined = find_subscription(client, "demo-declined");
   try {
     client.subscriptions().charge(declined.id(), {.product_id = product.id(), .amount = 1500});
@@ -134,7 +133,7 @@ void charge_unanswered(const Client& client, const Subscription& subscription, c
     client.subscriptions().charge(subscription.id(), {.product_id = product.id(), .amount = 2700});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::outcome_unknown) throw;
-    say("OutcomeUnknownError: " + error.detail().method + " " + error.detail().path + " was sent, and no answer came");
+    say("OutcomeUnknownError: " + error.detail().method + " " + error.detail().path + " was sent, but not answered");
     return;
   }
   fail("a connection reset instead of an answer leaves the outcome unknown");
@@ -145,7 +144,7 @@ Order lose_an_answer(const Client& client, const Control& control, const Subscri
   step(7, "Lose the answer to a charge");
   control.lose_the_next_charge_answer();
   charge_unanswered(client, subscription, product);
-  // Do not charge again: look. Orders come latest first, so a new one stands before the last one we know.
+  // Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one.
   auto pager = client.subscriptions().orders(subscription.id(), {.product_id = product.id()});
   std::vector<Order> found;
   while (const auto order = pager.next()) {
@@ -156,7 +155,7 @@ Order lose_an_answer(const Client& client, const Control& control, const Subscri
   const Order& order = found.front();
   say("the order list shows it: order " + order.id().text() + ", " + money(order.total(), order.currency()) + ", " +
       text(order.state()));
-  expect(control.effects("charge") == 2, "the service made two charges in all: nothing was sent twice");
+  expect(control.effects("charge") == 2, "the service made two charges in total: nothing was sent twice");
   return order;
 }
 
@@ -191,7 +190,7 @@ void cancel(const Client& client, const Subscription& subscription) {
   const auto cancelled = client.subscriptions().cancel(subscription.id());
   const auto ends_at = cancelled.ends_at();
   if (!ends_at) fail("a cancelled subscription says when it ends");
-  say(text(cancelled.status()) + "; paid, and so usable, until " + date(*ends_at));
+  say(text(cancelled.status()) + "; paid, so usable until " + date(*ends_at));
   expect(cancelled.status() == billcore::subscription_status::cancelled, "the subscription is cancelled");
   expect(cancelled.usable_at(now()), "what has been paid for can still be used");
 }
@@ -233,8 +232,8 @@ void receive_events(Inbox& inbox, const Subscription& subscription, const std::v
   for (const Order& order : charged)
     expect(tells_payment(events, order), "each charge has its order.paid, with its total");
   expect(tells_cancellation(events, subscription), "the right one was cancelled");
-  expect(duplicates.size() == 1 && duplicates[0].id() == events[0].id(), "only the first event came again");
-  say("all verified; " + duplicates[0].id().text() + " was answered 500, came again, and was dropped");
+  expect(duplicates.size() == 1 && duplicates[0].id() == events[0].id(), "only the first event was redelivered");
+  say("all verified; " + duplicates[0].id().text() + " was answered 500, redelivered, and dropped");
 }
 
 void refuse_a_forgery(Inbox& inbox, const Listener& listener) {
@@ -281,7 +280,7 @@ void tell() {
 }  // namespace
 
 int main() {
-  std::puts("The life of a subscription, told in C++");
+  std::puts("The life of a subscription, in C++");
   try {
     tell();
   } catch (const std::exception& error) {
@@ -289,6 +288,6 @@ int main() {
     std::fprintf(stderr, "story: %s\n", error.what());
     return 1;
   }
-  std::puts("The end: every step was as it should be.");
+  std::puts("Done: every step succeeded.");
   return 0;
 }

@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
     const billcore::Id id = event.id();
     std::cout << "event " << id.text() << " is " << event.name() << '\n';
   }
-} catch (const billcore::Error& error) {  // detail().http_status is what to answer with
+} catch (const billcore::Error& error) {  // answer with detail().http_status
   std::cerr << error.what() << '\n';
   return 1;
 }

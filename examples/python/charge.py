@@ -6,11 +6,11 @@ if len(sys.argv) != 4:
     sys.exit("usage: charge.py SUBSCRIPTION PRODUCT CENTS")
 subscription, product, cents = sys.argv[1:]
 try:
-    with billcore.Client() as client:  # BILLCORE_BASE_URL and BILLCORE_API_KEY are set
+    with billcore.Client() as client:  # uses BILLCORE_BASE_URL and BILLCORE_API_KEY
         order = client.subscriptions.charge(subscription, product_id=int(product), amount=int(cents))
         print(f"order {order.id} is {order.state}")
 except billcore.PaymentError as error:
     sys.exit(f"refused: {error.message}")
 except billcore.BillcoreError as error:
-    advice = "look at the orders before you charge again: " if error.outcome_unknown else ""
+    advice = "check the orders before you charge again: " if error.outcome_unknown else ""
     sys.exit(f"{advice}{error}")

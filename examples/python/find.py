@@ -5,7 +5,7 @@ import billcore
 if len(sys.argv) != 2:
     sys.exit("usage: find.py REFERENCE_ID")
 try:
-    with billcore.Client() as client:  # BILLCORE_BASE_URL and BILLCORE_API_KEY are set
+    with billcore.Client() as client:  # uses BILLCORE_BASE_URL and BILLCORE_API_KEY
         found = client.subscriptions.list(reference_id=sys.argv[1]).collect()
 except billcore.BillcoreError as error:
     sys.exit(str(error))

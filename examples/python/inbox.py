@@ -1,4 +1,4 @@
-"""What a receiver does with a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest."""
+"""The steps of a receiver for a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Inbox:
         self._changed = threading.Condition()
 
     def trust(self, secret: str) -> None:
-        """The endpoint's secret; the service makes it when the URL is registered."""
+        """Set the endpoint's secret, which the service makes when the URL is registered."""
         self._verifier = webhooks.Verifier(secret)
 
     def receive(self, body: bytes, headers: Iterable[tuple[str, str]]) -> int:
-        """One delivery; returns the HTTP status to answer with."""
+        """Handle one delivery; return the HTTP status to answer."""
         with self._changed:
             status = self._receive(body, list(headers))
             self._changed.notify_all()
@@ -38,12 +38,12 @@ class Inbox:
         except webhooks.SignatureError as error:
             self.refused.append(error.reason)
             return error.http_status
-        # With a database, this claim and the event's effect are one transaction.
+        # With a database, do this claim and the event's effect in one transaction.
         if not self._claim(event):
             self.duplicates.append(event)
             return 200
         self.events.append(event)
-        # The story's one accident: the first event was kept, but its sender hears otherwise, and sends it again.
+        # For the story: the first event was kept, but the answer is 500, so the sender delivers it again.
         return 500 if len(self.events) == 1 else 200
 
     def _claim(self, event: webhooks.Event) -> bool:
@@ -57,6 +57,6 @@ class Inbox:
         return True
 
     def wait_until(self, condition: Callable[[], bool], timeout: float = 30.0) -> bool:
-        """Wait for a condition on the lists; False when the time is up."""
+        """Wait for a condition on the lists; False after the timeout."""
         with self._changed:
             return self._changed.wait_for(condition, timeout)

@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback: hands every POST to a function, answers with the status it returns."""
+"""A small HTTP server on loopback: passes every POST to a function, answers with the status it returns."""
 
 from __future__ import annotations
 

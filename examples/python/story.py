@@ -1,7 +1,7 @@
 """A subscription's life, end to end: the same story as examples/cpp/story.cpp and examples/c/story.c.
 
-It runs against a sandbox (examples/quickstart.sh starts one) and finds it by the environment: BILLCORE_BASE_URL,
-BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Ends with status 1 when anything is not as it should be.
+It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
+BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from billcore.testing import Control, ControlError
 
 
 class NotAsItShouldBe(Exception):
-    """A step saw something else than it should have."""
+    """A check of a step failed."""
 
 
 def expect(truth: bool, claim: str) -> None:
@@ -79,7 +79,7 @@ def read_orders(client: billcore.Client, subscription: billcore.Subscription) ->
 def register_endpoint(client: billcore.Client, control: Control, url: str) -> str:
     step(4, "Register a webhook endpoint")
     answer = client.webhook_endpoints.create(url=url)
-    # The service shows a secret in its admin UI only; the sandbox shows it on a control route.
+    # The service shows a secret in its admin UI only; the sandbox has a control route for it.
     secret = next((endpoint["secret"] for endpoint in control.endpoints() if endpoint["url"] == url), "")
     say(f"answered {answer.status}; its secret has {len(secret)} characters")
     expect(len(secret) == 32, "the endpoint has a secret of 32 characters")
@@ -91,13 +91,13 @@ def charge(client: billcore.Client, subscription: billcore.Subscription, product
     order = client.subscriptions.charge(subscription.id, product_id=product.id, amount=1500, description="Extra night")
     total, gross = money(order.total, order.currency), money(order.total_with_vat, order.currency)
     say(f"order {order.id}: {total}, {gross} with VAT, {order.state}")
-    expect(order.total == 1500 and order.total_with_vat == 1875, "the order is over the amount charged, plus 25 % VAT")
+    expect(order.total == 1500 and order.total_with_vat == 1875, "the order has the amount charged, plus 25 % VAT")
     expect(client.orders.get(order.id) == order, "the order can be read again")
     return order
 
 
 def be_refused(client: billcore.Client, product: billcore.Product) -> None:
-    step(6, "Be refused a charge")
+    step(6, "Handle a refused charge")
     declined = find_subscription(client, "demo-declined")
     try:
         client.subscriptions.charge(declined.id, product_id=product.id, amount=1500)
@@ -120,16 +120,16 @@ def lose_an_answer(
     try:
         client.subscriptions.charge(subscription.id, product_id=product.id, amount=2700)
     except billcore.OutcomeUnknownError as error:
-        say(f"OutcomeUnknownError: {error.method} {error.path} was sent, and no answer came")
+        say(f"OutcomeUnknownError: {error.method} {error.path} was sent, but not answered")
     else:
         raise NotAsItShouldBe("a connection reset instead of an answer leaves the outcome unknown")
-    # Do not charge again: look. Orders come latest first, so a new one stands before the last one we know.
+    # Do not charge again: check first. Orders are listed latest first, so a new one precedes the last known one.
     orders = client.subscriptions.orders(subscription.id, product_id=product.id)
     newer = itertools.takewhile(lambda order: order.id != last_known.id, orders)
     found = [order for order in newer if order.total == 2700]
     expect(len(found) == 1, "the order list shows the charge once")
     say(f"the order list shows it: order {found[0].id}, {money(found[0].total, found[0].currency)}, {found[0].state}")
-    expect(len(control.ledger("charge")) == 2, "the service made two charges in all: nothing was sent twice")
+    expect(len(control.ledger("charge")) == 2, "the service made two charges in total: nothing was sent twice")
     return found[0]
 
 
@@ -164,7 +164,7 @@ def cancel(client: billcore.Client, subscription: billcore.Subscription) -> None
     cancelled = client.subscriptions.cancel(subscription.id)
     if cancelled.ends_at is None:
         raise NotAsItShouldBe("a cancelled subscription says when it ends")
-    say(f"{cancelled.status}; paid, and so usable, until {cancelled.ends_at:%Y-%m-%d}")
+    say(f"{cancelled.status}; paid, so usable until {cancelled.ends_at:%Y-%m-%d}")
     expect(cancelled.status == "cancelled", "the subscription is cancelled")
     expect(cancelled.usable_at(datetime.now(UTC)), "what has been paid for can still be used")
 
@@ -193,8 +193,8 @@ def receive_events(inbox: Inbox, subscription: billcore.Subscription, charged: l
     ended = next(event.data for event in inbox.events if event.name == "subscription.cancelled")
     is_ours = isinstance(ended, billcore.Subscription) and str(ended.id) == str(subscription.id)
     expect(is_ours and ended["status"] == "cancelled", "the right one was cancelled")
-    expect([event.id for event in inbox.duplicates] == [inbox.events[0].id], "only the first event came again")
-    say(f"all verified; {inbox.duplicates[0].id} was answered 500, came again, and was dropped")
+    expect([event.id for event in inbox.duplicates] == [inbox.events[0].id], "only the first event was redelivered")
+    say(f"all verified; {inbox.duplicates[0].id} was answered 500, redelivered, and dropped")
 
 
 def refuse_a_forgery(inbox: Inbox, port: int) -> None:
@@ -235,16 +235,16 @@ def tell() -> None:
 
 
 def main() -> int:
-    print("The life of a subscription, told in Python", flush=True)
+    print("The life of a subscription, in Python", flush=True)
     try:
         tell()
     except NotAsItShouldBe as error:
-        print(f"story: this should be so, and is not: {error}", file=sys.stderr)
+        print(f"story: check failed: {error}", file=sys.stderr)
         return 1
     except (billcore.BillcoreError, ControlError, OSError, ValueError) as error:
         print(f"story: {type(error).__name__}: {error}", file=sys.stderr)
         return 1
-    print("The end: every step was as it should be.")
+    print("Done: every step succeeded.")
     return 0
 
 

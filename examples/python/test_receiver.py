@@ -3,7 +3,7 @@ from billcore import webhooks
 
 
 def cents(body: bytes, signature: str, secret: str) -> int:
-    """The code to test: what a delivery adds to the revenue."""
+    """The code under test: what a delivery adds to the revenue."""
     event = webhooks.unwrap(body, signature, secret)
     if event.name != "order.paid" or not isinstance(event.data, billcore.Order):
         return 0

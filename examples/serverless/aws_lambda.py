@@ -7,7 +7,7 @@ import sys
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; two secrets with a comma between while one is being replaced
+try:  # once per process, not per request; two comma-separated secrets while one is being replaced
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     sys.exit(f"WEBHOOK_SECRET: {error}")
@@ -23,9 +23,9 @@ def handler(event: dict[str, object], context: object) -> dict[str, object]:
 
 
 def keep(event: webhooks.Event) -> None:
-    if event.name == "test.hook":  # somebody tries the endpoint: only the name is reliable, so read nothing else
+    if event.name == "test.hook":  # a test of the endpoint: only the name is reliable, so read nothing else
         print(event.name)
         return
-    # Events come at least once. Claim (event.account, str(event.id)) in your database before you do anything, in one
-    # transaction with what the event causes or with the job you queue for it; when it is claimed already, return.
+    # An event may be delivered more than once. Claim (event.account, str(event.id)) in your database first, in one
+    # transaction with the event's effect or with the job you queue for it; return when it is already claimed.
     print(f"{event.name} {event.id}")

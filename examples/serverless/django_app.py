@@ -1,4 +1,4 @@
-"""Django: gunicorn django_app:application. In a project of yours only the verifier, the view and its URL matter."""
+"""Django: gunicorn django_app:application. In your own project you need only the verifier, the view and its URL."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from django.views.decorators.http import require_POST
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; two secrets with a comma between while one is being replaced
+try:  # once per process, not per request; two comma-separated secrets while one is being replaced
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     print(f"WEBHOOK_SECRET: {error}", file=sys.stderr)
-    sys.exit(3)  # gunicorn then stops; at another status it starts the worker again and again
+    sys.exit(3)  # stops gunicorn; with any other status it restarts the worker again and again
 
 
-# The signature takes the place of the CSRF token. No middleware may touch request.body or request.POST before.
+# The signature replaces the CSRF token. No middleware may read request.body or request.POST before this view.
 @csrf_exempt
 @require_POST
 def receive(request: HttpRequest) -> HttpResponse:
@@ -34,15 +34,15 @@ def receive(request: HttpRequest) -> HttpResponse:
 
 
 def keep(event: webhooks.Event) -> None:
-    if event.name == "test.hook":  # somebody tries the endpoint: only the name is reliable, so read nothing else
+    if event.name == "test.hook":  # a test of the endpoint: only the name is reliable, so read nothing else
         print(event.name)
         return
-    # Events come at least once. Claim (event.account, str(event.id)) in your database before you do anything, in one
-    # transaction with what the event causes or with the job you queue for it; when it is claimed already, return.
+    # An event may be delivered more than once. Claim (event.account, str(event.id)) in your database first, in one
+    # transaction with the event's effect or with the job you queue for it; return when it is already claimed.
     print(f"{event.name} {event.id}")
 
 
 urlpatterns = [path("webhooks", receive)]
-# Without LOGGING_CONFIG=None Django would tell nobody about an exception: here it goes to stderr.
+# Without LOGGING_CONFIG=None Django would report exceptions nowhere: with it they are written to stderr.
 settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["localhost", "127.0.0.1"], LOGGING_CONFIG=None)
 application = get_wsgi_application()

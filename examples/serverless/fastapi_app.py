@@ -9,14 +9,14 @@ from fastapi import FastAPI, Request, Response
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; two secrets with a comma between while one is being replaced
+try:  # once per process, not per request; two comma-separated secrets while one is being replaced
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     sys.exit(f"WEBHOOK_SECRET: {error}")
 app = FastAPI()
 
 
-# No parameter but the request: a body parameter would read and parse the body before it is verified.
+# Take no parameter except the request: a body parameter would read and parse the body before it is verified.
 @app.post("/webhooks")
 async def receive(request: Request) -> Response:
     try:
@@ -28,9 +28,9 @@ async def receive(request: Request) -> Response:
 
 
 def keep(event: webhooks.Event) -> None:
-    if event.name == "test.hook":  # somebody tries the endpoint: only the name is reliable, so read nothing else
+    if event.name == "test.hook":  # a test of the endpoint: only the name is reliable, so read nothing else
         print(event.name)
         return
-    # Events come at least once. Claim (event.account, str(event.id)) in your database before you do anything, in one
-    # transaction with what the event causes or with the job you queue for it; when it is claimed already, return.
+    # An event may be delivered more than once. Claim (event.account, str(event.id)) in your database first, in one
+    # transaction with the event's effect or with the job you queue for it; return when it is already claimed.
     print(f"{event.name} {event.id}")

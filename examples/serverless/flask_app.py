@@ -9,15 +9,15 @@ from flask import Flask, request
 
 from billcore import ConfigError, webhooks
 
-try:  # once per process, not per request; two secrets with a comma between while one is being replaced
+try:  # once per process, not per request; two comma-separated secrets while one is being replaced
     verifier = webhooks.Verifier(os.environ.get("WEBHOOK_SECRET", "").split(","))
 except ConfigError as error:
     print(f"WEBHOOK_SECRET: {error}", file=sys.stderr)
-    sys.exit(3)  # gunicorn then stops; at another status it starts the worker again and again
+    sys.exit(3)  # stops gunicorn; with any other status it restarts the worker again and again
 app = Flask(__name__)
 
 
-# Nothing may touch request.data, request.json or request.form before.
+# Nothing may read request.data, request.json or request.form before this.
 @app.post("/webhooks")
 def receive() -> tuple[str, int]:
     try:
@@ -29,9 +29,9 @@ def receive() -> tuple[str, int]:
 
 
 def keep(event: webhooks.Event) -> None:
-    if event.name == "test.hook":  # somebody tries the endpoint: only the name is reliable, so read nothing else
+    if event.name == "test.hook":  # a test of the endpoint: only the name is reliable, so read nothing else
         print(event.name)
         return
-    # Events come at least once. Claim (event.account, str(event.id)) in your database before you do anything, in one
-    # transaction with what the event causes or with the job you queue for it; when it is claimed already, return.
+    # An event may be delivered more than once. Claim (event.account, str(event.id)) in your database first, in one
+    # transaction with the event's effect or with the job you queue for it; return when it is already claimed.
     print(f"{event.name} {event.id}")

@@ -1,4 +1,4 @@
-"""What webhooks.from_asgi does: the body of an ASGI request, received within a time limit. Loaded by its first call."""
+"""Implements webhooks.from_asgi: receives the body of an ASGI request within a time limit. Loaded by its first call."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def _receive_within(
 
     try:
         asyncio.get_running_loop()
-    except RuntimeError:  # another loop
+    except RuntimeError:  # not an asyncio loop
         return await _receive_body(receive, verifier)
     limit = asyncio.timeout(timeout)
     try:
@@ -63,7 +63,7 @@ async def _receive_within(
         if not limit.expired():
             raise
     raise _errors.TimeoutError(
-        f"the body did not come within {timeout:g} s: the sender is slow, or it was already read; then {INSTEAD}"
+        f"the body did not arrive within {timeout:g} s: the sender is slow, or it was already read; then {INSTEAD}"
     )
 
 

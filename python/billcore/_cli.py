@@ -14,7 +14,7 @@ EXIT_USAGE = 2
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with errors of one line."""
+    """argparse with one-line errors."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -50,7 +50,7 @@ def _run_sandbox(parser: argparse.ArgumentParser, namespace: argparse.Namespace)
         options = sandbox_options.from_namespace(namespace)
     except ValueError as error:
         parser.error(str(error))
-    # Looked for here, not caught around the import: an ImportError inside these packages is a different problem.
+    # Checked here instead of catching an ImportError: an ImportError inside these packages is a different problem.
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "h11")):
         print(
             "billcore sandbox needs Starlette and uvicorn: pip install 'starlette>=0.37' 'uvicorn>=0.29'",

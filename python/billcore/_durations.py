@@ -1,14 +1,14 @@
-"""Reads lengths of time for the modules that are written in Python."""
+"""Reads durations for the modules that are written in Python."""
 
 from __future__ import annotations
 
 from ._errors import InvalidArgumentError
 
-_LONGEST = 2e6  # seconds: 23 days; sockets count milliseconds in 32 bits
+_LONGEST = 2e6  # seconds: 23 days; socket time-outs are 32-bit milliseconds
 
 
 def seconds(value: object, name: str, otherwise: str = "", *, zero: bool = False) -> float:
-    """A number of seconds over 0 (or 0, if `zero`) as a float, at most 23 days.
+    """A number of seconds above 0 (or 0, with `zero`) as a float, at most 23 days.
 
     otherwise: what else the argument may be, for the error. Raises InvalidArgumentError.
     """

@@ -1,4 +1,4 @@
-"""Being told of every attempt: hooks, and the logger "billcore"."""
+"""Hooks, which receive every attempt, and the logger "billcore"."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ if TYPE_CHECKING:
 
 
 class Attempt:
-    """One attempt of a call. There are no ids, no values of headers and no bodies in it."""
+    """One attempt of a call. It has no ids, no header values and no bodies."""
 
     __slots__ = {  # noqa: RUF023
         "method": "HTTP method.",
-        "route": "Template of the path, such as /subscription/{id}; '(other)' for one that is none of the interface's.",
+        "route": "Template of the path, such as /subscription/{id}; '(other)' for an unknown path.",
         "attempt": "Its number, from 1.",
-        "status": "HTTP status; None when no complete answer came, and in on_request.",
-        "error": "Class name of what came in place of an answer, such as 'TimeoutError', or None.",
-        "duration": "Seconds it took.",
+        "status": "HTTP status; None without a complete answer, and in on_request.",
+        "error": "Class name of the error, such as 'TimeoutError', or None.",
+        "duration": "Duration in seconds.",
         "request_id": "Value of the answer's request id header, or None.",
         "wait": "Seconds until the next attempt (on_retry).",
     }
@@ -44,7 +44,7 @@ class Attempt:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> None:
-            """Of what is not there: a member, when __init__ never ran."""
+            """Called only for missing attributes: a member is missing when __init__ never ran."""
             if name not in Attempt.__slots__:
                 raise AttributeError(f"'Attempt' object has no attribute {name!r}", name=name, obj=self)
             from ._errors import ConfigError
@@ -61,21 +61,21 @@ class Attempt:
 
 
 class Hooks:
-    """What Client(hooks=) is told: a base class to derive from; any object with one of these methods will do.
+    """Receives the attempts of Client(hooks=): a base class to derive from. Any object with one of these methods works.
 
-    Called on the thread of the call (of the loop, for AsyncClient, in the context of the call), so by several at once
-    when a client is shared. What a hook raises is logged and ignored: it must not change what becomes of a charge.
-    Not called once the interpreter finalizes.
+    The methods are called on the thread of the call (of the loop, for AsyncClient, in the context of the call), so
+    concurrently when a client is shared. Exceptions of a hook are logged and ignored: they must not affect the outcome
+    of a charge. Hooks are not called once the interpreter finalizes.
     """
 
     def on_request(self, attempt: Attempt, /) -> None:
         """An attempt begins; it may have to wait for a connection."""
 
     def on_response(self, attempt: Attempt, /) -> None:
-        """An attempt has ended, with an answer or without one."""
+        """An attempt has ended, with or without an answer."""
 
     def on_retry(self, attempt: Attempt, /) -> None:
-        """There will be another attempt, after `attempt.wait` seconds."""
+        """Another attempt follows after `attempt.wait` seconds."""
 
 
 def tell(
@@ -90,7 +90,7 @@ def tell(
     request_id: str | None,
     wait: float,
 ) -> None:
-    """Calls a hook, and logs: attempts at DEBUG, retries at INFO."""
+    """Logs and calls the hook. Attempts are logged at DEBUG, retries at INFO."""
     import logging
 
     logger = logging.getLogger("billcore")
@@ -119,12 +119,12 @@ def tell(
 
 
 def is_of_signal(error: BaseException) -> bool:
-    """Was it raised by the handler of a signal? One that arrives while a hook runs is not the hook's failure."""
+    """Whether a signal handler raised it: a signal that arrives while a hook runs is not the hook's failure."""
     import signal
 
     handlers = [one for number in signal.valid_signals() if callable(one := signal.getsignal(number))]
     codes = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers}
-    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # of an object with __call__
+    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # objects with __call__
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code in codes:

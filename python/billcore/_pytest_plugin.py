@@ -1,7 +1,6 @@
 """pytest plugin: the fixture `billcore_sandbox`.
 
-pytest imports this in every run, so it imports nothing but pytest; the sandbox starts with the first test that asks
-for it.
+pytest imports this in every run, so it imports only pytest; the sandbox starts with the first test that uses it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def _billcore_sandbox_process() -> Iterator[Sandbox]:
-    """One child process for the whole run: starting it costs more than resetting it."""
+    """One child process for the whole run, because a start costs more than a reset."""
     from billcore.testing import Sandbox
 
     with Sandbox() as sandbox:

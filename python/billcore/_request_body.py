@@ -1,4 +1,4 @@
-"""What ASGI and WSGI share: the size of a body, whether it was read before, and the Event that is in it."""
+"""Shared by ASGI and WSGI: the size of a body, whether it was already read, and the Event in it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:  # as in webhooks.py
 
     from ._webhook import Event, Verifier
 
-_READ = "billcore.body_read"  # put into scope and environ when their body has been read here
+_READ = "billcore.body_read"  # set in scope and environ when their body was read here
 INSTEAD = "let nothing read it before, or pass what was read to verifier.unwrap_request(body, headers)"
 
 
 def declared_size(values: list[Any], verifier: Verifier) -> int | None:
-    """The Content-Length, refused when it is too large."""
+    """The Content-Length; raises if it is too large."""
     size = None
     for value in values:
         text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
@@ -42,7 +42,7 @@ def append(body: bytearray, piece: object) -> None:
 
 
 def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], verifier: Verifier) -> Event:
-    """size: as the request declared it."""
+    """size: as declared by the request."""
     if size is not None and len(body) < size:
         if not body:
             raise gone()
@@ -52,7 +52,7 @@ def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], ve
     try:
         return verifier.unwrap_request(body, headers)
     except SignatureError as error:
-        # Without a declared size, an empty body is all that is seen of one that was read before.
+        # Without a declared size, a body that was already read looks like an empty body.
         if body or size is not None or error.reason != "mismatch":
             raise
         text = f"mismatch: the body is empty; if it was already read, {INSTEAD}"
@@ -64,4 +64,4 @@ def already_read() -> InvalidArgumentError:
 
 
 def gone() -> InvalidArgumentError:
-    return InvalidArgumentError(f"the body was already read, or the sender disconnected before it came: {INSTEAD}")
+    return InvalidArgumentError(f"the body was already read, or the sender disconnected before it arrived: {INSTEAD}")

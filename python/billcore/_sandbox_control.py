@@ -1,4 +1,4 @@
-"""The control routes of a sandbox, and what they give; public as billcore.testing.X."""
+"""The control routes of a sandbox, and their results; public as billcore.testing.X."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNSET: Any = object()
 
 
 class ControlError(RuntimeError):
-    """A control route refused. status, code: of its answer."""
+    """A control route refused a request. status, code: of its answer."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -26,7 +26,7 @@ class ControlError(RuntimeError):
 
 
 class RequestRecord(TypedDict):
-    """A request as received. status: None where no complete answer was sent."""
+    """A request as received. status: None if no complete answer was sent."""
 
     id: int
     at: str
@@ -62,7 +62,7 @@ class Delivery(TypedDict):
 
 
 class Endpoint(TypedDict):
-    """A registered webhook endpoint, with the secret that the service never tells."""
+    """A registered webhook endpoint, with its secret, which the service never reveals."""
 
     id: int
     account: str
@@ -71,7 +71,7 @@ class Endpoint(TypedDict):
 
 
 class Control:
-    """The control routes of a sandbox. Works with any sandbox: Control(control_url). Threads: any number."""
+    """The control routes of a sandbox. Works with any sandbox: Control(control_url). Thread-safe."""
 
     def __init__(self, control_url: str, timeout: float = 30.0) -> None:
         parts = urlsplit(control_url)
@@ -81,7 +81,7 @@ class Control:
         self._timeout = seconds(timeout, "timeout")
 
     def state(self) -> dict[str, Any]:
-        """Seed, clock, options, counts by status and account, waiting faults."""
+        """Seed, clock, options, counts by status and account, pending faults."""
         return cast(dict[str, Any], self._call("GET", "state"))
 
     def ledger(self, kind: str | None = None) -> list[dict[str, Any]]:
@@ -114,7 +114,9 @@ class Control:
         metadata: Mapping[str, Any] | None = None,
         account: str | None = None,
     ) -> dict[str, Any]:
-        """A visitor starts to buy. Returns {"order": …, "subscription": … or None} as the REST interface shows them."""
+        """Start a purchase as a visitor. Returns {"order": …, "subscription": … or None} as the REST interface shows
+        them.
+        """
         fields = {
             "product_id": product_id,
             "reference_id": reference_id,
@@ -129,15 +131,15 @@ class Control:
         return cast(dict[str, Any], self._call("POST", "checkout", fields))
 
     def confirm(self, order_id: str | int) -> dict[str, Any]:
-        """The visitor confirms the order; where its billing method settles at once, it is paid, too."""
+        """Confirm the order as the visitor; if its billing method settles at once, it is also paid."""
         return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/confirm", {}))
 
     def pay(self, order_id: str | int) -> dict[str, Any]:
-        """The order's payment settles; an order that is paid stays as it is."""
+        """Settle the order's payment; a paid order does not change."""
         return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/pay", {}))
 
     def renew(self, subscription_id: str | int) -> dict[str, Any]:
-        """The subscription's renewal date comes."""
+        """Let the subscription's renewal date arrive."""
         return cast(dict[str, Any], self._call("POST", f"subscriptions/{_segment(subscription_id)}/renew", {}))
 
     def replay(self, delivery_id: int) -> int:
@@ -164,10 +166,10 @@ class Control:
         effect: bool = False,
         abort: bool = False,
     ) -> int:
-        """Let the next `times` requests that match meet a fault; returns its id.
+        """Let the next `times` matching requests fail with a fault; returns its id.
 
-        path: a glob on the path below the base URL. body: JSON, or with content_type a string that is sent as it is.
-        effect (status): the service does its work first. abort (half_body): a reset after the half.
+        path: a glob on the path below the base URL. body: JSON, or with content_type a string that is sent verbatim.
+        effect (status): the service performs the request first. abort (half_body): a reset after half of the body.
         """
         fields: dict[str, Any] = {
             "kind": kind,
@@ -186,7 +188,7 @@ class Control:
         return int(self._call("POST", "faults", fields)["id"])
 
     def reset(self) -> None:
-        """Back to the seeded state: ledger, requests, deliveries, endpoints and faults are empty."""
+        """Reset to the seeded state: ledger, requests, deliveries, endpoints and faults are empty."""
         self._call("POST", "reset", {})
 
     def wait_for_deliveries(self, timeout: float = 30.0) -> list[Delivery]:
@@ -201,7 +203,7 @@ class Control:
             time.sleep(0.02)
 
     def _call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
-        # http.client, because urllib would take a proxy from the environment. One connection a call: no shared state.
+        # http.client, because urllib would use a proxy from the environment. One connection per call: no shared state.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         try:
             body = None if fields is None else json.dumps(fields).encode()

@@ -19,12 +19,12 @@ from ._sandbox_control import Control
 
 
 class SandboxError(RuntimeError):
-    """The sandbox did not start, or has ended. The text holds what it wrote to stderr."""
+    """The sandbox did not start, or has exited. The text has its stderr."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """What a client needs to use one account; account["base_url"] works, too, as in the line the command prints."""
+    """What a client needs to use one account; account["base_url"] also works, as in the line the command prints."""
 
     base_url: str
     api_key: str
@@ -34,10 +34,10 @@ class Account:
 
 
 class Sandbox:
-    """A running sandbox: started by the constructor, ended by close() or at the end of `with`.
+    """A running sandbox: the constructor starts it, close() or the end of `with` ends it.
 
-    It ends with this process, however this process ends. Options left out are the sandbox's own defaults; what they
-    mean: `billcore sandbox --help`.
+    It exits with this process, however this process ends. `billcore sandbox --help` describes the options and their
+    defaults.
     """
 
     base_url: str
@@ -88,7 +88,7 @@ class Sandbox:
             "retry-schedule": None if retry_schedule is None else ",".join(map(str, retry_schedule)),
             "delivery-timeout": delivery_timeout,
         }
-        # "--name=value", so that a value which begins with a dash is still a value.
+        # "--name=value", so that a value that begins with a dash is still a value.
         arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
         if deliver_anywhere:
             arguments.append("--deliver-anywhere")
@@ -100,7 +100,7 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             env=_environment(),
-            # Ctrl-C in a terminal is this process's to handle; the child ends when its stdin does.
+            # This process handles Ctrl-C in a terminal; the child exits when its stdin is closed.
             start_new_session=True,
         )
         try:
@@ -130,16 +130,16 @@ class Sandbox:
         return cast(dict[str, Any], json.loads(line))
 
     def stderr(self) -> str:
-        """What the sandbox has written to stderr so far."""
+        """The sandbox's stderr so far."""
         if self._stderr.closed:
             return ""
-        # pread: the child writes at the same file offset, which must not move.
+        # pread: the child writes at the shared file offset, which must not move.
         return os.pread(self._stderr.fileno(), 1 << 20, 0).decode("utf-8", "replace")
 
     def close(self) -> None:
         """End the child process; a second call does nothing."""
         if os.getpid() != self._owner:
-            return  # a fork's copy: the child belongs to the process that started it
+            return  # a copy in a forked process: the child belongs to the process that started it
         if self._process.poll() is None:
             self._process.terminate()
             try:
@@ -164,7 +164,7 @@ class Sandbox:
 
 
 def _environment() -> dict[str, str]:
-    """The child's environment: it must find the same billcore as this process, however that was found here."""
+    """The child's environment: it must find the same billcore as this process, however this process found it."""
     here = str(Path(__file__).resolve().parent.parent)
     paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])] if "site-packages" not in here else None
     environment = dict(os.environ)

@@ -1,4 +1,4 @@
-"""What webhooks.from_wsgi does: the body of a WSGI request, read to its end. Loaded by its first call."""
+"""Implements webhooks.from_wsgi: reads the body of a WSGI request to its end. Loaded by its first call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_event(environ: dict[str, Any], verifier: Verifier) -> Event:
             "the server does not say where the body ends (no CONTENT_LENGTH, no wsgi.input_terminated): "
             "pass it to verifier.unwrap_request(body, headers)"
         )
-    # Werkzeug reads through request.stream, which it makes when it is first asked for; its own server would then wait.
+    # Werkzeug reads through request.stream, which it creates on first use; reading again would block on its own server.
     if "stream" in getattr(environ.get("werkzeug.request"), "__dict__", ()):
         raise already_read()
     mark_read(environ)

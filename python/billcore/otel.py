@@ -2,9 +2,9 @@
 
 client = billcore.Client(..., hooks=billcore.otel.OpenTelemetryHooks())
 
-A span is called by method and route template (POST /subscription/{id}/order), is of the kind CLIENT, and belongs to the
-span in which the call was made. Its attributes follow the semantic conventions for HTTP; ids, header values and bodies
-are never in it.
+The name of a span is method and route template (POST /subscription/{id}/order), its kind is CLIENT, and its parent is
+the span in which the call was made. Its attributes follow the semantic conventions for HTTP; it never has ids, header
+values or bodies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["OpenTelemetryHooks"]
 class OpenTelemetryHooks(Hooks):
     """Hooks that record a span for every attempt, of a Client or an AsyncClient.
 
-    tracer_provider: left out, the global one. Threads: any number.
+    tracer_provider: default is the global one. Thread-safe.
     """
 
     def __init__(self, tracer_provider: trace.TracerProvider | None = None) -> None:

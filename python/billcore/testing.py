@@ -1,4 +1,4 @@
-"""A billing service for your tests: `Sandbox` runs it as a child process, `Control` steers it.
+"""A billing service for your tests: `Sandbox` runs it as a child process, `Control` controls it.
 
     with billcore.testing.Sandbox() as sandbox:
         client = billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key)
@@ -8,7 +8,7 @@
 
     body, signature = billcore.testing.event("order.paid", total=19900)
 
-Sandbox needs Starlette and uvicorn (the extra `sandbox`); this module itself is standard library only.
+Sandbox needs Starlette and uvicorn (the extra `sandbox`); this module itself uses only the standard library.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     event = webhooks.unwrap(body, request.headers.get("Service-Signature"), secret)
 
-A receiver that runs often keeps a Verifier. from_lambda, from_asgi and from_wsgi take the request as a serverless
-platform or a web server hands it over, raw body included. Service interface: Events.
+A receiver that verifies many deliveries keeps a Verifier. from_lambda, from_asgi and from_wsgi take the request in the
+form that a serverless platform or a web server passes on, raw body included. Service interface: Events.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ._errors import SignatureError
 from ._webhook import Event, Verified, Verifier, VerifyStream, explain, parse_unverified, sign, unwrap, verify
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs more than the whole of this module
+if TYPE_CHECKING:  # importing typing costs more than this whole module
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
     from typing import Any
 
@@ -35,10 +35,10 @@ __all__ = [
 
 
 def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> Event:
-    """The Event of an AWS Lambda invocation. Raises as Verifier.unwrap does.
+    """The Event of an AWS Lambda invocation. Raises like Verifier.unwrap.
 
-    event: as handler(event, context) got it, from an API Gateway REST API (v1) or HTTP API (v2), a function URL or a
-    load balancer, with multi-value headers or without, in base64 or not. Service interface: Events.
+    event: the argument of handler(event, context), from an API Gateway REST API (v1) or HTTP API (v2), a function URL
+    or a load balancer, with multi-value headers or without, in base64 or not. Service interface: Events.
     """
     _check_verifier(verifier)
     if not _is_mapping(event):
@@ -48,7 +48,7 @@ def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> Event:
             "event has no headers: pass the whole event of an HTTP request, as the handler got it"
         )
     fields: list[tuple[str, Any]] = []
-    # An event of v1 has both, and only the second shows that a header came several times.
+    # A v1 event has both, and only multiValueHeaders shows a repeated header.
     for name in ("headers", "multiValueHeaders"):
         headers = event.get(name)
         if headers is not None and not _is_mapping(headers):
@@ -80,11 +80,11 @@ def _lambda_body(event: Mapping[str, Any], verifier: Verifier) -> bytes:
 
     try:
         body = binascii.a2b_base64(text, strict_mode=True)
-        if len(body) == size:  # the strict mode of Python 3.11 lets "YWJj=" pass
+        if len(body) == size:  # strict mode of Python 3.11 accepts "YWJj="
             return body
     except ValueError:
         pass
-    raise _InvalidArgumentError("event['body'] is no base64, though event['isBase64Encoded'] says so")
+    raise _InvalidArgumentError("event['body'] is not base64, although event['isBase64Encoded'] is True")
 
 
 async def from_asgi(
@@ -94,13 +94,13 @@ async def from_asgi(
     *,
     timeout: float | None = 10.0,
 ) -> Event:
-    """The Event of an ASGI request; reads the body itself, up to verifier.max_body. Raises as Verifier.unwrap does.
+    """The Event of an ASGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
 
     scope, receive: of the application; with Starlette and FastAPI request.scope and request.receive. timeout: seconds
-    for the whole body, None for no limit. Servers let a second reader wait for ever, so TimeoutError can also mean that
-    the body was read before (a body parameter of FastAPI, a middleware); where that can be seen it is
-    InvalidArgumentError. A sender who disconnects is ConnectionError. Loops other than asyncio's have no time limit
-    here: use theirs. Service interface: Events.
+    for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError
+    can also mean that the body was already read (a body parameter of FastAPI, a middleware); where this can be
+    detected, it is InvalidArgumentError. A sender that disconnects is ConnectionError. On loops other than asyncio's
+    the timeout is ignored: use theirs. Service interface: Events.
     """
     _check_verifier(verifier)
     from ._asgi import receive_event
@@ -109,12 +109,12 @@ async def from_asgi(
 
 
 def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> Event:
-    """The Event of a WSGI request; reads the body itself, up to verifier.max_body. Raises as Verifier.unwrap does.
+    """The Event of a WSGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
 
     environ: of the application; Flask's request.environ, Django's request.META. InvalidArgumentError says that the body
-    was read before (request.form, request.body, a middleware). Servers for production and the development servers of
-    Flask and Django let that be seen; on wsgiref's own server a second reader waits until the sender gives up. A body
-    that ends early is ConnectionError. Service interface: Events.
+    was already read (request.form, request.body, a middleware). Production servers and the development servers of Flask
+    and Django allow this to be detected; on wsgiref's own server a second reader waits until the sender gives up. A
+    body that ends early is ConnectionError. Service interface: Events.
     """
     _check_verifier(verifier)
     from ._wsgi import read_event
@@ -123,7 +123,7 @@ def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> Event:
 
 
 def _too_large(verifier: Verifier, size: int | None = None) -> SignatureError:
-    """What Verifier raises for such a body; it is not read only to be refused."""
+    """The error that Verifier raises for such a body, without reading it."""
     what = "is" if size is None else f"has {size} bytes,"
     text = f"body_too_large: the body {what} over max_body ({verifier.max_body})"
     return SignatureError("body_too_large", 413, text=text)

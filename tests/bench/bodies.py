@@ -1,4 +1,4 @@
-"""Deliveries to measure with: events like the service's, of exactly so many bytes, signed by Python's own hmac."""
+"""Deliveries for the benchmarks: events like the service's, of an exact size, signed by Python's own hmac."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOTE = "blue seats for the night train to Bergen with a window and one quiet tab
 
 
 def _subscription() -> dict[str, Any]:
-    """The full one of the webhook vectors, with one custom field only."""
+    """The complete one of the webhook vectors, with only one custom field."""
     vectors = json.loads((Path(__file__).parent.parent / "fixtures" / "webhook_vectors.json").read_text("utf-8"))
     full = next(case for case in vectors["cases"] if case["name"] == "subscription.created_full")
     data = json.loads(full["body_text"])["data"]
@@ -26,7 +26,7 @@ def _subscription() -> dict[str, Any]:
 
 
 SUBSCRIPTION = _subscription()
-# The service may send a part of the fields only; the whole has more than 300 bytes.
+# The service may send some of the fields only; all of them take more than 300 bytes.
 FEW = ("id", "price", "vat", "currency", "status")
 
 
@@ -42,18 +42,18 @@ class Delivery:
 
 
 def spelled(value: object) -> bytes:
-    """Compact JSON in the service's spelling: ASCII, slashes escaped."""
+    """Compact JSON as the service encodes it: ASCII, slashes escaped."""
     return json.dumps(value, separators=(",", ":")).replace("/", "\\/").encode()
 
 
 def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> bytes:
-    """The document as exactly `size` bytes: `metadata`, which is within it, gets entries of the account's own."""
+    """The document as exactly `size` bytes: adds entries to `metadata`, which is part of it."""
     words = cycle(NOTE.split())
     missing = size - len(spelled(document))
     while missing > 0:
         key = f"note_{len(metadata) + 1}"
         room = missing - len(spelled({key: ""})) + 2 - bool(metadata)
-        if room > 120:  # a note of ordinary length, and more to come
+        if room > 120:  # a note of ordinary length, and more entries will follow
             metadata[key] = " ".join(next(words) for _ in range(8))
         else:
             metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]
@@ -65,7 +65,7 @@ def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> byt
 
 
 def body(size: int) -> bytes:
-    """subscription.updated, filled up to `size`."""
+    """subscription.updated, padded to `size`."""
     metadata: dict[str, str] = {}
     fields = {name: SUBSCRIPTION[name] for name in (FEW if size < 800 else SUBSCRIPTION)}
     event = {
@@ -86,7 +86,7 @@ def deliveries(secret: str = SECRET) -> list[Delivery]:
 
 
 def write(folder: Path) -> None:
-    """The same deliveries as files, for the C and C++ program."""
+    """Writes the same deliveries as files, for the C and C++ program."""
     (folder / "secret").write_text(SECRET, "ascii")
     for one in deliveries():
         (folder / f"{one.size}.body").write_bytes(one.body)

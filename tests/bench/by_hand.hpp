@@ -1,4 +1,4 @@
-// libcurl and yyjson by hand: the least that a GET can cost with them.
+// libcurl and yyjson by hand: the minimal cost of a GET with them.
 #pragma once
 
 #include <curl/curl.h>
@@ -18,7 +18,7 @@ inline void require(bool good, const char* what) {
   if (!good) throw std::runtime_error(what);
 }
 
-/// One handle, all of its options set once, but for the URL.
+/// One handle with all options set once, except the URL.
 class Handle {
  public:
   explicit Handle(const turns::Server& server);
@@ -37,7 +37,7 @@ class Handle {
   std::string body_;
 };
 
-/// Handles that are under way together.
+/// Handles that run concurrently.
 class Multi {
  public:
   Multi(const turns::Server& server, int handles);
@@ -47,7 +47,8 @@ class Multi {
 
   [[nodiscard]] std::vector<std::unique_ptr<Handle>>& handles() { return handles_; }
 
-  /// prepare(handle, i): before transfer i of `count`. use(body): after each, in the order in which they end.
+  /// prepare(handle, i): called before transfer i of `count`. use(body): called after each, in the order in which they
+  /// end.
   template <typename Prepare, typename Use>
   void drive(std::size_t count, Prepare prepare, Use use) {
     std::size_t started = 0;

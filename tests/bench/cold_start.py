@@ -1,4 +1,4 @@
-"""What a fresh process pays over bare Python: the import, its memory, the first verification."""
+"""What a new process pays on top of bare Python: the import, its memory, the first verification."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ print(perf_counter_ns() - start)
 
 
 def _command(code: str) -> list[str]:
-    return [sys.executable, "-I", "-c", code]  # isolated: no user's site, no environment
+    return [sys.executable, "-I", "-c", code]  # isolated: no user site, no environment variables
 
 
 def _wall(code: str) -> float:
@@ -72,7 +72,7 @@ def _starts(rounds: int) -> Table:
     keys = list(IMPORTS)
     shuffle = random.Random(2).shuffle
     for key in keys:
-        _wall(IMPORTS[key][1])  # so that byte code and files are there
+        _wall(IMPORTS[key][1])  # so that byte code and file cache are warm
     for turn in range(rounds):
         shuffle(keys)
         for key in keys:

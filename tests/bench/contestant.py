@@ -1,6 +1,6 @@
 """A Python contender as a process: python -m tests.bench.contestant AREA ROW [CA_FILE]
 
-It speaks the protocol of turns.py. The area's module `<AREA>_peers` has PEERS, which makes the rows.
+It implements the protocol of turns.py. The area's module `<AREA>_peers` has PEERS, which makes the rows.
 """
 
 from __future__ import annotations

@@ -15,14 +15,14 @@ from .targets import WEBHOOK
 
 
 def _timer(key: str, one: Delivery) -> timeit.Timer:
-    """Counts processor time. The collector runs, as in any program: allocations have their price."""
+    """Counts processor time. The garbage collector runs, as in any program: allocations have their price."""
     contender = CONTENDERS[key]
     names = {"gc": gc, **contender.names(one)}
     return timeit.Timer(contender.statement, "gc.enable()", time.process_time, names)
 
 
 def _require_refusal(key: str) -> None:
-    """A contender that takes anybody's signature measures nothing."""
+    """A contender that accepts a wrong signature measures nothing."""
     for one in deliveries(OTHER_SECRET):
         try:
             _timer(key, one).timeit(1)
@@ -43,7 +43,7 @@ def tables(rounds: int, seconds: float) -> list[Table]:
         times[key, one.size] = max(1, int(seconds * 5 / timer.timeit(5)))
 
     samples: dict[tuple[str, int], list[float]] = {(key, one.size): [] for key, one in pairs}
-    # What the imports of so many packages made is nobody's garbage here.
+    # Exclude the objects of the imports from garbage collection.
     gc.collect()
     gc.freeze()
     shuffle = random.Random(1).shuffle

@@ -1,10 +1,10 @@
-"""How long AsyncClient holds up its event loop while answers come in.
+"""How long AsyncClient blocks its event loop while answers arrive.
 
     python -m tests.bench.loop_blocking [--rounds 30] [--loop asyncio|uvloop]
 
-nginx on loopback, one answer at a time, and sixteen at once. A callback that is scheduled anew in every turn of the
-loop notes the longest turn of each round: by the clock, and in processor time of the thread, which other programs do
-not disturb. Shown are the medians over the rounds, in milliseconds.
+nginx on loopback, one answer at a time, and sixteen at once. A callback that is scheduled again in every turn of the
+loop records the longest turn of each round: in wall time, and in processor time of the thread, which other programs do
+not affect. The output has the medians over the rounds, in milliseconds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TARGET = 5.0  # ms, for answers under 4 MB
 
 
 def answer(size: int, shape: str) -> bytes:
-    """A subscription with so much metadata. texts: as accounts have it; numbers: as many values as fit."""
+    """A subscription with so much metadata. texts: typical entries; numbers: as many values as fit."""
     fields: dict[str, Any] = {"id": "sub_1001", "status": "active", "currency": "NOK", "price": 1500}
     room = size - len(json.dumps({"data": {**fields, "metadata": []}}, separators=(",", ":")))
     if shape == "numbers":

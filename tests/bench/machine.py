@@ -1,4 +1,4 @@
-"""What the numbers depend on: processor, library versions. Nothing that names the machine."""
+"""What the numbers depend on: processor, library versions. Nothing that identifies the machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def processors() -> list[int]:
-    """Those that this process may run on."""
+    """The processors on which this process may run."""
     return sorted(os.sched_getaffinity(0))
 
 
@@ -37,7 +37,7 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
 
 
 def facts_of_clients(peers: Iterable[str], left_out: dict[str | None, str]) -> dict[str, str]:
-    """The same beside libcurl's and Go's versions. left_out: what the rows that could not take part lack."""
+    """The same with the versions of libcurl and Go. left_out: what the missing rows lack."""
     found = {
         **facts(peers),
         "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),

@@ -1,4 +1,4 @@
-"""The C and C++ rows: google-benchmark's program, and `openssl speed` beside it."""
+"""The C and C++ rows: google-benchmark's program, and `openssl speed` for comparison."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def _run(program: Path, folder: Path, effort: Effort, *arguments: str) -> dict[s
 
 
 def _openssl_speed(effort: Effort) -> float:
-    """Bytes a second that `openssl speed` says it hashes, in pieces of 64 KiB."""
+    """Bytes per second that `openssl speed` reports for pieces of 64 KiB."""
     command = ["openssl", "speed", "-mr", "-evp", "sha256", "-bytes", "65536"]
     command += ["-seconds", str(effort.openssl_seconds)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = re.search(r"^\+F:\d+:\w+:([0-9.]+)$", output, re.MULTILINE)
     if found is None:
-        raise RuntimeError(f"openssl speed answered something else: {output}")
+        raise RuntimeError(f"unexpected output of openssl speed: {output}")
     return float(found[1])
 
 

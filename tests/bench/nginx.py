@@ -1,4 +1,4 @@
-"""nginx on loopback, for as long as a measurement lasts."""
+"""nginx on loopback, for the duration of a measurement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Self
 
 ACCOUNT = "0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
 
-# One process without a master: nothing is left over when it ends.
+# One process without a master: nothing is left when it ends.
 CONFIG = """
 {modules}
 daemon off;
@@ -47,8 +47,8 @@ def _free_ports(count: int) -> list[int]:
 
 
 class Nginx:
-    """http: its configuration's part, with `{folder}` and the ports by their names. root: where its files are to be
-    put. processor: which it is to run on; None: that of this process."""
+    """http: its part of the configuration, with `{folder}` and the ports by their names. root: the folder for its
+    files. processor: the one to run on; None: that of this process."""
 
     def __init__(
         self, folder: Path, http: str, ports: list[str], *, modules: str = "", processor: int | None = None
@@ -64,8 +64,8 @@ class Nginx:
     def __enter__(self) -> Self:
         nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin")
         if nginx is None:
-            raise RuntimeError("there is no nginx")
-        # -e: or it complains of the system's log before it has read that it has one of its own.
+            raise RuntimeError("nginx is not installed")
+        # Without -e nginx reports an error about the system's log before it has read its configuration.
         command = [nginx, "-p", str(self._folder), "-e", "error.log", "-c", "nginx.conf"]
         with (self._folder / "output").open("wb") as output:
             self._process = subprocess.Popen(command, stdout=output, stderr=output)

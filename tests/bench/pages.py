@@ -20,14 +20,14 @@ from .turns import Contestant, command, started
 DELAYS = (0, 5, 20, 100)  # milliseconds
 MEMORY_DELAY = 5
 
-Place = tuple[str, int]  # a contender, how many requests it has under way
-Samples = dict[tuple[int, Place], list[tuple[float, float]]]  # by the delay; milliseconds: wall, the client's processor
+Place = tuple[str, int]  # a contender, and its number of requests in flight
+Samples = dict[tuple[int, Place], list[tuple[float, float]]]  # by delay; milliseconds: wall, the client's processor
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure. Each process is faster or slower by some percent than another of the same program, so there
-    are several starts where nothing but processors counts."""
+    """How long to measure. Processes of the same program differ in speed by some percent, so there are several starts
+    where only processor time matters."""
 
     pages: int
     starts: int
@@ -35,12 +35,12 @@ class Effort:
     seconds: float  # of each turn, without delay
     late_rounds: dict[int, int]  # with each delay
     memory: int  # how often
-    control: int  # answers
+    control: int  # number of answers
 
 
 @dataclass
 class Arena:
-    """What all processes of a run have in common. base_urls: by the delay."""
+    """What all processes of a run share. base_urls: by delay."""
 
     folder: Path
     programs: Path
@@ -55,7 +55,7 @@ class Arena:
         return {key: command("pages", contender.kind, self.programs, key) for key, contender in ALL.items()}
 
     def turn(self, contestant: Contestant, at_once: int, delay: int) -> tuple[float, float]:
-        # A list of at_once + 1 pages opens as many connections as there will be under way.
+        # A warm-up list of at_once + 1 pages opens all connections that the measurement uses.
         turn = contestant.run(self.base_urls[delay], at_once, self.pages, at_once + 1)
         self._check(contestant.name, turn.read, self._sum, self.pages)
         return turn.wall / 1e6, turn.cpu / 1e6
@@ -92,7 +92,7 @@ class Arena:
                 samples.setdefault((delay, (key, at_once)), []).append(turn)
 
     def memory(self, key: str, at_once: int) -> float:
-        """MB beyond what the process has when it is ready, at the most, while it reads its first list."""
+        """MB above the memory of the ready process, at most, while it reads its first list."""
         with ExitStack() as stack:
             only = started(stack, self.folder, {key: self.commands()[key]})[key]
             only.forget_peak()
@@ -149,9 +149,9 @@ def memory_table(pages: int, found: dict[Place, list[float]]) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """The tables, and the contenders that are missing, with the reason."""
-    # Without delay clients and server are on one processor, as in `rest`; with a delay nginx is on another, so that it
-    # takes nothing from the clients.
+    """The tables, and the missing contenders with the reason."""
+    # Without delay clients and server share one processor, as in `rest`; with a delay nginx runs on another one, so
+    # that it takes no time from the clients.
     processors = machine.processors()
     os.sched_setaffinity(0, {processors[-1]})
     lists = {1, effort.pages, *(at_once + 1 for one in ALL.values() for at_once in one.at_once)}

@@ -17,7 +17,7 @@ std::size_t read_fields(Orders& orders) {
   return sum;
 }
 
-// The two that read nothing give the number of pages.
+// The two that read no fields return the number of pages.
 std::size_t take_items(Orders& orders) {
   for (const auto& order : orders) static_cast<void>(order);
   return static_cast<std::size_t>(orders.fetched_pages());

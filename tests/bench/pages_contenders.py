@@ -1,15 +1,17 @@
-"""Who takes part in the pages tables, and the names of the rows."""
+"""The contenders of the pages tables, and the names of the rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-DEFAULT = 8  # billcore's pages in flight, when nothing is said
+DEFAULT = 8  # billcore's default number of pages in flight
 
 
 @dataclass(frozen=True)
 class Contender:
-    """at_once: how many requests it can have under way. counts_pages: it reads no fields, and gives how many pages."""
+    """at_once: possible numbers of requests in flight. counts_pages: it reads no fields, and returns the number of
+    pages.
+    """
 
     label: str
     at_once: tuple[int, ...] = (1, DEFAULT, 16, 64)
@@ -34,7 +36,8 @@ CONTENDERS = {
     "httpx": Contender("httpx Client", (1,)),
     "stripe": Contender("stripe auto_paging_iter()", (1,)),
 }
-# What an item costs: pages only, items of which nothing is read, and beside them those above, which read three fields.
+# The cost of an item: pages only, items without reading fields, and for comparison those above, which read three
+# fields.
 ITEMS = {
     "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),
     "cpp_items": Contender("C++ for (auto& order : pager) {}", (1,), "native", counts_pages=True),

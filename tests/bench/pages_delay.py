@@ -1,4 +1,4 @@
-"""The control: how long nginx on the other processor takes to begin an answer, beyond the delay that it was told."""
+"""The control: how late nginx on the other processor starts an answer, beyond the configured delay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .targets import PAGES
 
 
 def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
-    """Milliseconds, of `count` answers without a body; the requests are spread over the delay, and stay so."""
+    """Milliseconds, for `count` answers without a body; the requests are spread over the delay, and stay so."""
     address = urlsplit(url)
     request = f"HEAD {address.path}/subscription/sub_1/orders?page=1 HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
     out: list[float] = []
@@ -36,7 +36,7 @@ def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
                 ready = key.fileobj
                 assert isinstance(ready, socket.socket)
                 if not ready.recv(65536).startswith(b"HTTP/1.1 200"):
-                    raise RuntimeError("the control gets no answer")
+                    raise RuntimeError("the control received no answer")
                 out.append((time.perf_counter() - sent[ready]) * 1e3 - delay)
                 send(ready)
     return out[at_once:]  # the first ones had to wait for the last connection

@@ -1,6 +1,6 @@
-"""Python's ways to read a list of orders, three fields of each. Only the benchmark's own environment has the packages.
+"""Python libraries that read a list of orders, three fields of each. Only the benchmark's environment has them.
 
-By hand: the first page says how many there are; the others are asked for by number.
+By hand: the first page has the number of pages; the others are requested by number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .rows import API_KEY, HEADERS, Missing, Row, Server
 
 FIELDS = ["id", "total_with_vat", "state"]
 
-Read = Callable[[int], int]  # the list of so many pages -> what was read, added up
+Read = Callable[[int], int]  # number of pages of the list -> the sum of what was read
 Make = Callable[[Server, int], Row]
 
 
@@ -48,7 +48,7 @@ def _take_fields(pager: Any) -> int:
     return total
 
 
-# The two that read nothing give the number of pages.
+# The two that read no fields return the number of pages.
 def _take_items(pager: Any) -> int:
     for _ in pager:
         pass
@@ -116,7 +116,7 @@ def _url(server: Server, pages: int, page: int) -> str:
 
 
 def _in_turn(get: Callable[[str], Any], server: Server) -> Read:
-    """get: an answer's JSON by its URL."""
+    """get: returns an answer's JSON for its URL."""
 
     def read(pages: int) -> int:
         total, page, last = 0, 1, 1

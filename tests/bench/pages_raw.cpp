@@ -1,4 +1,4 @@
-// libcurl and yyjson by hand: the first page, then those that it says there are.
+// libcurl and yyjson by hand: the first page, then the others that it announces.
 #include "by_hand.hpp"
 #include "pages_rows.hpp"
 

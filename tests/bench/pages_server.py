@@ -1,4 +1,4 @@
-"""nginx with lists of orders: at once, and after some milliseconds. Also in the shape that stripe's client reads."""
+"""nginx with lists of orders: immediate, or after some milliseconds. Also in the format that stripe's client reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATES = ("paid", "paid", "paid", "confirmed", "payment_pending", "paid", "payme
 
 
 def _servers(delays: Iterable[int]) -> str:
-    """The echo module's timer holds nobody else up, and what follows it is nginx's own way to send a file."""
+    """The echo module's timer delays only its own request, and nginx then sends the file as usual."""
     out = [FILES.replace("{", "{{").replace("}", "}}")]
     for delay in delays:
         listen = f"listen 127.0.0.1:{{after_{delay}}};"
@@ -40,7 +40,7 @@ def _servers(delays: Iterable[int]) -> str:
 
 
 def orders(pages: int) -> list[dict[str, Any]]:
-    """Of the list of so many pages, latest first: the example's, no two alike."""
+    """The orders of the list with so many pages, latest first: copies of the example, no two alike."""
     example = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))["Order"]
     latest, out = datetime(2025, 4, 25, 7, 29, 58, tzinfo=UTC), []
     for number in range(pages * PER_PAGE, 0, -1):
@@ -62,12 +62,12 @@ def orders(pages: int) -> list[dict[str, Any]]:
 
 
 def read_of(listed: list[dict[str, Any]]) -> int:
-    """What reading three fields of each adds up to."""
+    """The sum of three fields of each."""
     return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in listed)
 
 
 class PagesServer(Nginx):
-    """lists: their lengths in pages. base_urls: by the delay in milliseconds; 0 is nginx without the module's part."""
+    """lists: their lengths in pages. base_urls: by delay in milliseconds; 0 is nginx without the module."""
 
     def __init__(self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int) -> None:
         delays = list(delays)
@@ -101,7 +101,7 @@ class PagesServer(Nginx):
             (folder / str(page)).write_bytes(spelled({"data": chunk, "pagination": pagination}))
 
     def _write_charges(self, pages: int, chunks: list[list[dict[str, Any]]]) -> None:
-        """The same orders, as a list of charges in stripe's form."""
+        """The same orders, as a list of charges in stripe's format."""
         folder = self.root / ACCOUNT / "v1" / "charges" / f"sub_{pages}"
         folder.mkdir(parents=True)
         after = "first"

@@ -1,4 +1,4 @@
-"""What every area does with its tables: shows them, writes JSON, the plot and, when asked, the README's part."""
+"""What every area does with its tables: prints them, writes JSON, the plot and, on request, the README's part."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def options(area: str) -> Options:
     parser = argparse.ArgumentParser(prog=f"run.sh {area}")
     parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--results", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--quick", action="store_true", help="a short run to see that everything works")
+    parser.add_argument("--quick", action="store_true", help="a short run, to check that everything works")
     parser.add_argument("--write-readme", action="store_true", help="put the tables into README.md")
     found = parser.parse_args()
     if not str(billcore.__file__).startswith(sys.prefix):
@@ -43,7 +43,7 @@ def _write_readme(area: str, tables: list[Table], facts: dict[str, str]) -> None
     before, found, rest = path.read_text("utf-8").partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise RuntimeError("README.md has lost the marks that the tables go between")
+        raise RuntimeError("README.md lacks the marks around the tables")
     machine_line = ", ".join(f"{name} {value}" for name, value in facts.items())
     part = "\n\n".join([f"Measured on: {machine_line}.", *(table.markdown() for table in tables)])
     path.write_text(f"{before}{begin}\n\n{part}\n\n{end}{after}", "utf-8")
@@ -56,7 +56,7 @@ def publish(
     facts: dict[str, str],
     panels: Callable[[dict[str, Table]], list[plot.Panel]],
 ) -> None:
-    """panels: the plot's, of the tables by their keys."""
+    """panels: makes those of the plot from the tables by key."""
     print("\n\n".join(table.text() for table in tables))
     verdicts = [verdict for table in tables for row in table.rows for verdict in table.verdicts(row)]
     print(f"\n{sum(met for _, _, met in verdicts)} of {len(verdicts)} targets met")

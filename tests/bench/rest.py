@@ -24,18 +24,18 @@ SIZE = 1000
 MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
 
 
-Key = tuple[str, str, int]  # contender, transport, how many requests are under way
-Samples = dict[Key, list[tuple[float, float]]]  # microseconds a GET: wall, the client's processor
+Key = tuple[str, str, int]  # contender, transport, number of requests in flight
+Samples = dict[Key, list[tuple[float, float]]]  # microseconds per GET: wall, the client's processor
 
 
 @dataclass
 class Place:
-    """A contender's process, a transport, and how many requests are under way: a row of a table."""
+    """A contender's process, a transport, and the number of requests in flight: a row of a table."""
 
     contestant: Contestant
     key: Key
     base_url: str
-    read: int  # lengths of what one GET reads, added up
+    read: int  # sum of the lengths of what one GET reads
     count: int = 0  # GETs of a turn
 
     def turn(self, count: int) -> tuple[float, float]:
@@ -51,7 +51,7 @@ class Place:
 
 
 def answer() -> tuple[bytes, str]:
-    """What nginx sends, and what is read of it."""
+    """nginx's answer, and what is read of it."""
     examples = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))
     subscription: dict[str, Any] = examples["Subscription"]
     body = filled({"data": subscription}, subscription["metadata"], SIZE)
@@ -60,18 +60,17 @@ def answer() -> tuple[bytes, str]:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure. Each process is faster or slower by some percent than another of the same program, so there
-    are several starts."""
+    """How long to measure. Processes of the same program differ in speed by some percent, hence several starts."""
 
     starts: int
     rounds: int  # of each start
     seconds: float  # of each turn
-    late: dict[int, int]  # how often each time-out, in milliseconds, is run into
+    late: dict[int, int]  # number of runs for each time-out in milliseconds
 
 
 @dataclass
 class Arena:
-    """What all processes of a run have in common."""
+    """What all processes of a run share."""
 
     folder: Path
     programs: Path
@@ -81,7 +80,7 @@ class Arena:
     fields: str
 
     def contestants(self, stack: ExitStack) -> dict[str, Contestant]:
-        """Started, and ended with the stack."""
+        """Started; they end with the stack."""
         bundle = str(self.authority.bundle)
         commands = {
             key: command("rest", contender.kind, self.programs, key, bundle) for key, contender in CONTENDERS.items()
@@ -132,9 +131,9 @@ def table(transport: str, at_once: int, samples: Samples) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """The tables, and the contenders that are missing, with the reason."""
-    # Clients and server on one processor: a wake-up over to another one takes longer than a GET, and how often it
-    # happens depends on chance.
+    """The tables, and the missing contenders with the reason."""
+    # Clients and server share one processor: a wake-up of another processor takes longer than a GET, and happens at
+    # random.
     os.sched_setaffinity(0, {machine.processors()[-1]})
     body, fields = answer()
     samples: Samples = {}

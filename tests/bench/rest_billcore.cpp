@@ -1,4 +1,4 @@
-// The C++ client, and the C client through its shared library; at once by threads on one client.
+// The C++ client, and the C client through its shared library; concurrent GETs by threads on one client.
 #include <billcore.h>
 
 #include <atomic>
@@ -108,7 +108,7 @@ class C {
   billcore_client* client_ = nullptr;
 };
 
-// Threads that wait between two runs: making them is not measured.
+// Threads that wait between two runs, so that their creation is not measured.
 class Team {
  public:
   Team(int count, std::size_t (*work)(const void*, std::size_t), const void* context)
@@ -175,7 +175,7 @@ class Ours : public Row {
 
  private:
   Client client_;
-  std::unique_ptr<Team> team_;  // ends first
+  std::unique_ptr<Team> team_;  // destroyed first
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Who takes part in the rest tables, and the names of the rows."""
+"""The contenders of the rest tables, and the names of the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Contender:
-    """A label for each way to make the GETs that it has: one after the other, 16 at once."""
+    """A label for each supported way to make the GETs: one after the other, 16 at once."""
 
     sequential: str | None
     at_once: str | None
@@ -38,6 +38,6 @@ CONTENDERS = {
     "requests": Contender("requests", "requests, 16 threads", http2=False),
     "stripe": Contender("stripe StripeClient.raw_request", "stripe StripeClient.raw_request, 16 threads", http2=False),
 }
-# What one GET reads is checked before anything is measured.
+# The results of a GET are checked before the measurement.
 UNPARSED = {"raw", "pycurl"}
 PACKAGES = ("pycurl", "urllib3", "aiohttp", "uvloop", "httpx", "requests", "stripe")

@@ -41,7 +41,7 @@ def _drip(connection: socket.socket) -> None:
 
 
 class Server:
-    """Answers each connection with `serve` on a thread of its own, until the client goes."""
+    """Answers each connection with `serve` in a separate thread, until the client closes."""
 
     def __init__(self, serve: Callable[[socket.socket], None]) -> None:
         self._serve = serve
@@ -72,15 +72,15 @@ class Server:
 
 
 def _oversleep(milliseconds: int) -> float:
-    """What the machine itself is late by."""
+    """The delay of the machine itself."""
     start = time.monotonic()
     time.sleep(milliseconds / 1000)
     return (time.monotonic() - start) * 1000 - milliseconds
 
 
 def table(contestants: dict[str, Contestant], times: dict[int, int]) -> Table:
-    """times: how often each time-out, in milliseconds, is run into. All rows take turns, so that a machine that is busy
-    for a while shows in the control, too."""
+    """times: number of runs for each time-out in milliseconds. All rows take turns, so that a temporarily busy machine
+    also shows in the control."""
     with ExitStack() as stack:
         silent, drip = (stack.enter_context(Server(serve)).port for serve in (_silent, _drip))
         urls = {

@@ -1,7 +1,7 @@
-"""Python's ways to get a subscription. Only the benchmark's own environment has the packages.
+"""Python libraries that get a subscription. Only the benchmark's own environment has them.
 
-Each is used as its documentation says, with its defaults; the answer's JSON is parsed and three fields are read.
-pycurl, the limit, reads nothing.
+Each is used as documented, with its defaults; the answer's JSON is parsed and three fields are read. pycurl, the limit,
+reads nothing.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ PEERS: dict[str, Callable[[], Make]] = {
     "billcore_uvloop": partial(_async, "billcore", billcore_async, "uvloop"),
     "pycurl": lambda: _pycurl,
     "urllib3": partial(_blocking, "urllib3", urllib3),
-    "requests": partial(_blocking, "requests", requests, False),  # a Session is not for several threads
+    "requests": partial(_blocking, "requests", requests, False),  # a Session is not thread-safe
     "httpx": partial(_blocking, "httpx", httpx),
     "httpx_async": partial(_async, "httpx", httpx_async),
     "aiohttp": partial(_async, "aiohttp", aiohttp),
@@ -198,5 +198,5 @@ def _late_async(server: Server) -> Callable[[float], None]:
     return lambda seconds: runner.run(late(seconds))
 
 
-# Those that can be told to run into a time-out.
+# Those that accept a time-out.
 LATE: dict[str, Callable[[Server], Callable[[float], None]]] = {"billcore": _late, "billcore_async": _late_async}

@@ -1,4 +1,4 @@
-// libcurl by hand: the least that a GET can cost with it.
+// libcurl by hand: the minimal cost of a GET with it.
 #include "by_hand.hpp"
 #include "rest_rows.hpp"
 

@@ -1,4 +1,4 @@
-// The rows of the rest tables that are in C and C++: who makes a GET and reads its answer.
+// The rows of the rest tables that are in C and C++: a GET and reading its answer.
 #pragma once
 
 #include "turns.hpp"
@@ -8,7 +8,7 @@ namespace rest {
 inline constexpr std::string_view subscription = "/subscription/sub_1001";
 inline constexpr std::string_view id = "sub_1001";
 
-/// name: raw or raw_yyjson. at_once: how many requests are under way at a time; 1 is curl_easy_perform.
+/// name: raw or raw_yyjson. at_once: number of requests in flight; 1 is curl_easy_perform.
 turns::Make make_raw;
 /// name: cpp or c. at_once: threads.
 turns::Make make_billcore;

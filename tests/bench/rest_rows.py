@@ -1,4 +1,4 @@
-"""What Python's contenders of the rest tables have in common: how they make GETs, one after the other or at once."""
+"""Shared by the Python contenders of the rest tables: how they make GETs, one after the other or at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 from .rows import Server
 
 T = TypeVar("T")
-Answer = tuple[str, ...]  # id, reference_id, status; or the body alone
+Answer = tuple[str, ...]  # id, reference_id, status; or only the body
 Get = Callable[[], Answer]
 AsyncGet = Callable[[], Awaitable[Answer]]
 
@@ -27,7 +27,7 @@ def _many(get: Get, count: int) -> int:
 
 
 class Blocking:
-    """At once: by threads, on one client or, where a client is not to be shared, on one each."""
+    """Concurrent GETs by threads, on one client or, if a client is not thread-safe, on one each."""
 
     def __init__(self, connect: Callable[[Server], Get], server: Server, at_once: int, shared: bool) -> None:
         one = connect(server)
@@ -53,7 +53,7 @@ async def _many_async(get: AsyncGet, count: int) -> int:
 
 
 class Async:
-    """At once: by tasks on one client and loop."""
+    """Concurrent GETs by tasks on one client and loop."""
 
     def __init__(
         self,

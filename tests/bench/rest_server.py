@@ -10,7 +10,7 @@ from .nginx import ACCOUNT, Nginx
 
 TRANSPORTS = {"plain": "plain HTTP/1.1", "tls": "TLS, HTTP/1.1", "http2": "TLS, HTTP/2"}
 
-# The port for HTTP/2 answers nothing else.
+# The HTTP/2 port supports no other protocol.
 HTTP = """
 ssl_certificate {folder}/server.pem;
 ssl_certificate_key {folder}/server.key;
@@ -26,7 +26,7 @@ server {{
 
 
 class Authority:
-    """A certificate authority of its own, and a certificate for 127.0.0.1. bundle: what a client trusts."""
+    """A test CA, and a certificate for 127.0.0.1. bundle: the file that a client trusts."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

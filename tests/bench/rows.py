@@ -1,4 +1,4 @@
-"""What the Python contenders of all areas have in common."""
+"""Shared by the Python contenders of all areas."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Server:
 
 
 class Row(Protocol):
-    """run: does so many of what the area measures and gives the lengths of all that was read, added up. show: what one
-    of them reads."""
+    """run: performs so many of the measured operations and returns the sum of the lengths read. show: what one
+    operation reads."""
 
     def run(self, count: int) -> int: ...
     def show(self) -> str: ...

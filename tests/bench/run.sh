@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Benchmarks beside the best of the others, on a fresh Debian 12 machine (as root, or with the packages installed):
+# Benchmarks against the best other libraries, on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/bench/run.sh                 lists the areas
 #   tests/bench/run.sh webhook         measures (some minutes); writes tests/bench/results/
-#   tests/bench/run.sh webhook --write-readme   puts the tables into tests/bench/README.md, too
+#   tests/bench/run.sh webhook --write-readme   also puts the tables into tests/bench/README.md
 #   tests/bench/run.sh webhook --quick          only shows that everything works; writes build/bench/results/
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
@@ -38,7 +38,7 @@ quietly() { # NAME COMMAND…
   bc_quietly "$1" "build/bench/logs/$1.log" "${@:2}"
 }
 
-# The peers, and beside them the package of this tree as `pip install .` makes it; installed again only when the tree has changed.
+# The peers, and the package of this tree as `pip install .` makes it; installed again only after a change of the tree.
 mapfile -t requirements < <(grep -v '^#' "tests/bench/requirements/$area.txt")
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"

@@ -1,4 +1,4 @@
-// OpenSSL calls these functions deprecated, without having a replacement that costs as little.
+// OpenSSL deprecates these functions, but has no replacement that costs as little.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "sha_limit.hpp"
 

@@ -1,4 +1,5 @@
-// What no verifier on top of libcrypto can beat: HMAC-SHA256 on SHA states prepared beforehand and copied per message.
+// A limit that no verifier on top of libcrypto can beat: HMAC-SHA256 with prepared SHA states that are copied per
+// message.
 #pragma once
 
 #include <array>

@@ -28,7 +28,7 @@ class Row:
 
 @dataclass
 class Table:
-    """reference: the key of the row that is 1.00; unit: of the samples. best: takes one number from a row's samples."""
+    """reference: the key of the row that is 1.00; unit: of the samples. best: reduces a row's samples to one number."""
 
     key: str
     title: str
@@ -48,7 +48,7 @@ class Table:
         return next(row for row in self.rows if row.key == key)
 
     def quantities(self, row: Row) -> dict[str, float]:
-        """What a target may be about."""
+        """The quantities that a target may bound."""
         found = {"min": row.low, "median": row.middle, **row.extra}
         ratio = self.ratio(row)
         return found if ratio is None else {**found, "ratio": ratio}

@@ -1,4 +1,4 @@
-"""The bounds to reach, all of them: (table, row) -> targets. A ratio is to the table's reference, in the same run."""
+"""The upper bounds to reach: (table, row) -> targets. A ratio is relative to the table's reference, in the same run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    quantity: str  # which column of the row it is about
+    quantity: str  # the column of the row that it bounds
     bound: float
     at_least: bool = False
 
@@ -48,7 +48,7 @@ REST: dict[tuple[str, str], list[Target]] = {
     },
 }
 
-# 8 in flight is what a plain loop has. Milliseconds.
+# A plain loop has 8 in flight. Milliseconds.
 PAGES: dict[tuple[str, str], list[Target]] = {
     **{("pages/0", f"cpp/{at_once}"): [Target("ratio", 1.3)] for at_once in (1, 8)},
     **{("pages/0", f"billcore/{at_once}"): [Target("ratio", 2)] for at_once in (1, 8)},

@@ -1,4 +1,4 @@
-// A contender in C or C++ that waits for its turn: speaks the protocol of turns.py on stdin and stdout.
+// A contender in C or C++ that waits for its turn: the protocol of turns.py on stdin and stdout.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace turns {
 
-/// Where a row gets its answers from.
+/// The server that answers a row's requests.
 struct Server {
   std::string base_url;
   std::string ca_file;  // may be empty
@@ -24,15 +24,15 @@ class Row {
   virtual ~Row() = default;
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
-  /// Does so many of what the area measures. The lengths of all that was read, added up: a wrong answer shows.
+  /// Performs so many of the measured operations. Returns the sum of the lengths read, which reveals a wrong answer.
   virtual std::size_t run(std::size_t count) = 0;
-  /// What one of them reads.
+  /// What one operation reads.
   virtual std::string show() = 0;
   /// A GET that must run into this time-out; throws when it ends otherwise.
   virtual void run_late(std::chrono::milliseconds timeout);
 };
 
-/// at_once: how many requests are under way at a time.
+/// at_once: number of requests in flight.
 using Make = std::unique_ptr<Row>(std::string_view name, const Server& server, int at_once);
 
 /// main(): PROGRAM ROW [CA_FILE]. Rows are made on first use and kept.

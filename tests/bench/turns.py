@@ -1,13 +1,13 @@
 """Contenders as processes that wait for their turn, so that rows of any language can be measured in rounds.
 
-A contender says `ready`, or `missing` and what it lacks, and then answers each line that it is told:
+A contender prints `ready`, or `missing` and what it lacks, and then answers each command line:
 
-    show URL AT_ONCE              what one of those reads that the area measures
-    run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, lengths of all that was read, added up
-    late URL 1 MILLISECONDS       the same of a GET that must run into this time-out (the lengths are 0)
+    show URL AT_ONCE              what one measured operation reads
+    run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, sum of the lengths read
+    late URL 1 MILLISECONDS       the same for a GET that must run into this time-out (the lengths are 0)
 
-AT_ONCE requests are under way together. Before what is measured, it does WARM: connections that were idle for long may
-have to be made anew.
+AT_ONCE requests are in flight together. Before the measured ones, it performs WARM operations: connections that were
+idle for long may have to be reopened.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list
 
 
 def _environment() -> dict[str, str]:
-    """Without what clients look for: proxies and certificates of this machine."""
+    """Without the proxies and certificates of this machine, which clients look for."""
     names = {"CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
     return {
         name: value for name, value in os.environ.items() if name not in names and not name.lower().endswith("_proxy")
@@ -57,7 +57,7 @@ def _environment() -> dict[str, str]:
 
 
 class Contestant:
-    """missing: what it lacks, when it cannot take part."""
+    """missing: what it lacks when it cannot take part."""
 
     def __init__(self, name: str, command: list[str], errors: Path) -> None:
         self.name = name
@@ -96,7 +96,7 @@ class Contestant:
 
     def _ask(self, *words: object) -> str:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # the line that follows says what happened
+        with suppress(BrokenPipeError):  # the next line of output says what happened
             print(*words, file=self._process.stdin, flush=True)
         return self._line()
 

@@ -1,4 +1,4 @@
-"""The area `webhook`: measures, and publishes what it found."""
+"""The area `webhook`: measures, and publishes the results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 
 def main() -> int:
     options = report.options("webhook")
-    # One processor for all of it: what moves between two is measured as a difference.
+    # One processor for everything: a migration between two would show as a difference.
     os.sched_setaffinity(0, {machine.processors()[-1]})
     tables = measure(options.program, options.quick)
     report.publish("webhook", options, tables, machine.facts(PEERS), panels)

@@ -1,5 +1,5 @@
-// The C and C++ rows of the webhook tables, by google-benchmark: webhook-bench FOLDER [--benchmark_…].
-// FOLDER has a file SIZE.body for each body, SIZE.signature, and the secret. Names of the rows: table/row/size.
+// The C and C++ rows of the webhook tables, by google-benchmark: webhook-bench FOLDER [--benchmark_…]. FOLDER has a
+// file SIZE.body for each body, SIZE.signature, and the secret. Names of the rows: table/row/size.
 #include <benchmark/benchmark.h>
 #include <billcore.h>
 #include <openssl/evp.h>
@@ -37,7 +37,7 @@ std::string read_file(const std::string& path) {
 struct Delivery {
   std::shared_ptr<const std::string> body;
   std::string signature;
-  Digest claimed{};  // the signature's bytes: the limit is without decoding them
+  Digest claimed{};  // the signature's bytes: the limit excludes decoding them
 
   [[nodiscard]] std::string_view text() const { return *body; }
   [[nodiscard]] billcore_str c_body() const { return {body->data(), body->size()}; }
@@ -53,7 +53,7 @@ Delivery make_delivery(std::string body, std::string signature) {
   return out;
 }
 
-// Parses into one pool that is used again for each body: what a receiver can do with yyjson at most.
+// Parses into one pool that is reused for each body: the best that a receiver can do with yyjson.
 class ParseLimit {
  public:
   explicit ParseLimit(std::size_t body) : memory_(yyjson_read_max_memory_usage(body, YYJSON_READ_NOFLAG)) {}
@@ -73,7 +73,7 @@ class ParseLimit {
   std::vector<char> memory_;
 };
 
-// id, name and status: what a handler looks at first.
+// id, name and status: what a handler reads first.
 bool read_three(yyjson_val* root) {
   return yyjson_get_int(yyjson_obj_get(root, "id")) != 0 && yyjson_get_str(yyjson_obj_get(root, "name")) != nullptr &&
          yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "data"), "status")) != nullptr;
@@ -93,7 +93,7 @@ bool accepts(Call&& call) {
   }
 }
 
-// One MAC context, keyed once: EVP_MAC as its manual page proposes it.
+// One MAC context, keyed once: EVP_MAC as its manual page recommends.
 class EvpMac {
  public:
   explicit EvpMac(std::string_view secret)
@@ -134,7 +134,7 @@ bool one_shot_hmac(std::string_view secret, const Delivery& delivery) {
 
 using Check = std::function<bool(const Delivery&)>;
 
-// A row that does not tell right from wrong measures nothing.
+// A row that does not refuse a wrong signature measures nothing.
 template <typename Row>
 void add_row(const std::string& name, const Delivery& good, Row row) {
   Delivery bad = make_delivery(*good.body, good.signature);
@@ -223,7 +223,7 @@ void add_unwrap_rows(const Parties& all, const Delivery& delivery, const std::st
   });
 }
 
-// A receiver has threads. While a process has only one, the C and C++ run-times leave their atomic operations out.
+// A receiver has threads. In a single-threaded process the C and C++ run-times skip atomic operations.
 class OtherThread {
  public:
   ~OtherThread() {

@@ -1,4 +1,4 @@
-"""Every test that takes `language` runs once for each client; the drivers live for the whole session."""
+"""Every test that takes `language` runs once for each client; the drivers run for the whole session."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from .drivers import CLIENTS, LANGUAGES, Driver, make_driver
 
-# They have no part in REST.
+# Tests without REST calls.
 WEBHOOKS = {"test_explain", "test_fields", "test_freshness", "test_mutations", "test_rfc4231", "test_webhook_vectors"}
 
 

@@ -1,7 +1,7 @@
-"""One interface over the clients: run(request) -> reply, both as JSON values.
+"""One interface to all clients: run(request) -> reply, both as JSON values.
 
-The C++ and C clients are programs that read one request a line and write one reply a line; the Python package is called
-in process (python_driver.py), its REST client twice: blocking, and awaited.
+The C++ and C clients are programs that read one request per line and write one reply per line. The Python package is
+called in process (python_driver.py), its REST client twice: blocking and async.
 
 request: {"op": "subscriptions.get", "client": {"base_url": …, "api_key": …}, "args": {"id": "sub_1"}}
 reply: {"ok": result} or {"error": {"class": "NotFoundError", "status": 12, "message": …, …}}
@@ -23,9 +23,9 @@ from typing import Any, Protocol
 
 LANGUAGES = ("cpp", "c", "python")
 CLIENTS = (*LANGUAGES, "python-async")
-DEADLINE = 120.0  # seconds for one call: far beyond any, so that only a hang meets it
+DEADLINE = 120.0  # seconds for one call: so long that only a hang exceeds it
 
-# Exception class -> billcore_status, the table that all languages share.
+# Exception class -> billcore_status, the same table for all languages.
 STATUS = {
     "InvalidArgumentError": 2,
     "ConfigError": 3,
@@ -61,7 +61,7 @@ class Driver(Protocol):
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without what would configure a client."""
+    """This process's environment without the variables that configure a client."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -70,14 +70,14 @@ def clean_environment() -> dict[str, str]:
 
 
 class ProgramDriver:
-    """A driver program, started at the first call; a crash is reported with what it wrote to stderr."""
+    """A driver program, started at the first call. A crash is reported with the program's stderr."""
 
     def __init__(self, program: Path) -> None:
         self._program = program
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the driver
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
-        self._begin = 0  # where in stderr the words of the running process begin
+        self._begin = 0  # offset in stderr where the output of the running process begins
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
         process = self._start()
@@ -96,7 +96,7 @@ class ProgramDriver:
         return reply
 
     def close(self) -> None:
-        """Ends the program by end of input; whatever a sanitizer found makes its status non-zero."""
+        """Closes the program's stdin and waits for its end; a sanitizer's finding makes the exit status non-zero."""
         if self._process is not None:
             code = self._end(kill=False)
             assert code == 0, f"the driver ended with status {code}\n{self._errors()}"
@@ -137,7 +137,7 @@ class ProgramDriver:
             process.stdin.close()
         if kill and process.poll() is None:
             try:
-                process.wait(timeout=10)  # it may be writing its last words
+                process.wait(timeout=10)  # it may still be writing its last output
             except subprocess.TimeoutExpired:
                 process.kill()
         code = process.wait(timeout=DEADLINE)
@@ -145,12 +145,12 @@ class ProgramDriver:
         return code
 
     def _errors(self) -> str:
-        # pread: the child writes at the same file offset, which must not move.
+        # pread: the child writes at the shared file offset, which must not move.
         return os.pread(self._stderr.fileno(), 1 << 20, self._begin).decode(errors="replace")[-8000:]
 
 
 class ThreadDriver:
-    """Calls a driver in a thread, so that a call that hangs fails one test and not the whole run."""
+    """Calls a driver in a thread, so that a hanging call fails one test and not the whole run."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver

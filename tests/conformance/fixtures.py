@@ -1,4 +1,4 @@
-"""The shared fixtures as Python values, and how an answer is compared with what a fixture expects."""
+"""The shared fixtures as Python values, and the comparison of an answer with what a fixture expects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def wire_cases() -> list[dict[str, Json]]:
 
 
 def with_examples(value: Json, examples: dict[str, Json] | None = None) -> Json:
-    """The value with every {"$example": NAME, "with": {…}} replaced by that example resource, changed as told."""
+    """The value with every {"$example": NAME, "with": {…}} replaced by that example resource with these changes."""
     examples = load("wire/_examples.json") if examples is None else examples
     if isinstance(value, list):
         return [with_examples(item, examples) for item in value]
@@ -50,7 +50,7 @@ def text_or_b64(value: Json) -> bytes:
 
 
 def differences(expected: Json, actual: Json, path: str = "") -> list[str]:
-    """Where `actual` lacks what `expected` says: members of objects may be more, everything else is the same."""
+    """The differences: objects in `actual` may have additional members, everything else must be equal to `expected`."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         found: list[str] = []
         for key, value in expected.items():

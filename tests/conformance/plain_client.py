@@ -1,6 +1,6 @@
-"""A small client of the service over http.client, made from the interface alone, to try the wire fixtures.
+"""A small client over http.client, written from the service interface alone, to check the wire fixtures.
 
-It knows nothing of billcore: where a fixture and this client agree, two readings of the interface agree.
+It shares no code with billcore: where a fixture and this client agree, two readings of the interface agree.
 """
 
 from __future__ import annotations

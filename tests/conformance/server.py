@@ -1,7 +1,7 @@
-"""A scripted HTTP/1.1 server on a raw socket: canned answers byte for byte, every request recorded as it came.
+"""A scripted HTTP/1.1 server on a raw socket: canned answers byte for byte, every request recorded as received.
 
-It is no HTTP server on purpose: it can send half an answer, a wrong Content-Length, an endless body, a reset, or
-nothing at all, which a well-behaved server cannot.
+Deliberately not a real HTTP server: it can send half an answer, a wrong Content-Length, an endless body, a reset, or
+nothing at all.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any, Literal
 
 Ending = Literal["keep", "close", "reset", "hang"]
 
-_DONE = 599  # answered when the script has come to its end; no client may take it for an answer of the service
+_DONE = 599  # answered when the script is exhausted; no client may take it for an answer of the service
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came over the wire."""
+    """One request as received."""
 
     method: str
     target: str
@@ -35,24 +35,24 @@ class Request:
 
     def header(self, name: str) -> str | None:
         values = [value for key, value in self.headers if key.lower() == name.lower()]
-        assert len(values) <= 1, f"header {name} came {len(values)} times"
+        assert len(values) <= 1, f"header {name} was sent {len(values)} times"
         return values[0] if values else None
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What to send for one request, and what to do with the connection after it.
+    """What to send for one request, and what to do with the connection afterwards.
 
-    raw: these bytes instead of a status line, headers and body. A Content-Length among the headers is sent as it is,
-    however wrong; without one the true length is added. Ending "hang": the connection stays open, nothing more is sent.
+    raw: these bytes instead of a status line, headers and body. A Content-Length among the headers is sent as given,
+    even if wrong; without one the true length is added. Ending "hang": the connection stays open, nothing more is sent.
     """
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     raw: bytes | None = None
-    send_only: int | None = None  # of the whole answer, this many bytes
-    endless: bytes = b""  # then this again and again, until the client goes
+    send_only: int | None = None  # send only this many bytes of the whole answer
+    endless: bytes = b""  # then repeat this until the client closes
     ending: Ending = "keep"
     delay: float = 0.0  # seconds before the first byte
 
@@ -78,9 +78,9 @@ Script = Iterable[Reply] | Callable[[Request], Reply]
 
 
 class ScriptedServer:
-    """Plays a script on 127.0.0.1 while its `with` block lasts.
+    """Plays a script on 127.0.0.1 inside a `with` block.
 
-    A list is played once, one reply a request, over whatever connections come; a function is asked for each request.
+    A list is played once, one reply per request, on any number of connections; a function is called for each request.
     """
 
     def __init__(self, script: Script = (), *, tls: ssl.SSLContext | None = None) -> None:
@@ -105,7 +105,7 @@ class ScriptedServer:
 
     @property
     def requests(self) -> list[Request]:
-        """Requests received wholly, oldest first."""
+        """Requests received completely, oldest first."""
         with self._lock:
             return list(self._requests)
 
@@ -165,7 +165,7 @@ class ScriptedServer:
                     self._sockets.append(connection)
             self._converse(connection, number)
         except OSError:
-            pass  # the client went away, or the test is over
+            pass  # the client has closed, or the test is over
         finally:
             connection.close()
 
@@ -192,7 +192,7 @@ class ScriptedServer:
                 return
             if reply.ending == "close":
                 connection.shutdown(socket.SHUT_WR)
-                _wait_for_end(connection)  # closing with unread input would be a reset
+                _wait_for_end(connection)  # closing with unread input would send a reset
                 return
 
 
@@ -225,9 +225,9 @@ _closed: list[socket.socket] = []
 
 
 def closed_port() -> int:
-    """A port of the loopback interface that nobody listens on, now or later.
+    """A loopback port on which nothing listens, now or later.
 
-    It stays bound: whoever got it after us would be asked what our client asks.
+    The port stays bound: otherwise another process could bind it and receive our client's requests.
     """
     _closed.append(socket.socket())
     _closed[-1].bind(("127.0.0.1", 0))
@@ -235,7 +235,7 @@ def closed_port() -> int:
 
 
 class SilentListener:
-    """Accepts connections (the kernel does) and never says a word: a TLS handshake with it never ends."""
+    """The kernel accepts connections, but nothing answers: a TLS handshake with it never completes."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
@@ -249,7 +249,7 @@ class SilentListener:
 
 
 class FullListener:
-    """A listener whose queue is full: a further connection is neither made nor refused."""
+    """A listener with a full queue: a further connection is neither established nor refused."""
 
     def __init__(self) -> None:
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""The sandbox as the wire checks see it: raw requests, a set-up in a few words, templates."""
+"""The sandbox as the wire checks see it: raw requests, set-up steps, templates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYS = {"none": None, "empty": "", "wrong": "key_of_nobody_at_all"}
 
 
 def look_up(names: Json, path: str) -> Json:
-    """names["a"]["b"][0] for "a.b.0"; the whole for ""."""
+    """names["a"]["b"][0] for "a.b.0"; all of names for ""."""
     value = names
     for step in path.split(".") if path else []:
         value = value[int(step)] if isinstance(value, list) else value[step]
@@ -24,7 +24,7 @@ def look_up(names: Json, path: str) -> Json:
 
 
 def fill(template: Json, names: dict[str, Json]) -> Json:
-    """The template with every "{name.path}" replaced; a string that is nothing else takes the value's own type."""
+    """The template with every "{name.path}" replaced; a string with nothing else takes the value's own type."""
     if isinstance(template, dict):
         return {key: fill(value, names) for key, value in template.items()}
     if isinstance(template, list):
@@ -40,7 +40,7 @@ def fill_text(template: str, names: dict[str, Json]) -> str:
 
 
 class Service:
-    """One account of a sandbox, spoken to with http.client. Threads: one."""
+    """One account of a sandbox, called with http.client. Not thread-safe."""
 
     def __init__(self, base_url: str, api_key: str, other_key: str) -> None:
         parts = urlsplit(base_url)
@@ -65,7 +65,7 @@ class Service:
         return Answer.read(response)
 
     def pages(self, path: str, query: str = "") -> list[Json]:
-        """All pages of a list, asked for by number."""
+        """All pages of a list, requested by number."""
         pages: list[Json] = []
         while True:
             parts = [query] if query else []
@@ -81,7 +81,7 @@ class Service:
 
 
 def set_up(services: list[Service], steps: list[dict[str, Json]], account: int) -> dict[str, Json]:
-    """What the steps name: the first item of a list that fits, or the answer to a request."""
+    """The names that the steps define: the first matching item of a list, or the answer to a request."""
     names: dict[str, Json] = {}
     for step in steps:
         service = services[step.get("account", account if "request" in step else 0)]

@@ -34,14 +34,14 @@ class Shapes:
         kind = shape["type"]
         right = isinstance(value, _TYPES[kind]) and (not isinstance(value, bool) or kind in ("boolean", "any"))
         if not right:
-            yield f"{path}: {value!r} is no {kind}"
+            yield f"{path}: {value!r} is not a {kind}"
             return
         if "enum" in shape and value not in shape["enum"]:
-            yield f"{path}: {value!r} is none of {shape['enum']}"
+            yield f"{path}: {value!r} is not in {shape['enum']}"
         if "minimum" in shape and value < shape["minimum"]:
             yield f"{path}: {value!r} is less than {shape['minimum']}"
         if "format" in shape and not _has_format(shape["format"], value):
-            yield f"{path}: {value!r} is no {shape['format']}"
+            yield f"{path}: {value!r} is not a {shape['format']}"
         if kind == "array" and "items" in shape:
             for index, item in enumerate(value):
                 yield from self.differences(shape["items"], item, f"{path}[{index}]")
@@ -75,7 +75,7 @@ def sort_differences(items: list[Json], by: str, order: str) -> Iterator[str]:
 
 
 def page_differences(pages: list[Json], path: str, query: str) -> Iterator[str]:
-    """The arithmetic of a list read from page 1 to its end, and where its links point."""
+    """Checks the page arithmetic of a list read from page 1 to its end, and the targets of its links."""
     first = pages[0]["pagination"]
     total, per_page = first["total"], first["per_page"]
     if first["total_pages"] not in {-(-total // per_page), max(1, -(-total // per_page))}:

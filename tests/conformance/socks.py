@@ -1,4 +1,4 @@
-"""A small SOCKS 4, 4a and 5 server whose every tunnel leads to one port of this machine. Records what it is asked."""
+"""A small SOCKS 4, 4a and 5 server whose tunnels all lead to one local port. Records its requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Asked:
 
 
 class SocksServer(TcpServer):
-    """refuse: the code of a refusal in place of a tunnel. user: with its password, who may come (SOCKS 5)."""
+    """refuse: refuse with this code instead of a tunnel. user: the accepted user with its password (SOCKS 5)."""
 
     def __init__(self, target: int, *, refuse: int | None = None, user: tuple[str, str] | None = None) -> None:
         self._target = target
@@ -34,7 +34,7 @@ class SocksServer(TcpServer):
                 with socket.create_connection(("127.0.0.1", self._target)) as server:
                     tunnel(connection, server)
             else:
-                while connection.recv(4096):  # a close with unread input would be a reset
+                while connection.recv(4096):  # closing with unread input would send a reset
                     pass
 
     def _ask_4(self, connection: socket.socket) -> bool:
@@ -42,7 +42,7 @@ class SocksServer(TcpServer):
         port = int.from_bytes(_take(connection, 2), "big")
         address = _take(connection, 4)
         user = _take_text(connection)
-        named = address[:3] == bytes(3) and address[3] != 0  # 4a
+        named = address[:3] == bytes(3) and address[3] != 0  # SOCKS 4a
         host = _take_text(connection) if named else socket.inet_ntop(socket.AF_INET, address)
         self.asked.append(Asked(4, host, port, user))
         connection.sendall(bytes([0, 90 if self._refuse is None else self._refuse]) + bytes(6))

@@ -1,4 +1,4 @@
-"""A TCP server on loopback with a thread for each connection, and what proxies do with theirs."""
+"""A TCP server on loopback with a thread for each connection, and the tunnel that the test proxies share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class TcpServer:
-    """Calls `serve` with each connection, which is its to close."""
+    """Calls `serve` with each connection; `serve` closes it."""
 
     def __init__(self, serve: Callable[[socket.socket], None]) -> None:
         self._serve = serve
@@ -31,7 +31,7 @@ class TcpServer:
 
 
 def tunnel(client: socket.socket, server: socket.socket) -> None:
-    """Passes on what comes from either, until both have said all."""
+    """Forwards bytes in both directions until both sides have closed."""
     back = threading.Thread(target=_pump, args=(server, client), daemon=True)
     back.start()
     _pump(client, server)

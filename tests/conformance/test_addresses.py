@@ -1,4 +1,4 @@
-"""How a host is named and found: IPv6, hosts with two addresses, names that lead nowhere."""
+"""Host addresses: IPv6, hosts with two addresses, names that do not resolve."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _client(server: Server, host: str) -> dict[str, Any]:
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("host", ["[::1]", "[0:0:0:0:0:0:0:1]", "localhost"])
 def test_ipv6(driver: Driver, server: Server, host: str, call: str) -> None:
-    """By its address, or by a name that has an IPv4 address besides, where nobody listens."""
+    """By its address, or by a name that also has an IPv4 address on which nothing listens."""
     received = len(server.requests)
     assert driver.run({**CALLS[call], "client": _client(server, host)}) == {"ok": {"id": "ord_1"}}
     assert len(server.requests) == received + 1
@@ -48,7 +48,7 @@ def test_ipv6(driver: Driver, server: Server, host: str, call: str) -> None:
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
 def test_a_host_whose_ipv6_address_refuses(driver: Driver, tmp_path: Path, tls: bool, call: str) -> None:
-    running = Server(tmp_path, "localhost", tls=tls)  # on 127.0.0.1 alone
+    running = Server(tmp_path, "localhost", tls=tls)  # on 127.0.0.1 only
     assert driver.run({**CALLS[call], "client": _client(running, "localhost")}) == {"ok": {"id": "ord_1"}}
     assert len(running.requests) == 1
     running.shutdown()

@@ -1,4 +1,4 @@
-"""Bad input and bad answers: an error of the right class in every language, and nothing sent that should not be."""
+"""Bad input and bad answers: an error of the right class in every language, and no request that should not be sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
 
 
 def languages_of(case: dict[str, Any]) -> list[str]:
-    """Those of the case; what Python's client does, it also does when it is awaited."""
+    """The languages of the case; what Python's client does, its async client does too."""
     languages = list(case.get("langs", LANGUAGES))
     if "python" in languages and not case["call"]["op"].startswith("webhook."):
         languages.append("python-async")
@@ -28,7 +28,7 @@ PLAYS = [(case, language) for case in CASES for language in languages_of(case)]
 
 
 def fill(value: Any, places: dict[str, str]) -> Any:
-    """The value with its tokens replaced, in texts however deep; "<page>" alone becomes a number."""
+    """The value with its tokens replaced, in texts at any depth; "<page>" alone becomes a number."""
     if isinstance(value, dict):
         return {fill(key, places): fill(item, places) for key, item in value.items()}
     if isinstance(value, list):
@@ -59,7 +59,7 @@ def make_reply(reply: dict[str, Any]) -> Reply:
 
 
 def make_script(replies: list[dict[str, Any]], places: dict[str, str]) -> Callable[[Request], Reply]:
-    """One reply a request; a request that the case does not foresee is answered, counted, and fails the test."""
+    """One reply per request; a request that the case does not expect is answered, counted, and fails the test."""
     waiting = list(replies)
 
     def next_reply(request: Request) -> Reply:
@@ -74,7 +74,7 @@ def make_script(replies: list[dict[str, Any]], places: dict[str, str]) -> Callab
 
 @pytest.fixture(scope="module")
 def dead_ends() -> Iterator[dict[str, str]]:
-    """Base URLs that lead nowhere."""
+    """Base URLs on which no request can succeed."""
     with FullListener() as full, SilentListener() as silent:
         yield {
             "<full>": f"http://127.0.0.1:{full.port}",
@@ -133,7 +133,7 @@ def check(case: dict[str, Any], reply: dict[str, Any]) -> None:
         assert hidden not in said and json.dumps(hidden)[1:-1] not in said, "a secret is shown"
 
 
-# The cases and the harness themselves.
+# Tests of the cases and the harness.
 
 
 def test_cases_are_whole() -> None:
@@ -152,7 +152,7 @@ def test_cases_are_whole() -> None:
 
 
 def test_what_c_cannot_say_is_for_python_only() -> None:
-    """Arguments that no C function takes; everything else is played in all three languages."""
+    """Only arguments that no C function accepts are limited to Python; all other cases run in all three languages."""
     for case in CASES:
         args, products = case["call"]["args"], case["call"]["op"].startswith("products.")
         numbers = {key: args[key] for key in _INTEGERS & args.keys()}

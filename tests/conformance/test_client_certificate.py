@@ -13,14 +13,14 @@ import pytest
 from .drivers import Driver
 from .test_tls import GET, POST, Server, make_certificate
 
-# TLS 1.3 tells of a refused certificate only where the answer should come.
+# With TLS 1.3 the client learns of a refused certificate only when it reads the answer.
 VERSIONS = {"tls1.2": ssl.TLSVersion.TLSv1_2, "tls1.3": ssl.TLSVersion.TLSv1_3}
 CALLS = {"get": GET, "charge": POST}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An authority, one below it, a client of that one, somebody nobody knows, and files made of their certificates."""
+    """A CA, an intermediate CA, a client certificate of the latter, an untrusted one, and files made of them."""
     made = tmp_path_factory.mktemp("clients")
     for name, by in (("authority", ""), ("below", "authority"), ("client", "below"), ("stranger", "")):
         make_certificate(made, name, by=by)
@@ -74,7 +74,7 @@ def test_one_that_the_service_refuses(
     own = {} if name is None else {"client_certificate": str(folder / f"{name}.own")}
     error = driver.run({**CALLS[call], "client": _client(server, **own)})["error"]
     assert len(server.requests) == received
-    if call == "charge" and server.context.minimum_version == ssl.TLSVersion.TLSv1_3:  # sent, for all one can know
+    if call == "charge" and server.context.minimum_version == ssl.TLSVersion.TLSv1_3:  # the request may have been sent
         assert error["class"] == "OutcomeUnknownError" and error["cause"] == "TlsError" and error["outcome_unknown"]
     else:
         assert error["class"] == "TlsError" and not error.get("outcome_unknown")
@@ -130,7 +130,7 @@ def test_a_service_that_does_not_ask(driver: Driver, folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["password", "junk", None])
 def test_a_file_that_changed(driver: Driver, server: Server, folder: Path, tmp_path: Path, name: str | None) -> None:
-    """It is read for each connection; nobody is asked for a password then."""
+    """The file is read for each connection; no password prompt appears."""
     own = tmp_path / "client.own"
     own.write_bytes((folder / "whole.own").read_bytes())
     client = _client(server, client_certificate=str(own))

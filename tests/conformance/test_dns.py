@@ -58,7 +58,7 @@ def test_a_hanging_name_server_does_not_hold_a_call(language: str, slow_dns: Pat
         program(language), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
     ) as process:
         assert process.stdin is not None and process.stdout is not None
-        # Bad input first: its answer says that the program is up, so that only the call itself is timed.
+        # Bad input first: its answer shows that the program is running, so that only the call itself is timed.
         for line in ({"op": "orders.get", "client": client, "args": {"id": ""}}, {**CALLS[call], "client": client}):
             process.stdin.write(json.dumps(line) + "\n")
             process.stdin.flush()

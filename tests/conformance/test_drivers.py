@@ -1,4 +1,4 @@
-"""The adapters themselves, with small programs in place of the compiled drivers."""
+"""The adapters themselves, with small programs instead of the compiled drivers."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .fixtures import load
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROWS: list[dict[str, Any]] = load("fields.json")["rows"]
 
-# How many rows each table of the interface has: a row lost here would be lost in every language.
+# Number of rows in each table of the interface: a row missing here would be missing in every language.
 TABLES = {
     "Subscription": 16,
     "Order": 12,
@@ -94,7 +94,7 @@ def test_python_stubs() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['resource']}.{row['field']}")
 def test_a_missing_name_is_noticed(row: dict[str, Any]) -> None:
-    """Each check finds a name that is there, and misses it when it is not, or is only mentioned in a comment."""
+    """Each check finds a name that is present, and reports it when it is absent or only mentioned in a comment."""
     getter, cpp, member = row["c_getter"], row["cpp_member"], row["member"]
     assert missing_c(f"BILLCORE_API billcore_status {getter}(const void *self);", [row]) == []
     assert missing_c(f"/* {getter}(self) */ billcore_status {getter}_raw(const void *self);", [row])

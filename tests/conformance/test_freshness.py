@@ -1,4 +1,4 @@
-"""Freshness in every language: how old an event may be, and that the signature is judged first."""
+"""Freshness in every language: the maximum age of an event, and that the signature is checked first."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_stream_has_no_freshness(driver: Driver) -> None:
     assert driver.run({"op": "webhook.stream", "args": args})["error"]["class"] == "ConfigError"
 
 
-# The cases themselves.
+# Tests of the cases.
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)

@@ -1,4 +1,4 @@
-"""Names of hosts that lead nowhere, or are none."""
+"""Host names that do not resolve or are invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of many pages, several at once: every client reads the same, and each goes on where another one stopped."""
+"""Lists of many pages, several at once: every client reads the same items and resumes the state of another client."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_states_that_are_none(language: str, driver: Driver) -> None:
         for others in ({"id": "sub_2"}, {"per_page": 4}, {"state": "paid"}, {"product_id": 1}, {"strict": True}):
             error = orders(driver, server, 1, resume=state, **others)["error"]
             assert error["class"] == "InvalidArgumentError" and "resume" in error["message"], others
-        assert len(book.asked) == before, "nothing is asked for"
+        assert len(book.asked) == before, "no request is made"
 
 
 @pytest.mark.parametrize("concurrency", [0, -1])

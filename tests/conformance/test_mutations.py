@@ -1,4 +1,4 @@
-"""10,000 damaged deliveries in every language, against Python's hmac and the rules written down here once more."""
+"""10,000 damaged deliveries in every language, against Python's hmac and an independent version of the rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Delivery = tuple[bytes, bytes | None, list[bytes]]
 
 
 def verdict(body: bytes, signature: bytes | None, secrets: list[bytes]) -> int | str:
-    """The index of the first secret that matches, or why there is none. Bodies here are below every limit."""
+    """The index of the first secret that matches, or the reason why none does. All bodies here are below the limit."""
     if len(secrets) == 0 or {len(secret) for secret in secrets} != {32}:
         return "ConfigError"
     if signature is None:
@@ -107,11 +107,11 @@ def mutate(chance: random.Random) -> Delivery:
         elif part == "secret":
             index = chance.randrange(len(secrets))
             secrets[index] = _change(secrets[index], chance)
-        elif part == "list":  # still one of several, somewhere else, or not there at all
+        elif part == "list":  # still one of several, at another position, or absent
             secrets += [chance.randbytes(32) for _ in range(chance.randrange(3))]
             chance.shuffle(secrets)
             secrets = secrets[: chance.randrange(len(secrets) + 1)]
-        elif part == "swap":  # everything in its right form, but of another delivery
+        elif part == "swap":  # every part is well-formed, but of another delivery
             body, signature, _ = chance.choice(GOOD)
         else:
             return body, None if chance.random() < 0.5 else _change(signature, chance), secrets
@@ -155,7 +155,7 @@ def test_mutations(seed: int, driver: Driver) -> None:
 
 
 def test_every_verdict_occurs() -> None:
-    """The mutations are worth something: all verdicts, right ones among them, and nearly all of them different."""
+    """The mutations cover enough: all verdicts occur, success among them, and nearly all deliveries differ."""
     chance = random.Random("mutations 0")
     deliveries = [mutate(chance) for _ in range(2000)]
     count = Counter(str(verdict(*delivery)) for delivery in deliveries)

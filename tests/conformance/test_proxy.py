@@ -1,4 +1,4 @@
-"""Proxies: what passes through one, what it sees, and what its refusals become."""
+"""Proxies: what passes through one, what it sees, and which errors its refusals become."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .test_tls import GET, POST, Server, make_certificate, server_context
 
 
 class Proxy(TcpServer):
-    """An HTTP proxy for tunnels; every name leads to one port of this machine. Records what it is asked.
+    """An HTTP proxy for tunnels; every name leads to one local port. Records its requests.
 
-    answer: instead of a tunnel. tls: of an HTTPS proxy.
+    answer: sent instead of a tunnel. tls: of an HTTPS proxy.
     """
 
     def __init__(self, target: int, answer: str | None = None, tls: ssl.SSLContext | None = None) -> None:
@@ -111,10 +111,10 @@ def test_what_is_no_proxy(driver: Driver, server: Server, proxy: str) -> None:
 
 
 def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy: Proxy) -> None:
-    """An empty proxy is none; loopback has none from the environment, either (see the Python tests)."""
+    """An empty proxy means none; loopback does not use one from the environment either (see the Python tests)."""
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
-    assert error["class"] == "TlsError" and proxy.heads == []  # it came to the server, whose name is another
+    assert error["class"] == "TlsError" and proxy.heads == []  # it reached the server, whose name is another
 
 
 @pytest.fixture(scope="module")

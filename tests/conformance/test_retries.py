@@ -1,4 +1,4 @@
-"""What is sent again, in every language: reads where that is safe, writes never once they were sent."""
+"""Retries in every language: reads where that is safe, writes never once they were sent."""
 
 from __future__ import annotations
 

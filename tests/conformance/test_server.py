@@ -1,4 +1,4 @@
-"""The test server itself, with http.client and raw sockets: were it wrong, every other test would be worthless."""
+"""Tests of the scripted server, with http.client and raw sockets: all other tests rely on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates: a self-signed one and one of another host are refused, the right one passes with `ca_bundle`."""
+"""Certificates: a self-signed one and one of another host are refused; `ca_bundle` makes the right one trusted."""
 
 from __future__ import annotations
 
@@ -33,11 +33,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = answer
 
     def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        """Suppresses the log."""
 
 
 def make_certificate(folder: Path, name: str, *, of: str = "", by: str = "") -> Path:
-    """NAME.pem and NAME.key, signed by another one of the folder or by itself. of: names and addresses of a host."""
+    """NAME.pem and NAME.key, signed by the certificate `by` of the folder or by itself. of: names and addresses of a
+    host.
+    """
     command = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
     command += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
     command += ["-keyout", f"{name}.key", "-out", f"{name}.pem"]
@@ -75,7 +77,7 @@ class Server(http.server.ThreadingHTTPServer):
             try:
                 connection.do_handshake()
             except ssl.SSLError:
-                # To close with unread input would be a reset, which may overtake the alert.
+                # Closing with unread input would send a reset, which may overtake the alert.
                 with socket.socket(fileno=connection.detach()) as plain:
                     plain.shutdown(socket.SHUT_WR)
                     while plain.recv(65536):
@@ -84,7 +86,7 @@ class Server(http.server.ThreadingHTTPServer):
             return super().finish_request(connection, client_address)
 
     def handle_error(self, *_: Any) -> None:
-        """A refused handshake is what the tests are about."""
+        """Refused handshakes are expected here."""
 
     def client(self, **more: Any) -> dict[str, Any]:
         url = f"{'https' if self.context else 'http'}://localhost:{self.server_address[1]}/acct"

@@ -1,4 +1,4 @@
-"""The webhook vectors themselves: made by their script, and true by two implementations that are not ours."""
+"""The webhook vectors are the output of their script, and agree with Python's hmac and openssl."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVENTS = {
 
 
 def _verdict(case: dict[str, Any], macs: list[str]) -> dict[str, Any]:
-    """What the rules say of a case whose right signatures are `macs`, one for each secret."""
+    """The verdict that the rules give for a case whose right signatures are `macs`, one for each secret."""
     signature = case.get("signature")
     if not case["secrets"] or any(len(text_or_b64(secret)) != 32 for secret in case["secrets"]):
         return {"verify": "ConfigError"}
@@ -60,7 +60,7 @@ def test_with_python_hmac(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_with_openssl(case: dict[str, Any]) -> None:
     macs = [_openssl(text_or_b64(secret), body_bytes(case)) for secret in case["secrets"] if secret]
-    if len(macs) < len(case["secrets"]):  # openssl takes no empty key; the library does not either
+    if len(macs) < len(case["secrets"]):  # neither openssl nor the library accepts an empty key
         assert case["expect"]["verify"] == "ConfigError"
     assert _said(case) == _verdict(case, macs)
 
@@ -74,7 +74,7 @@ def _openssl(key: bytes, body: bytes) -> str:
 def test_file_is_what_its_script_makes() -> None:
     script = FOLDER / "make_webhook_vectors.py"
     made = subprocess.run([sys.executable, "-B", script, "--stdout"], capture_output=True, check=True).stdout
-    assert made == (FOLDER / "webhook_vectors.json").read_bytes(), f"run {script.name} and look at what changes"
+    assert made == (FOLDER / "webhook_vectors.json").read_bytes(), f"run {script.name} and review the changes"
 
 
 def test_every_event_and_reason_is_there() -> None:

@@ -1,4 +1,4 @@
-"""Every webhook vector in every language: verify, in one and in pieces, unwrap, what the getters give, sign."""
+"""Every webhook vector in every language: verify, whole and in chunks, unwrap, the getters, sign."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ def _check_refusal(case: dict[str, Any], error: dict[str, Any]) -> None:
 
 
 def _check_words(case: dict[str, Any], error: dict[str, Any]) -> None:
-    """One line, the shared number, and nothing that must not be told."""
+    """One line, the shared status number, and no secret."""
     assert error["status"] == STATUS[error["class"]]
     assert error["message"].strip() and "\n" not in error["message"]
     said = json.dumps(error, ensure_ascii=False)
     body = body_bytes(case).decode("utf-8", "replace")
     for hidden in [text_or_b64(secret).decode("latin-1") for secret in case["secrets"]] + [body]:
-        assert len(hidden.strip()) < 16 or hidden not in said, "a secret or the body stands in the error"
+        assert len(hidden.strip()) < 16 or hidden not in said, "a secret or the body is in the error"
     macs = [hmac.new(text_or_b64(secret), body_bytes(case), "sha256").hexdigest() for secret in case["secrets"]]
-    assert not any(mac in said for mac in macs), "the right signature stands in the error"
+    assert not any(mac in said for mac in macs), "the right signature is in the error"
     given = case.get("signature")
     if isinstance(given, str) and len(given) >= 31:
-        assert given not in said, "the signature stands in the error"
+        assert given not in said, "the signature is in the error"
 
 
 @pytest.mark.parametrize("case", CASES, ids=_ids(CASES))
@@ -65,7 +65,7 @@ def test_verify(case: dict[str, Any], driver: Driver) -> None:
         _check_refusal(case, reply["error"])
 
 
-# How a body comes in pieces: sizes, what is left being the last piece.
+# Chunk sizes of a body; the rest is the last chunk.
 CHUNKS: dict[str, Callable[[int], list[int]]] = {
     "whole": lambda size: [],
     "bytes": lambda size: [1] * min(size + 1, 300),
@@ -80,7 +80,7 @@ def test_stream(case: dict[str, Any], driver: Driver) -> None:
     size = len(body_bytes(case))
     for name, chunks in CHUNKS.items():
         if size > 1 << 16 and name not in ("blocks", "empty_ones"):
-            continue  # what they are about does not depend on the size
+            continue  # the subject of these cases does not depend on the size
         reply = driver.run({"op": "webhook.stream", "args": _arguments(case) | {"chunks": chunks(size)}})
         if case["expect"]["verify"] == "ok":
             assert reply == {"ok": {"secret_index": case["expect"]["secret_index"]}}, name
@@ -107,7 +107,7 @@ def test_unwrap_request(case: dict[str, Any], driver: Driver) -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=_ids(GOOD))
 def test_parse_unverified(case: dict[str, Any], driver: Driver) -> None:
-    """What was verified once and stored reads the same later, and needs neither the signature nor the secret."""
+    """An event that was verified and stored reads the same later, and needs neither the signature nor the secret."""
     args = {"body_b64": _arguments(case)["body_b64"], "read": list(case["expect"].get("fields", {}))}
     _check_event(case, driver.run({"op": "webhook.parse_unverified", "args": args}))
 
@@ -139,7 +139,7 @@ def _check_event(case: dict[str, Any], reply: dict[str, Any], verb: str = "unwra
 @pytest.mark.parametrize("joined", ["", ",", ", ", "\t , "])
 @pytest.mark.parametrize("second", ["the same", "another"])
 def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> None:
-    """The same value again says nothing new; two values say that somebody added one. Some servers join them."""
+    """Repeating the same value is harmless; two different values are an attack. Some servers join repeated headers."""
     case = GOOD[0]
     value = case["signature"] if second == "the same" else "0" * 64
     headers = [["service-signature", value], ["Service-Signature", case["signature"]]]
@@ -152,7 +152,7 @@ def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> 
 
 
 def test_matches(driver: Driver) -> None:
-    """A count for each secret; what was refused counts for none, and of two that match only the first one counts."""
+    """A count for each secret; a refused delivery counts for none, and if two secrets match only the first counts."""
     secrets = ["0" * 32, "1" * 32, "2" * 32, "1" * 32]
     expected = [3, 5, 0, 0]
     deliveries = []

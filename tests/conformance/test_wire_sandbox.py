@@ -23,7 +23,7 @@ CHECKS = [
     for case in wire_cases()
     for number, check in enumerate(case.get("sandbox", []))
 ]
-# One good request for each operation, to be sent with keys that are not good.
+# One good request for each operation, to be sent with bad keys.
 ENDPOINTS: dict[str, dict[str, Any]] = {}
 for _case in wire_cases():
     if "call" in _case and "sandbox" in _case:
@@ -31,7 +31,7 @@ for _case in wire_cases():
 
 
 class World:
-    """The running sandbox and its accounts; back to the seeded state before a check that follows a write."""
+    """The running sandbox and its accounts; reset to the seeded state before a check that follows a write."""
 
     def __init__(self, sandbox: Any) -> None:
         self.control = sandbox.control
@@ -85,7 +85,7 @@ def look(
     request: dict[str, Any],
     names: dict[str, Any],
 ) -> None:
-    """Everything that a fixture says of a reply."""
+    """Checks everything that a fixture says about a reply."""
     said = f"{request['method']} {request['path']} {request.get('query', '')}: {answer.status} {answer.text[:2000]}"
     wanted = reply["status"] if isinstance(reply["status"], list) else [reply["status"]]
     assert answer.status in wanted, said
@@ -154,7 +154,7 @@ def walk(
 @pytest.mark.parametrize("key", ["none", "empty", "wrong", "other"])
 @pytest.mark.parametrize("operation", list(ENDPOINTS))
 def test_every_endpoint_checks_the_key(operation: str, key: str, world: World) -> None:
-    """Authentication, rules 3 and 4; and nothing happens."""
+    """Authentication, rules 3 and 4; the request has no effect."""
     services = world.fresh()
     check = ENDPOINTS[operation]
     names = set_up(services, check.get("setup", []), 0)
@@ -172,7 +172,7 @@ def test_every_operation_is_checked() -> None:
     assert len(ENDPOINTS) == 12
 
 
-# The checks themselves: each must be able to fail.
+# Tests of the checks: each must be able to fail.
 
 
 def test_shapes_notice_what_is_wrong() -> None:

@@ -1,4 +1,4 @@
-"""Certificates for localhost and others, good and bad, made by the openssl command."""
+"""Certificates for localhost and other names, valid and invalid, made by the openssl command."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ commonName = supplied
 
 
 class Certificates:
-    """An authority and what it has signed. bundle: what a client trusts."""
+    """A CA and the certificates it has signed. bundle: the CA file that a client trusts."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""One sandbox for the whole run; each module begins in its seeded state."""
+"""One sandbox for the whole run; each module starts in its seeded state."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _told: list[str] = []  # by other processes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--few", action="store_true", help="only as many cases as show each value of each parameter")
-    parser.addoption("--libcurl", type=Path, metavar="FOLDER", help="where the libcurl in use must be")
+    parser.addoption("--few", action="store_true", help="run only enough cases to use each value of each parameter")
+    parser.addoption("--libcurl", type=Path, metavar="FOLDER", help="folder that must contain the libcurl in use")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -43,9 +43,9 @@ def given(item: pytest.Item) -> dict[str, Any]:
 
 
 def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Each test once, and of each file's reads and writes what shows each value of each parameter.
+    """Each test once, and of each file's reads and writes enough to use each value of each parameter.
 
-    Which others a value meets is chance, the same each time.
+    The combinations are random, but the same each time.
     """
     found: set[tuple[object, ...]] = set()
     chosen: set[pytest.Item] = set()
@@ -61,7 +61,7 @@ def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The clients share their core: the second one sends one read and one write only."""
+    """All clients share the core: the second one sends one read and one write only."""
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def whole_world(pytestconfig: pytest.Config) -> Iterator[World]:
     wanted = pytestconfig.getoption("libcurl", None)
     assert wanted is None or library() in wanted.resolve().iterdir(), f"the libcurl in use is {library()}"
-    # A second cancellation that reached the sandbox would be refused, and so be seen.
+    # The sandbox refuses a second cancellation, so that a repeated write is detected.
     with Sandbox(second_cancel="refuse") as sandbox:
         world = World(sandbox)
         _worlds.append(world)
@@ -107,14 +107,14 @@ def model_totals() -> ModelTotals:
 
 
 def told() -> list[str]:
-    """What this process has to tell in the end."""
+    """The final report lines of this process."""
     lines = [line for world in _worlds for line in world.totals.lines()]
     lines += [line for model in _models for line in model.lines()]
     return [*lines, "libcurl " + (".".join(map(str, release())) or "linked in")] if _worlds else lines
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    output = getattr(session.config, "workeroutput", None)  # one of several processes, with pytest-xdist
+    output = getattr(session.config, "workeroutput", None)  # this is one of several pytest-xdist processes
     if output is not None:
         output["told"] = told()
 

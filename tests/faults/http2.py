@@ -1,4 +1,4 @@
-"""The scripted proxy in HTTP/2: one step for each stream. What is behind it is still the sandbox."""
+"""The scripted proxy in HTTP/2: one step for each stream. The sandbox is the server behind it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Codes = h2.errors.ErrorCodes
 
 
 class Stream:
-    """One request, which has been read whole, and what a step may do with it."""
+    """One request, completely read, and what a step may do with it."""
 
     def __init__(self, connection: Http2Connection, number: int, seen: Seen, request: bytes) -> None:
         self._connection = connection
@@ -39,7 +39,7 @@ class Stream:
         self._connection.flush()
 
     def send_answer_head(self, answer: RawAnswer, *, length: bool = True) -> None:
-        """length: with its Content-Length."""
+        """length: include its Content-Length."""
         first, *lines = answer.head.decode("latin-1").split("\r\n")[:-2]
         named = [line.partition(": ") for line in lines]
         headers = [(name.lower(), value) for name, _, value in named]
@@ -58,7 +58,7 @@ class Stream:
         self._connection.flush()
 
     def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
-        """last: number of the last stream that counts; left out, this one. No call of h2 may follow."""
+        """last: number of the last processed stream, default this one. No call of h2 may follow."""
         self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
         self._connection.flush()
 
@@ -70,7 +70,7 @@ class Stream:
 
 
 class Http2Connection(Connection):
-    """The server's side of a connection; one stream is dealt with after the other."""
+    """The server's side of a connection; it handles one stream after the other."""
 
     http2 = True
 
@@ -116,7 +116,7 @@ class Http2Connection(Connection):
             if body:
                 lines.append(f"Content-Length: {len(body)}")
             request = "\r\n".join([*lines, "", ""]).encode() + body
-            with contextlib.suppress(h2.exceptions.StreamClosedError):  # the client has given the stream up
+            with contextlib.suppress(h2.exceptions.StreamClosedError):  # the client has cancelled the stream
                 step(Stream(self, event.stream_id, seen, request))
 
 
@@ -130,12 +130,12 @@ def passing(stream: Stream) -> None:
 
 
 def refused(stream: Stream) -> None:
-    """The service says that it has not begun: libcurl sends again by itself."""
+    """The service reports that it has not started: libcurl retries by itself."""
     stream.reset_stream(Codes.REFUSED_STREAM)
 
 
 def broken(code: Codes, place: str) -> Http2Step:
-    """The stream is reset. place: request, effect (done, no answer), headers or body."""
+    """Resets the stream after `place`: request, effect (done, but not answered), headers or body."""
 
     def step(stream: Stream) -> None:
         if place != "request":
@@ -150,7 +150,7 @@ def broken(code: Codes, place: str) -> Http2Step:
 
 
 def no_error(sent: int | None, *, end: bool = False) -> Http2Step:
-    """The stream is reset with NO_ERROR after so many bytes of a body without Content-Length. end: after its end."""
+    """Resets the stream with NO_ERROR after so many bytes of a body without Content-Length. end: after its end."""
 
     def step(stream: Stream) -> None:
         answer = stream.forward()
@@ -180,7 +180,7 @@ def trailers(stream: Stream) -> None:
 
 
 def ended(*, effect: bool, reset: bool) -> Http2Step:
-    """The whole connection ends."""
+    """Closes the whole connection."""
 
     def step(stream: Stream) -> None:
         if effect:
@@ -191,7 +191,7 @@ def ended(*, effect: bool, reset: bool) -> Http2Step:
 
 
 def gone_away(*, effect: bool, last: int | None = None, code: Codes = Codes.NO_ERROR) -> Http2Step:
-    """GOAWAY instead of an answer, then the end. last=0: and the service says that it has not begun."""
+    """GOAWAY instead of an answer, then closes. last=0: the service reports that it has not started."""
 
     def step(stream: Stream) -> None:
         if effect:
@@ -203,20 +203,20 @@ def gone_away(*, effect: bool, last: int | None = None, code: Codes = Codes.NO_E
 
 
 def short(stream: Stream) -> None:
-    """Content-Length promises more than comes, and the stream ends in order."""
+    """Content-Length is larger than the body, and the stream ends properly."""
     answer = stream.forward()
     stream.send_answer_head(answer)
     stream.send_body(answer.body[:-5], end=True)
 
 
 def no_body(stream: Stream) -> None:
-    """Nothing of the promised body comes."""
+    """Sends nothing of the announced body."""
     stream.send_answer_head(stream.forward())
     stream.send_body(b"", end=True)
 
 
 def cut(stream: Stream) -> None:
-    """The connection ends within the body."""
+    """Closes the connection within the body."""
     answer = stream.forward()
     stream.send_answer_head(answer)
     stream.send_body(answer.body[:20], end=False)
@@ -253,7 +253,7 @@ def canned(status: int, *headers: tuple[str, str], effect: bool = False) -> Http
 
 
 def leaving(chance: random.Random) -> Http2Step:
-    """An answer, then GOAWAY and the end, a moment later: the next request may be under way."""
+    """An answer, then a moment later GOAWAY and a close: the next request may be in flight."""
 
     def step(stream: Stream) -> None:
         passing(stream)

@@ -1,4 +1,4 @@
-"""Which libcurl is in use: some faults mean different things to different releases of it."""
+"""The libcurl in use: the results of some faults depend on its release."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import billcore
 
 @functools.cache
 def library() -> Path | None:
-    """The library that billcore has loaded; None when it is linked in."""
+    """The library that billcore has loaded; None when it is linked statically."""
     with billcore.Client(base_url="http://127.0.0.1:1/acct", api_key="key"):
         found = re.search(r"/\S*libcurl\.so\S*", Path("/proc/self/maps").read_text())
     return None if found is None else Path(found[0])
 
 
 def release() -> tuple[int, ...]:
-    """Of the library; empty when it is linked in."""
+    """The version of the library; empty when it is linked statically."""
     path = library()
     if path is None:
         return ()

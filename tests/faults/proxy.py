@@ -1,7 +1,7 @@
-"""A proxy in front of the sandbox that misbehaves at an exact point: each request meets the next step of a script.
+"""A proxy in front of the sandbox that misbehaves at an exact point: each request runs the next step of a script.
 
-A step is a function of an Exchange; it may read the request in part, let the sandbox do the work, and answer, close,
-reset or keep silent as it likes. Requests beyond the script are passed on and answered honestly.
+A step is a function of an Exchange. It may read the request in part, forward it to the sandbox, answer, close, reset or
+stay silent. Requests beyond the script are forwarded and answered honestly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ GENEROUS = 30.0
 
 
 def serve_each(listener: socket.socket, serve: Callable[[socket.socket], None]) -> None:
-    """Calls `serve` for each connection in a thread of its own, until the listener is closed."""
+    """Calls `serve` for each connection in a separate thread, until the listener is closed."""
     with contextlib.suppress(OSError):
         while True:
             threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
@@ -28,9 +28,9 @@ def serve_each(listener: socket.socket, serve: Callable[[socket.socket], None]) 
 
 @dataclass(frozen=True)
 class RawAnswer:
-    """The sandbox's answer, as it came."""
+    """The sandbox's answer as received."""
 
-    head: bytes  # with the empty line
+    head: bytes  # including the empty line
     body: bytes
 
     @property
@@ -38,7 +38,7 @@ class RawAnswer:
         return self.head + self.body
 
     def with_headers(self, **headers: str | int | None) -> bytes:
-        """The head with these headers added or, for None, left out; Content_Length is Content-Length."""
+        """The head with these headers added or, for None, removed; Content_Length is Content-Length."""
         given = {name.replace("_", "-").lower(): value for name, value in headers.items()}
         lines = self.head.split(b"\r\n")[:-2]
         kept = [line for line in lines if line.split(b":")[0].decode().lower() not in given]
@@ -48,7 +48,7 @@ class RawAnswer:
 
 @dataclass
 class Seen:
-    """A request of which at least one byte came. at: monotonic time of that byte."""
+    """A request of which at least one byte has arrived. at: monotonic time of that byte."""
 
     method: str
     at: float
@@ -57,7 +57,7 @@ class Seen:
 
 
 class Gone(Exception):
-    """The client has left, or the test is over."""
+    """The client has closed, or the test is over."""
 
 
 class Exchange:
@@ -80,7 +80,7 @@ class Exchange:
         return self._request
 
     def forward(self) -> RawAnswer:
-        """Let the sandbox do the work; its answer goes nowhere unless it is sent."""
+        """Forward the request to the sandbox. Its answer is not sent to the client."""
         request = self.read()
         self.seen.forwarded = True
         return ask(self._connection.proxy.upstream, request)
@@ -92,22 +92,22 @@ class Exchange:
             raise Gone from error
 
     def close(self) -> None:
-        """An orderly end (FIN)."""
+        """Close properly (FIN)."""
         self._connection.close()
 
     def reset(self) -> None:
-        """An end with RST."""
+        """Close with RST."""
         self._connection.reset()
 
     def hang(self) -> None:
-        """Keep silent until the client leaves or the test is over."""
+        """Stay silent until the client closes or the test is over."""
         with contextlib.suppress(OSError):
             while self._connection.socket.recv(65536):
                 pass
         raise Gone
 
 
-Step = Callable[[Any], None]  # of an Exchange; connections of another kind have something else in its place
+Step = Callable[[Any], None]  # of an Exchange, or of the corresponding object of another kind of connection
 
 
 def _some(sock: socket.socket) -> bytes:
@@ -118,7 +118,7 @@ def _some(sock: socket.socket) -> bytes:
 
 
 def ask(address: tuple[str, int], request: bytes) -> RawAnswer:
-    """The sandbox's answer to a request as it is sent in HTTP/1.1."""
+    """The sandbox's answer to a request in HTTP/1.1."""
     with socket.create_connection(address, timeout=GENEROUS) as upstream:
         upstream.sendall(request)
         received = b""
@@ -139,7 +139,7 @@ def content_length(head: bytes) -> int:
 
 
 def passing(exchange: Exchange) -> None:
-    """What the proxy does when it is told nothing else."""
+    """The default step."""
     exchange.send(exchange.forward().raw)
 
 
@@ -153,14 +153,14 @@ class Connection:
 
     def fill(self, count: int) -> None:
         while len(self._buffer) < count:
-            # No more than asked for: what is unread when the connection is closed makes a difference.
+            # Read no more than requested: unread input makes the close a reset.
             chunk = self.socket.recv(count - len(self._buffer))
             if not chunk:
                 raise Gone
             self._buffer += chunk
 
     def method(self) -> str | None:
-        """Waits for a request. Returns its method, or None at the end of the connection."""
+        """Waits for a request. Returns its method, or None when the connection has ended."""
         if isinstance(self.socket, ssl.SSLSocket):
             with contextlib.suppress(Gone):
                 self.fill(3)
@@ -195,14 +195,17 @@ class Connection:
     def reset(self) -> None:
         if self.open:
             self.open = False
-            # Linger of zero seconds makes close() send RST instead of FIN.
+            # A linger time of zero makes close() send RST instead of FIN.
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.socket.close()
 
 
 class Proxy:
-    """Listens on loopback. script: steps for the first requests. on_accept: what to do with the first connections
-    instead of serving them, None serves one. tls: serve over TLS. late: refuse connections until listen()."""
+    """Listens on loopback.
+
+    script: steps for the first requests. on_accept: functions for the first connections, called instead of serving;
+    None serves one. tls: serve over TLS. late: refuse connections until listen().
+    """
 
     def __init__(
         self,
@@ -237,12 +240,12 @@ class Proxy:
         self._acceptor.start()
 
     def add(self, *steps: Step) -> None:
-        """Steps for the next requests, after those that are still waiting."""
+        """Adds steps for the next requests, after those that remain."""
         with self._lock:
             self._script.extend(steps)
 
     def forget(self) -> None:
-        """Drop the steps that are still waiting, and what was to be done with connections."""
+        """Drops the remaining steps and on_accept functions."""
         with self._lock:
             self._script.clear()
             self._on_accept.clear()
@@ -255,18 +258,18 @@ class Proxy:
 
     @property
     def writes(self) -> int:
-        """Requests that were no GET, begun at least."""
+        """Number of requests, at least begun, that were not GET."""
         with self._lock:
             return sum(seen.method != "GET" for seen in self.seen)
 
     def wait_until_closed(self) -> None:
-        """Wait for the end of every connection there has been so far; the clients' sockets know of it, then."""
+        """Waits until every connection so far has ended; the clients' sockets have been notified by then."""
         for thread in list(self._threads):
             thread.join(GENEROUS)
             assert not thread.is_alive(), "a connection is still open"
 
     def close(self) -> None:
-        """Ends every connection. What the sandbox was asked to do has been done when this returns."""
+        """Closes every connection. The sandbox has finished all forwarded requests when this returns."""
         self.stopped.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -274,7 +277,7 @@ class Proxy:
             self._acceptor.join(GENEROUS)
         self._listener.close()
         for connection in self._connections:
-            # What has come is still read, then there is an end.
+            # Data that has arrived is still read, then the connection is at its end.
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(connection.socket, socket.SHUT_RD)
         for thread in self._threads:
@@ -303,7 +306,7 @@ class Proxy:
         if self._tls is not None:
             try:
                 sock = self._tls.wrap_socket(sock, server_side=True)
-            except OSError:  # the client does not like the certificate
+            except OSError:  # the client refuses the certificate
                 sock.close()
                 return
         connection = self._kind(self, number, sock)

@@ -1,4 +1,4 @@
-"""Calls through a misbehaving proxy, judged by the sandbox's ledger: what the client said against what happened."""
+"""Calls through a misbehaving proxy, checked against the sandbox's ledger: results and actual effects agree."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ WRITES = (
     "products.delete",
     "webhook_endpoints.create",
 )
-# Their answer's body is not specified, so any will do.
+# The body of their answer is not specified, so any body is accepted.
 ANY_BODY = ("products.delete", "webhook_endpoints.create")
 
-# How an operation's effect is found in the ledger: kind, and the field that holds the call's own mark.
+# How to find an operation's effect in the ledger: its kind, and the field that holds the mark of the call.
 _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "subscriptions.charge": ("charge", lambda effect: effect["amount"]),
     "subscriptions.cancel": ("cancel", lambda effect: effect["subscription_id"]),
@@ -44,7 +44,7 @@ SLACK = 0.5  # seconds that a call may take beyond its deadline
 
 
 class AttemptsDriver(PythonDriver):
-    """The Python client as the conformance tests call it; errors also tell the attempts, and bodies may be no text."""
+    """The Python client as in the conformance tests; errors also have the attempts, and bodies may be invalid UTF-8."""
 
     def _error(self, error: Any) -> dict[str, Any]:
         return {**super()._error(error), "attempts": getattr(error, "attempts", None)}
@@ -54,7 +54,7 @@ class AttemptsDriver(PythonDriver):
 
 
 def languages() -> list[str]:
-    """The C++ client takes part when its driver has been built: $BILLCORE_CPP_DRIVER."""
+    """Includes the C++ client when its driver has been built: $BILLCORE_CPP_DRIVER."""
     return ["python", "cpp"] if os.environ.get("BILLCORE_CPP_DRIVER") else ["python"]
 
 
@@ -64,7 +64,7 @@ def new_driver(language: str) -> Driver:
 
 @dataclass
 class Outcome:
-    """What a call came to. mark: finds its effect in the ledger, None for a read. took, delay: see Lap.end()."""
+    """The result of a call. mark: finds its effect in the ledger, None for a read. took, delay: see Lap.end()."""
 
     operation: str
     mark: Any
@@ -79,7 +79,7 @@ class Outcome:
 
     @property
     def name(self) -> str:
-        """ok, or the error's class, after a slash its cause's."""
+        """The text ok, or the error's class, followed by a slash and the class of its cause."""
         if "ok" in self.reply:
             return "ok"
         cause = self.error.get("cause")
@@ -91,12 +91,12 @@ class Outcome:
 
     @property
     def certain(self) -> int | None:
-        """How many effects the client says there are: 1, 0, or None when it says that it does not know."""
+        """The number of effects by the client's result: 1, 0, or None when the outcome is unknown."""
         if "ok" in self.reply:
             return 1
         if self.unknown:
             return None
-        # A complete answer of success that cannot be read: it has happened, only its record is lost.
+        # A complete success answer that cannot be read: the write happened, only its record is lost.
         status = self.error.get("http_status") or 0
         return 1 if self.error["class"] == "DecodeError" and 200 <= status < 300 else 0
 
@@ -106,7 +106,7 @@ class Outcome:
 
 @dataclass
 class Totals:
-    """Over the whole run, for the closing lines."""
+    """Counts over the whole run, for the last lines of the output."""
 
     calls: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -132,12 +132,12 @@ class Totals:
 
 
 class World:
-    """The sandbox, its resources to spend, and the drivers."""
+    """The sandbox, the resources that tests use up, and the drivers."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
         self.totals = Totals()
-        self.scenes = 0  # open ones
+        self.scenes = 0  # number of open ones
         self._drivers: dict[str, Driver] = {}
         self._numbers = itertools.count(1000)
         self._lock = threading.Lock()
@@ -156,16 +156,16 @@ class World:
             driver.close()
 
     def enough(self) -> bool:
-        """Is there something left to cancel and to delete, for any test?"""
+        """Whether enough resources remain to cancel and to delete, for any test."""
         return min(len(self._to_cancel), len(self._to_delete)) >= 20
 
     def fresh(self) -> None:
-        """Back to the seeded state, with everything to be cancelled and deleted again."""
+        """Resets the sandbox, with all resources to cancel and delete again."""
         self.sandbox.control.reset()
         self._fill()
 
     def arguments(self, operation: str) -> tuple[dict[str, Any], Any]:
-        """Arguments for a call whose effect can be told from every other's, and its mark."""
+        """Arguments for a call whose effect can be told from that of any other call, and its mark."""
         with self._lock:
             number = next(self._numbers)
             if operation == "orders.get":
@@ -203,7 +203,7 @@ class World:
 
 
 class Scene:
-    """A proxy and the calls through it. At the end of `with` every call is judged by the ledger."""
+    """A proxy and the calls through it. At the end of `with` every call is checked against the ledger."""
 
     def __init__(self, world: World, language: str = "python", *, script: Iterable[Step] = (), **proxy: Any) -> None:
         self.world = world
@@ -234,7 +234,7 @@ class Scene:
             self.judge()
 
     def options(self, *, timeout: float | None = 10.0, **more: Any) -> dict[str, Any]:
-        """Of a client for this scene: the same options are the same client, with its connections."""
+        """Options of a client for this scene: equal options give the same client, with its connections."""
         return {
             "base_url": self.base_url,
             "api_key": self.world.sandbox.api_key,
@@ -251,7 +251,7 @@ class Scene:
         return self.record(Outcome(operation, mark, reply, *lap.end(), timeout))
 
     def run(self, operation: str, timeout: float | None, call: Callable[[dict[str, Any]], object]) -> Outcome:
-        """The same with a Python client of the test's own; call: takes the arguments."""
+        """The same with a Python client of the test; call: takes the arguments."""
         rest, mark = self.world.arguments(operation)
         driver = AttemptsDriver()
         lap = Lap()
@@ -283,7 +283,7 @@ class Scene:
                 continue
             writes += 1
             assert effects <= 1, f"{effects} effects: {outcome}"
-            assert outcome.certain in (None, effects), f"{effects} effects, the client said otherwise: {outcome}"
+            assert outcome.certain in (None, effects), f"{effects} effects, but the client's result differs: {outcome}"
             outcome.reply["effects"] = effects
         assert not found, f"effects of no call: {found}"
         assert self.proxy.writes <= writes, f"a write was sent twice: {[str(outcome) for outcome in self.outcomes]}"

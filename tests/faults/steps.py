@@ -1,4 +1,4 @@
-"""The misbehaviours, as steps of a proxy's script. Those with effect=True let the sandbox do the work first."""
+"""The faults, as steps of a proxy's script. Those with effect=True forward the request to the sandbox first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from .proxy import Exchange, Gone, Step
 
-BOMB = gzip.compress(b"0" * (32 << 20))  # 32 MB in 32 KB
+BOMB = gzip.compress(b"0" * (32 << 20))  # 32 MB, compressed to 32 KB
 
 
 def reset_unread(exchange: Exchange) -> None:
@@ -28,7 +28,7 @@ def reset_after(count: int) -> Step:
 
 
 def ended(*, effect: bool, reset: bool) -> Step:
-    """The connection ends after the request, before a byte of the answer."""
+    """The connection ends after the request, before the first byte of the answer."""
 
     def step(exchange: Exchange) -> None:
         exchange.forward() if effect else exchange.read()
@@ -55,7 +55,7 @@ def cut(place: str, *, reset: bool) -> Step:
 
 
 def longer(by: int, *, hold: bool) -> Step:
-    """Content-Length promises more than comes. hold: and the connection stays open."""
+    """Content-Length is larger than the body. hold: the connection stays open."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -66,7 +66,7 @@ def longer(by: int, *, hold: bool) -> Step:
 
 
 def shorter(by: int) -> Step:
-    """Content-Length promises less than comes; the connection stays open with the rest in it."""
+    """Content-Length is smaller than the body; the connection stays open with the rest in it."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -83,7 +83,7 @@ def no_length(exchange: Exchange) -> None:
 
 
 def no_length_cut(exchange: Exchange) -> None:
-    """The same, but the end of the connection comes within the body."""
+    """The same, but the connection ends within the body."""
     answer = exchange.forward()
     exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body[:-5])
     exchange.close()
@@ -108,13 +108,13 @@ def lengths(*values: str) -> Step:
 
 
 def two_answers(exchange: Exchange) -> None:
-    """Another whole answer comes behind: nobody's answer."""
+    """A second complete answer follows, which belongs to no request."""
     answer = exchange.forward()
     exchange.send(answer.raw + b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnull")
 
 
 def drip(pause: float, size: int) -> Step:
-    """The answer comes in pieces."""
+    """The answer arrives in pieces."""
 
     def step(exchange: Exchange) -> None:
         raw = exchange.forward().raw
@@ -142,7 +142,7 @@ def silent_after_headers(exchange: Exchange) -> None:
 def canned(
     status: int, *headers: str, body: bytes = b'{"error":{"code":"x","message":"y"}}', effect: bool = False
 ) -> Step:
-    """An answer of the proxy's own instead of the sandbox's."""
+    """A canned answer instead of the sandbox's."""
 
     def step(exchange: Exchange) -> None:
         exchange.forward() if effect else exchange.read()
@@ -168,13 +168,13 @@ def big_header(size: int, count: int = 1) -> Step:
 
 
 def gzip_bomb(exchange: Exchange) -> None:
-    """A compressed body that nobody asked for."""
+    """A compressed body, although the client did not request compression."""
     answer = exchange.forward()
     exchange.send(answer.with_headers(Content_Encoding="gzip", Content_Length=len(BOMB)) + BOMB)
 
 
 def transfer_bomb(exchange: Exchange) -> None:
-    """A compression of the transfer, which libcurl undoes without being asked."""
+    """A compressed transfer coding, which libcurl decodes even if not requested."""
     exchange.send(exchange.forward().with_headers(Content_Length=None, Transfer_Encoding="gzip") + BOMB)
     exchange.close()
 
@@ -213,11 +213,11 @@ def chunked(end: bytes, *, close: bool) -> Step:
 
 
 def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
-    """The connection ends right after the step, or a moment later, while the next request may be under way."""
+    """The connection ends right after the step, or a moment later, while the next request may be in flight."""
 
     def step(exchange: Exchange) -> None:
         first(exchange)
-        # Busy, for a sleep is longer than the moments that matter.
+        # Busy waiting, because a sleep is longer than the intervals that matter.
         until = time.perf_counter() + pause
         while time.perf_counter() < until:
             pass
@@ -226,7 +226,7 @@ def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
     return step
 
 
-# What to do with a connection instead of serving it.
+# Functions to call with a connection instead of serving it.
 
 
 def reset_at_once(sock: socket.socket) -> None:
@@ -234,11 +234,13 @@ def reset_at_once(sock: socket.socket) -> None:
 
 
 def close_at_once(sock: socket.socket) -> None:
-    """The end of the function closes the socket."""
+    """The socket is closed when the function returns."""
 
 
 def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket], None]:
-    """Answers the client's first TLS message with these bytes, then closes. hold: or waits for the client to leave."""
+    """Answers the client's first TLS message with these bytes, then closes. hold: waits for the client to close
+    instead.
+    """
 
     def act(sock: socket.socket) -> None:
         sock.recv(65536)
@@ -250,7 +252,7 @@ def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket]
 
 
 def broken_handshake(context: ssl.SSLContext, *, reset: bool) -> Callable[[socket.socket], None]:
-    """Ends the connection in the middle of an honest handshake: after the server's first flight."""
+    """Ends the connection in the middle of a valid handshake: after the server's first flight."""
 
     def act(sock: socket.socket) -> None:
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()

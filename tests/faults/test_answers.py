@@ -1,7 +1,7 @@
-"""Everything that can go wrong between a request and its answer, for reads and for writes, new and reused connections.
+"""Every fault between a request and its answer, for reads and for writes, on new and reused connections.
 
-Expected outcomes are those of the rules: a read is repeated or fails typed, a write that was sent is never repeated,
-and what a client says of it never contradicts the ledger.
+The expected outcomes follow from the rules: a read is retried or fails with a typed error, a write that was sent is
+never retried, and the client's result never contradicts the ledger.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SHORT = 0.4  # deadline of calls that are never answered
 
 @dataclass(frozen=True)
 class Row:
-    """A fault and what a call must come to.
+    """A fault and the expected results of calls.
 
     once: a read that meets it once, retries allowed. always: a read that meets it at each attempt. retried: a read may
     be repeated after it. write: a write that meets it. unspecified: a write whose answer's body is not specified, if
-    that makes a difference. effect: how many effects the sandbox has made. again: the next call finds a healthy client.
+    the result differs. effect: number of effects in the sandbox. again: the next call succeeds.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Row:
 
 
 def served(name: str, step: Step) -> Row:
-    """Odd, but an answer."""
+    """Unusual, but a valid answer."""
     return Row(name, step, always=OK, write=OK, retried=False)
 
 
 def final(name: str, step: Step, error: str, write: str, *, unspecified: str | None = None, effect: int = 1) -> Row:
-    """Never repeated."""
+    """Never retried."""
     return Row(name, step, error, error, write, unspecified, effect, retried=False)
 
 
@@ -123,12 +123,12 @@ ROWS = [
     final("402", steps.canned(402), "PaymentError", "PaymentError", effect=0),
 ]
 BY_NAME = {row.name: row for row in ROWS}
-# Those that are about the connection, not about what an answer says.
+# Rows about the connection, not about the content of an answer.
 CONNECTION_ROWS = [row for row in ROWS if row.write in (LOST, LATE)]
 
 
 def combined(chosen: list[Row], names: str, *cases: tuple[Any, ...]) -> pytest.MarkDecorator:
-    """Each row with each case; rows that cost time with the first two cases only."""
+    """Each row with each case; slow rows with the first two cases only."""
     values = [
         pytest.param(row, *case, id="-".join([row.name, *map(str, case)]))
         for row in chosen
@@ -207,7 +207,7 @@ def test_a_redirect_is_not_followed(world: World, language: str, operation: str,
 @pytest.mark.parametrize("size", [110_000, 200_000, 1_000_000])
 @pytest.mark.parametrize("operation", ["orders.get", *WRITES])
 def test_a_header_over_libcurls_limit(world: World, language: str, operation: str, size: int) -> None:
-    """libcurl says "Out of memory": no answer that could be read, and so not a known outcome."""
+    """libcurl says "Out of memory": the answer cannot be read, so the outcome is unknown."""
     with Scene(world, language, script=[steps.big_header(size)] * 3) as scene:
         outcome = scene.call(operation, max_retries=2)
         assert outcome.name == ("ConnectionError" if operation == "orders.get" else LOST), outcome

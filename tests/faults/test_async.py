@@ -1,4 +1,4 @@
-"""Many calls at once from one event loop, some of them broken or cancelled: each is judged by the ledger by itself."""
+"""Many concurrent calls from one event loop, some of them broken or cancelled: each is checked against the ledger."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_one_broken_stream_is_one_broken_call(world: World, certificates: Certif
 def test_a_connection_that_ends_under_many_streams(
     world: World, certificates: Certificates, end: http2.Http2Step
 ) -> None:
-    """Which of them had begun to leave is a race; that none happens twice, and that each client knows, is not."""
+    """Which requests had been sent is a race. None may happen twice, and each caller must know its outcome."""
 
     async def main(scene: Scene) -> set[str]:
         async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
@@ -103,7 +103,7 @@ def test_a_connection_that_ends_under_many_streams(
 
 
 def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
-    """One call gives up on a connection on which nothing arrives; the others on it go on, later ones go elsewhere."""
+    """One call gives up on a silent connection. The other calls on it continue, later ones use another connection."""
     released = threading.Event()
 
     def slow(stream: http2.Stream) -> None:
@@ -186,7 +186,7 @@ def test_many_calls_over_bad_connections(world: World) -> None:
 
 @pytest.mark.parametrize("http", [1, 2])
 def test_cancelled_at_any_moment(world: World, certificates: Certificates, http: int) -> None:
-    """A note says that it may have happened; without one it has not."""
+    """With a note the write may have happened; without one it has not."""
     chance = random.Random(5)
 
     async def main(scene: Scene) -> list[Outcome]:

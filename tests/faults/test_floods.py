@@ -1,6 +1,6 @@
-"""HTTP/2 connections on which the other side sends small frames without end: calls end in time, and event loops go on.
+"""HTTP/2 peers that send small frames without end: calls end in time, and event loops keep running.
 
-What the frames look like is RFC 9113. They are sent as fast as the client takes them.
+The frames follow RFC 9113. They are sent as fast as the client reads them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .libcurl import release
 from .proxy import serve_each
 
 TIMEOUT = 1.0  # seconds
-FIRST = 8, 10, 1  # release of libcurl that withstands them
-LATE = 5.0  # what only a client that reads on and on needs; it took 5 to 60 seconds
+FIRST = 8, 10, 1  # first release of libcurl that withstands them
+LATE = 5.0  # only a client that never stops reading exceeds this; it took 5 to 60 seconds
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
@@ -46,7 +46,7 @@ HEAD = frame(1, 4, 1, b"\x88")  # :status 200
 
 
 class Flood:
-    """A server of https that floods whoever has sent a request over HTTP/2, and answers nothing."""
+    """An https server that floods a client after its HTTP/2 request, and never answers."""
 
     def __init__(self, context: ssl.SSLContext, name: str) -> None:
         self._context = context
@@ -86,7 +86,7 @@ class Flood:
                 asked += more
             threading.Thread(target=self._drain, args=(client,), daemon=True).start()
             client.sendall(self._head + self._frame)
-            self.sent = len(self._frame)  # some releases leave before the first large piece has gone out
+            self.sent = len(self._frame)  # some releases close before the first large piece was sent
             while True:
                 client.sendall(self._data)
                 self.sent += len(self._data)

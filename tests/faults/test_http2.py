@@ -1,6 +1,7 @@
-"""The same promises over HTTP/2, where one stream can break on a connection that lives, and GOAWAY is an end in words.
+"""The same promises over HTTP/2, where one stream can break on a working connection, and GOAWAY announces the end.
 
-libcurl sends a request again by itself after REFUSED_STREAM or GOAWAY; a write must not be."""
+libcurl retries a request by itself after REFUSED_STREAM or GOAWAY; it must not do so with a write.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ ROWS = [
 ]
 
 
-# The same options are the same client: calls that must be answered share the deadline of those that are not.
+# Equal options give the same client: calls that must be answered share the deadline of those that are not.
 GIVEN = {"max_retries": 2, "timeout": 1.0}
 
 
@@ -113,7 +114,7 @@ def test_headers_over_the_limit(
 
 
 def test_a_silent_connection_gets_no_further_request(world: World, language: str, certificates: Certificates) -> None:
-    """It may be dead: nothing has arrived on it since the request left."""
+    """The connection may be dead: nothing has arrived on it since the request was sent."""
     with Http2Scene(world, language, certificates) as scene:
         assert scene.call("orders.get", **GIVEN).name == OK
         for times in range(1, 4):
@@ -125,10 +126,10 @@ def test_a_silent_connection_gets_no_further_request(world: World, language: str
 
 
 def test_a_connection_that_never_answers_is_left(world: World, language: str, certificates: Certificates) -> None:
-    """Its first answers came, then it fell silent for ever: the charges behind the first must not be lost on it."""
+    """The peer falls silent forever after its first answers: only the first charge may be lost on that connection."""
 
     class SilentFromNowOn(Http2Connection):
-        """The first of all connections, after its first stream."""
+        """The first connection, after its first stream."""
 
         def _deal_with(self, event: Any) -> None:
             if self.number == 1 and len(self.proxy.seen) >= 1:

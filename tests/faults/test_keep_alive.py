@@ -1,6 +1,7 @@
-"""A connection that is kept and dies at the worst moment: right when the next request is written, hundreds of times.
+"""A kept connection that breaks at the worst moment, exactly when the next request is written, hundreds of times.
 
-libcurl sends a request again by itself when a reused connection dies unanswered; a write must not be."""
+libcurl resends a request by itself when a reused connection breaks without an answer; it must not do so with a write.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from .test_answers import OK
 
 LOST = "OutcomeUnknownError/ConnectionError"
 
-# How it dies; whether the sandbox has done the work.
+# How the connection breaks; number of effects in the sandbox.
 DEATHS: list[tuple[Step, int]] = [
     (steps.reset_unread, 0),
     (steps.reset_after(1), 0),
@@ -47,7 +48,7 @@ def test_it_dies_of_a_write(world: World, language: str, max_retries: int) -> No
 
 
 def test_it_dies_of_a_read(world: World, language: str) -> None:
-    """The first try again comes at once: the dead connection says nothing about the service."""
+    """The first retry is immediate: the broken connection says nothing about the service."""
     took = []
     with Scene(world, language) as scene:
         for death, _ in islice(cycle(DEATHS[:7]), 105):
@@ -71,7 +72,7 @@ def test_without_retries_a_read_is_sent_once(world: World, language: str) -> Non
 
 @pytest.mark.parametrize("reset", [True, False], ids=["reset", "close"])
 def test_it_died_before(world: World, language: str, reset: bool) -> None:
-    """Found dead before use: nothing was sent, and the write goes out on another connection."""
+    """The client detects the broken connection before use: nothing was sent, and the write uses another connection."""
     with Scene(world, language) as scene:
         for operation in [*WRITES, *["subscriptions.charge"] * 25]:
             scene.proxy.add(steps.then(passing, reset=reset))
@@ -85,7 +86,7 @@ def test_it_died_before(world: World, language: str, reset: bool) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_it_dies_while_the_next_request_is_written(world: World, language: str, seed: int) -> None:
-    """A race, won by either side: the connection ends from 0 to 0.6 ms after its last answer."""
+    """A race that either side may win: the connection ends 0 to 0.6 ms after its last answer."""
     random_ = random.Random(seed)
     names = set()
     with Scene(world, language) as scene:
@@ -96,6 +97,6 @@ def test_it_dies_while_the_next_request_is_written(world: World, language: str, 
             outcome = scene.call("subscriptions.charge", max_retries=2)
             assert outcome.name in (OK, LOST), outcome
             names.add(outcome.name)
-            # Whatever steps are left belong to requests that never came.
+            # The remaining steps belong to requests that were never sent.
             scene.proxy.forget()
     assert OK in names

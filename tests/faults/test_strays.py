@@ -1,7 +1,7 @@
-"""What a server sends that nobody asked for: it must never be taken for the answer of the next call.
+"""Unsolicited bytes from a server must never be taken for the answer to the next call.
 
-Bytes that arrive on an idle HTTP/1 connection, or behind the end of an answer, make that connection unfit for another
-request. The next call goes out over a new one, and is answered by what the sandbox did.
+Bytes that arrive on an idle HTTP/1 connection, or after the end of an answer, make that connection unusable for another
+request. The next call uses a new connection and gets the sandbox's real answer.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TRANSPORTS: dict[str, Callable[[Certificates], ssl.SSLContext | None]] = {
 
 
 class Stray:
-    """Answers honestly; once the client has its answer, sends something more. close: and then ends the connection."""
+    """Answers honestly; after the client has its answer, sends stray bytes. close: then closes the connection."""
 
     def __init__(self, data: bytes, *, close: bool = False) -> None:
         self._data = data
@@ -71,13 +71,15 @@ class Stray:
         self._sent.set()
 
     def send(self) -> None:
-        """The client's call has returned. Its kernel has the bytes when this returns: both ends are on loopback."""
+        """Call it after the client's call has returned. On return the client's kernel has the bytes: both ends are on
+        loopback.
+        """
         self._go.set()
         assert self._sent.wait(GENEROUS)
 
 
 def in_two(head: bytes, rest: bytes) -> Step:
-    """`head` and `rest` in segments, and records, of their own: libcurl reads no more of the second than it expects."""
+    """`head` and `rest` in separate segments and TLS records: libcurl reads no more of the second than it expects."""
 
     def step(exchange: Exchange) -> None:
         exchange.send(head)
@@ -92,7 +94,7 @@ def chunked(body: bytes) -> bytes:
 
 
 def behind(kind: str, stray: bytes) -> Step:
-    """`stray` right behind an answer. kind: how that answer says where it ends, and how its bytes travel."""
+    """`stray` right after an answer. kind: how the answer marks its end, and how its bytes are split."""
 
     def step(exchange: Exchange) -> None:
         found: RawAnswer = exchange.forward()
@@ -133,7 +135,7 @@ def test_on_an_idle_connection(
             stray.send()
             outcome = scene.call(operation, max_retries=0, **given)
             assert outcome.name == OK, outcome
-            assert scene.proxy.accepted == before + 1, "sent over a connection with a stranger's bytes in it"
+            assert scene.proxy.accepted == before + 1, "sent over a connection with stray bytes"
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -163,7 +165,7 @@ def test_on_an_idle_connection_of_an_event_loop(
 def test_behind_an_answer(
     world: World, language: str, certificates: Certificates, kind: str, name: str, transport: str
 ) -> None:
-    """The answer is kept, its connection is not."""
+    """The client keeps the answer, but not its connection."""
     given = options(certificates, transport)
     with scene_of(world, certificates, transport, language) as scene:
         for first, second in (("orders.get", "subscriptions.charge"), ("subscriptions.charge", "orders.get")):
@@ -244,7 +246,9 @@ def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> No
 def test_a_call_that_waits_for_a_connection(
     world: World, certificates: Certificates, name: str, transport: str
 ) -> None:
-    """A loop has 100 connections. The call that waits gets one the moment its answer is whole, with the stray in it."""
+    """A loop has 100 connections. A waiting call gets one as soon as its answer is complete, with the stray bytes in
+    it.
+    """
     full, charged = threading.Event(), threading.Event()
     arrived: list[None] = []
 
@@ -258,7 +262,7 @@ def test_a_call_that_waits_for_a_connection(
             assert charged.wait(GENEROUS)
             return exchange.send(found.raw)
         assert full.wait(GENEROUS)
-        exchange.stopped.wait(0.1)  # for the charge, to be in the queue
+        exchange.stopped.wait(0.1)  # for the charge to be queued
         in_two(found.head, found.body + STRAYS[name])(exchange)
 
     async def main(scene: Scene) -> None:
@@ -277,7 +281,7 @@ def test_a_call_that_waits_for_a_connection(
 
 
 class TlsProxy:
-    """An https proxy. What the service behind it sends in one go travels in one record of the proxy's own TLS."""
+    """An https proxy. Data that the service sends at once is sent in one record of the proxy's own TLS."""
 
     def __init__(self, outer: ssl.SSLContext, port: int) -> None:
         self._outer = outer
@@ -314,7 +318,7 @@ class TlsProxy:
 @pytest.mark.parametrize("inner", ["tls12", "tls13"])
 @pytest.mark.parametrize("name", ["order", "402"])
 def test_within_the_tls_of_a_proxy(world: World, certificates: Certificates, name: str, inner: str, outer: str) -> None:
-    """Its bytes wait decrypted in a layer that nobody can look into: such a connection carries one request."""
+    """The bytes wait decrypted in a TLS layer that billcore cannot inspect: such a connection carries one request."""
     with (
         scene_of(world, certificates, inner) as scene,
         TlsProxy(getattr(certificates, outer), scene.proxy.port) as proxy,

@@ -17,12 +17,12 @@ from .scene import Scene, World
 from .test_answers import OK
 
 pytestmark = pytest.mark.one_language
-# What a wait may be beyond the one that is asked for, on a busy machine.
+# Tolerance of a wait on a busy machine.
 SOME = 1.5
 
 
 def gaps(scene: Scene) -> list[float]:
-    """Seconds between the requests that came."""
+    """Seconds between the requests received."""
     at = [seen.at for seen in scene.proxy.seen]
     return [later - earlier for earlier, later in itertools.pairwise(at)]
 
@@ -46,7 +46,7 @@ def test_retry_after_a_date(world: World, language: str, status: int) -> None:
 
 
 def test_retry_after_a_date_of_a_clock_that_is_wrong(world: World, language: str) -> None:
-    """Against the answer's own Date: the service's clock is an hour behind."""
+    """Relative to the answer's own Date: the service's clock is an hour behind."""
     now = time.time() - 3600
     headers = [f"Date: {formatdate(now, usegmt=True)}", f"Retry-After: {formatdate(now + 1, usegmt=True)}"]
     with Scene(world, language, script=[steps.canned(503, *headers)]) as scene:
@@ -131,7 +131,7 @@ def test_a_429_holds_the_other_threads(world: World) -> None:
 
 
 def test_with_options(world: World) -> None:
-    """What is changed holds for the new client; connections are shared."""
+    """The changed options apply to the new client; connections are shared."""
     with Scene(world) as scene, billcore.Client(**scene.options(max_retries=2)) as client:
         once, short = client.with_options(max_retries=0), client.with_options(timeout=0.3)
         assert scene.run("orders.get", 10, lambda args: client.orders.get(args["id"])).name == OK
@@ -146,7 +146,7 @@ def test_with_options(world: World) -> None:
 
 
 def test_many_threads_on_a_bad_line(world: World) -> None:
-    """Eight threads, one client, every third exchange broken in some way: each charge is made once or not at all."""
+    """Eight threads, one client, a fault in every third exchange: each charge is made once or not at all."""
     bad = [
         steps.ended(effect=True, reset=True),
         steps.ended(effect=False, reset=False),

@@ -1,6 +1,7 @@
-"""Toxiproxy, a TCP proxy with faults of its own: built once from its Go module, run as a child, steered over HTTP.
+"""Toxiproxy, a TCP proxy with its own faults: built once from its Go module, run as a child, controlled over HTTP.
 
-It is the second opinion beside the scripted proxy: it knows bytes and connections, not requests."""
+It complements the scripted proxy: its faults apply to bytes and connections, not to requests.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ GENEROUS = 30.0
 
 
 def program() -> Path:
-    """The server's path; built into the cache when it is not there yet."""
+    """The server's path; built into the cache if necessary."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
     built = cache / f"toxiproxy-{VERSION}" / "server"
     if not built.exists():
@@ -100,7 +101,7 @@ class Line:
         self.port = int(server.call("POST", "/proxies", fields)["listen"].rpartition(":")[2])
 
     def toxic(self, kind: str, stream: str, **attributes: int) -> None:
-        """stream: upstream (what the client sends) or downstream (what it gets)."""
+        """stream: upstream (what the client sends) or downstream (what it receives)."""
         self._server.call("POST", f"{self._path}/toxics", {"type": kind, "stream": stream, "attributes": attributes})
 
     def enable(self, enabled: bool) -> None:

@@ -1,5 +1,5 @@
-// Lists as Arrow columns: what a page becomes is valid by nanoarrow's full validation and says what the readers of values say,
-// or is their error.
+// Lists as Arrow columns: a page's batch passes nanoarrow's full validation and has the values that the value readers
+// give; otherwise the batch fails with their error.
 //
 // The input makes the columns and one page; see Maker.
 #include <nanoarrow/nanoarrow.h>
@@ -32,7 +32,7 @@ class Source final : public detail::PageSource {
   Document page_;
 };
 
-/// Items whose members are columns mostly, with values of mostly the right kind; an odd first byte: JSON as it stands.
+/// Mostly items whose members are columns, with values mostly of the right kind; with an odd first byte, verbatim JSON.
 class Maker {
  public:
   Maker(Bytes& plan, const Texts& names) : plan_(plan), names_(names) {}
@@ -71,7 +71,7 @@ class Maker {
     return {"0123456789abcdef"[static_cast<unsigned char>(c) / 16], "0123456789abcdef"[c % 16]};
   }
 
-  // Where its values begin in the list below.
+  // Index in the list below at which the values of this column begin.
   static std::size_t kind_of(std::string_view name) {
     if (name.ends_with("_at")) return 12;
     if (name.starts_with("price") || name.starts_with("total") || name == "vat" || name == "id") return 4;
@@ -84,7 +84,7 @@ class Maker {
     static const std::array<std::string_view, 28> values{"null",
                                                          "[]",
                                                          R"({"a" : [1, 2.50, "}"]})",
-                                                         "-0.0e0",  // anything
+                                                         "-0.0e0",  // values of any kind
                                                          "0",
                                                          "7",
                                                          "-9223372036854775808",
@@ -125,7 +125,8 @@ class Maker {
   std::size_t kind_ = 20;
 };
 
-/// A number times 10^18, by moving its point a place at a time; nothing when that leaves a fraction or has over 38 digits.
+/// A number times 10^18, by moving its decimal point one digit at a time; nothing when that leaves a fraction or has
+/// more than 38 digits.
 std::optional<std::string> times_ten_to_18(std::string number) {
   const bool negative = number.front() == '-';
   if (negative) number.erase(0, 1);
@@ -150,7 +151,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
   return (negative ? "-" : "") + whole;
 }
 
-/// What a column must hold of an item, by the readers of values; nothing for null.
+/// The expected value of an item's column, by the value readers; nothing for null.
 std::optional<std::string> wanted_of(const Value& item, std::string_view name, std::string_view format) {
   if (name == "raw") return std::string(item.raw());
   const auto value = item.find(name);
@@ -194,7 +195,7 @@ std::optional<std::string> shown(const ArrowArrayView* column, std::int64_t row)
 void judge_rows(const ArrowSchema& schema, const ArrowArray& array, const std::vector<Value>& items) {
   ArrowArrayView view{};
   require(ArrowArrayViewInitFromSchema(&view, &schema, nullptr) == NANOARROW_OK, "a schema is valid");
-  require(ArrowArrayViewSetArray(&view, &array, nullptr) == NANOARROW_OK, "an array is of its schema");
+  require(ArrowArrayViewSetArray(&view, &array, nullptr) == NANOARROW_OK, "an array matches its schema");
   require(ArrowArrayViewValidate(&view, NANOARROW_VALIDATION_LEVEL_FULL, nullptr) == NANOARROW_OK, "an array is valid");
   require(array.length == static_cast<std::int64_t>(items.size()), "an item is a row");
   for (std::int64_t row = 0; row < array.length; ++row) {
@@ -243,7 +244,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error&) {
     return 0;
   }
-  // A pager of its own says what the items are, and which of them is not an object.
+  // A separate pager gives the items, and which of them is not an object.
   const auto pager = [&text] {
     return std::make_shared<detail::PageFlow>(detail::PagerOptions{},
                                               std::make_unique<Source>(detail::Document::parse(SharedText::own(text))));
@@ -264,7 +265,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (const auto page = reference->core().rest_of_page()) {
           for (const auto* item : page->items) items.emplace_back(page->document, item);
         }
-        if (items.empty()) continue;  // a page without anything new has no batch
+        if (items.empty()) continue;  // a page without new items has no batch
       } else {
         more = false;
       }
@@ -275,21 +276,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ArrowArray array{};
     const auto status = stream.get_next(&stream, &array);
     if (status != 0) {
-      require(status == EINVAL && array.release == nullptr, "a page that is wrong is EINVAL, and no array");
+      require(status == EINVAL && array.release == nullptr, "a bad page gives EINVAL and no array");
       const std::string_view said = stream.get_last_error(&stream);
-      require(is_one_line(said), "an error is a line");
+      require(is_one_line(said), "an error is one line");
       require(problem.empty() ? !can_be_read(schema, items) : said == problem, "a page fails as its values do");
-      if (problem.empty()) break;  // it would do so again
+      if (problem.empty()) break;  // the next read would fail again
       continue;
     }
     require(problem.empty() && (array.release != nullptr) == more, "a stream ends with its list");
     if (!more) break;
-    require(can_be_read(schema, items), "what cannot be read is an error");
+    require(can_be_read(schema, items), "an unreadable page is an error");
     arrays.push_back(array);
     pages.push_back(std::move(items));
     reference->core().skip_page();
   }
-  // What was given outlives the stream, and a part of it the rest.
+  // The batches outlive the stream, and parts outlive the rest.
   stream.release(&stream);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     judge_rows(schema, arrays[i], pages[i]);

@@ -12,7 +12,7 @@ class Bytes {
  public:
   Bytes(const std::uint8_t* data, std::size_t size) : rest_(view(data, size)) {}
 
-  /// The next byte; 0 behind the end.
+  /// The next byte; 0 after the end.
   std::uint8_t byte() {
     if (rest_.empty()) return 0;
     const auto first = static_cast<std::uint8_t>(rest_.front());

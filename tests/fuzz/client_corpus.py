@@ -1,4 +1,4 @@
-"""Seeds and words of the small targets of the client half; how an input is read says each target's file."""
+"""Seeds and dictionary words of the small targets of the client half; each target's file describes its input."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CODED = [
     "fffffffffffffffff\r\n",
     "-1\r\n",
 ]
-# The test vectors of RFC 4648, and what is almost one.
+# The test vectors of RFC 4648, and near misses.
 ENCODED = [
     *["", "f", "fo", "foo", "foob", "fooba", "foobar"],
     *["Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy", "Zg", "Zm8", "Zm9vYg", "-_+/"],

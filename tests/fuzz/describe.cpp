@@ -48,13 +48,14 @@ class Lines {
     } catch (const Error& error) {
       require_decode(error);
       require(error.message().find(name) != std::string::npos, "the error names the field");
-      require((error.code() == ErrorCode::missing_field) == !resource_.contains(name), "absent is missing_field");
+      require((error.code() == ErrorCode::missing_field) == !resource_.contains(name),
+              "an absent field is missing_field");
       out_ += error.message();
     }
     out_ += '\n';
   }
 
-  // A getter whose result has fields of its own: `each` gives their lines.
+  // A getter whose result has its own fields: `each` gives their lines.
   template <typename Get, typename Each>
   void add_views(const char* name, Get get, Each each) {
     try {

@@ -1,6 +1,6 @@
-// Hex, base64 and percent-encoding against models of their own: RFC 4648 read bit by bit, and libcrypto's encoder.
+// Hex, base64 and percent-encoding against separate models: RFC 4648 bit by bit, and libcrypto's encoder.
 //
-// Behind the first byte, which says how the encoded text is laid out, the input is both a text to decode and bytes to encode.
+// The first byte selects the layout of the encoded text. The rest is both a text to decode and bytes to encode.
 #include <openssl/evp.h>
 
 #include <bitset>
@@ -18,7 +18,7 @@ using namespace billcore::fuzz;
 
 constexpr std::string_view before = "what was there";
 
-// The result of a decoder, which appends.
+// The result of a decoder, which appends to its output.
 template <typename Decode>
 std::optional<std::string> decoded(Decode decode) {
   std::string out(before);
@@ -51,9 +51,9 @@ std::optional<std::string> bits_of(char digit) {
 
 std::optional<std::string> model_of_base64(std::string text) {
   std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
-  const auto digits = text.find_last_not_of('=') + 1;  // 0 when there is nothing else
+  const auto digits = text.find_last_not_of('=') + 1;  // 0 if all are '='
   const auto padding = text.size() - digits;
-  // Groups of four; the last one has at least two digits, and is filled up when it is padded at all.
+  // Groups of four digits; the last one has at least two, and complete padding if any.
   if (digits == 0 || digits % 4 == 1) return std::nullopt;
   if (padding != 0 && padding != (4 - digits % 4) % 4) return std::nullopt;
   std::string bits;
@@ -120,7 +120,7 @@ void judge_encoders(std::string_view bytes, unsigned layout) {
   if (url_safe) {
     for (auto& c : padded) c = c == '+' ? '-' : c == '/' ? '_' : c;
   }
-  require(base64 == padded.substr(0, padded.find('=')), "base64 is what RFC 4648 says, without padding");
+  require(base64 == padded.substr(0, padded.find('=')), "base64 follows RFC 4648, without padding");
 
   auto& text = (layout & 2U) != 0 ? padded : base64;
   const auto line = (layout >> 3U) * 4 + 1;
@@ -135,7 +135,7 @@ void judge_encoders(std::string_view bytes, unsigned layout) {
     detail::encode_hex_text(bytes, digits, hex);
     require(hex.starts_with(before) && hex.size() == before.size() + 2 * bytes.size(), "a byte has two digits");
     hex.erase(0, before.size());
-    require(hex.find_first_not_of(digits) == std::string::npos, "hex has the digits that were asked for");
+    require(hex.find_first_not_of(digits) == std::string::npos, "hex has the requested digits");
     const auto plain = from_hex(hex);
     require(bytes.empty() ? !plain : plain == bytes, "hex is read back");
     std::string percent;
@@ -151,10 +151,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes input(data, size);
   const auto layout = input.byte();
   const auto text = input.rest();
-  require(from_base64(text) == model_of_base64(std::string(text)), "what is base64 is what RFC 4648 says");
-  require(from_hex(text) == model_of_hex(text), "what is hex is what RFC 4648 says");
+  require(from_base64(text) == model_of_base64(std::string(text)), "base64 is accepted as in RFC 4648");
+  require(from_hex(text) == model_of_hex(text), "hex is accepted as in RFC 4648");
   for (const bool form : {false, true}) {
-    require(from_percent(text, form) == model_of_percent(text, form), "what is percent-encoded is what RFC 3986 says");
+    require(from_percent(text, form) == model_of_percent(text, form), "percent-encoding is accepted as in RFC 3986");
   }
   judge_encoders(text, layout);
   return 0;

@@ -1,4 +1,4 @@
-// Any body with the right signature: it is an event or Error(decode), and nothing else ever comes.
+// Any body with the right signature is an event or Error(decode), nothing else.
 #include <optional>
 #include <type_traits>
 
@@ -36,7 +36,7 @@ std::string read_data(const EventData& data) {
       data);
 }
 
-// What a body must have to be an event, judged by other means than the library's.
+// A necessary condition for an event, checked without the library.
 bool may_be_event(std::string_view body) {
   const auto begin = body.find_first_not_of(" \t\r\n");
   return is_utf8(body) && begin != std::string_view::npos && body[begin] == '{';
@@ -55,11 +55,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     read([&] { return event.name(); });
     read([&] { return event.account(); });
     read([&] { return event.created_at(); });
-    require(event.type() == EventType::unknown || event.name() == to_string(event.type()), "the type is the name's");
+    require(event.type() == EventType::unknown || event.name() == to_string(event.type()), "the type matches the name");
     require(read_data(event.data()) == read_data(event.data()), "reading twice gives the same");
     walk(event.value(), "");
 
-    // Documents take their memory from a store: what is alive must not move when others come and go.
+    // Documents use pooled memory: a live document must not change when others are made and destroyed.
     auto kept = std::make_optional(signed_event(body, verifier));
     const std::string longer = std::string(body) + ' ';
     const auto other = signed_event(longer, verifier);
@@ -72,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(signed_event(body, verifier).raw() == body && other.raw() == longer, "events do not share memory");
     if (part) require(part == other.value().find("data"), "a value keeps its document");
   } catch (const Error& error) {
-    require(error.code() == ErrorCode::decode, "a signed body that is no event is Error(decode)");
+    require(error.code() == ErrorCode::decode, "a signed body that is not an event is Error(decode)");
     require_readable(error);
   }
   return 0;

@@ -13,7 +13,7 @@ PAGE = (
     '%(200{"data":[{"id":"%i"}],"pagination":{"total":4,"count":1,"per_page":1,"current_page":%p,'
     '"total_pages":4,"links":{"next":null,"previous":null}}}%)'
 )
-# Of a raw HEADERS frame: the statuses of HPACK's static table, and a field of its own.
+# For a raw HEADERS frame: statuses of HPACK's static table, and a custom field.
 STATUS_200, STATUS_204, STATUS_500 = "\x88", "\x89", "\x8e"
 FIELD = "\x00\x01x\x01y"
 LENGTH_99 = "\x0f\x0d\x0299"
@@ -72,7 +72,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("gcg", [OK + "%w" + OK, "%w" + OK]),
     ("gmcg", ["%w" + OK + "%n" + OK + "%w" + OK, "%w" + OK]),
     ("cg", ["%w%(2x0{}%)%w%(101%)%w%(103{}%)%w%(099%)", "%w" + OK]),
-    # Small frames, many of them.
+    # Many small frames.
     ("cg", ["%w" + PING * 40 + OK + "%w" + PING + OK]),
     ("cg", ["%w" + WINDOW * 40 + OK + "%w" + frame("8", "0", "0", word(0)) + OK, "%w" + OK]),
     ("cg", ["%w" + HEAD + frame("0", "0", "s") * 40 + DATA + "%w" + OK]),
@@ -109,7 +109,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("al", ["%w" + PAGE + "%w%w" + PAGE * 2 + "%w" + PAGE]),
     ("ll", [("%w" + PAGE) * 2 + "%w" + reset(7), ("%w%3" + PAGE) * 3 + "%w" + refusal(503) + "%w" + PAGE]),
 ]
-# Each code of RFC 9113, section 7, and one that is none: before anything of an answer, and within one.
+# Each code of RFC 9113, section 7, and an unknown one: before the answer, and within it.
 for each in range(15):
     HOSTILE.append(("gcg", ["%w" + OK + "%w" + reset(each) + "%w" + OK, "%w" + OK]))
     HOSTILE.append(("acgmg", ["%w%w%(103%)" + reset(each) + HEAD + reset(each) + "%w" + OK, "%w" + OK]))
@@ -120,7 +120,7 @@ def seeds() -> set[bytes]:
     out = {(calls + "\n" + "\0".join(scripts)).encode("latin-1") for calls, scripts in HOSTILE}
     for case in wire_cases():
         if "exchanges" not in case:
-            continue  # of the sandbox alone
+            continue  # only the sandbox uses it
         script = ""
         for exchange in case["exchanges"]:
             reply = exchange["reply"]

@@ -1,6 +1,7 @@
-// Heads and chunked bodies of answers, held against a reading of their own, and whole against in pieces.
+// Heads and chunked bodies of answers: compared with a separate parser, and read whole and in pieces.
 //
-// An input: a byte for the size of the pieces, then lines up to an empty one, which are the head, then the body's coding.
+// An input: a byte for the size of the pieces, then lines up to an empty one, which are the head, then the encoded
+// body.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -35,13 +36,13 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The values of all headers of a name, and of their elements behind commas.
+/// The comma-separated elements of all headers with a name.
 std::vector<std::string> elements(const std::vector<std::string>& lines, std::string_view name) {
   std::vector<std::string> out;
   for (const auto& line : lines) {
     const auto colon = line.find(':');
     if (colon == std::string::npos || lowered(bare(line.substr(0, colon))) != name) continue;
-    // White space in front of a name continues the line before, which nobody sends any more.
+    // A leading white space continues the previous line, an obsolete form.
     if (line.front() == ' ' || line.front() == '\t' || line.front() == '\r') continue;
     auto rest = std::string_view(line).substr(colon + 1);
     while (true) {
@@ -78,8 +79,8 @@ void judge_framing(const detail::HeadReader& head, const std::vector<std::string
   }
   require(head.is_contradictory() == odd, "a head contradicts itself when its lengths do");
   if (odd || head.is_chunked()) return;
-  require(head.length().has_value() == !length.empty(), "a length is one");
-  require(length.empty() || std::to_string(*head.length()) == length, "a length is what the head says");
+  require(head.length().has_value() == !length.empty(), "a length is found if there is one");
+  require(length.empty() || std::to_string(*head.length()) == length, "a length is that of the head");
 }
 
 void judge_look_up(const std::vector<std::string>& lines, std::string_view text) {
@@ -92,7 +93,7 @@ void judge_look_up(const std::vector<std::string>& lines, std::string_view text)
   for (const auto& [name, value] : first)
     require(detail::find_header(text, name) == value, "the first header of a name is found");
   if (!first.contains("no-such-name"))
-    require(detail::find_header(text, "no-such-name").empty(), "only what is there is found");
+    require(detail::find_header(text, "no-such-name").empty(), "an absent header is not found");
 }
 
 struct Unchunked {
@@ -124,7 +125,7 @@ void judge_chunks(std::string_view text, std::size_t piece) {
   require(limited.data.size() <= piece * 2, "a body has at most the bytes that are allowed");
   require(limited.fitted == (whole.data.size() <= piece * 2), "a body is refused when it is too long only");
 
-  // The same text as data: coded by this, it is read back, and what follows is seen.
+  // The same text as data: encoded here, it must be read back, and the following bytes detected.
   std::string coded;
   for (auto rest = text; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
     const auto part = rest.substr(0, piece);
@@ -135,11 +136,11 @@ void judge_chunks(std::string_view text, std::size_t piece) {
   coded += "0\r\n";
   if (piece % 3 == 0) coded += "X-Trailer: 1\r\n";
   const auto cut = unchunked(coded, piece, no_limit);
-  require(cut.data == text && !cut.ended && !cut.excess, "a coding without its end has none");
+  require(cut.data == text && !cut.ended && !cut.excess, "a truncated coding has no end");
   const auto read = unchunked(coded + "\r\n", piece, no_limit);
-  require(read.data == text && read.ended && !read.excess, "what was coded is read back");
+  require(read.data == text && read.ended && !read.excess, "encoded data is read back");
   const auto more = unchunked(coded + "\r\n" + "H", piece, no_limit);
-  require(more.data == text && more.ended && more.excess, "what follows the end is seen");
+  require(more.data == text && more.ended && more.excess, "bytes after the end are detected");
 }
 
 }  // namespace
@@ -159,8 +160,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::string text;
   for (const auto& line : lines) text += line;
-  require(head.text() == text, "the lines are kept as they came");
-  require(head.status() == 200 && !head.is_http2(), "a status line is one at the beginning only");
+  require(head.text() == text, "the lines are kept as received");
+  require(head.status() == 200 && !head.is_http2(), "a status line is recognised at the beginning only");
   judge_framing(head, lines);
   judge_look_up(lines, text);
   if (head.ended()) {

@@ -1,4 +1,4 @@
-// A request of any kind is accepted exactly when its signature is the HMAC of its body by one of the secrets.
+// Any request is accepted exactly when its signature is the HMAC of its body with one of the secrets.
 #include <functional>
 #include <span>
 
@@ -20,7 +20,7 @@ struct Expected {
   std::size_t index = 0;
 };
 
-// Rule by rule, with nothing of the library's.
+// The rules in order, without any code of the library.
 Expected judge(const Request& request, const std::optional<std::string>& signature, std::size_t max_body) {
   if (request.body.size() > max_body) return {SignatureReason::body_too_large};
   if (!signature) return {SignatureReason::missing};
@@ -65,8 +65,8 @@ Verifier verifier_for(const Request& request) {
   return Verifier(std::span<const std::string_view>(secrets), std::move(options));
 }
 
-// The text of a refusal depends on nothing but the reason and the size, so it can tell nothing: neither secret, right
-// signature, nor payload.
+// The text of a refusal depends only on the reason and the size, so it cannot reveal a secret, the right signature or
+// the payload.
 void require_refusal(const Verifier& verifier, const Request& request, const Error& error, SignatureReason reason,
                      bool text_varies) {
   require(error.code() == ErrorCode::signature, "a refusal is Error(signature)");
@@ -82,7 +82,7 @@ void require_refusal(const Verifier& verifier, const Request& request, const Err
         other, reason == SignatureReason::missing ? std::nullopt : std::optional<std::string_view>(claimed)));
     require(false, "a wrong signature is refused");
   } catch (const Error& reference) {
-    require(reference.message() == error.message(), "a refusal tells nothing of the body, signature or secrets");
+    require(reference.message() == error.message(), "a refusal reveals nothing of the body, signature or secrets");
   }
 }
 
@@ -114,7 +114,7 @@ void stream(const Verifier& verifier, const Request& request, const Expected& ex
     }
     require(stream.finish(signature) == expected.index, "a stream finds the same secret");
   };
-  // A stream that is too large tells how much of it was seen.
+  // The error of a stream that is too large includes how many bytes were seen.
   require_outcome(verifier, request, expected, accept, expected.reason == SignatureReason::body_too_large);
 }
 
@@ -139,14 +139,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             "verify() borrows the body");
     require(verified.secret_index() == expected.index, "the first secret that matches is named");
   });
-  auto parsed = expected;  // a body that is no event has no age, which unwrap() calls by its name
+  auto parsed = expected;  // a body that is not an event has no age; unwrap() then fails to parse it
   if (expected.reason == SignatureReason::stale && !is_event(request.body)) parsed.reason = SignatureReason::none;
   require_outcome(verifier, request, parsed, [&] {
     require(verifier.unwrap(request.body, signature).raw() == request.body, "raw() is the body as received");
     require(accepted, "only a fresh event is accepted");
   });
 
-  std::optional<std::size_t> joined;  // the secret that matched only because the look-up took equal values as one
+  std::optional<std::size_t> joined;  // the secret that matched only because the look-up joins equal values
   if (!request.has(Request::without_header)) {
     const std::vector<std::pair<std::string_view, std::string_view>> headers(request.headers.begin(),
                                                                              request.headers.end());

@@ -1,7 +1,8 @@
-// Lists that move while they are read, by a plan that is the input: what a pager gives and says is held against what was there.
+// Lists that move while they are read, by a plan that is the input: the pager's items and verdict are compared with the
+// actual content.
 //
-// Before each page is read, a byte says what happens: nothing, records added at the head or taken away anywhere, or that
-// the service lies about the page. See Plan::next().
+// Before each page is read, a byte selects what happens: nothing, records added at the head or deleted anywhere, or a
+// false statement of the service about the page. See Plan::next().
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,13 +15,13 @@ namespace {
 using namespace billcore;
 using namespace billcore::fuzz;
 
-// A list may grow with every page that is read, and a strict reading reads it twice.
+// A list may grow with every page that is read, and a strict pager reads it twice.
 constexpr std::size_t most_reads = 1500;
 constexpr std::size_t most_reads_of_a_record = 8;
 
 class List {
  public:
-  /// round: more than 0: the service gives these pages over and over, and says that there are no end of them.
+  /// round > 0: the service repeats these pages, and claims a practically endless number of them.
   List(Bytes& plan, std::int64_t round)
       : plan_(plan), per_page_(static_cast<std::int64_t>(1 + plan.below(6))), round_(round), lied_(round > 0) {
     const auto size = static_cast<std::int64_t>(plan.below(60));
@@ -51,7 +52,7 @@ class List {
     return detail::Document::parse(SharedText::own(text));
   }
 
-  /// Records that were there from the beginning on.
+  /// Records that were present from the beginning until now.
   [[nodiscard]] const std::set<std::int64_t>& always() const { return always_; }
   [[nodiscard]] const std::set<std::int64_t>& there() const { return there_; }
   [[nodiscard]] bool grew() const { return grew_; }
@@ -112,12 +113,12 @@ class List {
   bool lied_;
 };
 
-/// Reads pages ahead of their time, as the real source does: together, so in any order.
+/// Fetches pages ahead like the real source: concurrently, so in any order.
 class Source final : public detail::PageSource {
  public:
   Source(List& list, Bytes& plan) : list_(list), plan_(plan) {}
   std::shared_ptr<const detail::Document> fetch(const detail::Wanted& wanted) override {
-    require(wanted.page >= 1 && wanted.count >= 1, "only pages are asked for");
+    require(wanted.page >= 1 && wanted.count >= 1, "only pages are requested");
     ahead(wanted);
     return std::move(pages_.extract(wanted.page).mapped());
   }
@@ -163,7 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto id = item.find("id");
     if (!id || id->kind() != Value::Kind::integer) return;
     const auto number = id->integer();
-    require(list.there().contains(number), "every record that is given was there");
+    require(list.there().contains(number), "every yielded record was in the list");
     twice = !given.insert(number).second || twice;
   };
   std::string state;
@@ -205,11 +206,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             "a list that stands still is read as it is");
   }
   if (list.lied()) return 0;
-  if (!in_lives) require(!twice || list.reads() > 18, "no record is given twice");
-  // Sound where the list only grows at its head, or only shrinks; with a second reading always.
+  if (!in_lives) require(!twice || list.reads() > 18, "no record is yielded twice");
+  // The verdict is sound when the list only grows at its head, or only shrinks; with strict always.
   if (verdict->complete && !failed && (options.strict || !(list.grew() && list.shrank()))) {
     require(std::includes(given.begin(), given.end(), list.always().begin(), list.always().end()),
-            "a complete list has everything that was there all the time");
+            "a complete list has every record that was present all the time");
   }
   return 0;
 }

@@ -1,6 +1,6 @@
-// A secret that is written into any text, in each of the forms that redact.hpp promises to find, is not in what comes out.
+// A secret that is planted in any text, in each form that redact.hpp promises to find, is not in the output.
 //
-// An input: the kind of the secret, its form, then two texts that it is written between, separated by NUL.
+// An input: the kind of the secret, its form, then the two surrounding texts, separated by NUL.
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace {
 using namespace billcore;
 using namespace billcore::fuzz;
 
-// They begin with no hex digit, so that no escape in front can take in their first character.
+// They do not begin with a hex digit, so that an escape in front cannot include their first character.
 constexpr std::array<std::string_view, 3> keys{"Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^Lc8@Jf3", "sk_live_0123456789abcdef", "k7Q"};
 constexpr std::string_view address = "https://billing.example/portal/";
 constexpr std::string_view signature = "zQ5v-Xw8_Uy2~Tm6.Rj4";  // of a portal URL
@@ -25,7 +25,8 @@ std::string printed(const char* format, unsigned value) {
   return text.data();
 }
 
-// One level of an encoder: it encodes what it must, all but letters and digits, or everything; the innermost any of these.
+// One level of escaping: only the required characters, all but letters and digits, or everything. The innermost level
+// may use any of these.
 std::string escaped(std::string_view text, unsigned how, std::uint64_t choice, bool innermost) {
   static constexpr std::array<std::string_view, 5> musts{"\\\"", "%+&= \"<>#\\", "&<>\"\\", "&<>\"'\\", "\\'"};
   static constexpr std::array<const char*, 5> formats{"\\u%04x", "%%%02X", "&#%u;", "&#x%X;", "\\x%02x"};
@@ -75,7 +76,7 @@ std::string base64(std::string_view bytes, bool url, std::size_t line) {
 
 struct Planted {
   std::string text;
-  std::string secret;   // the part of it that must not be seen
+  std::string secret;   // the part of it that must not be shown
   bool digits = false;  // of hex or base64
   bool member = false;  // of JSON
 };
@@ -93,13 +94,13 @@ Planted plant(Bytes& bytes, std::string_view api_key) {
     out.text = hex(in_any_case(api_key, letters), bytes.flag());
     out.secret = out.text;
   } else if (kind == 2) {
-    // Within a longer text; what stands around it may share digits with it.
+    // Within a longer text, whose characters may share base64 digits with the key.
     const std::string before(bytes.below(4), 'x');
     const std::string behind(bytes.below(4), 'y');
     const bool url = bytes.flag();
     const auto line = bytes.below(3) * 5;
     out.text = base64(before + in_any_case(api_key, letters) + behind, url, line);
-    // The digits that stand for the key alone, with the line ends between them.
+    // The digits that encode the key alone, including the line ends between them.
     const auto place = [line](std::size_t digit) { return digit + (line > 0 ? digit / (4 * line) * 2 : 0); };
     const auto first = place((before.size() * 8 + 5) / 6);
     const auto last = place((before.size() + api_key.size()) * 8 / 6 - 1);
@@ -132,26 +133,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto limit = bytes.flag() ? std::string_view::npos : bytes.number(2);
   const auto before = bytes.text();
   const auto behind = bytes.rest();
-  // An escape that the text in front begins would take in the first digits.
+  // Without a gap, an escape at the end of the preceding text could include the first digits.
   const char* const gap = planted.digits && levels > 0 ? " " : "";
   const auto text = std::string(before) + gap + planted.text + std::string(behind);
-  // As the texts around it have it by chance, nothing can be said of it.
+  // The surrounding text contains the secret by chance: nothing can be checked.
   if (before.find(planted.secret) != std::string_view::npos || behind.find(planted.secret) != std::string_view::npos)
     return 0;
 
-  // Within the value of a member in front, with a backslash before its quote, this one is no member.
+  // Within the value of a preceding member, with a backslash before its quote, the planted text is not a member.
   if (planted.member && before.find("_url") != std::string_view::npos) return 0;
 
   const auto scrubbed = detail::scrub(text, api_key, limit);
-  require(scrubbed.size() <= limit, "what comes out is not longer than asked for");
+  require(scrubbed.size() <= limit, "the output is not longer than the limit");
   const bool seen =
       scrubbed.find(planted.text) != std::string::npos || scrubbed.find(planted.secret) != std::string::npos;
   if (seen) std::fprintf(stderr, "planted: %s\nleft: %s\n", planted.text.c_str(), scrubbed.c_str());
   require(!seen, "no secret is shown");
-  require(detail::scrub(text, api_key, limit) == scrubbed, "the same text gives the same");
+  require(detail::scrub(text, api_key, limit) == scrubbed, "the same text gives the same output");
 
   const auto kept = detail::kept_text(text, limit);
-  require(is_utf8(kept) && (kept.size() <= 3 * std::min(limit, text.size())), "what is kept is valid UTF-8");
+  require(is_utf8(kept) && (kept.size() <= 3 * std::min(limit, text.size())), "the output is valid UTF-8");
   const auto line = detail::one_line(text, limit);
   require(line.empty() || is_one_line(line), "one line is one line");
   return 0;

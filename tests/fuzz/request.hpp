@@ -1,8 +1,8 @@
 // A request as an input of the targets `header` and `explain`: readable, so that seeds can be written by hand.
 //
-// The first byte is a set of Flag; then come lines `name: value` up to an empty line, then the body. In a value `%0` to
-// `%3` stand for the right signature by secret 0 to 3, `%A` to `%D` for the same in upper case, `%n` `%r` `%z` `%%` for LF,
-// CR, NUL and `%`.
+// The first byte is a set of Flag; then follow lines `name: value` up to an empty line, then the body. In a value `%0`
+// to `%3` stand for the right signature by secret 0 to 3, `%A` to `%D` for the same in upper case, `%n` `%r` `%z` `%%`
+// for LF, CR, NUL and `%`.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace billcore::fuzz {
 
 struct Request {
   enum Flag : unsigned {
-    count = 3U,             // secrets: one more than this
+    count = 3U,             // number of secrets minus one
     small_body = 4U,        // max_body is 64
-    odd_secrets = 8U,       // of lengths that the service does not use
+    odd_secrets = 8U,       // secrets of other lengths than the service uses
     other_header = 16U,     // another name for the signature header
     fresh = 32U,            // with freshness
-    equal_secrets = 64U,    // the same one several times
-    without_header = 128U,  // the first value is the signature, as if it had been passed alone
+    equal_secrets = 64U,    // the same secret several times
+    without_header = 128U,  // the first value is passed alone, as the signature
   };
 
   unsigned flags = 0;
@@ -36,8 +36,8 @@ struct Request {
   [[nodiscard]] std::vector<std::string_view> secret_views() const { return {secrets.begin(), secrets.end()}; }
   /// The right signatures, in the order of the secrets.
   [[nodiscard]] const std::vector<std::string>& signatures() const { return signatures_; }
-  /// The value of the signature header when there is exactly one; nothing when there is none; else a text that no
-  /// signature can be.
+  /// The value of the signature header if there is exactly one; nothing without one; otherwise a text that cannot be a
+  /// signature.
   [[nodiscard]] std::optional<std::string> signature() const;
   /// The value that a look-up must find: equal values, repeated or joined by commas, are one.
   [[nodiscard]] std::optional<std::string> looked_up() const;

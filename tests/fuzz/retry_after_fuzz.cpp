@@ -1,6 +1,6 @@
-// retry_after() against readings of its own: seconds by RFC 9110's grammar, dates that this writes itself.
+// retry_after() against separate parsers: seconds by RFC 9110's grammar, dates that are formatted here.
 //
-// An input: a byte that says which, then either a text, or two times and how they are written.
+// An input: a byte that selects which, then either a text, or two times and their formats.
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -18,7 +18,7 @@ using namespace billcore::fuzz;
 
 constexpr std::int64_t most = 1'000'000'000'000;  // milliseconds
 
-/// The three ways of RFC 9110, 5.6.7.
+/// The three date formats of RFC 9110, 5.6.7.
 std::string written(std::int64_t time, std::size_t way) {
   static constexpr std::array<const char*, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   static constexpr std::array<const char*, 7> long_days{"Sunday",   "Monday", "Tuesday", "Wednesday",
@@ -50,13 +50,13 @@ std::string written(std::int64_t time, std::size_t way) {
   return text.data();
 }
 
-// From 1971 to 2069, so that a year of two digits says which.
+// From 1971 to 2069, so that a two-digit year is unambiguous.
 std::int64_t instant(Bytes& bytes) {
   constexpr std::uint64_t year = 365UL * 86'400;
   return static_cast<std::int64_t>(year + bytes.number(4) % (98 * year));
 }
 
-// delay-seconds, and a fraction, which some services send.
+// delay-seconds, or a decimal fraction, which some services send.
 bool is_plain_number(std::string_view text) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
   if (digits == 0) return false;
@@ -73,8 +73,8 @@ void judge_text(std::string_view value, std::int64_t now) {
   const double seconds = std::strtod(std::string(value).c_str(), nullptr);
   require(wait.has_value(), "seconds are read");
   const double expected = std::min(seconds * 1000, static_cast<double>(most));
-  require(std::abs(static_cast<double>(wait->count()) - expected) <= 1, "seconds are what they say");
-  require(static_cast<double>(wait->count()) + 0.5 >= expected, "no wait is shorter than asked for");
+  require(std::abs(static_cast<double>(wait->count()) - expected) <= 1, "seconds have their value");
+  require(static_cast<double>(wait->count()) + 0.5 >= expected, "no wait is shorter than requested");
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(detail::parse_http_date(written(when, way)) == when, "a date means its instant");
   const auto wait = detail::retry_after(head, now);
   const auto expected = std::max<std::int64_t>(when - (dated ? date : now), 0) * 1000;
-  require(wait && wait->count() == std::min(expected, most), "a date is so far from the answer's own");
-  require(!detail::retry_after("Retry-Before: 7\r\n", now), "without the header nothing is asked for");
+  require(wait && wait->count() == std::min(expected, most), "a date is relative to the answer's own date");
+  require(!detail::retry_after("Retry-Before: 7\r\n", now), "without the header there is no wait");
   return 0;
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Fuzzes the verifier, the envelope, every resource view, and the client against a hostile peer (clang's libFuzzer,
 # AddressSanitizer, UndefinedBehaviorSanitizer).
-#   tests/fuzz/run.sh [SECONDS] [TARGET…]     each target runs that long, two at a time; 0: known inputs alone. Without
-#                                             SECONDS: 10, the small ones of the client half 5, and the same
-#                                             sequence of chances each time
-# First come the inputs known already: the seeds, tests/fuzz/regressions, and what was found and is still kept in
-# build/fuzz/findings. The corpus grows in build/fuzz/corpus. A finding that is fixed belongs into tests/fuzz/regressions.
+#   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target that long, two at a time; 0: known inputs only. Without
+#                                             SECONDS: 10, the small ones of the client half 5, with a fixed random
+#                                             seed
+# The known inputs run first: the seeds, tests/fuzz/regressions, and earlier findings still kept in build/fuzz/findings.
+# The corpus grows in build/fuzz/corpus. After the fix, move a finding to tests/fuzz/regressions.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
@@ -37,7 +37,7 @@ bc_quietly "the build" build/fuzz/logs/build.log build_targets
 rm -rf "$build/seeds"
 PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/seeds"
 
-# One target: the known inputs, then new ones. Prints its line; its status says whether all was well.
+# One target: the known inputs, then new ones. Prints its line; returns non-zero after a finding.
 fuzz() {
   local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
   local time="${seconds:-10}"

@@ -1,6 +1,6 @@
-// States of lists: what is written is read back, what was changed or is none is refused.
+// States of lists: a written state is read back, a changed or invalid one is refused.
 //
-// An input whose first byte is even is a text that is read as a state; else its bytes become one, and one change to its text.
+// With an even first byte, the input is read as a state; otherwise its bytes make a state and one change to its text.
 #include "bytes.hpp"
 #include "paging/pager_core.hpp"
 #include "paging/pager_state.hpp"
@@ -22,20 +22,20 @@ void require_of_a_list(const std::string& text, const std::optional<PagerState>&
   options.list = state ? state->list : 0;
   try {
     const detail::PagerCore core(options);
-    require(state.has_value(), "a list goes on from a state only");
+    require(state.has_value(), "a list resumes only from a state");
     const auto again = detail::read_state(core.state());
     require(again && again->list == state->list && again->page == state->page && again->fetched == state->fetched &&
                 again->total == state->total && again->noticed == state->noticed,
             "a list that goes on from a state stands there");
     options.list ^= 1U;
   } catch (const Error& error) {
-    require(!state && error.code() == ErrorCode::invalid_argument, "a list goes on from every state of its own");
+    require(!state && error.code() == ErrorCode::invalid_argument, "a list resumes from each of its own states");
     require_readable(error);
     return;
   }
   try {
     const detail::PagerCore core(options);
-    require(false, "a list does not go on from the state of another");
+    require(false, "a list does not resume from the state of another");
   } catch (const Error& error) {
     require(error.code() == ErrorCode::invalid_argument, "the state of another list is an invalid argument");
   }
@@ -45,12 +45,12 @@ void judge_text(const std::string& text) {
   const auto state = detail::read_state(text);
   require_of_a_list(text, state);
   if (!state) return;
-  require(state->page >= 1 && state->seen >= -1 && state->fetched >= 0, "a state stands on a page");
+  require(state->page >= 1 && state->seen >= -1 && state->fetched >= 0, "a state has a page");
   require(state->total.value_or(0) >= 0 && state->counted.value_or(0) >= 0, "no count is negative");
   const auto written = detail::write_state(*state);
   require(text.starts_with("p1.") || written == text, "a state has one text");
   const auto again = detail::read_state(written);
-  require(again && same(*again, *state), "what is written is read back");
+  require(again && same(*again, *state), "a written state is read back");
 }
 
 PagerState made_of(Bytes& bytes) {
@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto state = made_of(bytes);
   const auto text = detail::write_state(state);
   const auto read = detail::read_state(text);
-  require(read && same(*read, state), "what is written is read back");
+  require(read && same(*read, state), "a written state is read back");
   require(
       text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") == std::string::npos,
       "a state can stand in a URL");
@@ -105,7 +105,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       changed += with;
   }
   if (changed == text) return 0;
-  require(!detail::read_state(changed), "a text that was changed is not a state");
+  require(!detail::read_state(changed), "a changed text is not a state");
   judge_text(changed);
   return 0;
 }

@@ -1,4 +1,4 @@
-// What the fuzz targets share: the judge, a signature of our own making, errors that are as they should be.
+// Shared by the fuzz targets: the checks, a signature computed without the library, conditions on errors.
 #pragma once
 
 #include <cstddef>
@@ -16,30 +16,30 @@ namespace billcore::fuzz {
 /// 32 bytes that no text of the library contains.
 inline constexpr std::string_view key = "Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^Lc8@Jf3";
 
-/// A broken promise: says which one and ends the program, so that libFuzzer keeps the input.
+/// Without `kept`: prints the broken promise and aborts, so that libFuzzer keeps the input.
 void require(bool kept, const char* promise);
 
-/// Hex of the HMAC-SHA256 by libcrypto's one-shot function: nothing of the library is in it.
+/// Hex of the HMAC-SHA256 by libcrypto's one-shot function, without the library.
 [[nodiscard]] std::string hmac_hex(std::string_view message, std::string_view secret);
 
 /// Not empty, valid UTF-8, no control characters: a line that can be logged.
 [[nodiscard]] bool is_one_line(std::string_view text);
-/// Judged without the library's own check.
+/// Checked without the library.
 [[nodiscard]] bool is_utf8(std::string_view text);
 
-/// One line, no NUL that cuts what() short.
+/// One line, without a NUL that would truncate what().
 void require_readable(const Error& error);
-/// Readable, and of the kinds that reading a verified event may give: decode or out_of_range.
+/// Readable, and with a code that reading a verified event may give: decode or out_of_range.
 void require_decode(const Error& error);
 
 /// Any JSON; throws Error(decode).
 [[nodiscard]] Value parse(std::string_view text);
-/// A verifier with `key`. Each input has its own, so that nothing is left of the inputs before.
+/// A verifier with `key`. Each input has its own, so that no state remains from earlier inputs.
 [[nodiscard]] Verifier make_verifier();
-/// The event of a body that this signs first; throws Error(decode).
+/// Signs the body and unwraps the event; throws Error(decode).
 [[nodiscard]] Event signed_event(std::string_view body, const Verifier& verifier = make_verifier());
 
-/// Reads a value and all below it in every way there is; `path` is where it must say it stands.
+/// Reads a value and all nested values in every way; `path` is the path that errors must name.
 void walk(const Value& value, const std::string& path);
 
 [[nodiscard]] inline std::string_view view(const std::uint8_t* data, std::size_t size) {

@@ -1,4 +1,5 @@
-// parse_time against a reading of its own: the text's shape is one of a list, its numbers are a date by the kernel's calendar.
+// parse_time against a separate parser: the text has one of the listed shapes, and its numbers are a date by libc's
+// calendar.
 #include <time.h>
 
 #include <array>
@@ -18,7 +19,7 @@ struct Reading {
   std::optional<int> offset;
 };
 
-// Digits become 'd', so that what is left is the shape; a letter d is of none.
+// Replaces digits by 'd', so that the shape remains; a letter d becomes '?'.
 std::string shape_of(std::string_view text) {
   std::string shape(text);
   for (auto& c : shape) c = c >= '0' && c <= '9' ? 'd' : c == 'd' ? '?' : c;
@@ -72,7 +73,7 @@ std::optional<Reading> read(std::string_view text) {
   day.tm_mday = at(text, 8, 2);
   if (day.tm_mon < 0 || day.tm_mon > 11 || day.tm_mday < 1) return std::nullopt;
   const tm wanted = day;
-  const std::int64_t midnight = timegm(&day);  // which moves a day that is none into the next month
+  const std::int64_t midnight = timegm(&day);  // normalises an invalid day into the next month
   if (day.tm_mday != wanted.tm_mday || day.tm_mon != wanted.tm_mon) return std::nullopt;
   fraction.resize(6, '0');
   const std::int64_t seconds = midnight + hour * 3600 + (minute - offset.value_or(0)) * 60 + second;
@@ -85,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto text = view(data, size);
   const auto expected = read(text);
   const auto time = parse_time(text);
-  require(time.has_value() == expected.has_value(), "what is a time is what ISO 8601 says");
+  require(time.has_value() == expected.has_value(), "times are accepted as in ISO 8601");
   if (!time) return 0;
   require(time->text.data() == text.data() && time->text.size() == text.size(), "the text is as received");
   require(time->at.time_since_epoch().count() == expected->micros, "it means this instant");

@@ -1,4 +1,4 @@
-// Base URLs, ids and paths: what is accepted is safe to send the API key to, and says what was meant.
+// Base URLs, ids and paths: an accepted one is safe to send the API key to, and has the intended meaning.
 //
 // An input: a base URL, an id, a path, separated by NUL.
 #include <arpa/inet.h>
@@ -44,7 +44,7 @@ std::string host_of(std::string_view url) {
 
 bool is_this_machine(const std::string& host) {
   if (host == "localhost") return true;
-  // Behind % is a zone (RFC 6874), which says by which of its interfaces a machine reaches the address.
+  // A zone (RFC 6874) follows %; it names the local interface through which the address is reached.
   in6_addr wide{};
   if (inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &wide) == 1) return IN6_IS_ADDR_LOOPBACK(&wide) != 0;
   in_addr address{};
@@ -66,7 +66,7 @@ void judge_base(std::string_view url, bool insecure) {
   try {
     base = detail::checked_base_url(url, insecure);
   } catch (const Error& error) {
-    require(error.code() == ErrorCode::config, "a wrong base URL is a matter of configuration");
+    require(error.code() == ErrorCode::config, "a bad base URL is a config error");
     require_readable(error);
     return;
   }
@@ -75,15 +75,15 @@ void judge_base(std::string_view url, bool insecure) {
   for (const char c : base) require(static_cast<unsigned char>(c) > 0x20 && c != 0x7F, "a base URL has no blanks");
   require(base.find_first_of("?#") == std::string::npos, "a base URL has no query and no fragment");
   const auto host = host_of(base);
-  require(!host.empty() && host.find('@') == std::string::npos, "a base URL has a host, and nobody's name");
+  require(!host.empty() && host.find('@') == std::string::npos, "a base URL has a host, and no user name");
   const auto path = base.find('/', base.find("://") + 3);
   require(path != std::string::npos && path + 1 < base.size(), "a base URL has an account");
-  require(!steps_out(std::string_view(base).substr(path)), "a base URL has no steps");
+  require(!steps_out(std::string_view(base).substr(path)), "a base URL has no dot segments");
   if (base.starts_with("http://") && !insecure) {
-    require(is_this_machine(host), "the key is sent in the clear to this machine only");
+    require(is_this_machine(host), "the key is sent unencrypted to this machine only");
   }
-  require(detail::checked_base_url(base, insecure) == base, "what was checked is right");
-  require(detail::checked_base_url(base + "/", insecure) == base, "a slash at the end says nothing");
+  require(detail::checked_base_url(base, insecure) == base, "a checked base URL passes again unchanged");
+  require(detail::checked_base_url(base + "/", insecure) == base, "a slash at the end is ignored");
   require(lowered(base.substr(0, base.find("://"))) + base.substr(base.find("://")) == base,
           "a scheme is in lower case");
 }
@@ -93,12 +93,12 @@ void judge_id(std::string_view id) {
                         id.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos && is_utf8(id);
   try {
     const auto segment = detail::path_segment(Id(id));
-    require(possible, "what is no id is refused");
+    require(possible, "an impossible id is refused");
     require(decoded(segment) == id, "an id is sent as it was received");
     require(segment.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~%") ==
                 std::string::npos,
             "an id is one segment");
-    require(!steps_out(segment), "an id is no step");
+    require(!steps_out(segment), "an id is not a dot segment");
     const auto query = detail::query_string({{std::string(id), "a"}, {"b", std::string(id)}});
     require(query == segment + "=a&b=" + segment, "a query names its values");
   } catch (const Error& error) {
@@ -119,6 +119,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   judge_base("http://" + std::string(id) + "/account", false);
   judge_id(id);
   judge_id(path);
-  require(detail::has_dot_segment(path) == steps_out(path), "a step is one, encoded or not");
+  require(detail::has_dot_segment(path) == steps_out(path), "a dot segment is detected, encoded or not");
   return 0;
 }

@@ -1,4 +1,4 @@
-// Two JSON texts, separated by NUL: parsing, comparing, writing and every way to read.
+// Two JSON texts, separated by NUL: parsing, comparing, writing and every way to read them.
 #include <optional>
 
 #include "base/utf8.hpp"
@@ -18,12 +18,12 @@ std::optional<Value> parsed(std::string_view text) {
   try {
     writer.set_json("x", text);
   } catch (const Error& error) {
-    require(error.code() == ErrorCode::invalid_argument, "JSON that is none is an invalid argument");
+    require(error.code() == ErrorCode::invalid_argument, "invalid JSON is an invalid argument");
     require_readable(error);
     accepted = false;
   }
   require(accepted == compact.has_value(), "all parsers agree");
-  require(detail::valid_utf8(text) == is_utf8(text), "valid UTF-8 is what Unicode says");
+  require(detail::valid_utf8(text) == is_utf8(text), "UTF-8 is valid as in Unicode");
   try {
     auto value = parse(text);
     require(compact.has_value() && is_utf8(text), "all parsers agree");

@@ -1,4 +1,4 @@
-// Every value of a document, read in every way.
+// Reads every value of a document in every way.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +26,7 @@ void require_only_for(bool right_kind, Get get) {
   require(right_kind || !given, "a value of the wrong kind is an error");
 }
 
-// A name as it stands in a path: control characters as JSON writes them.
+// A name as printed in a path: control characters as JSON writes them.
 std::string printable(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -93,21 +93,21 @@ void read_member(const Value& object, const Value::Member& member) {
     if (other.node == member.node) behind = true;
     if (behind && other.name == member.name) last = other.node;
   }
-  require(found->node() == last, "of equal names the last one counts");
+  require(found->node() == last, "the last of several equal names is used");
 }
 
 void read_beyond_end(const Value& array) {
   try {
     static_cast<void>(array.at(array.size()));
-    require(false, "there is no item behind the last");
+    require(false, "there is no item after the last");
   } catch (const Error& error) {
     require(error.code() == ErrorCode::invalid_argument, "an index beyond the end is an invalid argument");
     require_readable(error);
   }
 }
 
-// Errors and copies take long, so only one value in eight is read in the ways that need them: which ones, the size of the
-// text decides.
+// Errors and copies are slow, so only one value in eight is read in the ways that need them; the size of the text
+// selects which.
 class Walk {
  public:
   explicit Walk(std::size_t first_turn) : turn_(first_turn) {}
@@ -120,7 +120,7 @@ class Walk {
 void Walk::read(const Value& value, const std::string& path) {
   const auto raw = value.raw();
   const bool thorough = turn_++ % 8 == 0;
-  require(value.path() == path, "path() says where a value stands");
+  require(value.path() == path, "path() gives the position of a value");
   require(value == value, "a value equals itself");
   read_scalar(value, thorough);
 
@@ -130,7 +130,7 @@ void Walk::read(const Value& value, const std::string& path) {
   for (const auto member : value) {
     const auto child = member.value();
     const auto part = child.raw();
-    require(part.data() > from && part.data() + part.size() < raw.data() + raw.size(), "values stand in order");
+    require(part.data() > from && part.data() + part.size() < raw.data() + raw.size(), "values are in order");
     from = part.data() + part.size() - 1;
     std::string below = path;
     if (object) {
@@ -139,21 +139,21 @@ void Walk::read(const Value& value, const std::string& path) {
       if (count < 50) read_member(value, member);
     } else {
       below += '[' + std::to_string(count) + ']';
-      if (count < 50) require(value.at(count).node() == child.node(), "at() finds what an iteration gives");
+      if (count < 50) require(value.at(count).node() == child.node(), "at() finds the items of an iteration");
     }
     read(child, below);
     ++count;
   }
   require(value.size() == count, "size() counts all");
   if (!object && !value.is_array()) {
-    require(count == 0 && !value.find("x"), "a scalar has nothing in it");
+    require(count == 0 && !value.find("x"), "a scalar has no items");
   } else if (value.is_array()) {
     require(raw.front() == '[' && raw.back() == ']', "raw() of an array");
     if (thorough) read_beyond_end(value);
   } else {
     require(raw.front() == '{' && raw.back() == '}', "raw() of an object");
   }
-  if (thorough && raw.size() < 500) {  // all of them would take quadratic time
+  if (thorough && raw.size() < 500) {  // checking all of them would take quadratic time
     const auto copy = ProductGroup(value).copy();
     require(copy.value() == value && copy.raw() == raw && copy.value().path() == path, "a copy is the same");
     require(parse(raw) == value, "raw() parses to the same value");

@@ -1,4 +1,4 @@
-"""Seeds of the target `wire`: the exchanges of the wire fixtures, and a hostile peer's. See wire/script.hpp."""
+"""Seeds of the target `wire`: the exchanges of the wire fixtures, and those of a hostile peer. See wire/script.hpp."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("cgcg", [("%w" + CHUNKED) * 4]),
     ("cg", ["%w" + UNFRAMED, "%w" + OK]),
     ("gcg", ["%w" + TRAILERS + "%w" + OK + "%w" + TRAILERS]),
-    # Answers that nobody asked for: with the answer, behind it, before it.
+    # Unsolicited answers: with the answer, after it, before it.
     ("gg", ["%w" + OK + OK + "%w" + OK]),
     ("gmg", ["%w" + OK + "%n" + OK + "%w" + OK]),
     ("gmc", ["%w" + OK + "%n" + OK]),
@@ -77,7 +77,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("rggc", ["%w" + refusal(503) + "%w" + refusal(429) + "%w" + OK]),
     ("7gc", ["%wHTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n%w" + OK + "%w" + OK]),
     ("7g", ["%wHTTP/1.1 503 X\r\nRetry-After: Wed, 21 Oct 2037 07:28:00 GMT\r\nContent-Length: 0\r\n\r\n%w" + OK]),
-    # Heads that are odd.
+    # Unusual heads.
     ("cg", ["%wHTTP/x.1 402 X\r\n%(" + BODY + "%)", "%whttp/1.1 500 X\r\n%(" + BODY + "%)"]),
     ("gcgc", [("%wHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n" + OK) * 3]),
     (
@@ -90,7 +90,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("cg", ["%wHTTP/1.1 200 OK\r\nX: %b\r\n y\r\nX:%b%b\r\n\r\n" + BODY + "%f", "%wHTTP/1.1 200 OK\r\nX: %B%B%B\r\n"]),
     ("scg", ["%wHTTP/1.1 200 OK\r\n%(%b%)%w" + OK]),
     ("cg", ["%w%B%B%B", "%w\x00\xff%n\r\n\r\n" + OK]),
-    # Through an event loop, some at once.
+    # Through an event loop, some calls concurrent.
     ("agcg", ["%w" + OK] * 3),
     ("acmcgmggg", ["%w" + OK + "%n" + OK + "%w" + OK, "%w" + CHUNKED + "%w%r", "%w" + OK + OK]),
     ("1acgc3cg", ["%w", "%w%3HTTP/1.1 2%n00 OK\r%n\nContent-Le%r", "%w" + OK]),
@@ -125,7 +125,7 @@ def seeds() -> set[bytes]:
     out = {(calls + "\n" + "\0".join(scripts)).encode("latin-1") for calls, scripts in HOSTILE}
     for case in wire_cases():
         if "exchanges" not in case:
-            continue  # of the sandbox alone
+            continue  # only the sandbox uses it
         calls = CALLS.get(case["call"]["op"], "l")
         out.add((calls + "g\n" + script_of(case)).encode())
         out.add((f"a{calls}mg\n" + script_of(case)).encode())

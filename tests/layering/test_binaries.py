@@ -36,7 +36,7 @@ def needed(library: Path) -> set[str]:
 
 
 def exported(library: Path) -> set[str]:
-    """Dynamic symbols the library defines, without the names of its version nodes."""
+    """Dynamic symbols that the library defines, without the names of its version nodes."""
     rows = (line.split() for line in run("nm", "-D", "--defined-only", library).splitlines())
     return {row[2].split("@")[0] for row in rows if len(row) == 3 and row[1] != "A"}
 
@@ -87,7 +87,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def threads_during_a_call(process: subprocess.Popen[str], request: str, sandbox: Sandbox) -> int:
-    """How many threads the process has while the sandbox keeps its call waiting."""
+    """Number of threads of the process while the sandbox delays the answer to its call."""
     sandbox.control.reset()
     sandbox.control.fault("delay", method="GET", delay=1.0)
     assert process.stdin is not None and process.stdout is not None
@@ -126,7 +126,7 @@ def test_no_background_thread_during_a_call(language: str, sandbox: Sandbox) -> 
         "c": [str(BUILD / "tests/capi/wire-driver-c")],
         "python": [sys.executable, "-c", PYTHON_CALLER],
     }[language]
-    # An address, not a name: libcurl resolves names in a short-lived thread of its own.
+    # An address, not a name: libcurl resolves names in a short-lived thread.
     assert "//127.0.0.1:" in sandbox.base_url
     client = {"base_url": sandbox.base_url, "api_key": sandbox.api_key}
     request = json.dumps({"op": "products.list", "client": client, "args": {}, "take": "first"})

@@ -1,4 +1,4 @@
-"""Every arrow points down: who includes whom, and who may know a third party."""
+"""Dependencies point downwards: which file may include which, and which may use a third-party library."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def includes(path: Path) -> set[str]:
 
 
 def names(pattern: str, folders: tuple[str, ...]) -> dict[str, set[str]]:
-    """File -> its includes that match, below these folders."""
+    """File -> its matching includes, in these folders."""
     found = {}
     for path in SOURCES:
         relative = path.relative_to(ROOT).as_posix()
@@ -38,8 +38,8 @@ def test_the_sources_are_seen() -> None:
     assert seen == {"core", "capi", "python"} and len(SOURCES) > 50
 
 
-# The rooms of the core: the folders of core/src, and what each may include besides itself. The wall runs between
-# billcore::webhook, the first four, and billcore::client.
+# The layers of the core: the folders of core/src, and which others each may include. The first four are
+# billcore::webhook, the rest is billcore::client.
 ROOMS = {
     "base": "",
     "json": "base",
@@ -52,7 +52,7 @@ ROOMS = {
     "arrow": "base json model http call paging client",
 }
 SMALL_HALF = {"base", "json", "model", "webhook"}
-# What stands in core/include is as flat as its users write it.
+# The public headers have no folder per layer: this maps them to the layers.
 PUBLIC = {
     "base": "error error_code values",
     "json": "json detail/document",
@@ -67,7 +67,7 @@ ROOM_OF = {f"billcore/{stem}.hpp": room for room, stems in PUBLIC.items() for st
 
 
 def core_files() -> dict[str, str]:
-    """Each file of the core by the name that includes give it, and its room."""
+    """Each file of the core by its include name, and its layer."""
     found = {}
     for path in SOURCES:
         for folder in (ROOT / "core/src", ROOT / "core/include"):
@@ -125,8 +125,8 @@ def test_one_room_knows_each_third_party(header: str, room: str) -> None:
     assert found and all(file.startswith(f"core/src/{room}/") for file in found), found
 
 
-# The rooms of the bindings, as above. Each of the two Python modules, and of the two C libraries, is made of `shared`
-# and of its own rooms.
+# The layers of the bindings, as above. Each of the two Python modules, and of the two C libraries, consists of `shared`
+# and its own layers.
 BINDINGS = {
     "python/src": {
         "shared": "",
@@ -153,7 +153,7 @@ def test_a_file_of_a_binding_includes_only_its_room_and_those_below(folder: str)
             if (base / name).is_file():
                 assert room in (path.parent.name, *rooms[path.parent.name].split()), f"{path} includes {name}"
             else:
-                assert room not in rooms, f"{path} includes {name}, which is not there"
+                assert room not in rooms, f"{path} includes {name}, which does not exist"
 
 
 def test_public_headers_show_only_the_standard_library_and_ourselves() -> None:
@@ -173,7 +173,7 @@ def test_core_knows_neither_face_and_the_faces_not_each_other() -> None:
     assert names(c_face, ("capi",)) and names(python_face, ("python",))
 
 
-# An Event is proof that its bytes were verified. The first snippet shows that the others fail for the reason given.
+# An Event is proof that its bytes were verified. The first snippet compiles: the others fail for the given reason only.
 SNIPPETS = {
     "verified": ("auto e = billcore::webhooks::unwrap(body, std::nullopt, secret); (void)e;", None),
     "event from text": ("billcore::Event e{body}; (void)e;", "no matching function"),

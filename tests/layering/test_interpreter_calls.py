@@ -1,4 +1,4 @@
-"""Every function of Python that the modules use goes through interpreter_calls.cpp, or is known not to need it."""
+"""Every Python C API function that the modules use is wrapped in interpreter_calls.cpp, or is listed as harmless."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .test_binaries import ROOT, module, run
 
 GATE = ROOT / "python/src/shared/interpreter_calls.cpp"
 
-# They run no Python code, collect no garbage, destroy no object that may be another's, and do not wait for the GIL.
+# They run no Python code, collect no garbage, destroy no object that others may hold, and do not wait for the GIL.
 HARMLESS = set(
     re.findall(
         r"\w+",
@@ -37,7 +37,7 @@ HARMLESS = set(
         """,
     )
 )
-# Only while a module is imported.
+# Only during the import of a module.
 STARTING = {"PyDict_SetItemString", "PyModuleDef_Init", "PyObject_CallFunctionObjArgs", "PyType_Modified"}
 
 

@@ -1,4 +1,4 @@
-"""No file of code that is written by hand is longer than one can read at a sitting."""
+"""No hand-written source file is too long to read in one sitting."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MOST = 400  # lines
-CODE = ("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.sh")  # no stubs (*.pyi): they repeat what is written elsewhere
-APART = ("tests/bench/",)  # programs to be compared, each whole in itself
+CODE = ("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.sh")  # no stubs (*.pyi): they repeat other text
+APART = ("tests/bench/",)  # programs to be compared, each self-contained
 
 
 def files_of_code() -> list[str]:
-    """What git has or would take."""
+    """Source files that git tracks or would add."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *CODE]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     return [name for name in listed if not name.startswith(APART) and (ROOT / name).exists()]

@@ -1,4 +1,4 @@
-"""How polars, duckdb, pyarrow and pandas read a stream of Arrow columns: as rows of plain Python values."""
+"""Reads a stream of Arrow columns with polars, duckdb, pyarrow and pandas, into rows of plain Python values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_pandas(stream: Any) -> list[Row]:
 
 
 def read_duckdb(stream: Any) -> list[Row]:
-    # Without pytz, which duckdb makes aware datetimes with.
+    # Avoid pytz, which duckdb needs to make aware datetimes.
     times = [name for name in pyarrow.schema(stream).names if name.endswith("_at")]
     change = ", ".join(f"epoch_us({name}) as {name}" for name in times)
     result = duckdb.sql(f"select * replace ({change}) from stream" if times else "select * from stream")

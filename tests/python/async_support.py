@@ -1,4 +1,4 @@
-"""What the tests of AsyncClient share: both event loops, a scripted server with a client, programs of their own."""
+"""Helpers for the tests of AsyncClient: both event loops, a scripted server with a client, child programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.waiting import GENEROUS, until_awaited
 from .support import ACCOUNT, API_KEY
 
 T = TypeVar("T")
-UNSENT = 0.2  # seconds in which a request that must not come would have come
+UNSENT = 0.2  # seconds in which an unexpected request would have arrived
 
 
 class Run(Protocol):
@@ -30,7 +30,7 @@ class Run(Protocol):
 
 
 RUNNERS: dict[str, Run] = {"asyncio": asyncio.run, "uvloop": uvloop.run}
-# The test takes `run`, and runs over each loop.
+# The test takes `run` and runs on each loop.
 each_loop = pytest.mark.parametrize("run", RUNNERS.values(), ids=list(RUNNERS))
 
 
@@ -49,7 +49,7 @@ class WatchedServer(ScriptedServer):
 
 
 def new_client(server: ScriptedServer, **options: Any) -> billcore.AsyncClient:
-    # Every canned answer is meant to be seen, in turn.
+    # The canned answers are consumed in order.
     return billcore.AsyncClient(
         **{
             "base_url": server.url + ACCOUNT,
@@ -70,7 +70,7 @@ def serving(script: Script = (), **options: Any) -> Iterator[tuple[WatchedServer
 
 
 class Gate:
-    """A script that holds every answer back until it is opened."""
+    """A script that holds every answer back until open()."""
 
     def __init__(self, reply: Callable[[Request], Reply]) -> None:
         self._reply = reply
@@ -85,12 +85,12 @@ class Gate:
 
 
 def silent(_: Request) -> Reply:
-    """A script without any answer."""
+    """A script that never answers."""
     return Reply(raw=b"", ending="hang")
 
 
 async def asked(server: ScriptedServer, count: int = 1) -> None:
-    """Until the server has got so many requests."""
+    """Waits until the server has received so many requests."""
     await until_awaited(lambda: len(server.requests) >= count)
 
 

@@ -16,7 +16,7 @@ from conformance.server import Script, ScriptedServer
 from .fork_support import Scene, answer
 from .support import ACCOUNT, API_KEY
 
-# Machines are noisy: how long an example takes says nothing.
+# Machines are noisy: the duration of one example means nothing.
 settings.register_profile("billcore", deadline=None)
 settings.load_profile("billcore")
 
@@ -31,7 +31,7 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, str]:
-    """How a server on 127.0.0.1 speaks TLS, and the file that its clients trust."""
+    """The TLS context of a server on 127.0.0.1, and the CA file for its clients."""
     folder = tmp_path_factory.mktemp("tls")
     files = folder / "certificate.pem", folder / "key.pem"
     command = "openssl req -x509 -nodes -days 2 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -subj /CN=tests"
@@ -39,7 +39,7 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, str]:
     subprocess.run(command.split(), check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*files)
-    context.num_tickets = 0  # two small writes, which the kernel's delays would make wait
+    context.num_tickets = 0  # the tickets are two small writes, which the kernel would delay
     return context, str(files[0])
 
 
@@ -50,7 +50,7 @@ def serve() -> Iterator[Serve]:
 
         def start(script: Script) -> tuple[ScriptedServer, billcore.Client]:
             server = stack.enter_context(ScriptedServer(script))
-            # Every canned answer is meant to be seen, in turn; test_retries.py and test_prefetch.py are about others.
+            # The canned answers are consumed in order; test_retries.py and test_prefetch.py test retries and prefetch.
             client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0, concurrency=1)
             stack.callback(client.close)
             return server, client

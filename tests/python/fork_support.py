@@ -1,4 +1,4 @@
-"""Programs that fork, a server for them, and who has sent it what over which connection."""
+"""Programs that fork, and a server that records which process sent what over which connection."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def connections():
 
 
 class Scene:
-    """A server, over TLS or not, and who has sent what over which connection."""
+    """A server, with or without TLS, that records which process sent what over which connection."""
 
     def __init__(self, server: ScriptedServer, bundle: str) -> None:
         self.server = server
@@ -67,7 +67,7 @@ class Scene:
         return [self.server.url + ACCOUNT, API_KEY, self._bundle]
 
     def run(self, code: str) -> str:
-        """Runs a program; it must end well, and say nothing on stderr."""
+        """Runs a program; it must exit with 0 and write nothing to stderr."""
         done = subprocess.run(
             [sys.executable, "-W", "error::ResourceWarning", "-c", PREAMBLE + code, *self.arguments],
             capture_output=True,
@@ -79,14 +79,14 @@ class Scene:
         return done.stdout
 
     def by_sender(self) -> dict[str, list[int]]:
-        """The connection of each request, by the first part of the name that was asked for."""
+        """The connection of each request, by the sender, the first part of the requested name."""
         senders: dict[str, list[int]] = defaultdict(list)
         for request in self.server.requests:
             senders[name_in(request).split("-")[0]].append(request.connection)
         return senders
 
     def expect(self, **requests: int) -> None:
-        """These senders, with so many requests each, each over one connection, which is its own."""
+        """Checks that each sender made so many requests, over one connection of its own."""
         senders = self.by_sender()
         assert {name: len(connections) for name, connections in senders.items()} == requests
         assert all(len(set(connections)) == 1 for connections in senders.values()), senders

@@ -1,4 +1,4 @@
-"""Calls in a program of their own that signals interrupt, and what it knows of each of them."""
+"""Calls of a child program that signals interrupt, and what the program knows about each of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.children import child_environment
 
 from .support import ACCOUNT, API_KEY
 
-# Makes the calls in turn; each is interrupted once. What the caller knows of each is one line.
+# Makes the calls in turn; each is interrupted once. One line of output says what the caller knows of a call.
 CALLER = """
 import json, signal, sys, time, billcore
 from billcore import *
@@ -58,7 +58,7 @@ CHARGE = 'client.subscriptions.charge("s", product_id=1, amount=1)'
 
 
 class Interrupter:
-    """Runs CALLER against a server; its script may send the program signals."""
+    """Runs CALLER against a server, whose script may send signals to the program."""
 
     def __init__(self, code: str) -> None:
         self._code = code
@@ -90,7 +90,7 @@ class Interrupter:
 
 
 def interrupt(code: str, replies: list[Reply], *signals: int, lead: float = 0.002) -> list[dict[str, Any]]:
-    """Answers each request so, `lead` seconds after it has signalled the program that sent it."""
+    """Answers the requests in order, each `lead` seconds after signalling the program that sent it."""
     caller = Interrupter(code)
     left = iter(replies)
 

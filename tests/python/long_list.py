@@ -1,4 +1,4 @@
-"""A list of any length, made up as it is read: a process that says where it listens and ends with its input.
+"""A list of any length, generated while it is read: a process that prints its address and exits at the end of stdin.
 
 long_list.py PAGES PER_PAGE BYTES_OF_METADATA ORDER  (the last one as JSON)
 """
@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any
 
-PLACE = "0123456789"  # in an order's place of the id: as long as every id
+PLACE = "0123456789"  # placeholder for the id in an order: as long as every id
 
 
 class Pages:

@@ -1,4 +1,4 @@
-"""What the tests share: sample resources, replies, signed events, and Python in a process of its own."""
+"""Shared by the tests: sample resources, replies, signed events, and Python in a child process."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ GROUP: dict[str, Any] = {"id": 5, "name": "All", "products": [42, 43]}
 
 
 def data(resource: Any, status: int = 200, **more: Any) -> Reply:
-    """The answer that holds one resource."""
+    """The answer with one resource."""
     return json_reply({"data": resource}, status, **more)
 
 
@@ -100,7 +100,7 @@ def page(items: list[Any], number: int, last: int, total: int | None = None, **m
 
 
 def number_of(request: Request) -> int:
-    """The page that is asked for."""
+    """The requested page number."""
     return int(request.target.split("page=")[1].split("&")[0])
 
 
@@ -116,7 +116,7 @@ def event(value: Any, name: str = "subscription.updated", **envelope: Any) -> we
 
 
 def resource(value: Any, name: str = "subscription.updated") -> Any:
-    """The `data` of such an event; its type goes by the name."""
+    """The `data` of such an event; `name` determines its type."""
     return event(value, name).data
 
 
@@ -127,7 +127,7 @@ def subscription(**changes: Any) -> billcore.Subscription:
 
 
 def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[threading.Thread]:
-    """Works on each argument in a thread of its own, all at once. Returns the threads, which have ended well."""
+    """Runs work for each argument in a separate thread, all at once. Returns the threads, which ended without error."""
     failures: list[BaseException] = []
 
     def guarded(argument: T) -> None:
@@ -146,14 +146,14 @@ def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[thre
 
 
 def measured_environment() -> dict[str, str]:
-    """The same for a program that measures its memory: AddressSanitizer keeps what is freed for a while."""
+    """The same for a program that measures its memory: AddressSanitizer would keep freed memory for a while."""
     return child_environment(ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")
 
 
 def run_program(
     code: str, *arguments: str, flags: Sequence[str] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs code in a fresh interpreter that finds the same package."""
+    """Runs code in a new interpreter that finds the same package."""
     return subprocess.run(
         [sys.executable, *flags, "-c", code, *arguments],
         capture_output=True,
@@ -164,14 +164,14 @@ def run_program(
 
 
 def run_python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
-    """The same with code that must end well; returns what it printed."""
+    """The same for code that must exit with 0; returns its output."""
     done = run_program(code, *arguments, **(environment or {}))
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def run_together(code: str, calls: Sequence[Sequence[str]], timeout: float = 120.0) -> list[tuple[int, str, str]]:
-    """Runs code in a fresh interpreter for each list of arguments, at the same time; gives code, output, noise."""
+    """Runs code in a new interpreter for each list of arguments, concurrently; returns exit code, stdout, stderr."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", code, *arguments],

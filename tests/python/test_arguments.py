@@ -1,4 +1,4 @@
-"""Arguments of the client's calls: what is refused before anything is sent, and what exactly is sent."""
+"""Arguments of the client's calls: which are refused before anything is sent, and what exactly is sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Number(IntEnum):
 
 
 class Money(Decimal):
-    """Prints itself as people read it, and calls itself finite."""
+    """Formats itself for people, and claims to be finite."""
 
     def __str__(self) -> str:
         return f"{self:,.2f}"

@@ -47,7 +47,7 @@ def kind(name: str, resource: str) -> str:
 
 
 def varied(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    """Items unlike each other: fields null, absent, and in another order."""
+    """Items that differ: fields null, absent, or in another order."""
     items = [{**sample, "id": 100 + number} for number in range(12)]
     items[1] = dict(reversed(items[1].items()))
     items[2] |= {name: None for name in sample if name != "id"}
@@ -58,7 +58,7 @@ def varied(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def expected(view: Any, names: list[str], resource: str) -> Row:
-    """The row of an item, by way of its attributes."""
+    """The row of an item, from its attributes."""
     row: Row = {}
     for name in names:
         if name not in view or view[name] is None:
@@ -72,7 +72,7 @@ def expected(view: Any, names: list[str], resource: str) -> Row:
 
 
 def parsed(rows: list[Row]) -> list[Row]:
-    """JSON text as what it says."""
+    """Rows with JSON text parsed."""
     return [
         {name: json.loads(value) if name in NESTED and value is not None else value for name, value in row.items()}
         for row in rows
@@ -154,9 +154,9 @@ def test_batches_are_pages(serve: Serve) -> None:
     pager = client.subscriptions.orders("s")
     next(iter(pager))
     batches = list(pager.to_batches(["id"]))
-    assert [batch.num_rows for batch in batches] == [4, 5, 2], "first what is left of the page already begun"
+    assert [batch.num_rows for batch in batches] == [4, 5, 2], "first the rest of the page already begun"
     assert repr(batches[0]) == "<billcore.ArrowBatch num_rows=4>"
-    for _ in range(2):  # as often as one likes, by whatever way
+    for _ in range(2):  # repeatedly, and in either way
         assert pyarrow.record_batch(batches[0]).to_pylist()[0] == {"id": "101"}
         assert [row["id"] for row in read_duckdb(batches[2])] == ["110", "111"]
         assert polars.DataFrame(batches[1]).height == len(pandas.DataFrame.from_arrow(batches[1])) == 5

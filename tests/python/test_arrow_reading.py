@@ -1,4 +1,4 @@
-"""Reading a list as Arrow columns: pages, errors on the way, threads, signals, and what is left behind."""
+"""Reading a list as Arrow columns: pages, errors midway, threads, signals, and cleanup."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_one_page_at_a_time_is_all_that_is_read() -> None:
         assert book.asked == [1] and pager.fetched_pages == 1
         reader.read_next_batch()
         assert len(book.asked) <= 6
-        assert next(iter(pager)).id == 2 * PER_PAGE, "the pager stands where the stream does"
+        assert next(iter(pager)).id == 2 * PER_PAGE, "the pager is at the position of the stream"
         assert reader.read_next_batch().num_rows == PER_PAGE - 1
 
 
@@ -95,7 +95,7 @@ def test_a_value_of_another_type_is_an_error_with_its_path(serve: Serve) -> None
     with pytest.raises(pyarrow.ArrowInvalid, match=r"data\[1\]\.total is a string, not an integer"):
         pyarrow.table(stream)
     assert isinstance(stream.error, billcore.DecodeError)
-    # Nothing of that page was taken: it can be read without the column, or item by item.
+    # Nothing of that page was consumed: it can be read without the column, or item by item.
     assert [batch.num_rows for batch in pager.to_batches(["id"])] == [2]
     assert str(pager.verdict) == "complete"
 
@@ -137,10 +137,10 @@ def test_dropped_early_the_reading_is_stopped() -> None:
         gc.collect()
         assert pager.verdict is not None and pager.verdict.reason == "stopped"
         time.sleep(0.2)
-        assert len(book.asked) < 20, "no more than what was on its way"
+        assert len(book.asked) < 20, "no more than the requests in flight"
         unread = client.subscriptions.orders("s")
         unread.to_arrow().__arrow_c_stream__()
-        assert unread.verdict is None, "a stream that nobody read stops nothing"
+        assert unread.verdict is None, "an unread stream does not stop the pager"
 
 
 def test_a_closed_client_gives_no_more() -> None:
@@ -166,7 +166,7 @@ class CArray(ctypes.Structure):
     )
 
 
-# PYFUNCTYPE calls with the GIL held, which polars, duckdb and pyarrow do not.
+# PYFUNCTYPE calls with the GIL held; polars, duckdb and pyarrow release it.
 GetNext = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(CArray))
 Release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
@@ -237,7 +237,7 @@ class AlarmError(Exception):
     pass
 
 
-# Not duckdb: it reads in threads of its own, which signals do not come to.
+# Not duckdb: it reads in its own threads, which do not run signal handlers.
 @pytest.mark.parametrize("reader", ["polars", "pyarrow", "pandas"])
 def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
     def ring(_number: int, _frame: FrameType | None) -> None:
@@ -251,7 +251,7 @@ def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
             stream = client.subscriptions.orders("s").to_arrow()
             signal.setitimer(signal.ITIMER_REAL, 0.2)
             try:
-                # The reader's own error comes first, or what the handler raised.
+                # Either the reader's own error or the handler's exception is raised first.
                 try:
                     READERS[reader](stream)
                 except AlarmError:

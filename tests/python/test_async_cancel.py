@@ -1,4 +1,4 @@
-"""Cancellation of awaited calls: it ends the request, and says when a write may have happened."""
+"""Cancellation of async calls: it aborts the request, and says when a write may have happened."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def never_then(reply: Reply) -> Callable[[Request], Reply]:
 @each_loop
 @each_call
 def test_before_it_is_sent(run: Run, call: Callable[[Any], Any]) -> None:
-    """The task has not begun, or the request is waiting for its first turn."""
+    """The task has not started, or the request waits for its first turn of the loop."""
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
 
         async def main() -> None:
@@ -79,7 +79,7 @@ def test_before_it_is_sent(run: Run, call: Callable[[Any], Any]) -> None:
 @each_loop
 @each_call
 def test_while_it_connects(run: Run, call: Callable[[Any], Any]) -> None:
-    """Over TLS nothing is sent before the handshake is over."""
+    """Over TLS nothing is sent before the handshake is complete."""
     with SilentListener() as listener:
 
         async def main() -> None:
@@ -196,14 +196,16 @@ def test_the_deadline_counts_while_it_waits_for_a_connection(run: Run) -> None:
 @each_loop
 @each_call
 def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], Any]) -> None:
-    """The answer is there and the task about to go on: what was done cannot be told any more, but that is told."""
+    """The answer has arrived and the task is about to resume: the result is lost, but a note says that a write was
+    sent.
+    """
     answer = page([ORDER], 1, 1) if call is CALLS["list"] else data(SUBSCRIPTION)
     with serving(lambda _: answer) as (server, client):
 
         async def main() -> None:
             awaited = call(client)
             answered = awaited.send(None)
-            await asyncio.wait([answered])  # taken, but the call has not gone on
+            await asyncio.wait([answered])  # the answer was received, but the call has not resumed
             with pytest.raises(asyncio.CancelledError) as caught:
                 awaited.throw(asyncio.CancelledError())
             assert getattr(caught.value, "__notes__", []) == ([LOST] if call is CALLS["write"] else [])
@@ -215,7 +217,7 @@ def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], A
 
 @each_loop
 def test_cancelled_at_every_moment(run: Run) -> None:
-    """Whenever it comes: a result, or a CancelledError with a note as soon as the server has got the request."""
+    """At any moment: a result, or a CancelledError, with a note once the server has received the request."""
     ends: list[str] = []
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
 
@@ -232,7 +234,7 @@ def test_cancelled_at_every_moment(run: Run) -> None:
                 notes = getattr(error, "__notes__", [])
                 await asyncio.sleep(0.01)
                 assert notes in ([], [MAYBE], [LOST])
-                assert notes or len(server.requests) == sent, "sent, and nothing said of it"
+                assert notes or len(server.requests) == sent, "sent, but there is no note"
                 ends.append("noted" if notes else "unsent")
 
         async def main() -> None:
@@ -247,7 +249,7 @@ def test_cancelled_at_every_moment(run: Run) -> None:
 
 @each_loop
 def test_a_chain_of_timeouts(run: Run) -> None:
-    """The innermost one that passes counts, and the note of a write comes along."""
+    """The innermost timeout that expires takes effect, and the note of a write is kept."""
     with serving(silent) as (server, client):
 
         async def main() -> None:
@@ -307,7 +309,7 @@ def test_one_does_not_disturb_the_others(run: Run) -> None:
             await asyncio.wait(tasks[::2])
             gate.open()
             assert [(await task).id for task in tasks[1::2]] == [str(n) for n in range(1, 40, 2)]
-            # And the connections are as good as before, for twice as many at once as ever.
+            # The connections still work, for twice as many concurrent calls as there may be connections.
             found = await asyncio.gather(*(client.subscriptions.get(n) for n in range(200)))
             assert [each.id for each in found] == [str(n) for n in range(200)]
             await client.close()

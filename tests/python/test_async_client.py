@@ -1,4 +1,4 @@
-"""AsyncClient: what Client does, awaited. Beside it: test_async_loops, _closing, _cancel and _pager."""
+"""AsyncClient: the features of Client as coroutines. See also test_async_loops, _closing, _cancel and _pager."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conformance.server import Reply, ScriptedServer, json_reply
 from .async_support import RUNNERS, UNSENT, Run, each_loop, new_client, serving
 from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, page
 
-# Every operation, with a good answer.
+# Every operation with a good answer.
 OPERATIONS: dict[str, tuple[Callable[[Any], Any], Reply]] = {
     "subscriptions.get": (lambda c: c.subscriptions.get("a b"), data(SUBSCRIPTION)),
     "subscriptions.cancel": (lambda c: c.subscriptions.cancel(7), data(SUBSCRIPTION)),
@@ -60,7 +60,7 @@ BAD: dict[str, Reply] = {
 
 
 def described(value: Any) -> Any:
-    """A result or an error as plain values, apart from its times."""
+    """A result or an error as plain values, without its times."""
     if isinstance(value, BaseException):
         own = {name: each for name, each in vars(value).items() if name not in ("attempted_at", "_subscriptions")}
         cause = None if value.__cause__ is None else described(value.__cause__)
@@ -78,7 +78,7 @@ def wire(server: ScriptedServer) -> list[Any]:
 
 
 def check_parity(call: Callable[[Any], Any], reply: Reply, run: Run) -> Any:
-    """Both clients, the same call, the same answer: the same on the wire, and the same in the end."""
+    """The same call and answer with both clients: equal requests and equal results."""
     ends: list[Any] = []
     with ScriptedServer(lambda _: reply) as server:
         with billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0) as client:
@@ -178,7 +178,7 @@ def test_a_call_that_was_never_awaited_warns_and_sends_nothing(run: Run) -> None
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 call = client.subscriptions.cancel("s")
-                call.close()  # as for any coroutine: then it was meant
+                call.close()  # as for any coroutine: closing it marks it as intended
                 with pytest.raises(RuntimeError, match="cannot reuse"):
                     await call
                 del call
@@ -218,7 +218,7 @@ def test_a_call_is_awaited_once(run: Run) -> None:
     ids=["close", "send", "throw", "next"],
 )
 def test_a_call_is_not_entered_twice(run: Run, use: Callable[[Any], object], write: bool) -> None:
-    """A hook may hold the coroutine of the request that it is told of."""
+    """A hook may hold the coroutine of the request that it is called for."""
     told: list[str] = []
 
     class Hooks:

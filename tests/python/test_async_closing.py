@@ -1,4 +1,4 @@
-"""The end of an AsyncClient: closed or forgotten, with calls under way or not, nothing of it is left."""
+"""The end of an AsyncClient: closed or garbage, with or without calls in flight, it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_close_with_a_call_that_is_cancelled_later(run: Run) -> None:
 
 @each_loop
 def test_without_close_nothing_is_left_either(run: Run) -> None:
-    """Neither after the loop, nor while it goes on."""
+    """Neither after the loop ends, nor while it runs."""
 
     def script(_: Request) -> Reply:
         return data(SUBSCRIPTION)
@@ -112,7 +112,7 @@ def test_without_close_nothing_is_left_either(run: Run) -> None:
         async def main() -> None:
             await use(new_client(server))
 
-        run(main())  # the loop itself may open something for good
+        run(main())  # the loop itself may keep descriptors open
         gc.collect()
         until(lambda: server.ended == server.connections)
         before = descriptors()
@@ -131,7 +131,7 @@ def test_without_close_nothing_is_left_either(run: Run) -> None:
 
 @each_loop
 def test_a_call_that_is_never_resumed(run: Run) -> None:
-    """Begun, then dropped: its connection ends, and nothing else happens."""
+    """Started, then dropped: its connection is closed, and nothing else happens."""
     with serving(silent, timeout=None) as (server, client):
 
         async def main() -> None:
@@ -151,7 +151,7 @@ def test_a_call_that_is_never_resumed(run: Run) -> None:
 
 @each_loop
 def test_a_client_that_only_its_call_knows(run: Run) -> None:
-    """It goes with the call; how the call ended still counts."""
+    """The client is collected after the call; the call's result is unaffected."""
 
     def script(request: Request) -> Reply:
         return Reply(status=404) if request.target.endswith("/none") else silent(request)
@@ -180,7 +180,7 @@ def test_a_client_that_only_its_call_knows(run: Run) -> None:
 
 @each_loop
 def test_a_task_that_nobody_keeps_goes_on(run: Run) -> None:
-    """The loop knows what it waits for, so that a collection in between does not end the request."""
+    """The loop holds a reference to the waiting task, so that a garbage collection does not end the request."""
     gate = Gate(lambda _: data(SUBSCRIPTION))
     with serving(gate) as (server, client):
         ended: list[Any] = []
@@ -202,7 +202,7 @@ def test_a_task_that_nobody_keeps_goes_on(run: Run) -> None:
 
 @each_loop
 def test_what_a_loop_left_behind_is_garbage(run: Run) -> None:
-    """A loop that is closed with calls under way, and nobody to end them."""
+    """A loop that is closed with calls in flight, which nothing will complete."""
     new_loop = asyncio.new_event_loop if run is RUNNERS["asyncio"] else uvloop.new_event_loop
     with serving(silent, timeout=None) as (server, client):
         before = descriptors()
@@ -266,7 +266,7 @@ loop.close()
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_a_client_works_on_both_sides_of_a_fork(loop: str, tmp_path: Path) -> None:
-    """Over TLS, where a child that cleaned up would say goodbye for its parent."""
+    """Over TLS, where a child that closed its connections would send a TLS close for its parent."""
     certificates = Certificates(tmp_path)
     with ScriptedServer(lambda _: data(SUBSCRIPTION, delay=0.1), tls=certificates.good) as server:
         url = f"https://localhost:{server.port}{ACCOUNT}"
@@ -322,7 +322,7 @@ def test_nothing_is_complained_of(flags: tuple[str, ...]) -> None:
     debug = "1" if "dev" in flags else ""
     with serving(script) as (server, _):
         done = run_program(CLEAN, server.url + ACCOUNT, API_KEY, flags=flags, PYTHONASYNCIODEBUG=debug)
-    # A slow machine makes turns of the loop that asyncio finds worth a line in this mode.
+    # asyncio's debug mode logs slow turns of the loop, which occur on a slow machine.
     complaints = [line for line in done.stderr.splitlines() if not line.startswith("Executing ")]
     assert (done.returncode, done.stdout, complaints) == (0, "done\n", [])
 

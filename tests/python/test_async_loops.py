@@ -1,4 +1,6 @@
-"""AsyncClient and its event loops: the ways of asyncio, many requests, several loops, contexts, the time it takes."""
+"""AsyncClient and its event loops: asyncio's ways to run coroutines, many requests, several loops, contexts, blocking
+time.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from conformance.server import Reply, Request
 from .async_support import RUNNERS, Run, each_loop, serving, silent
 from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, in_threads, run_program
 
-# The ways of asyncio.
+# asyncio's ways to run coroutines.
 
 
 @each_loop
@@ -64,7 +66,7 @@ def test_gather_groups_tasks_and_timeouts(run: Run) -> None:
 
 @each_loop
 def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
-    """Other libraries drive coroutines by send() and throw(), and so does a Task that is written in Python."""
+    """Other libraries drive coroutines by send() and throw(), and so does the Task implemented in Python."""
     with serving(lambda _: data(SUBSCRIPTION)) as (_, client):
 
         async def main() -> None:
@@ -88,7 +90,7 @@ def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
 
 @each_loop
 def test_a_thousand_requests_at_once(run: Run) -> None:
-    """A hundred are with the server before it answers any, and never more."""
+    """A hundred requests reach the server before it answers any, and never more."""
     together = threading.Barrier(100)
 
     def script(request: Request) -> Reply:
@@ -109,7 +111,7 @@ def test_a_thousand_requests_at_once(run: Run) -> None:
 
 @each_loop
 def test_connections_are_kept(run: Run) -> None:
-    """Also when none of them is in use."""
+    """Also while all of them are idle."""
     with serving(lambda _: data(SUBSCRIPTION, delay=0.02)) as (server, client):
 
         async def main() -> None:
@@ -159,7 +161,7 @@ def test_one_loop_after_the_other(run: Run) -> None:
 
 
 def test_loops_of_several_threads_at_once() -> None:
-    """New loops come while others go, in every thread."""
+    """Loops start and end concurrently, in every thread."""
 
     def script(request: Request) -> Reply:
         return data({**SUBSCRIPTION, "id": request.target.rsplit("/", 1)[1]})
@@ -232,19 +234,19 @@ def test_contexts_stay_with_their_tasks(run: Run) -> None:
                 VARIABLE.get()
             gc.collect()
             await asyncio.sleep(0)
-            assert Local.alive == 0, "the client keeps the context of a call that is over"
+            assert Local.alive == 0, "the client keeps the context of a completed call"
             await client.close()
 
         run(main())
 
 
-# How long the loop is held up.
+# How long the loop is blocked.
 
 
 @each_loop
 @pytest.mark.parametrize("size", [1_000, 100_000, 1_000_000, 3_900_000])
 def test_the_loop_is_not_held_up(run: Run, size: int) -> None:
-    """tests/bench/loop_blocking.py measures it; this notices when a request waits in place of its task."""
+    """Detects a request that blocks the loop instead of its task; tests/bench/loop_blocking.py measures the time."""
     note = {"key": "seats", "note": "blue seats for the night train to Bergen with a window and one quiet table"}
     delay = 0.5
     answer = data({**SUBSCRIPTION, "metadata": [note] * (size // 100)}, delay=delay)

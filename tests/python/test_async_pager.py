@@ -1,4 +1,4 @@
-"""Lists over AsyncClient: what test_pager.py says of Pager, and that both read the same from the same answers."""
+"""Lists over AsyncClient: the tests of Pager in test_pager.py, and equal results of both from the same answers."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ def test_two_tasks_cannot_use_one_pager_at_once(run: Run) -> None:
 
 @each_loop
 def test_a_task_that_is_over_leaves_the_pager(run: Run) -> None:
-    """Tasks keep the coroutine they ran; a call that has ended or failed must not go on holding the pager."""
+    """A task keeps its coroutine alive; a call that has ended or failed must release the pager."""
     pages = three_pages()
     with serving([Reply(status=503), *pages, Reply(raw=b"", ending="hang"), *pages]) as (server, client):
 

@@ -16,7 +16,7 @@ from .support import ORDER, SUBSCRIPTION, data, page
 
 @each_loop
 def test_ended_loops_give_back_their_sockets(run: Run) -> None:
-    """At the end of a loop, not when another one uses the client: also when a list of it is kept."""
+    """At the end of a loop, not at the next use of the client, even when a list of the loop still exists."""
     with serving(lambda request: page([ORDER], 1, 3) if "/orders" in request.target else data(SUBSCRIPTION)) as (
         server,
         client,
@@ -36,12 +36,12 @@ def test_ended_loops_give_back_their_sockets(run: Run) -> None:
         for _ in range(100):
             run(calls())
         gc.collect()
-        until(lambda: descriptors() <= before)  # the server's own sockets included
+        until(lambda: descriptors() <= before)  # including the server's own sockets
         assert len(kept) == 101
 
 
 def test_a_loop_that_is_never_closed_gives_back_its_sockets_when_it_goes() -> None:
-    """A loop of uvloop that is not closed is never freed, with or without a client."""
+    """Not with uvloop: a loop that is not closed is never freed, with or without a client."""
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
         for _ in range(5):
             loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""Which certificates are trusted when none are given. The rest is in tests/conformance/test_tls.py."""
+"""Which certificates are trusted by default. The rest is in tests/conformance/test_tls.py."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_file_of_the_environment(server: Server, monkeypatch: pytest.MonkeyPat
 
 def test_a_folder_of_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
-    with pytest.raises(billcore.TlsError):  # nothing in it, and the system's are not trusted besides
+    with pytest.raises(billcore.TlsError):  # empty, and the system's are not trusted in addition
         get(server)
 
 

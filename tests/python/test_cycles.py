@@ -22,7 +22,7 @@ Options = dict[str, Any]
 
 
 class Hooks:
-    """Holds whatever it is given."""
+    """Keeps references to all its arguments."""
 
     def __init__(self) -> None:
         self.held: list[object] = []
@@ -217,7 +217,7 @@ def test_what_is_in_use_is_not_collected(way: Callable[[Options], object]) -> No
 
 
 def test_each_holder_of_a_list_keeps_its_hooks() -> None:
-    """The iterator goes on with the hooks of a client, and of a pager, that are collected."""
+    """The iterator continues with the hooks of a client and a pager that were collected."""
     told = []
 
     class Told:
@@ -239,7 +239,7 @@ def test_each_holder_of_a_list_keeps_its_hooks() -> None:
 
 
 def test_a_call_of_a_closed_loop_is_collected() -> None:
-    """Its task never ended, and the hooks know it."""
+    """Its task never ended, and the hooks hold a reference to it."""
     gc.collect()
     before = descriptors()
     with ScriptedServer(lambda _: Reply(raw=b"", ending="hang")) as server:
@@ -260,7 +260,7 @@ def test_a_call_of_a_closed_loop_is_collected() -> None:
                     call.send(None)
 
             loop.run_until_complete(main())
-            loop.set_exception_handler(lambda *_: None)  # says that a pending task was destroyed
+            loop.set_exception_handler(lambda *_: None)  # would log that a pending task was destroyed
             loop.close()
             return weakref.ref(hooks)
 

@@ -1,4 +1,4 @@
-"""Times and lengths of time that no clock gives: a typed error of one line, never another instant or an overflow."""
+"""Times and durations that no real clock gives: a typed one-line error, never another instant or an overflow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BODY = b'{"id": 9, "name": "order.paid", "account": 1, "created_at": "2025-04-25
 
 
 class Sloppy(datetime):
-    """A datetime whose utcoffset() gives whatever `offset` is."""
+    """A datetime whose utcoffset() returns any `offset`."""
 
     offset: Any = None
 
@@ -33,7 +33,7 @@ class Sloppy(datetime):
 
 
 class Zone(tzinfo):
-    """The same by the documented way; datetime looks at what it gives, and raises errors of its own."""
+    """The same with a tzinfo, the documented way; datetime checks the result and raises its own errors."""
 
     def __init__(self, offset: Any) -> None:
         self.offset = offset
@@ -56,12 +56,12 @@ def sloppy(offset: Any) -> datetime:
 
 
 class Length:
-    """Has the members of a timedelta, and is none."""
+    """Has the members of a timedelta, but is not one."""
 
     days, seconds, microseconds = 0, 0, 0
 
 
-# What must not be read as an offset. Objects of other types have other things where a timedelta has its days.
+# Values that must not be read as an offset. In other objects the memory of a timedelta's days holds something else.
 NO_OFFSETS: list[Any] = [5, 0, 1.5, 10**12, "", "x" * 100, b"", (), [1, 2, 3], {}, True, object(), timedelta, Length()]
 NO_OFFSETS += [timedelta(days=1), timedelta(days=-1), timedelta.max, timedelta.min, timedelta(days=400)]
 
@@ -157,7 +157,7 @@ def test_clocks_of_the_wrong_type(now: Any) -> None:
 
 
 class Odd:
-    """A number by its methods."""
+    """Convertible to a number through its methods."""
 
     def __init__(self, error: type[BaseException] | None) -> None:
         self.error = error
@@ -169,7 +169,7 @@ class Odd:
 
 
 def timeouts() -> list[Callable[[Any], object]]:
-    """Whatever takes a time-out of the client."""
+    """Every function of the client that takes a time-out."""
     client = billcore.Client(base_url=URL, api_key=API_KEY)
     waiting = billcore.AsyncClient(base_url=URL, api_key=API_KEY)
     since = {"since": NOON}

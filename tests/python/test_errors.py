@@ -1,4 +1,4 @@
-"""The exceptions: hierarchy, attributes, pickles, and the table they come from."""
+"""The exceptions: hierarchy, attributes, pickles, and the table that defines them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SAMPLES: list[billcore.BillcoreError] = [
 def test_the_table_of_codes_is_that_of_the_c_interface() -> None:
     text = "".join(header.read_text("utf-8") for header in HEADERS)
     enumeration = re.search(r"billcore_status;\s*enum \{(.*?)\};", text, re.DOTALL)
-    assert enumeration, "billcore_status is not where it was"
+    assert enumeration, "billcore_status was not found"
     declared = dict(re.findall(r"\bBILLCORE_(?:ERROR_)?([A-Z_]+) = (\d+)", enumeration[1]))
     declared["API"] = declared.pop("API_ERROR")  # BILLCORE_API marks exported functions
     codes: dict[str, tuple[int, str]] = _webhook._error_codes

@@ -74,7 +74,7 @@ def test_a_pickle_is_the_body(protocol: int) -> None:
 
 
 def test_a_worker_loads_no_client() -> None:
-    """What a queue gives back is read in a process that needs signatures and events only."""
+    """An event from a queue can be read in a process that imports only signatures and events."""
     program = (
         "import pickle, sys; event = pickle.load(sys.stdin.buffer); "
         "print(event.name, event.data.total, 'billcore._client' in sys.modules)"

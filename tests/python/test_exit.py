@@ -1,4 +1,4 @@
-"""A process that ends while daemon threads are in the library: no crash, no noise, no delay."""
+"""A process that exits while daemon threads are in the library: no crash, no output, no delay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.server import Reply, Request, ScriptedServer
 
 from .support import ACCOUNT, API_KEY, ORDER, SECRET, SUBSCRIPTION, data, page, run_together, sign
 
-PROCESSES = 6  # of one kind: each ends at another moment
+PROCESSES = 6  # of each kind: each exits at another moment
 THREADS = 8
 
 PREAMBLE = """
@@ -45,7 +45,7 @@ def work():
 daemons(work)
 """
 
-# What each thread does, over and over.
+# Code that each thread repeats.
 KINDS = {
     "errors": ERRORS,
     "errors that take long to make": """
@@ -161,7 +161,7 @@ def script(request: Request) -> Reply:
 
 @pytest.fixture(scope="module", params=["plain", "tls"])
 def server(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[tuple[str, str]]:
-    """Its address, and the certificate to trust."""
+    """The address of a server, and the certificate to trust."""
     context, certificate = tls if request.param == "tls" else (None, "")
     with ScriptedServer(script, tls=context) as running:
         yield running.url + ACCOUNT, certificate

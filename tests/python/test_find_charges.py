@@ -50,7 +50,7 @@ def unknown_charge(client: billcore.Client, id: str = "s") -> billcore.OutcomeUn
 
 
 def awaiting(server: ScriptedServer) -> Find:
-    """find_charges() of an AsyncClient, awaited in a loop of its own."""
+    """find_charges() of an AsyncClient, run in a new loop."""
 
     def find(*args: Any, **more: Any) -> list[billcore.Order]:
         async def main() -> list[billcore.Order]:
@@ -68,7 +68,7 @@ def both(server: ScriptedServer, client: billcore.Client) -> list[Find]:
 
 
 def served(serve: Serve, reads: Answer) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
-    """A charge on a connection that is reset, and the error of it. `reads` answers what is read after that."""
+    """A charge on a connection that is reset, and its error. `reads` answers the reads that follow."""
     server, client = serve(lambda request: RESET if request.method == "POST" else reads(request))
     return server, client, unknown_charge(client)
 
@@ -88,13 +88,13 @@ def test_the_charge_is_found(sandbox: Sandbox, kind: FaultKind) -> None:
         made = [order for order in client.subscriptions.orders(subscription.id) if order.id not in before]
         assert kind == "status" or [order.total for order in made] == [777]
         assert error.attempted_at is not None
-        skew = max(timedelta(0), error.attempted_at - now) + timedelta(seconds=5)  # the sandbox has a clock of its own
+        skew = max(timedelta(0), error.attempted_at - now) + timedelta(seconds=5)  # the sandbox has its own clock
 
         def new(found: list[billcore.Order]) -> list[billcore.Order]:
             return [order for order in found if order.id not in before]
 
         assert new(client.subscriptions.find_charges(error, skew=skew)) == made
-        # After a crash: what was written down before the charge is all there is.
+        # After a crash: only the time recorded before the charge remains.
         assert new(client.subscriptions.find_charges(subscription.id, since=now)) == made
         # Another process, another client.
         with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as other:
@@ -127,7 +127,7 @@ with billcore.Client(base_url=sys.argv[2], api_key=sys.argv[3]) as client:
 
 
 def test_older_orders_are_none(serve: Serve) -> None:
-    ages = [-60, 30, 200, 400, 100]  # seconds; the last one stands behind an older one
+    ages = [-60, 30, 200, 400, 100]  # seconds; the last one follows an older one in the list
     now = datetime.now(UTC)
     server, client, error = served(serve, lambda _: page([order(age, now=now) for age in ages], 1, 1))
     for find in both(server, client):
@@ -136,7 +136,7 @@ def test_older_orders_are_none(serve: Serve) -> None:
         assert ids(find(error, skew=0)) == ids(find(error, skew=timedelta())) == ["o-60"]
         assert ids(find(error, skew=1e9)) == ["o-60", "o30", "o200", "o400", "o100"]
         assert ids(find("s", since=now - timedelta(seconds=200))) == ["o-60", "o30", "o200"], (
-            "the instant belongs to it"
+            "the instant itself is included"
         )
         elsewhere = (now - timedelta(seconds=199)).astimezone(timezone(timedelta(hours=-7)))
         assert ids(find("s", since=elsewhere)) == ["o-60", "o30"]
@@ -144,7 +144,7 @@ def test_older_orders_are_none(serve: Serve) -> None:
 
 
 def test_the_service_counts_in_seconds(serve: Serve) -> None:
-    """An order of the second in which the charge was sent looks older than the charge."""
+    """An order of the second in which the charge was sent may look older than the charge."""
     since = datetime(2026, 3, 1, 12, 0, 5, 999_999, tzinfo=UTC)
     made = [{**ORDER, "created_at": f"2026-03-01T12:00:0{second}Z", "id": second} for second in (6, 5, 4)]
     server, client, _ = served(serve, lambda _: page(made, 1, 1))
@@ -167,7 +167,7 @@ def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
             found = ids(find(error, skew=315))
             assert found == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
             asked = [target.rpartition("?")[2] for target in targets(server, before)]
-            assert asked == ["page=1", "page=2", "page=3"], "one after the other, and none that is not needed"
+            assert asked == ["page=1", "page=2", "page=3"], "one after the other, and no unneeded page"
 
 
 @pytest.mark.parametrize("id", ["a/b c", "æ%41", "100%", "x?y=1#z", "%2e%2e", "."])

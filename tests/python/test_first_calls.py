@@ -1,4 +1,4 @@
-"""Threads that make the first calls of a process at once: what is looked up on first use must not block them."""
+"""Threads that make the first calls of a process at once: lazy look-ups must not deadlock."""
 
 from __future__ import annotations
 

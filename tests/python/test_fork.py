@@ -1,7 +1,7 @@
-"""A client and os.fork(): each side works, and none touches the connections of the other.
+"""A client and os.fork(): both processes work, and neither touches the connections of the other.
 
-The programs run in processes of their own: forking the one of the tests, which has threads, would be the tests' fault.
-Each request names who sends it (the subscription asked for): so the server can tell whose connection it came over.
+The programs run in child processes, because the process of the tests has threads and must not fork. Each request names
+its sender (the requested subscription), so that the server knows which connection each sender uses.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ runner.close()
 
 
 def test_a_child_that_runs_on_in_the_loop_of_its_parent(scene: Scene) -> None:
-    """Their loops share a selector. What the child hears of are the answers to the parent's calls."""
+    """Their loops share a selector. The events that reach the child are the answers to the parent's calls."""
     scene.run("""
 import asyncio
 

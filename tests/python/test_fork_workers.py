@@ -1,4 +1,4 @@
-"""A client that workers inherit: of multiprocessing, of gunicorn, and of a program whose threads are in calls."""
+"""A client inherited by workers: of multiprocessing, of gunicorn, and of a program whose threads are in calls."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ main()
     assert scene.server.connections == len(used) == len(set(processes.values())) + 1
 
 
-# The allocator of AddressSanitizer stays locked in the child when a thread was in it.
+# AddressSanitizer's allocator stays locked in the child when a thread held the lock during the fork.
 @pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="runs with the optimised modules")
 def test_fork_while_threads_are_in_calls(scene: Scene) -> None:
     scene.run("""

@@ -1,4 +1,4 @@
-"""Freshness: a signed event that is too old, or too young, by the clock given."""
+"""Freshness: a signed event that is too old, or from the future, by the given clock."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def test_clock() -> None:
     def broken() -> float:
         raise ZeroDivisionError
 
-    large = event({"text": "x" * 200_000}).raw  # verified without the GIL
+    large = event({"text": "x" * 200_000}).raw  # large enough to be verified without the GIL
     for body in (BODY, large):
         with pytest.raises(ZeroDivisionError):
             webhooks.Verifier(SECRET, freshness=1, clock=broken).unwrap(body, sign(body))
-    # It is not asked when there is nothing to judge.
+    # The clock is not called when the signature is wrong.
     with pytest.raises(webhooks.SignatureError, match="mismatch"):
         webhooks.Verifier(SECRET, freshness=1, clock=broken).unwrap(BODY, sign(b""))

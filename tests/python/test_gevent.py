@@ -1,4 +1,4 @@
-"""Behind gunicorn's gevent worker, where the standard library is patched and all requests share one thread."""
+"""The client in gunicorn's gevent worker, which patches the standard library and runs all requests in one thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.waiting import GENEROUS
 from .gunicorn_support import gunicorn
 from .support import ACCOUNT, API_KEY, ORDER, data, page
 
-AT_ONCE = 6  # charges that the service holds back until all of them have come
+AT_ONCE = 6  # charges that the service holds back until all of them have arrived
 
 APPLICATION = """
 import os
@@ -55,7 +55,7 @@ def application(environ, start_response):
 
 
 class Service:
-    """Makes charges; those above 1000 only when AT_ONCE of them are here together."""
+    """Makes charges; those above 1000 wait until AT_ONCE of them have arrived."""
 
     def __init__(self) -> None:
         self.charges: Counter[int] = Counter()
@@ -83,10 +83,10 @@ def ask(port: int, path: str) -> str:
     return body
 
 
-# Greenlets move their stacks, which AddressSanitizer takes for a defect.
+# Greenlets move their stacks, which AddressSanitizer reports as an error.
 @pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="runs with the optimised modules")
 def test_workers_of_gevent(tmp_path: Path) -> None:
-    """Calls are right in a greenlet, and in gevent's pool of threads they do not hold up the other greenlets."""
+    """Calls in a greenlet give the right results; in gevent's thread pool they do not block the other greenlets."""
     (tmp_path / "application.py").write_text(APPLICATION)
     service = Service()
     numbers = [*range(1, 41), *range(1001, 1001 + AT_ONCE)]

@@ -1,4 +1,4 @@
-"""Hooks: what is told of every attempt, and what never is."""
+"""Hooks: what they receive for every attempt, and what they never receive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 class Recorder(billcore.Hooks):
-    """Notes what it is told, and where."""
+    """Records its arguments and its thread."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, billcore.Attempt]] = []
@@ -46,7 +46,7 @@ class Recorder(billcore.Hooks):
 
 
 def drive(kind: str, script: Script, call: Callable[[Any], Any], **options: Any) -> Any:
-    """The call's result or its error, over a client of this kind."""
+    """The call's result or error, with a client of this kind."""
     with ScriptedServer(script) as server:
         given: dict[str, Any] = {
             "base_url": server.url + ACCOUNT,
@@ -70,7 +70,7 @@ def drive(kind: str, script: Script, call: Callable[[Any], Any], **options: Any)
             return error
 
 
-# What is told.
+# What hooks receive.
 
 ROUTES: dict[str, tuple[Callable[[Any], Any], Reply]] = {
     "GET /subscription/{id}": (lambda c: c.subscriptions.get("secret-id"), data(SUBSCRIPTION)),
@@ -200,7 +200,7 @@ def test_clients_of_with_options_have_the_same_hooks(kind: str) -> None:
     assert len(hooks.told) == 2
 
 
-# What may be given.
+# Valid and invalid hooks.
 
 
 @each_kind
@@ -229,7 +229,7 @@ def test_none_is_no_hooks() -> None:
 class Failing(Recorder):
     def _note(self, hook: str, attempt: billcore.Attempt) -> None:
         super()._note(hook, attempt)
-        raise RuntimeError(f"the fault of {hook}")
+        raise RuntimeError(f"the error of {hook}")
 
 
 @each_kind
@@ -272,7 +272,7 @@ except KeyboardInterrupt:
 
 @each_kind
 def test_ctrl_c_within_a_hook_ends_the_call(kind: str) -> None:
-    """The server never answers and there is no deadline: nothing else could end it."""
+    """The server never answers and there is no deadline: only the interrupt can end the call."""
     with serving(silent) as (server, _):
         done = run_program(INTERRUPTED, server.url + ACCOUNT, API_KEY, kind)
     assert (done.returncode, done.stdout, done.stderr) == (0, "KeyboardInterrupt\n", "")

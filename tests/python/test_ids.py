@@ -1,4 +1,4 @@
-"""billcore.same_id: ids come as int by webhook and as str by REST."""
+"""billcore.same_id: webhooks send ids as int, the REST interface as str."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What importing costs, and what is public."""
+"""What an import loads, and which names are public."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ VERIFIER = [
 
 
 def new_modules(statement: str) -> list[str]:
-    # pybind11 puts a module of its own there for the classes it makes.
+    # pybind11 adds a module for the classes that it makes.
     names = run_python(NEW_MODULES.format(statement)).split()
     return [name for name in names if not name.startswith("pybind11_builtins")]
 
@@ -43,7 +43,7 @@ def test_import_billcore_loads_nothing_else() -> None:
 
 
 def test_modules_load_on_first_use() -> None:
-    """As the README shows them: after `import billcore` and nothing else."""
+    """As in the README: after `import billcore` alone."""
     for name, attribute in (("otel", "OpenTelemetryHooks"), ("testing", "Sandbox"), ("webhooks", "Verifier")):
         code = f"import billcore, sys; assert 'billcore.{name}' not in sys.modules; print(billcore.{name}.{attribute})"
         assert attribute in run_python(code)
@@ -188,7 +188,7 @@ def test_the_version_is_one() -> None:
 
 
 def test_another_build_of_the_other_module_is_refused() -> None:
-    """Objects that cross must have one layout, so `_client` looks at the build id before anything else."""
+    """The modules exchange objects of the same layout, so `_client` checks the build id first."""
     code = """
 import ctypes, sys, types
 import billcore._webhook as real

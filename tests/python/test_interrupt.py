@@ -1,4 +1,4 @@
-"""While a call waits: other threads run, and signals are heard at once."""
+"""While a call waits, other threads run, and signals are handled at once."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def ctrl_c(
     retries: int = 0,
     environment: dict[str, str] | None = None,
 ) -> list[str]:
-    """The lines of a program that makes this call, and is interrupted while it waits; it ends at once."""
+    """The output of a program that makes this call and is interrupted while it waits; it must end at once."""
     process = subprocess.Popen(
         [sys.executable, "-c", CALLER, url + ACCOUNT, API_KEY, str(retries), code],
         stdout=subprocess.PIPE,
@@ -67,7 +67,7 @@ def ctrl_c(
     try:
         assert process.stdout is not None and process.stdout.readline() == "begins\n"
         assert asked is None or asked.wait(60)
-        time.sleep(0.15)  # until it waits; were it too early, the interrupt would end something else, as quickly
+        time.sleep(0.15)  # until it waits; an earlier interrupt would end something else, as quickly
         process.send_signal(signal.SIGINT)
         interrupted = time.monotonic()
         output, _ = process.communicate(timeout=30)
@@ -79,7 +79,7 @@ def ctrl_c(
 
 
 def telling(asked: threading.Event, reply: Reply) -> Script:
-    """A script that always answers so, and tells that it was asked."""
+    """A script that always answers with `reply`, and sets `asked`."""
 
     def script(_: Request) -> Reply:
         asked.set()
@@ -116,7 +116,7 @@ try:
 except billcore.RateLimitError:
     pass
 """
-    # Nothing was sent, so nothing may have happened.
+    # Nothing was sent, so nothing can have happened.
     assert ctrl_c(server.url, limited + code, asked, retries=5) == ["KeyboardInterrupt"]
     assert len(server.requests) == 1
 
@@ -189,7 +189,7 @@ def test_what_a_handler_raises_ends_the_call(serve: Serve) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert len(caught.value.__notes__) == 1 and "may or may not have happened" in caught.value.__notes__[0]
-    assert client.subscriptions.get("s").id == "sub_1", "the client goes on working"
+    assert client.subscriptions.get("s").id == "sub_1", "the client still works"
 
 
 def test_a_handler_that_returns_does_not_disturb(serve: Serve) -> None:
@@ -210,7 +210,7 @@ def test_a_thread_keeps_counting_while_a_call_waits(serve: Serve) -> None:
     counts: list[int] = []
 
     def script(_: Request) -> Reply:
-        # Answers only after the other thread has counted on, so the call cannot have held it up.
+        # Answers only after the other thread has advanced its counter, so the call cannot have blocked it.
         assert answer.wait(60)
         return data(SUBSCRIPTION)
 

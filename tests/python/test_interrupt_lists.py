@@ -61,7 +61,7 @@ say(got=got, interrupts=interrupts, verdict=str(pager.verdict))
 
 
 def read_three_pages(code: str) -> dict[str, Any]:
-    """Each page is interrupted when it is asked for first; no item is lost. What the code says in the end."""
+    """Interrupts the first request of each page; no item may be lost. Returns the last line of the program."""
     caller = Interrupter(code)
     asked: set[int] = set()
 
@@ -109,7 +109,7 @@ say(got=[one["id"] for one in got], interrupts=interrupts)
 
 
 def test_an_interrupted_collect_leaves_the_list_to_who_reads_on() -> None:
-    """The handler lets another thread read the list: its place must not change under that thread."""
+    """The handler lets another thread read the list: the cursor must not change under that thread."""
     code = """
 import threading
 pager = client.subscriptions.orders("s")

@@ -1,7 +1,7 @@
-"""A signal that arrives while a call is in flight, and whose handler has not run when the answer comes.
+"""A signal that arrives while a call is in flight, and whose handler has not run when the answer arrives.
 
-Python runs signal handlers between two bytecodes. Without a look at them inside the call its result is thrown away when
-one of them raises: the charge is made, and its caller never learns of it.
+Python runs signal handlers between two bytecodes. If the call itself did not check for signals, a handler that raises
+would discard its result: the charge is made, and its caller never learns of it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from conformance.server import Reply, Request, ScriptedServer
 from .interrupt_support import CHARGE, Interrupter, interrupt
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page
 
-# Milliseconds from the request's arrival: of the signal, and of the answer. A signal right after the answer may find
-# the result on its way from the call to the caller's variable, where only Python could look: none of these is one.
+# Milliseconds after the request has arrived: of the signal, and of the answer. None has a signal right after the
+# answer: it might find the result on its way from the call to the caller's variable, where only Python could check.
 OFFSETS = [(at, 30) for at in (1, 5, 10, 15, 20, 25, 28, 29, 30, 130, 200)] + [(0, 0), (0, 1), (10, 200), (199, 200)]
 
 
@@ -107,7 +107,7 @@ def test_a_read_needs_no_note() -> None:
 def test_what_other_handlers_raise_has_the_note_too() -> None:
     (line,) = interrupt(f"each(lambda: {CHARGE})", [data(ORDER)], signal.SIGALRM)
     assert line["names"] == ["Alarm"] and "status 200, it was done (id ord_1)" in line["notes"][0]
-    # Of several the last one is raised; the others are its context, and the note is not lost.
+    # Of several signals the exception of the last one is raised; the others are its context, and the note is kept.
     (line,) = interrupt(f"each(lambda: {CHARGE})", [data(ORDER)], signal.SIGALRM, signal.SIGINT)
     assert sorted(line["names"]) == ["Alarm", "KeyboardInterrupt"]
     assert "status 200, it was done (id ord_1)" in line["notes"][0]
@@ -160,7 +160,7 @@ def test_what_a_hook_is_interrupted_by(hook: str, act: str, name: str, before: s
     caller = Interrupter(HOOKS.format(hook=hook, act=act, before=before))
     (line,) = caller.run(lambda _: data(ORDER))
     assert line["names"] == [name] and len(line["notes"]) <= 1
-    # Interrupted in on_request it may end before the request leaves, and then nothing has happened.
+    # An interrupt in on_request may end the call before the request is sent; then nothing has happened.
     if hook == "response":
         assert "status 200, it was done (id ord_1)" in line["notes"][0]
 
@@ -203,5 +203,5 @@ for _ in range(6):
     known = interrupt(code, [data(ORDER)] * 5 + [Reply(status=402)])
     assert len(known) == 6
     for line in known[:5]:
-        # Bound (then it was the sleep that was interrupted), or noted.
+        # Either the result was bound (and the sleep was interrupted), or there is a note.
         assert "may or may not" in str(line) or "it was done" in str(line) or line["notes"] == [], line

@@ -1,4 +1,4 @@
-"""Random objects as JSON bodies: either what the json module of Python reads back is the same, or a typed error, and
+"""Random objects as JSON bodies: either Python's json module reads back equal values, or a typed error is raised and
 nothing is sent."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Float(float):
 
 
 class Money(Decimal):
-    """Prints itself as people read it, and calls itself finite."""
+    """Formats itself for people, and claims to be finite."""
 
     def __str__(self) -> str:
         return "1,234.50"
@@ -59,7 +59,7 @@ class Text(str):
 
 
 class Index:
-    """A number as NumPy has them."""
+    """A number with __index__, as in NumPy."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -87,7 +87,7 @@ class RaisesItems(UserDict[str, Any]):
 
 
 class Empties:
-    """Empties what holds it while it is written."""
+    """Empties its container while it is being written."""
 
     def __init__(self, holder: list[Any] | dict[str, Any]) -> None:
         self._holder = holder
@@ -131,11 +131,11 @@ REFUSED: list[Callable[[], Any]] = [
 
 
 class Maker:
-    """Makes random objects. Beside each stands what the body must say: numbers by their digits, objects as pairs.
+    """Makes random objects, each with the expected content of the body: numbers as digits, objects as pairs.
 
-    faults: the errors that may come of what was made; when there are some, nothing may be sent.
-    strange: the json module does not take it, or may write it differently.
-    unsteady: it changes while it is written, so that its JSON may say anything, or nothing.
+    faults: the errors that the made objects may cause; if there are any, nothing may be sent.
+    strange: the json module does not accept the object, or may write it differently.
+    unsteady: the object changes while it is written, so that its JSON is not checked.
     """
 
     def __init__(self, source: random.Random) -> None:
@@ -153,7 +153,7 @@ class Maker:
         return self._array(depth) if chance < 0.7 + depth / 20 else self._object(depth)
 
     def deep(self) -> tuple[Any, Any]:
-        """Around the limit of the depth."""
+        """Near the depth limit."""
         value, said = self._leaf()
         levels = self._source.choice([500, DEEPEST - 1, DEEPEST, DEEPEST, DEEPEST + 1, 700, 5000])
         if levels > DEEPEST:
@@ -248,7 +248,7 @@ class Maker:
 
 
 def read(text: str | bytes) -> Any:
-    """What a JSON text says to the last digit, with the members of objects in their order."""
+    """The content of a JSON text, numbers as digits, members of objects in their order."""
 
     def number(digits: str) -> tuple[str, str]:
         return "number", digits
@@ -275,7 +275,7 @@ def _deep_comparisons() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_deep_comparisons")
 def test_random_objects_as_bodies(serve: Serve) -> None:
-    """BILLCORE_SEED runs one seed again."""
+    """BILLCORE_SEED repeats one seed."""
     seed = int(os.environ.get("BILLCORE_SEED") or random.SystemRandom().randrange(1 << 30))
     source = random.Random(seed)
     bodies: list[bytes] = []

@@ -69,7 +69,7 @@ def test_the_peak_goes_by_the_size_of_the_answer(body: str, status: int, kind: s
         said = json.loads(run_python(CODE, url, API_KEY, kind, environment=measured_environment()))
     assert said["error"] == {200: "DecodeError", 422: "ValidationError", 500: "ServerError"}[status], said
     assert len(said["text"]) < 500 and "\n" not in said["text"], said
-    # It took 8 to 18 times the size. AddressSanitizer moves what grows, and keeps what is freed.
+    # Without the limit it took 8 to 18 times the size. AddressSanitizer copies growing blocks and keeps freed ones.
     times = 10 if "asan" in os.environ.get("LD_PRELOAD", "") else 3
     assert said["peak"] < times * SIZE, said
-    assert said.get("longest", 0.0) < 10.0, said  # seconds, which only a search without an end needs
+    assert said.get("longest", 0.0) < 10.0, said  # seconds; only an unbounded search takes longer

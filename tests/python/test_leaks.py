@@ -1,4 +1,4 @@
-"""Memory, descriptors and threads stay as they are, however long a client is used and however many there are."""
+"""Memory, descriptors and threads do not grow, however long a client is used and however many clients are made."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from conformance.server import Reply, Request, ScriptedServer, json_reply
 
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, measured_environment, page
 
-AT_ONCE = 8  # pages on their way, and so connections
-MOST = 2 << 20  # bytes that 10,000 calls may leave behind: a leak of one small answer each would be far more
+AT_ONCE = 8  # pages in flight, and so connections
+MOST = 2 << 20  # bytes that 10,000 calls may leave: leaking one small answer per call would be far more
 GENEROUS = 300.0  # seconds
 
 PREAMBLE = """
@@ -237,7 +237,7 @@ print(json.dumps([before, run(int(sys.argv[4]))]))
 def answer(request: Request) -> Reply:
     name = request.target.split("/subscription/")[1].split("?")[0]
     if name.startswith("late"):
-        return Reply(raw=b"", ending="hang")  # an answer could come before a busy client looks at its clock
+        return Reply(raw=b"", ending="hang")  # an answer might arrive before a busy client checks its clock
     if name == "s/order":
         return json_reply({"error": {"code": "card_declined", "message": "No."}}, 402)
     if name == "s/orders":
@@ -256,14 +256,14 @@ def answer(request: Request) -> Reply:
 
 @pytest.fixture(params=["http", "tls"])
 def server(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[tuple[ScriptedServer, str]]:
-    """A server, and the file of its certificate when it has one."""
+    """A server, and the file of its certificate if it has one."""
     context, bundle = tls if request.param == "tls" else (None, "")
     with ScriptedServer(answer, tls=context) as server:
         yield server, bundle
 
 
 def measures(code: str, server: ScriptedServer, *arguments: str) -> tuple[dict[str, int], dict[str, int]]:
-    """What a program has after its warming-up, and in the end."""
+    """Measurements of a program after its warm-up, and at the end."""
     done = subprocess.run(
         [
             sys.executable,
@@ -290,7 +290,7 @@ def check(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert after["connections"] <= AT_ONCE
     assert after["threads"] == before["threads"] == 1
     assert after["memory"] <= before["memory"] + MOST
-    assert after["objects"] <= before["objects"] + 1000  # up to 510 come and go, however many calls there are
+    assert after["objects"] <= before["objects"] + 1000  # up to 510 are temporary, however many calls there are
 
 
 def test_ten_thousand_calls() -> None:
@@ -331,7 +331,7 @@ def test_hundreds_of_streams() -> None:
 
 
 def test_hundreds_of_clients(server: tuple[ScriptedServer, str]) -> None:
-    # Those over TLS take their time.
+    # TLS clients are slower.
     count = 200 if server[1] else 500
     before, after = measures(CLIENTS, *server, str(count))
     check(before, after)

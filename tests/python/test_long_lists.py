@@ -1,4 +1,4 @@
-"""Lists that are longer than memory: what is kept is the pages on their way, however many there are."""
+"""Lists that are larger than memory: only the pages in flight are kept, however many there are."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ print(json.dumps({{
 
 @contextmanager
 def long_list(pages: int, per_page: int, metadata: int = 0) -> Iterator[str]:
-    """The base URL of a service whose lists are that long."""
+    """The base URL of a service with lists of that length."""
     program = Path(__file__).with_name("long_list.py")
     command = [sys.executable, str(program), str(pages), str(per_page), str(metadata), json.dumps(ORDER)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -93,7 +93,7 @@ def test_a_million_orders() -> None:
         found = read(base_url, "items", 1_000_000)
     assert found["pages"] == 10_000
     assert found["memory"] <= MOST
-    # Linear: the last quarter is no slower than the others (twice: the machine is not ours alone).
+    # Linear: the last quarter is no slower than the others (factor two, because the machine may be busy).
     *before, last = found["seconds"]
     assert last <= 2 * max(before)
 
@@ -105,7 +105,7 @@ def test_a_hundred_thousand_orders(manner: str) -> None:
 
 
 def test_pages_of_many_megabytes() -> None:
-    """200 items with 64 KiB of metadata each: 13 MB a page, of which as many are in memory as are on their way."""
+    """200 items with 64 KiB of metadata each: 13 MB per page. Only the pages in flight are in memory."""
     with long_list(12, 200, 64 << 10) as base_url:
         found = read(base_url, "items", 2_400)
-    assert found["memory"] <= 10 * (200 * (64 << 10)) * 2.5, "eight on their way, one being read, with its document"
+    assert found["memory"] <= 10 * (200 * (64 << 10)) * 2.5, "eight in flight, one being read, with its document"

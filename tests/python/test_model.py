@@ -114,7 +114,7 @@ def test_to_dict_is_json_loads(value: dict[str, Any], ascii_only: bool) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return  # lone surrogates are no JSON of the service
+        return  # the service never sends lone surrogates
     if "\\ud" in text:
         return
     made = raw_event(text)

@@ -97,7 +97,7 @@ def test_every_field_absent_null_and_wrong(field: str) -> None:
         assert (caught.value.status, caught.value.path) == (None, f"data.{field}")
 
 
-# What each type of the package reads: an object with nothing in it has none of the required fields.
+# The required fields of each type: an empty object has none of them.
 REQUIRED: list[tuple[str, str, str]] = [
     ("order.paid", "", "id created_at total total_with_vat currency state custom_fields metadata"),
     ("order.paid", "delivery", "link"),

@@ -1,4 +1,4 @@
-"""Lists: laziness, order, pages, verdicts, errors on the way."""
+"""Lists: laziness, order, pages, verdicts, errors midway."""
 
 from __future__ import annotations
 

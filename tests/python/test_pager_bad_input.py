@@ -1,4 +1,4 @@
-"""Lists from services that err, blocking and awaited: what is yielded before, what the error says, how it goes on."""
+"""Lists from faulty services, blocking and async: what is yielded first, what the error says, how reading continues."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def good(number: int, pages: int) -> Reply:
 
 
 class Reading:
-    """A client, and lists of it read one way or the other."""
+    """A client, and its lists, read blocking or async."""
 
     def __init__(self, kind: Kind, server: ScriptedServer, **options: Any) -> None:
         settings = {"api_key": API_KEY, "max_retries": 0, "timeout": 60, **options}
@@ -116,7 +116,7 @@ def test_an_error_on_page_57(kind: Kind, concurrency: int) -> None:
             assert str(raised.value) == PATH + "57: 500 the service failed"
             assert raised.value.status == 500 and raised.value.attempts == 1
             assert seen == list(range(56 * 3))
-            assert [number_of(request) for request in server.requests].count(57) == again, "it is asked for again"
+            assert [number_of(request) for request in server.requests].count(57) == again, "it is requested again"
         assert str(pager.verdict) == "possibly_missed" and pager.verdict.reason == "stopped"
         state = pager.state
         broken = False

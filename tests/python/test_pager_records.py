@@ -1,4 +1,4 @@
-"""Lists whose records are not what they should be: items that are no object, ids twice, counts that do not fit."""
+"""Lists with bad records: items that are not objects, repeated ids, counts that do not match."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ both = pytest.mark.parametrize("kind", ["blocking", "awaited"])
 
 
 def read(kind: str, pages: list[Reply], look: Callable[[Any, Callable[[Any], Any]], Any], **options: Any) -> Any:
-    """Gives what `look` sees of the list of orders with these pages; it is told how to wait for a result."""
+    """The result of `look`, called with the list of orders with these pages and a function that waits for a result."""
 
     def script(request: Request) -> Reply:
         return pages[int(request.target.split("page=")[1]) - 1]

@@ -1,4 +1,4 @@
-"""Pages that are asked for ahead of their time: how many, when, and what becomes of them."""
+"""Prefetched pages: how many, when, and what happens to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PER_PAGE = 3
 
 
 class Book:
-    """A list of so many pages; writes down what was asked for, and holds back what it is told to."""
+    """A list of so many pages; records the requests, and delays chosen answers."""
 
     def __init__(self, pages: int, *, delay: float = 0.0) -> None:
         self.pages = pages
@@ -78,11 +78,11 @@ def test_the_first_item_costs_one_request() -> None:
         assert book.asked == [1]
         next(items)
         time.sleep(0.05)
-        next(items)  # whoever comes by moves things on
+        next(items)  # each step of the consumer drives the prefetch
         until = time.monotonic() + 20
         while len(book.asked) < 9 and time.monotonic() < until:
             time.sleep(0.01)
-        assert sorted(book.asked) == list(range(1, 10)), "the second item asks for eight more pages"
+        assert sorted(book.asked) == list(range(1, 10)), "the second item requests eight more pages"
 
 
 def test_stopping_early_ends_what_is_on_its_way() -> None:

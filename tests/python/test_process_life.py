@@ -1,4 +1,4 @@
-"""What a process does around the library: children that begin afresh, and Ctrl-C at any moment of any operation."""
+"""The life of a process around the library: spawned children, and Ctrl-C at any moment of any operation."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from support.children import child_environment
 
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page, run_together
 
-GENEROUS = 150  # seconds, which only a broken run needs
+GENEROUS = 150  # seconds; only a broken run needs them
 
-# Each child imports this module; that of a fork server is forked from a process that has used its client.
+# Each child imports this module; a child of the fork server is forked from a process that has used its client.
 WORKERS = """
 import json, multiprocessing, os, sys
 from concurrent.futures import ProcessPoolExecutor
@@ -61,7 +61,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("kind", ["spawn", "forkserver"])
 def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
-    """Each has connections of its own, and what it raises or returns arrives whole."""
+    """Each child has its own connections, and its results and exceptions arrive intact."""
 
     def script(request: Request) -> Reply:
         if request.method == "POST":
@@ -84,8 +84,8 @@ def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
     assert all(len(processes) == 1 for processes in users.values()), "a connection belongs to one process"
 
 
-# Operations in a random order, each interrupted after a random time. One line for each says what its caller knows of it
-# in the end.
+# Operations in random order, each interrupted after a random time. One line per operation says what its caller knows in
+# the end.
 INTERRUPTED = """
 import asyncio, faulthandler, json, random, signal, sys
 from datetime import datetime, timezone
@@ -190,7 +190,7 @@ for name, operation in OPERATIONS.items():
 
 
 class Ledger:
-    """A service that is late at random, and remembers which charges it made."""
+    """A service with random delays that records the charges it made."""
 
     def __init__(self, seed: int) -> None:
         self.charges: Counter[int] = Counter()
@@ -213,9 +213,9 @@ class Ledger:
 
 
 def test_ctrl_c_at_any_moment_of_any_operation() -> None:
-    """No crash, no charge twice, and none that was made is silent but in the moment that belongs to Python itself.
+    """No crash, no double charge, and no unreported charge, except in the window that only Python controls.
 
-    BILLCORE_SEED runs one seed again.
+    BILLCORE_SEED repeats one seed.
     """
     seed = int(os.environ.get("BILLCORE_SEED") or random.SystemRandom().randrange(1 << 30))
     count = 600
@@ -242,5 +242,5 @@ def test_ctrl_c_at_any_moment_of_any_operation() -> None:
         elif name == "charge" and made == 1 and text.strip() == "KeyboardInterrupt":
             silent += 1
     assert len(interrupted) > 10, "most operations were interrupted at least once"
-    # Between the last look at signals and the caller's variable are some microseconds.
+    # A few microseconds pass between the last check for signals and the assignment to the caller's variable.
     assert silent <= 3, (silent, interrupted["charge"], again)

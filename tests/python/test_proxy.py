@@ -1,4 +1,4 @@
-"""The environment's proxy: taken for what is far, never for this machine. The rest is in tests/conformance."""
+"""The proxy of the environment: used for remote hosts, never for this machine. The rest is in tests/conformance."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_each_variable(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: s
 
 @pytest.mark.parametrize("name, heard", [("http_proxy", True), ("ALL_PROXY", True), ("HTTPS_PROXY", False)])
 def test_the_variables_for_http(refusing: Proxy, monkeypatch: pytest.MonkeyPatch, name: str, heard: bool) -> None:
-    """HTTP_PROXY in capitals is not heard: a CGI program's caller sets it with a header."""
+    """HTTP_PROXY in capitals is ignored: the caller of a CGI program can set it with a header."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv(name, f"http://127.0.0.1:{refusing.port}")
     with pytest.raises(billcore.ApiError if heard else billcore.ConnectionError, match="403" if heard else "not found"):
@@ -87,11 +87,11 @@ def test_the_variables_for_http(refusing: Proxy, monkeypatch: pytest.MonkeyPatch
     [
         ("billing.invalid", True),
         ("BILLING.INVALID", True),
-        (".invalid", True),  # what ends so
+        (".invalid", True),  # names with this suffix
         ("invalid", True),
         ("ing.invalid", False),
         ("*", True),
-        ("*.invalid", False),  # no pattern
+        ("*.invalid", False),  # patterns are not supported
         ("a.example,billing.invalid", True),
         (" a.example , billing.invalid ", True),
         ("a.example,other.invalid", False),
@@ -109,7 +109,7 @@ def test_no_proxy_is_heard(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, name: 
     "value, heard", [("0.0.0.0", True), ("0.0.0.0/8", True), ("10.0.0.0/8,0.0.0.0/32", True), ("10.0.0.0/8", False)]
 )
 def test_no_proxy_with_addresses(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, value: str, heard: bool) -> None:
-    """0.0.0.0 is this machine, but no loopback address."""
+    """0.0.0.0 is this machine, but not a loopback address."""
     monkeypatch.setenv("NO_PROXY", value)
     with pytest.raises(billcore.ConnectionError, match="no connection" if heard else "the proxy answered 403"):
         get(base_url=f"https://0.0.0.0:{closed_port()}/acct")

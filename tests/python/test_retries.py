@@ -1,4 +1,4 @@
-"""What is sent again, and what never is. The table itself is tested in C++ (retry_test.cpp), with its own clock."""
+"""What is retried, and what never is. retry_test.cpp tests the table itself in C++, with an injected clock."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_nobody_listens(call: Callable[[billcore.Client], object]) -> None:
 
 
 def test_a_write_leaves_once_somebody_listens() -> None:
-    """Refused first, then taken: nothing was sent in between."""
+    """The connection is refused first, then accepted: nothing was sent in between."""
     reserved = socket.socket()
     reserved.bind(("127.0.0.1", 0))
     address = reserved.getsockname()
@@ -158,7 +158,7 @@ def test_a_429_holds_up_the_other_threads(serve: Serve) -> None:
 def test_ctrl_c_ends_a_wait(serve: Serve) -> None:
     _, client = serve([limited("20")])
     timer = threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT))
-    # A shell that starts the tests in the background has them ignore it.
+    # A shell that starts the tests in the background makes them ignore SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     begun = time.monotonic()
     try:

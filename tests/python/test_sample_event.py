@@ -1,4 +1,4 @@
-"""billcore.testing.event: a whole, signed event of each name, without a server."""
+"""billcore.testing.event: a complete signed event of each name, without a server."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_fields_are_those_of_the_resource() -> None:
     assert (found.data.id, found.data.total, found.data.reference_id) == ("ord_7", 19900, None)
     assert found.data.created_at == at and found.data["colour"] == "red"
     assert found.id != "ord_7" and found.created_at != at
-    assert data_of("order.paid").total != 19900, "nothing of a call remains"
+    assert data_of("order.paid").total != 19900, "a call leaves no state"
 
 
 def test_the_envelope_has_names_of_its_own() -> None:

@@ -1,4 +1,4 @@
-"""No secret in any text: a server that sends the request's headers back, in every spelling and place it can find."""
+"""No secret in any text: a server echoes the request's headers in every encoding and place."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ AWKWARD = "live/9f+A2\"x\\Q7'm<Z>0p&L=4%2Fv~T:b8{K}c"
 
 
 def spellings(text: str) -> list[str]:
-    """The text as encoders of strings write it."""
+    """The text in the encodings of common string encoders."""
     quoted = json.dumps(text)[1:-1]
     slashes = quoted.replace("/", "\\/")
     return [
@@ -65,7 +65,7 @@ def spellings(text: str) -> list[str]:
 
 
 def echoed(request: Request) -> str:
-    """All headers of the request in all spellings, as one line."""
+    """All headers of the request in all encodings, as one line."""
     return " ".join(spelt for name, value in request.headers for spelt in (name, *spellings(value)))
 
 
@@ -115,12 +115,12 @@ SHAPES: dict[str, Shape] = {
     "Location elsewhere": lambda status, key, _: answer(
         status, b"", {"Location": f"https://a:{quote(key, '')}@b.example/"}
     ),
-    # libcurl takes no line of a trailer over 4 KiB.
+    # libcurl accepts no trailer line over 4 KiB.
     "trailer": lambda status, key, echo: answer(status, key.encode(), trailer=echo[:3000]),
 }
 STATUSES = (300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 408, 409, 418, 422, 429, 500, 502, 503, 504, 599)
 
-# Answers that no client can use; the first argument is a status of success here.
+# Answers that no client can use; the first argument is a success status here.
 BROKEN: dict[str, Shape] = {
     "no HTTP": lambda _, key, echo: f"{key} {echo}\r\n\r\n".encode(),
     "an unknown version": lambda _, key, __: f"HTTP/{key} 200 {key}\r\n\r\n".encode(),
@@ -161,7 +161,7 @@ OPERATIONS: dict[str, Operation] = {
 
 
 class Heard(logging.Handler):
-    """All that is logged."""
+    """Collects all log records."""
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -186,7 +186,7 @@ def heard() -> Iterator[Heard]:
 
 
 def texts_of(error: BaseException) -> list[str]:
-    """Whatever a report of this exception could show."""
+    """Every text that a report of this exception could show."""
     texts = [
         "".join(traceback.format_exception(error)),
         *(pickle.dumps(error, protocol).decode("latin-1") for protocol in (0, pickle.HIGHEST_PROTOCOL)),
@@ -210,7 +210,7 @@ def show_nothing_of(key: str, texts: list[str]) -> None:
         lower = text.lower()
         for one in spelt:
             at = lower.find(one)
-            assert at < 0, f"{one!r} stands in {text[max(at - 200, 0) : at + 200]!r}"
+            assert at < 0, f"{one!r} is in {text[max(at - 200, 0) : at + 200]!r}"
         runs = set(re.findall(r"[\w+/-]{8,}", text)) - looked_at
         looked_at |= runs
         for run in runs:
@@ -221,13 +221,13 @@ def show_nothing_of(key: str, texts: list[str]) -> None:
 
 
 def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: str, heard: Heard) -> int:
-    """Every operation with every status; how many of them raised."""
+    """Runs every operation with every status; returns how many of them raised."""
     status = 0
 
     def script(request: Request) -> Reply:
         sent = request.header("X-API-KEY")
         assert sent == key
-        # Broken off at the end, so that no answer is waited for.
+        # Closed at the end, so that the client does not wait for more.
         return Reply(raw=shapes[name](status, sent, echoed(request)), ending="close" if shapes is BROKEN else "keep")
 
     raised = 0
@@ -243,7 +243,7 @@ def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: st
                     except billcore.BillcoreError as error:
                         raised += 1
                         texts += texts_of(error)
-                    else:  # those that take any body
+                    else:  # those that accept any body
                         texts += [repr(result), repr(getattr(result, "response_info", None))]
                         texts.append(repr(getattr(result, "headers", None)))
                 if shapes is not BROKEN:
@@ -256,7 +256,7 @@ def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: st
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
-    # Sanitized modules take some minutes for all; the others see them all.
+    # With sanitizers all statuses take minutes; the other builds test them all.
     statuses = STATUSES[::4] if "libasan" in os.environ.get("LD_PRELOAD", "") else STATUSES
     assert play(SHAPES, name, statuses, AWKWARD, heard) == len(OPERATIONS) * len(statuses)
     assert capfd.readouterr() == ("", "")
@@ -272,7 +272,7 @@ def test_broken_answers_show_no_key(capfd: pytest.CaptureFixture[str], heard: He
 @pytest.mark.parametrize("key", [PLAIN, AWKWARD], ids=["plain", "awkward"])
 @pytest.mark.parametrize("name", NOT_AS_PROMISED)
 def test_unexpected_answers_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str, key: str) -> None:
-    # Deleting, creating an endpoint and requests of one's own take any body.
+    # Deleting, creating an endpoint and request() accept any body.
     assert play(NOT_AS_PROMISED, name, (200,), key, heard) == len(OPERATIONS) - 3
     assert capfd.readouterr() == ("", "")
 
@@ -286,7 +286,7 @@ AWAITED: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ["body of the interface", "header", "request id"])
 def test_awaited_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
-    """The core is the same; exceptions, notes and logging come another way."""
+    """The core is the same; exceptions, notes and logging take another path."""
     texts: list[str] = []
     status = 0
 

@@ -1,4 +1,4 @@
-"""Verification of a body that comes in pieces."""
+"""Verification of a body in chunks."""
 
 from __future__ import annotations
 

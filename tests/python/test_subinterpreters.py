@@ -1,4 +1,4 @@
-"""An import in a subinterpreter is refused, in one sentence, and leaves the main interpreter as it was."""
+"""An import in a subinterpreter is refused with one sentence, and does not affect the main interpreter."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STATEMENTS = [
     "import billcore._client",
     "from billcore import Client",
 ]
-# The package's own look at the interpreter is hidden, so that the modules in C++ have to look for themselves.
+# Hides the package's own check of the interpreter, so that the C++ modules have to check it themselves.
 HIDE = "sys.modules['_xxsubinterpreters'] = None; import _thread; _thread._is_main_interpreter = lambda: True"
 WAYS = {
     "_testcapi": "import _testcapi; assert _testcapi.run_in_subinterp(inside()) == 0",
@@ -58,13 +58,15 @@ interpreters.destroy(one)
 }
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="the ways to make a subinterpreter have other names there")
+@pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="the functions that make a subinterpreter have other names there"
+)
 @pytest.mark.parametrize("first", ["", "import billcore._client"], ids=["before", "after"])
 @pytest.mark.parametrize("hide", ["", HIDE], ids=["package", "modules"])
 @pytest.mark.parametrize("statement", STATEMENTS)
 @pytest.mark.parametrize("way", WAYS)
 def test_an_import_in_a_subinterpreter_is_refused(way: str, statement: str, hide: str, first: str) -> None:
     if hide and statement == "import billcore":
-        pytest.skip("the package alone loads no module in C++")
+        pytest.skip("the package alone loads no C++ module")
     code = CODE.format(first=first, statement=statement, hide=hide, run=WAYS[way])
     assert run_python(code) == "refused\nworks\n"

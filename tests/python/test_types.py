@@ -1,4 +1,4 @@
-"""The stubs: what they say is so at run time, and what a user writes passes the strict checker."""
+"""The stubs match the run-time behaviour, and typical user code passes the strict checker."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ WRONG = {
 
 def check(command: list[str], folder: Path) -> tuple[int, str]:
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "MYPY_CACHE_DIR": str(folder / "cache")}
-    environment.pop("LD_PRELOAD", None)  # a sanitizer's run-time: of no use to the checker, and slow
+    environment.pop("LD_PRELOAD", None)  # the sanitizer's run-time would only slow the checker down
     done = subprocess.run(
         [sys.executable, "-m", *command], capture_output=True, text=True, cwd=folder, env=environment, timeout=600
     )
@@ -132,7 +132,7 @@ def test_wrong_user_code_does_not(tmp_path: Path) -> None:
         assert any(f"[{WRONG[line]}]" in text for text in errors), (line, output)
 
 
-@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="stubtest imports the modules, which then want the sanitizer")
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="stubtest imports the modules, which then need the sanitizer")
 def test_stubs_say_what_is_there(tmp_path: Path) -> None:
     allowed = str(ROOT / "python/stubtest-allowlist.txt")
     code, output = check(["mypy.stubtest", "billcore", "--allowlist", allowed], tmp_path)

@@ -1,7 +1,7 @@
-"""Objects without anything behind them: __new__ alone, __init__ that failed or never ran, forged pickles.
+"""Objects without a C++ object: __new__ alone, an __init__ that failed or never ran, forged pickles.
 
-The types are found by looking into the extension modules, so a new one is covered from the start. Everything happens in
-a process of its own, since it used to crash.
+The types are found by inspecting the extension modules, so a new one is covered automatically. Everything runs in a
+child process, because it used to crash.
 """
 
 from __future__ import annotations

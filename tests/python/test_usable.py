@@ -1,4 +1,4 @@
-"""Until when a subscription may be used."""
+"""Until when a subscription is usable."""
 
 from __future__ import annotations
 

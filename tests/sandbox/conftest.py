@@ -1,4 +1,4 @@
-"""One sandbox process for all tests that run with default options; each test begins in the seeded state."""
+"""One sandbox process for all tests with default options; each test starts in the seeded state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests share: a plain HTTP client and a webhook receiver. Standard library only."""
+"""Shared by the tests: a plain HTTP client and a webhook receiver. Standard library only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNSET: Any = object()
 
 
 class Service:
-    """Sends one request a connection to the service, as one account."""
+    """Sends requests to the service as one account, one per connection."""
 
     def __init__(self, account: Account) -> None:
         self.base_url = account.base_url
@@ -38,7 +38,7 @@ class Service:
         headers: dict[str, str] | None = None,
         raw: bytes | None = None,
     ) -> Answer:
-        """path: below the base URL, sent as it is. body: JSON; raw: bytes instead. A header given as "" is left out."""
+        """path: below the base URL, sent verbatim. body: JSON; raw: bytes instead. A header given as "" is left out."""
         sent = {"X-API-KEY": self.api_key}
         if body is not UNSET:
             raw = json.dumps(body).encode()
@@ -97,7 +97,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """A real listener. It answers with the statuses of `script`, one a request, then with 200."""
+    """A real listener. It answers with the statuses of `script`, one per request, then with 200."""
 
     script: list[int] = field(default_factory=list)
     received: list[Received] = field(default_factory=list)
@@ -134,6 +134,6 @@ class Receiver:
         return f"http://127.0.0.1:{self._server.server_port}/hook?shop=1"
 
     def wait(self, count: int) -> list[Received]:
-        """The requests received, once there are at least `count`."""
+        """The requests received, as soon as there are at least `count`."""
         until(lambda: len(self.received) >= count)
         return self.received

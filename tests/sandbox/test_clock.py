@@ -1,4 +1,4 @@
-"""Date arithmetic and money, apart from the service."""
+"""Date arithmetic and money, without the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The control routes themselves: who may call them, what they record."""
+"""The control routes: who may call them, and what they record."""
 
 from __future__ import annotations
 

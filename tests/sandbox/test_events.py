@@ -212,7 +212,7 @@ def test_it_gives_up_after_the_schedule(service: Service, control: Control, rece
 
 
 def test_a_dead_endpoint_does_not_delay_another(service: Service, control: Control, receiver: Receiver) -> None:
-    with socket.socket() as silent:  # accepts into its backlog, never answers
+    with socket.socket() as silent:  # connections are queued, but never answered
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         register(service, f"http://127.0.0.1:{silent.getsockname()[1]}/")
@@ -259,7 +259,7 @@ def test_other_machines_are_held_back(service: Service, control: Control) -> Non
 
 
 def test_other_machines_are_reached_when_asked_for(receiver: Receiver) -> None:
-    # 0.0.0.0 is no loopback address, but a connection to it reaches this machine.
+    # 0.0.0.0 is not a loopback address, but a connection to it reaches this machine.
     url = receiver.url.replace("127.0.0.1", "0.0.0.0")
     with Sandbox(deliver_anywhere=True) as sandbox:
         register(account(sandbox), url)
@@ -340,7 +340,7 @@ def test_a_retry_from_before_a_reset_does_not_meet_a_later_delivery(receiver: Re
             control.test_hook()
             until(lambda: attempts() == [1])
         until(lambda: attempts()[0] >= 2)
-        # The second retry of this one is due after every retry that could be left of the first.
+        # The second attempt of this delivery is due later than any retry that may remain of the first one.
         control.test_hook()
         until(lambda: attempts()[1] >= 2)
         assert attempts() == [2, 2]

@@ -1,4 +1,4 @@
-"""Faults, seen from a raw socket: what comes back, what was done, what was recorded."""
+"""Faults, seen from a raw socket: the bytes received, the effects, the records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHARGE = "/subscription/*/order"
 
 
 class Wire:
-    """A connection of our own, so that a reset and an orderly end can be told apart."""
+    """A raw connection, to tell a reset from a proper close."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -42,14 +42,14 @@ class Wire:
         self.send("POST", f"/subscription/{subscription['id']}/order", body)
 
     def read_to_end(self) -> bytes:
-        """Everything up to an orderly end. Raises ConnectionResetError on a reset."""
+        """Everything up to a proper close. Raises ConnectionResetError on a reset."""
         received = b""
         while chunk := self.socket.recv(65536):
             received += chunk
         return received
 
     def read_answer(self) -> tuple[int, bytes]:
-        """One whole answer; the connection stays open."""
+        """One complete answer; the connection stays open."""
         received = b""
         while b"\r\n\r\n" not in received:
             received += self.socket.recv(65536)

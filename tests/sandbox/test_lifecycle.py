@@ -1,4 +1,4 @@
-"""What customers and time do: checkout, confirm, pay, renew."""
+"""Actions of customers and time: checkout, confirm, pay, renew."""
 
 from __future__ import annotations
 

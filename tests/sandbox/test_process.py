@@ -1,4 +1,4 @@
-"""The process: command line, ready line, ends, database files, and billcore.testing.Sandbox."""
+"""The process: command line, ready line, exit, database files, and billcore.testing.Sandbox."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
     )
     done = run(code=code)
     assert (done.returncode, done.stdout) == (2, "")
-    # What the extra asks for: it can be installed wherever billcore itself came from.
+    # The requirements of the extra: they can be installed wherever billcore itself came from.
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["sandbox"]
     command = "pip install " + " ".join(f"'{requirement}'" for requirement in wanted)
     assert done.stderr == f"billcore sandbox needs Starlette and uvicorn: {command}\n"
@@ -316,7 +316,7 @@ def test_the_pytest_fixture(tmp_path: Path) -> None:
         "    assert billcore_sandbox.control.state()['faults'] == []\n"
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "billcore._pytest_plugin", "-p", "no:cacheprovider"]
-    # Where billcore is installed, its entry point has loaded the plugin already; naming it again is harmless.
+    # An installed billcore has loaded the plugin through its entry point; naming it again is harmless.
     done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, timeout=GENEROUS, cwd=tmp_path)
     assert "2 passed" in done.stdout, done.stdout + done.stderr
 

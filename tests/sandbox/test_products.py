@@ -43,7 +43,7 @@ def test_every_field_and_no_other(service: Service) -> None:
 
 
 def including_vat(service: Service, yes: bool) -> dict[str, Any]:
-    """A product whose price does, or does not, include VAT."""
+    """A product whose price includes, or excludes, VAT."""
     return next(p for p in service.products() if p["vat_rate"] and (p["price"] == p["price_with_vat"]) is yes)
 
 

@@ -1,4 +1,4 @@
-"""Sandboxes that deliver, shared by the tests; each test begins in the seeded state."""
+"""Sandboxes that deliver webhooks, shared by the tests; each test starts in the seeded state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from billcore.testing import Sandbox
 
 from .support import OTHER, SECRET
 
-# Machines are noisy: how long an example takes says nothing.
+# Machines are noisy: the duration of one example means nothing.
 settings.register_profile("billcore", deadline=None)
 settings.load_profile("billcore")
 
@@ -37,6 +37,6 @@ def sandbox(_sandbox_process: Sandbox) -> Sandbox:
 
 @pytest.fixture
 def stranger(_stranger_process: Sandbox) -> Sandbox:
-    """Signs with a secret that no receiver here knows."""
+    """Signs with a secret that no receiver here has."""
     _stranger_process.control.reset()
     return _stranger_process

@@ -1,4 +1,4 @@
-"""A request as the events that AWS makes of it, each with the fields the gateway sends."""
+"""A request as the events of the AWS gateways, each with the fields that the gateway sends."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def alb(headers: Fields, path: str, *, multi_value: bool) -> dict[str, Any]:
 def gateway_event(
     shape: str, headers: Fields, body: bytes, *, encoded: bool | None = False, path: str = "/webhooks"
 ) -> dict[str, Any]:
-    """encoded: the flag isBase64Encoded, and whether the body is; None leaves the flag out."""
+    """encoded: the value of isBase64Encoded, and whether the body is encoded; None leaves the flag out."""
     event = {
         "rest-v1": lambda: rest_v1(headers, path),
         "http-v2": lambda: http_v2(headers, path),
@@ -77,7 +77,7 @@ def gateway_event(
     event["body"] = base64.b64encode(body).decode() if encoded else body.decode()
     if encoded is not None:
         event["isBase64Encoded"] = encoded
-    if not body:  # how each says that there is none
+    if not body:  # how each gateway represents an empty body
         if shape == "rest-v1":
             event["body"] = None
         elif not shape.startswith("alb"):

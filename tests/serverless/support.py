@@ -1,4 +1,4 @@
-"""What the tests share: signed bodies, expectations, an HTTP sender, and real servers as child processes."""
+"""Shared by the tests: signed bodies, expectations, an HTTP sender, and real servers as child processes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BODY = json.dumps(
     ensure_ascii=False,
 ).encode()
 SIGNATURE = webhooks.sign(BODY, SECRET)
-# Of test.hook only the name is reliable: all else may be absent, null, or anything.
+# Only the name of test.hook is reliable: everything else may be absent, null, or anything.
 TEST_HOOKS = (
     b'{"name":"test.hook"}',
     b'{"name":"test.hook","data":null}',
@@ -56,7 +56,7 @@ APPS = Path(__file__).resolve().parent / "apps"
 def refused(
     kind: type[billcore.BillcoreError], text: str = ""
 ) -> Iterator[pytest.ExceptionInfo[billcore.BillcoreError]]:
-    """The error is exactly of this class, and one line that holds `text` and nothing that must not be told."""
+    """The error has exactly this class, and is one line that contains `text` and no secret."""
     with pytest.raises(kind) as caught:
         yield caught
     assert type(caught.value) is kind
@@ -112,7 +112,7 @@ def post_head(port: int, length: int, sent: bytes = b"", path: str = "/webhooks"
 
 
 class ServerProcess:
-    """A web server as users start it, on a free port. It inherits a listening socket, so nothing waits for it."""
+    """A web server as users start it, on a free port. It inherits a listening socket, so clients connect at once."""
 
     def __init__(self, command: Sequence[str], folder: Path, secret: str) -> None:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the child
@@ -131,12 +131,12 @@ class ServerProcess:
             )
 
     def output(self) -> str:
-        """What it has written so far; pread, since the child writes at the same offset."""
+        """Its output so far; read with pread, because the child writes at the shared file offset."""
         return os.pread(self._output.fileno(), 1 << 20, 0).decode("utf-8", "replace")
 
     def __enter__(self) -> Self:
         try:
-            post(self.port, b"", path="/nothing")  # it answers: the time-outs of others begin later
+            post(self.port, b"", path="/nothing")  # wait for an answer, so that later time-outs exclude the start
         except BaseException as error:
             error.add_note(self.output())
             self.close()
@@ -165,17 +165,17 @@ GUNICORN = ["gunicorn", "--bind", "fd://{fd}", "--workers", "1", "--no-control-s
 
 
 def event_lines(output: str) -> list[tuple[str, str]]:
-    """(name, id) of the events that a handler printed; no id for test.hook, which has none that is reliable."""
+    """(name, id) of the events that a handler printed; no id for test.hook, whose id is not reliable."""
     return [(name, number) for name, number in re.findall(r"^([a-z-]+\.[a-z]+)(?: (\S+))?$", output, re.M)]
 
 
 def event_line(delivery: Delivery) -> tuple[str, str]:
-    """What event_lines() gives for this delivery."""
+    """The expected item of event_lines() for this delivery."""
     return delivery["event"], "" if delivery["event"] == "test.hook" else str(delivery["id"])
 
 
 def load(path: Path) -> Any:
-    """The module in a file that is in no package. The environment must have WEBHOOK_SECRET."""
+    """Imports a file that is in no package. The environment must have WEBHOOK_SECRET."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -184,7 +184,7 @@ def load(path: Path) -> Any:
 
 
 def deliver_events(sandbox: Sandbox, url: str) -> list[Delivery]:
-    """Registers the URL, lets three events happen, and returns their deliveries when all attempts are over."""
+    """Registers the URL, causes three events, and returns their deliveries after all attempts."""
     with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as client:
         client.webhook_endpoints.create(url=url)
         subscription = client.subscriptions.list(reference_id="demo-active").first()

@@ -1,4 +1,4 @@
-"""from_asgi: reads the body itself, no more of it than it must, and says so when it is gone."""
+"""from_asgi: reads the body itself, no more of it than necessary, and reports a body that was already read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DISCONNECT = {"type": "http.disconnect"}
 
 
 class Request:
-    """A request of an ASGI server; like uvicorn it has nothing more to say once the body was read."""
+    """A request of an ASGI server; like uvicorn it sends no further message after the body."""
 
     def __init__(self, *messages: dict[str, Any], headers: Any = SIGNED, length: int | bytes | None = None) -> None:
         self.scope: dict[str, Any] = {"type": "http", "headers": list(headers)}
@@ -140,7 +140,7 @@ def test_a_body_read_before_is_noticed(message: dict[str, Any]) -> None:
 def test_an_empty_body_of_undeclared_size_says_what_it_may_be() -> None:
     with signature_refused("mismatch", "empty; if it was already read.*unwrap_request"):
         Request(part(b"")).event()
-    with signature_refused("mismatch", r"\(0 bytes\)"):  # declared so
+    with signature_refused("mismatch", r"\(0 bytes\)"):  # declared as empty
         Request(part(b""), length=0).event()
     with signature_refused("missing"):
         Request(part(b""), headers=()).event()

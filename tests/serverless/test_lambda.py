@@ -1,4 +1,4 @@
-"""from_lambda: every gateway's shape, and everything that is none."""
+"""from_lambda: every gateway's event shape, and invalid events."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHAPE = pytest.mark.parametrize("shape", SHAPES)
 
 
 def event_of(shape: str = "rest-v1", **changes: Any) -> dict[str, Any]:
-    """A right event, with these fields put in; ... takes one out."""
+    """A valid event with these fields replaced; ... removes a field."""
     event = {**gateway_event(shape, SIGNED, BODY), **changes}
     return {name: value for name, value in event.items() if value is not ...}
 
@@ -54,7 +54,7 @@ def test_the_bytes_are_those_that_were_signed(shape: str, encoded: bool | None, 
 
 @given(body=st.binary(max_size=300))
 def test_any_bytes_can_be_signed(body: bytes) -> None:
-    body = b"\0" + body  # no event, so that only parsing can refuse it
+    body = b"\0" + body  # not an event, so that only parsing can refuse it
     event = gateway_event("http-v2", [(HEADER, webhooks.sign(body, SECRET))], body, encoded=True)
     with pytest.raises(billcore.DecodeError):
         webhooks.from_lambda(event, VERIFIER)
@@ -89,7 +89,7 @@ def test_a_signature_that_came_twice(shape: str) -> None:
     assert webhooks.from_lambda(gateway_event(shape, headers, BODY), VERIFIER).id == 9
 
 
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "alb"])  # an ALB without them keeps the last
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "alb"])  # an ALB keeps the last
 @pytest.mark.parametrize("pair", [(SIGNATURE, "0" * 64), ("0" * 64, SIGNATURE), (SIGNATURE, "")])
 def test_two_different_signatures_are_malformed(shape: str, pair: tuple[str, str]) -> None:
     headers = [(HEADER, pair[0]), ("Host", "example.com"), (HEADER, pair[1])]
@@ -106,7 +106,7 @@ def test_header_names_in_any_case_and_of_ones_own() -> None:
 
 
 def test_headers_that_are_none() -> None:
-    """The test button of the console sends them so."""
+    """The test button of the AWS console sends such events."""
     with signature_refused("missing"):
         webhooks.from_lambda(event_of(headers=None, multiValueHeaders=None), VERIFIER)
     assert webhooks.from_lambda(event_of(headers=None), VERIFIER).id == 9
@@ -135,7 +135,7 @@ def test_any_mapping_is_an_event() -> None:
         (event_of(body="\ud800"), "surrogates"),
         (event_of(isBase64Encoded="false"), "isBase64Encoded.* not a str"),
         (event_of(isBase64Encoded=1), "isBase64Encoded.* not a int"),
-        (event_of(isBase64Encoded=True), "is no base64"),
+        (event_of(isBase64Encoded=True), "is not base64"),
         (event_of(headers=[(HEADER, SIGNATURE)]), r"event\['headers'\] must be a dict or None, not a list"),
         (event_of(multiValueHeaders="x"), r"event\['multiValueHeaders'\] must be a dict or None, not a str"),
         (event_of(headers={HEADER: 7}), "signature header must be str or bytes"),
@@ -183,11 +183,11 @@ def test_a_size_in_base64_is_judged_as_by_the_verifier(body: bytes, max_body: in
 
 
 def test_a_large_body_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "binascii", None)  # decoding would fail now
+    monkeypatch.setitem(sys.modules, "binascii", None)  # decoding would now fail
     event = event_of(body="A" * (4 << 20), isBase64Encoded=True)
     with signature_refused("body_too_large", f"has {3 << 20} bytes"):
         webhooks.from_lambda(event, VERIFIER)
-    with signature_refused("body_too_large"):  # no base64 either
+    with signature_refused("body_too_large"):  # not base64 either
         webhooks.from_lambda({**event, "body": "!" * (4 << 20)}, VERIFIER)
     with pytest.raises(ImportError):
         webhooks.from_lambda(gateway_event("alb", SIGNED, BODY, encoded=True), VERIFIER)

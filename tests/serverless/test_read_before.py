@@ -1,4 +1,4 @@
-"""A body that something else read first is noticed on every server, and the error says what to do."""
+"""A body that something else read first is detected on every server, and the error says what to do."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def expect_events(port: int) -> None:
 
 
 def half_body(port: int, path: str) -> socket.socket:
-    """A request that ends in the middle of its body; what the server says can still be read."""
+    """A request that ends within its body; the server's answer can still be read."""
     connection = socket.create_connection(("127.0.0.1", port), GENEROUS)
     head = f"POST {path} HTTP/1.1\r\nHost: x\r\n{HEADER}: {SIGNATURE}\r\nContent-Length: {len(BODY)}\r\n\r\n"
     connection.sendall(head.encode() + BODY[:11])
@@ -77,7 +77,7 @@ def test_django_on_gunicorn() -> None:
         assert "ConnectionError: the body ended after 11 of" in read_all(half_body(server.port, "/once"))
 
 
-# ---- The development servers, which hand out the socket: on it a second reader would wait for ever -----------------
+# ---- The development servers, which pass on the socket: a second read of it would block forever ---------------------
 
 
 @contextlib.contextmanager

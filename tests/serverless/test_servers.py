@@ -1,4 +1,4 @@
-"""The handlers of FastAPI, Flask and Django on really started servers: deliveries of the sandbox, and what is wrong."""
+"""The handlers of FastAPI, Flask and Django on real servers: deliveries of the sandbox, and bad requests."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def test_only_the_name_of_a_test_hook_is_read(server: ServerProcess, body: bytes
 def test_large_bodies(server: ServerProcess) -> None:
     whole = BODY + b" " * (MIB - len(BODY))
     assert post(server.port, whole, [(HEADER, webhooks.sign(whole, SECRET))]).told == (200, "")
-    # The answer comes though the body does not.
+    # The server answers although the body never arrives.
     assert post_head(server.port, MIB + 1).told == (413, "body_too_large")
     assert post(server.port, iter([whole, b" "]), SIGNED).told == (413, "body_too_large")
 
 
 def test_a_signed_body_that_is_no_event(server: ServerProcess) -> None:
-    """No status says "never send this again", and nobody should lose it: it is an error of the application."""
+    """No status means "do not send this again", and the event must not be lost: it is an error of the application."""
     assert post(server.port, b"[1]", [(HEADER, webhooks.sign(b"[1]", SECRET))]).status == 500
     until(lambda: "DecodeError" in server.output())
 

@@ -1,4 +1,4 @@
-"""from_wsgi: reads the body itself, no more of it than it must, and says so when it is gone."""
+"""from_wsgi: reads the body itself, no more of it than necessary, and reports a body that was already read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZE = len(BODY)
 
 
 class Input:
-    """wsgi.input that gives at most `piece` bytes a time, then fails in the way of `end`."""
+    """A wsgi.input that returns at most `piece` bytes per read, then fails as `end` says."""
 
     def __init__(self, body: bytes, piece: int = 1 << 20, end: Exception | None = None) -> None:
         self._body, self._piece, self._end = io.BytesIO(body), piece, end
@@ -68,7 +68,7 @@ def test_nothing_is_read_after_the_body() -> None:
     assert webhooks.from_wsgi(environ(stream), VERIFIER).raw == BODY
     assert stream.left == b"the next request"
     stream = Input(BODY)
-    with signature_refused("mismatch", r"\(0 bytes\)|empty"):  # no size and no end: PEP 3333 has no body then
+    with signature_refused("mismatch", r"\(0 bytes\)|empty"):  # no size and no end: there is no body by PEP 3333
         webhooks.from_wsgi(environ(stream, ""), VERIFIER)
     assert stream.asked == 0
 
@@ -180,7 +180,7 @@ class _Quiet(wsgiref.simple_server.WSGIRequestHandler):
 
 
 def test_a_server_whose_input_has_no_end() -> None:
-    """wsgiref hands out the socket itself: reading one byte too many would wait for ever."""
+    """wsgiref passes on the socket itself: reading one byte too many would block forever."""
 
     def application(request: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         event = webhooks.from_wsgi(request, VERIFIER)

@@ -1,1 +1,1 @@
-"""What the Python tests of several folders share."""
+"""Helpers shared by the Python tests of several folders."""

@@ -1,4 +1,4 @@
-"""An HTTP answer, as the tests look at it that send requests without the client."""
+"""An HTTP answer, for tests that send requests without the client."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Answer:
 
     @property
     def code(self) -> str:
-        """The code of an error object; the object must have nothing else."""
+        """The code of an error object, which must have no other members."""
         assert list(self.json) == ["error"]
         assert sorted(self.json["error"]) == ["code", "message"]
         assert all(isinstance(text, str) and text for text in self.json["error"].values())

@@ -1,4 +1,4 @@
-"""Where the interpreters that a test starts find the package."""
+"""The environment of interpreters that a test starts."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import billcore
 
 
 def child_environment(**more: str) -> dict[str, str]:
-    """With this, a fresh interpreter finds the same package, however that was found here."""
+    """With this environment a new interpreter finds the same package, however this one found it."""
     return {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__))), **more}

@@ -1,4 +1,4 @@
-"""A wait for what a test awaits, in a loop of asyncio and outside of one."""
+"""Waits for a condition, in an asyncio loop and outside of one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-GENEROUS = 60.0  # seconds for what takes a moment: only a broken run needs them
+GENEROUS = 60.0  # seconds for what takes a moment: only a broken run needs them all
 MISSED = "it did not come to pass"
 
 
@@ -22,7 +22,7 @@ def until(condition: Callable[[], T]) -> T:
 
 
 async def until_awaited(condition: Callable[[], T]) -> T:
-    """The same in a loop, which goes on meanwhile."""
+    """The same in a loop, which keeps running meanwhile."""
     deadline = time.monotonic() + GENEROUS
     while not (value := condition()):
         assert time.monotonic() < deadline, MISSED

@@ -16,7 +16,7 @@ using namespace billcore;
 
 constexpr const char* order_id = "an-order-with-a-long-name-beyond-short-strings";
 
-// An event loop of one descriptor.
+// An event loop over one descriptor.
 class AsyncScenario : public Scenario {
  public:
   explicit AsyncScenario(const Place& place) : place_(place) {}
@@ -24,15 +24,15 @@ class AsyncScenario : public Scenario {
     ClientOptions options;
     options.base_url = place_.base_url;
     options.api_key = "a_key_that_does_not_fit_into_a_small_string";
-    options.timeout = std::chrono::minutes(5);  // beyond the limit that is taken for a hang
+    options.timeout = std::chrono::minutes(5);  // longer than the limit after which a run counts as hung
     options.max_retries = 0;
     client_.emplace(options);
     async_.emplace(*client_);
   }
 
  protected:
-  /// Runs the loop until the operation has ended; throws what came in place of its answer. A loop goes on after an error of
-  /// process() itself, by then with memory.
+  /// Runs the loop until the operation has ended; throws the operation's error. The loop continues after an error of
+  /// process() itself; by then memory is available.
   void call(Operation operation, const char* id) {
     bool ended = false;
     std::exception_ptr failure;
@@ -60,7 +60,7 @@ class AsyncScenario : public Scenario {
   [[nodiscard]] const Place& place() const noexcept { return place_; }
 
  private:
-  // Not by a function that fails under torture: the loop is the user's.
+  // A direct system call, which does not fail under torture: the loop belongs to the user.
   void wait_until_readable() const {
     pollfd descriptor{async_->descriptor(), POLLIN, 0};
     static_cast<void>(syscall(SYS_poll, &descriptor, 1, -1));

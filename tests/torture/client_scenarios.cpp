@@ -14,7 +14,7 @@ ClientOptions options_for(const Place& place, int max_retries) {
   ClientOptions options;
   options.base_url = place.base_url;
   options.api_key = "a_key_that_does_not_fit_into_a_small_string";
-  // Beyond the limit that is taken for a hang: no call may end by its deadline alone.
+  // Longer than the limit after which a run counts as hung: no call may end only by its deadline.
   options.timeout = std::chrono::minutes(5);
   options.max_retries = max_retries;
   options.concurrency = 2;
@@ -47,7 +47,7 @@ class ClientScenario : public Scenario {
   Place place_;
 };
 
-// Makes a client, and the client makes its first call.
+// Makes a client, which makes its first call.
 class Construction : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;
@@ -66,7 +66,7 @@ class Get : public ClientScenario {
   void after(bool) override { get(client()); }
 };
 
-// Over a connection that is kept from a call before.
+// Over a connection kept from an earlier call.
 class KeptGet : public Get {
  public:
   using Get::Get;
@@ -92,7 +92,7 @@ class KeptCharge : public ChargeOnce {
   }
 };
 
-// With further attempts, and no wait between them.
+// With retries, and no wait between them.
 class RetriedCharge : public Scenario {
  public:
   explicit RetriedCharge(const Place& place) : place_(place) {}
@@ -117,7 +117,7 @@ class RetriedCharge : public Scenario {
   detail::SessionPtr session_;
 };
 
-// A list of several pages. After a failure the same pager goes on: no order may be missing, and none may come twice.
+// A list of several pages. After a failure the same pager continues: no order may be missing or yielded twice.
 class List : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;
@@ -135,7 +135,7 @@ class List : public ClientScenario {
     }
   }
   void after(bool completed) override {
-    // Each page that was asked for ahead of its time may say once what it failed of.
+    // Each prefetched page may report its failure once.
     for (int left = pages; !completed; --left) {
       try {
         run();

@@ -1,4 +1,4 @@
-/* The functions that fail in a torture run, see interposer.h. Linked before, or loaded with LD_PRELOAD. */
+/* The functions that fail in a torture run, see interposer.h. Linked first, or loaded with LD_PRELOAD. */
 #define _GNU_SOURCE
 #undef _FORTIFY_SOURCE
 #include "interposer.h"
@@ -44,7 +44,7 @@ __attribute__((constructor)) static void prepare(void) {
   (void)backtrace(&frame, 1);
 }
 
-/* Is the call made, however deep, by the library that the run is about? */
+/* Whether the call is made, at any depth, by the library that the run targets. */
 static int is_of_interest(torture_run* run) {
   if (run->only[0] == '\0') return 1;
   void* frames[TORTURE_FRAMES];
@@ -59,7 +59,7 @@ static int is_of_interest(torture_run* run) {
   return found;
 }
 
-/* Is this call the one to fail? */
+/* Whether this call is the one to fail. */
 static int fails(int kind, const char* name) {
   torture_run* const run = atomic_load_explicit(&current, memory_order_relaxed);
   if (run == NULL || run->kind != kind || !pthread_equal(victim, pthread_self())) return 0;
@@ -75,7 +75,7 @@ static int fails(int kind, const char* name) {
   return 1;
 }
 
-/* Memory: the allocator of the C library under another name. */
+/* The C library's allocator under another name. */
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* block, size_t size);
@@ -119,7 +119,7 @@ EXPORT int posix_memalign(void** block, size_t alignment, size_t size) {
   return 0;
 }
 
-/* System calls. `again` 0: the call is never interrupted and always ready. */
+/* System calls. With `again` 0 the call is never interrupted and always ready. */
 static int refused(const char* name, int error, int again) {
   if (fails(TORTURE_CALLS, name)) {
     errno = error;
@@ -176,14 +176,14 @@ WRAP(int, setsockopt, (int fd, int level, int name, const void* value, socklen_t
 WRAP(int, getsockname, (int fd, struct sockaddr* address, socklen_t* size), (fd, address, size), ENOBUFS, 0)
 WRAP(int, getpeername, (int fd, struct sockaddr* address, socklen_t* size), (fd, address, size), ENOBUFS, 0)
 
-/* What programs call that were built with _FORTIFY_SOURCE. */
+/* The variants that programs built with _FORTIFY_SOURCE call. */
 WRAP_AS(ssize_t, "recv", __recv_chk, (int fd, void* data, size_t size, size_t room, int flags),
         (fd, data, size, room, flags), ECONNRESET, EAGAIN)
 WRAP_AS(ssize_t, "read", __read_chk, (int fd, void* data, size_t size, size_t room), (fd, data, size, room), EIO, EINTR)
 WRAP_AS(int, "poll", __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
         (fds, count, timeout, room), ENOMEM, EINTR)
 
-/* With an argument that is not always there; passing it on in any case does no harm. */
+/* With an optional argument; passing it on when it is absent does no harm. */
 #define WRAP_OPEN(name)                                                               \
   EXPORT int name(const char* path, int flags, ...) {                                 \
     static int (*_Atomic real)(const char*, int, ...);                                \
@@ -223,7 +223,7 @@ WRAP_OPENAT(openat64)
 WRAP_FCNTL(fcntl)
 WRAP_FCNTL(fcntl64)
 
-/* The C library opens files of streams by a path of its own. */
+/* The C library's fopen() does not call the exported open(). */
 #define WRAP_FOPEN(name)                                                                     \
   EXPORT FILE* name(const char* path, const char* mode) {                                    \
     static FILE* (*_Atomic real)(const char*, const char*);                                  \

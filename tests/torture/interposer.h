@@ -1,7 +1,7 @@
-/* What fails in a torture run: the Nth call of a kind, made by one thread between two marks. The library interposer.c takes the
- * place of malloc and of system calls for the whole process; without a run it only counts what is allocated.
+/* What fails in a torture run: the Nth call of a kind, made by one thread between two marks. The library interposer.c
+ * replaces malloc and the system calls for the whole process; without a run it only counts allocated blocks.
  *
- * Threads: one run at a time in a process. Calls of other threads always go through. */
+ * Threads: one run at a time in a process. Calls of other threads never fail. */
 #ifndef BILLCORE_TORTURE_INTERPOSER_H
 #define BILLCORE_TORTURE_INTERPOSER_H
 
@@ -17,7 +17,7 @@ enum torture_kind {
   TORTURE_AGAIN = 4   /* system calls that may be interrupted or not ready: EINTR or EAGAIN, nothing is lost */
 };
 
-/* May be shared memory: what is known about the point outlives a crash. */
+/* May be in shared memory, so that the information about the point survives a crash. */
 typedef struct torture_run {
   int kind;
   long fail_at;     /* the first is 1; 0: only count */
@@ -27,13 +27,13 @@ typedef struct torture_run {
   long failed;      /* calls that failed */
   char what[32];    /* name of the call that failed first */
   int depth;
-  void* frames[TORTURE_FRAMES]; /* where it was called from, the innermost first */
+  void* frames[TORTURE_FRAMES]; /* where it was called from, innermost first */
 } torture_run;
 
 /* Begins a run on the calling thread; `run` is used until torture_end(). */
 void torture_begin(torture_run* run);
 void torture_end(void);
-/* Blocks of the heap that are in use, of all threads. */
+/* Heap blocks in use, of all threads. */
 long torture_blocks(void);
 
 #ifdef __cplusplus

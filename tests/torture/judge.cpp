@@ -17,7 +17,7 @@ namespace {
 using billcore::Error;
 using billcore::ErrorCode;
 
-constexpr int caller = 2;  // of the call that fails, among the frames of a run
+constexpr int caller = 2;  // index of the failing call's caller among the frames of a run
 Report* reported;          // by a signal
 
 void note_place(int number) {
@@ -48,8 +48,8 @@ bool tells_of_memory(const Outcome& outcome) {
          (is(outcome.code, ErrorCode::outcome_unknown) && is(outcome.cause, ErrorCode::out_of_memory));
 }
 
-// libcurl itself takes a lack of memory for something else, before anything was sent: when it copies an address that is given as
-// numbers, and when it copies a parsed URL.
+// libcurl itself reports a lack of memory as another error, before anything was sent: when it copies a numeric address,
+// and when it copies a parsed URL.
 bool is_word_of_libcurl(const std::string& text) {
   return text.find("(Could not resolve host: 127.0.0.1)") != std::string::npos ||
          text.find("(No URL set)") != std::string::npos;
@@ -115,19 +115,20 @@ std::string ending(int status) {
   return WEXITSTATUS(status) == 0 ? "" : "it ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// In which library the call failed, and what it then did, for the few defects that are not this library's:
+// Whether the failure is one of the few known defects of other libraries: in which library the call failed, and what it
+// then did.
 bool is_of_others(const Entry& entry, const Point& point, const Report& report, int status) {
   if (point.kind != TORTURE_MEMORY || report.run.depth <= caller) return false;
   Dl_info info{};
   if (dladdr(report.run.frames[caller], &info) == 0) return false;
   const std::string_view library = info.dli_fname;
   if (library.find("/libcurl") != std::string_view::npos) {
-    // singlesocket() of libcurl 7.88 destroys the table of a socket's transfers when it has no memory to add one, and goes on
-    // to look into it: a division by its size, which is 0.
+    // singlesocket() of libcurl 7.88 destroys the table of a socket's transfers when it has no memory to add one, and
+    // then uses it: a division by its size, which is 0.
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
-  // OpenSSL prepares itself once; when that fails, it does without what is missing for good, such as the lock of its context,
-  // which it then uses. A process that has run out of memory there cannot use OpenSSL.
+  // OpenSSL initialises itself once. After a failure it permanently lacks parts, such as the lock of its context, and
+  // uses them anyway. A process that has run out of memory there cannot use OpenSSL.
   if (entry.first_use && !entry.network && library.find("/libcrypto") != std::string_view::npos) return true;
   return false;
 }
@@ -149,7 +150,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     try {
       const auto scenario = entry.make({base_url, first_amount(repetition), amount_after(repetition)});
       scenario->prepare();
-      auto run = report.run;  // the report shows the first repetition's
+      auto run = report.run;  // the report shows the first repetition's run
       run_once(*scenario, repetition == 0 ? report.run : run, report, outcome);
       scenario->after(outcome.end == End::completed);
       outcome.after = true;
@@ -170,11 +171,11 @@ std::string judge(const Entry& entry, const Point& point, const Report& report, 
     if (entry.writes) {
       if (auto wrong = of_charge(outcome, server.charges(first_amount(repetition))); !wrong.empty()) return wrong;
       if (outcome.after && server.charges(amount_after(repetition)) != 1)
-        return "the charge after it was not made once";
+        return "the next charge was not made exactly once";
     }
     if (report.wrong[0] != '\0' && outcome.end == End::other) return report.wrong.data();
     if (auto wrong = of_outcome(entry, point, outcome); !wrong.empty()) return wrong;
-    if (!outcome.after) return std::string("what comes after it fails: ") + report.wrong.data();
+    if (!outcome.after) return std::string("the call after it fails: ") + report.wrong.data();
   }
   if (report.finished == repetitions && report.leaked > 0) {
     return "it leaks " + std::to_string(report.leaked) + " blocks";

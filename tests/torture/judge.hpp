@@ -1,4 +1,4 @@
-// One point of a scenario: what became of it, and whether that is allowed.
+// One point of a scenario: its result, and whether that is allowed.
 #pragma once
 
 #include <array>
@@ -10,27 +10,27 @@
 
 namespace torture {
 
-/// What `run` of a scenario ended with.
+/// How `run` of a scenario ended.
 enum class End : int { none, completed, no_memory, error, other };
 
-/// Of one repetition. In memory that a process under torture shares with its judge.
+/// The result of one repetition. In memory that a process under torture shares with its judge.
 struct Outcome {
   End end;
   int code;      // of an error
   int cause;     // of an error of unknown outcome
-  bool unknown;  // a write may or may not have happened
-  bool after;    // the call after it succeeded
+  bool unknown;  // the write may or may not have happened
+  bool after;    // the following call succeeded
   std::array<char, 300> text;
 };
 
-/// The first repetition tells a leak from what is kept for good only together with the second.
+/// Two, because only the second one tells a leak from memory that is kept permanently.
 constexpr int repetitions = 2;
 
 struct Report {
   torture_run run;
   std::array<Outcome, repetitions> outcomes;
-  int finished;  // repetitions
-  long leaked;   // blocks
+  int finished;  // number of repetitions
+  long leaked;   // number of blocks
   std::array<char, 300> wrong;
   int depth;  // of the end by a signal
   std::array<void*, TORTURE_FRAMES> frames;
@@ -42,9 +42,9 @@ struct Point {
   bool keep_failing = false;
 };
 
-/// In a process of its own: runs the scenario, fills the report.
+/// In a child process: runs the scenario, fills the report.
 void execute(const Entry& entry, const Point& point, const std::string& base_url, Report& report);
-/// Beside it, once it has ended: what is wrong with it; empty when nothing is. status: of waitpid().
+/// In the parent, after the child's end: the problem with it, empty if there is none. status: of waitpid().
 std::string judge(const Entry& entry, const Point& point, const Report& report, int status, const Server& server);
 
 int first_amount(int repetition);

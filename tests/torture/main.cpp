@@ -1,5 +1,5 @@
-// Torture: each allocation and each system call of a scenario fails in turn, one in a process of its own each.
-// Each point that fails is shown with the command that tries it alone.
+// Torture: each allocation and each system call of a scenario fails in turn, each in its own process.
+// Each point that fails is shown with the command that runs it alone.
 //   torture [--kind memory|calls|again] [--from-there-on] [--start N] [--every N] [--point N] [--jobs N] [--list]
 //           [SCENARIO…]
 #include <dlfcn.h>
@@ -43,13 +43,13 @@ std::vector<Entry> all_entries() {
 
 const char* name_of(int kind) { return kind == TORTURE_MEMORY ? "memory" : kind == TORTURE_CALLS ? "calls" : "again"; }
 
-// At once, since several processes say something.
+// In one write, because several processes print.
 void say(const std::string& line) {
   const auto text = line + '\n';
   static_cast<void>(!write(STDOUT_FILENO, text.data(), text.size()));
 }
 
-// The function that an address is in, by addr2line where the library was not stripped; else the library.
+// The function that contains an address, by addr2line if the library was not stripped; otherwise the library.
 std::string place(void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0) return "?";
@@ -92,7 +92,7 @@ class Runner {
     return wrong == 0;
   }
 
-  /// What a process keeps from its first use of the library must not look like a leak of a point.
+  /// Memory that a process keeps after its first use of the library must not look like a leak of a point.
   void warm_up(const Entry& entry) {
     execute(entry, {}, server_.base_url(), *report_);
     const auto& outcome = report_->outcomes[0];
@@ -102,7 +102,7 @@ class Runner {
   }
 
  private:
-  // In a process of its own; what is wrong with it.
+  // Runs one point in a child process; returns the problem with it.
   std::string one(const Entry& entry, const Point& point) {
     *report_ = Report{};
     server_.forget();
@@ -138,7 +138,7 @@ class Runner {
   Server server_;
 };
 
-// All points of one kind, in a process of its own, so that no scenario finds the library in use by another.
+// All points of one kind in a child process, so that no scenario is affected by another one's use of the library.
 pid_t begin(const char* program, const Entry& entry, int kind, const Options& options) {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -158,8 +158,8 @@ bool wait_for_one() {
   return wait(&status) > 0 && status == 0;
 }
 
-// For programs in other languages: prints the base URL, then answers each line: `forget`, or the amount of a charge, of which
-// it says how often it was received once all connections are closed.
+// For programs in other languages: prints the base URL, then answers each line. `forget` resets the ledger; for the
+// amount of a charge it prints how often that was received, after all connections are closed.
 int serve() {
   Server server;
   std::printf("%s\n", server.base_url().c_str());
@@ -229,7 +229,7 @@ int main_with(int count, char** words) {
     ++matching;
     for (const int kind : options.kinds) {
       if (kind != TORTURE_MEMORY && !entry.network) continue;
-      // An event loop whose epoll_wait() never works again cannot end a call.
+      // An event loop whose epoll_wait() always fails cannot end a call.
       if (kind == TORTURE_CALLS && options.keep_failing && entry.name.starts_with("async-")) continue;
       if (kind == TORTURE_AGAIN && options.keep_failing) continue;  // a call that is never ready ends by its deadline
       if (begun >= options.jobs) passed = wait_for_one() && passed;

@@ -2,8 +2,8 @@
 
     python_calls.py BUILD [--kind memory|calls] [--point N] [SCENARIO...]
 
-BUILD is an optimised build with tests; the module is the one that this Python imports, installed as users do it. Only
-calls that are made below the extension module fail, not those of the interpreter itself.
+BUILD is an optimised build with tests. The module is the one that this Python imports, installed as users do it. Only
+calls made below the extension module fail, not those of the interpreter itself.
 Each point runs in a forked process; what the caller was told is compared with what the server received.
 """
 
@@ -112,11 +112,11 @@ SCENARIOS = {
 
 
 def problem(name: str, kind: str, failure: BaseException | None) -> str:
-    """What is wrong with what the caller was told, apart from what the server received."""
+    """The problem with what the caller was told, without regard to what the server received."""
     cause = getattr(failure, "__cause__", None)
     if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""
-    # libcurl takes a lack of memory for these, before anything is sent.
+    # libcurl reports a lack of memory as one of these, before anything is sent.
     if "Could not resolve host: 127.0.0.1" in str(failure) or "No URL set" in str(failure):
         return ""
     return f"it does not say that memory ran out: {failure!r}"
@@ -132,7 +132,7 @@ class Torture:
     def __init__(self, build: Path) -> None:
         self.library = ctypes.CDLL(str(build / "tests/torture/libtorture-interposer.so"))
         self.server = Server(build)
-        self.run = Run.from_buffer(mmap.mmap(-1, ctypes.sizeof(Run)))  # shared with the children, to outlive a crash
+        self.run = Run.from_buffer(mmap.mmap(-1, ctypes.sizeof(Run)))  # shared with the children, to survive a crash
         self.options = {"base_url": self.server.base_url, "api_key": "key", "max_retries": 0, "timeout": 300.0}
 
     @contextlib.contextmanager
@@ -148,7 +148,7 @@ class Torture:
         ctypes.CDLL(None).backtrace_symbols_fd(frames, min(self.run.depth, len(frames)), sys.stdout.fileno())
 
     def is_of_libcurl(self) -> bool:
-        """Did memory run out within libcurl itself?"""
+        """Whether memory ran out within libcurl itself."""
         library = ctypes.CDLL(None)
         library.backtrace_symbols.restype = ctypes.POINTER(ctypes.c_char_p)
         depth = min(self.run.depth, len(self.run.frames))
@@ -166,7 +166,7 @@ class Torture:
         os.write(pipe, text.encode())
 
     def point(self, name: str, kind: str, number: int) -> tuple[bool, str]:
-        """Whether there is such a point, and what is wrong with it."""
+        """Whether the point exists, and the problem with it."""
         self.server.ask("forget")
         reader, writer = os.pipe()
         child = os.fork()
@@ -215,7 +215,7 @@ def main() -> int:
     bad = 0
     for name in words.scenarios or SCENARIOS:
         how, call = SCENARIOS[name]
-        if how(call, torture.options, contextlib.nullcontext) is not None:  # what the first use keeps is made
+        if how(call, torture.options, contextlib.nullcontext) is not None:  # makes what is kept for good
             raise SystemExit(f"{name} does not work")
         for kind in words.kind or KINDS:
             number = words.point or 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Torture of the optimised build: every allocation and every system call of each way of use fails in turn (see README.md here).
+# Torture of the optimised build: every allocation and every system call of each scenario fails in turn (see README.md).
 #   tests/torture/run.sh BUILD            bounded: every point, but only some of those of the first use in a process
 #   tests/torture/run.sh BUILD --all      every point
-# The first point of those that are left out is printed; BUILD/tests/torture/torture tries any others.
+# Prints the first point of those left out; BUILD/tests/torture/torture runs any others.
 set -euo pipefail
 build="$1"
 program="$build/tests/torture/torture"

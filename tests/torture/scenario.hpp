@@ -1,4 +1,4 @@
-// What is tortured: a scenario for each way of use.
+// A scenario for each use of the library.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct Place {
   int amount_after;  // of the charge after it
 };
 
-/// Found by a scenario: the library did something that it must not.
+/// Thrown by a scenario when the library did something that it must not.
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -29,11 +29,11 @@ inline void require(bool condition, const char* what) {
 class Scenario {
  public:
   virtual ~Scenario() = default;
-  /// Before the torture.
+  /// Called before the failing run.
   virtual void prepare() {}
-  /// Under torture: throws what the library throws, or Wrong. Its result is one that the library gave.
+  /// Called under torture: throws what the library throws, or Wrong.
   virtual void run() = 0;
-  /// After it: what `run` used must work. completed: `run` threw nothing.
+  /// Called after it: the objects that `run` used must work. completed: `run` threw nothing.
   virtual void after(bool completed) = 0;
 };
 
@@ -43,7 +43,7 @@ struct Entry {
   bool writes = false;  // `run` sends the charge of Place::amount, `after` that of amount_after
   bool network = true;  // makes system calls
   bool first_use =
-      false;  // in a process that has not used the library before: no leak can be told from what stays for good
+      false;  // in a process that has not used the library before: a leak cannot be told from what is kept permanently
 };
 
 const std::vector<Entry>& webhook_scenarios();

@@ -1,4 +1,5 @@
-// The service that the torture runs talk to: a process of its own, which nothing fails in, and which counts what it was sent.
+// The service of the torture runs: a separate process, in which nothing fails, and which counts the requests it
+// receives.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +12,7 @@
 
 namespace torture {
 
-/// Charges are told apart by their amount, which is below this.
+/// Charges are identified by their amount, which is below this.
 constexpr int amounts = 16;
 
 /// Shared with the server's process.
@@ -36,7 +37,7 @@ class Server {
 
   [[nodiscard]] std::string base_url() const { return listener_.url("/acct"); }
   void forget() noexcept;
-  /// Waits until every request that was sent so far is in the ledger: its senders must have closed their connections.
+  /// Waits until every request sent so far is in the ledger: its senders must have closed their connections.
   void settle() const;
   [[nodiscard]] int charges(int amount) const { return ledger_->charges_whole.at(static_cast<std::size_t>(amount)); }
 

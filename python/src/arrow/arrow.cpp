@@ -229,8 +229,8 @@ struct AsyncBatches : BatchIteration {
 py::object schema_of(const detail::Columns& columns) { return capsule(detail::export_schema(columns)); }
 
 void bind_stream(py::module_& module) {
-  auto type =
-      py::class_<ArrowStream>(module, "ArrowStream", py::is_final(), collected<ArrowStream>(), docs::about_arrow_stream);
+  auto type = py::class_<ArrowStream>(module, "ArrowStream", py::is_final(), collected<ArrowStream>(),
+                                      docs::about_arrow_stream);
   type.attr("__module__") = "billcore";
   refuse_copies(type, "it belongs to a client, which holds an API key");
   static const Signature stream(docs::arrow_stream_arrow_c_stream_signature);

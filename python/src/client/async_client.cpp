@@ -46,10 +46,10 @@ py::object close(const py::object& self) {
 }  // namespace
 
 void bind_async_client(py::module_& module) {
-  auto type =
-      py::class_<AwaitedClient>(module, "AsyncClient", collected<AwaitedClient>(),
-                                class_doc("AsyncClient", docs::async_client_init_signature, docs::about_async_client).c_str(),
-                                py::metaclass(guarding_metaclass()));
+  auto type = py::class_<AwaitedClient>(
+      module, "AsyncClient", collected<AwaitedClient>(),
+      class_doc("AsyncClient", docs::async_client_init_signature, docs::about_async_client).c_str(),
+      py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = docs::about_async_client;
   type.attr("__module__") = "billcore";
   constexpr auto new_loops = [] { return std::make_shared<Loops>(); };

@@ -193,9 +193,10 @@ py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::
 
 void bind_verifier(py::module_& module) {
   bind_verified(module);
-  auto type = py::class_<BoundVerifier>(module, "Verifier", collected<BoundVerifier>(),
-                                        class_doc("Verifier", docs::verifier_init_signature, docs::about_verifier).c_str(),
-                                        py::metaclass(guarding_metaclass()));
+  auto type =
+      py::class_<BoundVerifier>(module, "Verifier", collected<BoundVerifier>(),
+                                class_doc("Verifier", docs::verifier_init_signature, docs::about_verifier).c_str(),
+                                py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = docs::about_verifier;
   type.attr("__module__") = "billcore.webhooks";
 

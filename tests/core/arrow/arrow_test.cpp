@@ -1,4 +1,4 @@
-// Lists as columns, on pages made here: no network.
+// Lists as columns, with pages made here: no network.
 #include "billcore/arrow.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::shared_ptr<const detail::Document> page(const Texts& items, int number, int
       .document();
 }
 
-/// A list of these pages; fails where it is told to.
+/// A list of these pages; fails at the given page numbers.
 class Source final : public detail::PageSource {
  public:
   Source(std::vector<Texts> pages, std::vector<int> failing) : pages_(std::move(pages)), failing_(std::move(failing)) {}
@@ -93,7 +93,7 @@ std::string shown(const ArrowArrayView* column, std::int64_t row) {
   }
 }
 
-/// A stream and what was read from it.
+/// A stream and the data read from it.
 class Reader {
  public:
   ~Reader() {
@@ -105,7 +105,7 @@ class Reader {
 
   ArrowArrayStream* stream() { return &stream_; }
   void release() { stream_.release(&stream_); }
-  /// Rows of the next batch, their values joined by '|'; none at the end. The status is in `status`.
+  /// Rows of the next batch, their values joined by '|'; empty at the end. `status` has the status.
   Texts next() {
     Schema schema;
     EXPECT_EQ(stream_.get_schema(&stream_, &schema), 0);
@@ -212,7 +212,7 @@ TEST(Arrow, Values) {
                        Texts{"id", "use_cart", "out_of_stock", "vat_rate", "name"}),
       (Texts{std::string("1|1|0|12500000000000000000|Caf\xC3\xA9 \0", 34),
              "null|null|null|25000000000000000000|null"}));
-  // Several nested columns, read in another order than they stand in.
+  // Several nested columns, read in an order other than that of the document.
   const std::string item = R"({"images":[{"a":1}],"vat_rate":1e1,"strings":{"b":"}"},"x":[[3]]})";
   const auto row = R"({"b":"}"}|[{"a":1}]|)" + item + "|10000000000000000000";
   EXPECT_EQ(
@@ -348,7 +348,7 @@ TEST(Arrow, OnlyWhatIsNewAndWhatIsLeft) {
   Reader reader;
   export_arrow(pager, reader.stream(), Texts{"total"});
   EXPECT_EQ(reader.next(), Texts{"2"});
-  // Page 3 is empty, and says that there are more.
+  // Page 3 is empty, but claims that more pages follow.
   EXPECT_TRUE(reader.next().empty());
   EXPECT_EQ(reader.status, EINVAL);
 }

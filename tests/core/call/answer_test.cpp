@@ -1,4 +1,4 @@
-// The table of what a write's fate is called, row by row.
+// The error for each outcome of a write, row by row.
 #include "call/answer.hpp"
 
 #include <gtest/gtest.h>
@@ -103,8 +103,9 @@ TEST(Statuses, TypedAndWhetherTheOutcomeIsKnown) {
   for (const auto& row :
        {Row{301, ErrorCode::api, true}, Row{304, ErrorCode::api, true}, Row{400, ErrorCode::bad_request, false},
         Row{401, ErrorCode::authentication, false}, Row{402, ErrorCode::payment, false},
-        Row{403, ErrorCode::permission_denied, false}, Row{404, ErrorCode::not_found, false}, Row{408, ErrorCode::api, true},
-        Row{409, ErrorCode::conflict, false}, Row{418, ErrorCode::api, false}, Row{422, ErrorCode::validation, false}, Row{429, ErrorCode::rate_limit, false},
+        Row{403, ErrorCode::permission_denied, false}, Row{404, ErrorCode::not_found, false},
+        Row{408, ErrorCode::api, true}, Row{409, ErrorCode::conflict, false}, Row{418, ErrorCode::api, false},
+        Row{422, ErrorCode::validation, false}, Row{429, ErrorCode::rate_limit, false},
         Row{500, ErrorCode::server, true}, Row{504, ErrorCode::server, true}, Row{599, ErrorCode::server, true}}) {
     const auto of_get = error_of([&] { require_success(get, answer(row.status, "")); });
     EXPECT_EQ(of_get.code(), row.code) << row.status;

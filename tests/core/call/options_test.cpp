@@ -1,4 +1,4 @@
-// What the options become before anything is sent.
+// How the options are processed before anything is sent.
 #include "call/options.hpp"
 
 #include <gtest/gtest.h>

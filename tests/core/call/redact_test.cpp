@@ -78,7 +78,7 @@ TEST(Scrub, UrlsInAnyLetterCaseAndSpelling) {
     EXPECT_EQ(scrub(std::string("{\"u\":\"").append(url).append("\", \"v\":1}"), "k3y"), R"({"u":"[redacted]", "v":1})")
         << url;
   }
-  // What encloses it stays.
+  // The enclosing quotes are kept.
   EXPECT_EQ(scrub(R"(\u0022https://x\u0022,\u0022a\u0022)", "k3y"), R"(\u0022[redacted]\u0022,\u0022a\u0022)");
   EXPECT_EQ(scrub("&quot;HTTP://x&quot;, 'http://y', <a>http://z</a>", "k3y"),
             "&quot;[redacted]&quot;, '[redacted]', <a>[redacted]</a>");
@@ -100,7 +100,7 @@ TEST(Scrub, KeyInAnyLetterCase) {
             "[redacted] [redacted] [redacted] [redacted] a");
 }
 
-// A mark of an escape in front of the key takes a part of it.
+// The prefix of an escape in front of the key does not hide its first characters.
 TEST(Scrub, KeyBehindTheMarkOfAnEscape) {
   for (const char* mark : {"%", "\\", "\\u", "\\u00", "\\x", "&#", "&#x", "%2"}) {
     EXPECT_EQ(scrub(std::string(mark).append("4afe12ab9fA2 end"), "4afe12ab9fA2"),
@@ -130,7 +130,7 @@ TEST(Scrub, KeyInHex) {
 }
 
 TEST(Scrub, KeyInBase64) {
-  // All lengths, so that it ends at each place of a group of four digits.
+  // All lengths, so that the key ends at each position of a base64 group of four digits.
   const std::string whole = "live_9fA2>?~\xFFx0";
   for (const auto size : {8U, 9U, 10U, 11U, 12U}) {
     const auto key = whole.substr(0, size);
@@ -142,7 +142,7 @@ TEST(Scrub, KeyInBase64) {
             const auto text = in_base64(before + key + behind, digits, padded);
             const auto out = scrub('"' + text + '"', key);
             EXPECT_NE(out.find("[redacted]"), std::string::npos) << text;
-            // The digits that the key has a share in, and no other.
+            // Only the digits that encode a part of the key are redacted.
             const auto first = std::string_view(before).size() * 8 / 6;
             const auto last = ((std::string_view(before).size() + size) * 8 + 5) / 6;
             auto rest = text.substr(std::min(last, text.size()));
@@ -177,7 +177,7 @@ TEST(Scrub, WhatIsCutShowsNoPartOfASecret) {
   }
 }
 
-// Texts that a server may send to cost time: what an error keeps of them takes next to none.
+// Texts that a malicious server may send to waste CPU time: redacting them for an error costs almost nothing.
 TEST(Scrub, HostileTextsCostLittle) {
   const std::string key = "live_9fA2xQ7mZ0pL4vTb8Kc";
   for (const std::string& part :
@@ -186,7 +186,7 @@ TEST(Scrub, HostileTextsCostLittle) {
         std::string("%25"), std::string("&amp;"), std::string("&#0000"), std::string("\\u005c"), std::string("\n")}) {
     std::string body;
     while (body.size() < 2'000'000) body += part;
-    const auto out = scrub(body, key, 4100);  // whole, these would take minutes
+    const auto out = scrub(body, key, 4100);  // redacting the whole text would take minutes
     EXPECT_LE(out.size(), 4100U);
   }
 }
@@ -195,7 +195,7 @@ TEST(Scrub, EscapesWithoutEnd) {
   for (const char* part : {"\\", "%25", "&amp;", "a%25", "a\\"}) {
     std::string body;
     while (body.size() < 300'000) body += part;
-    EXPECT_EQ(scrub(body, "a/b"), body);  // quadratic, this would take minutes
+    EXPECT_EQ(scrub(body, "a/b"), body);  // a quadratic algorithm would take minutes
   }
 }
 
@@ -203,12 +203,12 @@ TEST(Scrub, OnePassHoweverManyHits) {
   std::string body;
   for (int i = 0; i < 20'000; ++i) body += R"("cancel_url":"x",k3y)";
   EXPECT_EQ(scrub(body, "k3y", 40), R"("cancel_url":"[redacted]",[redacted]"can)");
-  EXPECT_EQ(scrub(body, "k3y").size(), std::size_t{20'000} * 36);  // quadratic, this would take minutes
+  EXPECT_EQ(scrub(body, "k3y").size(), std::size_t{20'000} * 36);  // a quadratic algorithm would take minutes
 }
 
 TEST(OneLine, CutsAtACharacter) {
   EXPECT_EQ(one_line("a\r\nb\tc", 10), "a  b c");
-  EXPECT_EQ(one_line("a\x7F-\x1F-~", 10), "a - -~");  // DEL, too
+  EXPECT_EQ(one_line("a\x7F-\x1F-~", 10), "a - -~");  // DEL is replaced too
   EXPECT_EQ(one_line("aå", 2), "a...");
   EXPECT_EQ(one_line("aå", 3), "aå");
 }

@@ -1,5 +1,5 @@
-// Whether and when a request is sent again: every row of the table, without a network; then the loop over real sockets, with
-// clock, sleep and chance given.
+// Whether and when a request is retried: every row of the table, without a network; then the loop over real sockets,
+// with injected clock, sleep and randomness.
 #include "call/retry.hpp"
 
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ TEST(Retry, RetryAfterInSecondsAndAsADate) {
   EXPECT_EQ(read("1.5"), 1500ms);
   EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:47 GMT"), 10s);
   EXPECT_EQ(read("Sun, 06 Nov 1994 08:49:27 GMT"), 0s);
-  // The clocks of both sides may differ: the answer's own date counts.
+  // The clocks of client and server may differ: the date of the answer is the reference.
   EXPECT_EQ(read("Sun, 06 Nov 1994 09:49:47 GMT", "Sun, 06 Nov 1994 09:49:37 GMT"), 10s);
   for (const char* bad : {"", "-1", "soon", "nan", "inf", "1x"}) EXPECT_FALSE(read(bad)) << bad;
   EXPECT_FALSE(retry_after(answer(429).head, 0));
@@ -151,7 +151,8 @@ TEST(Retry, ThrottleHoldsEverybodyButThoseWhoCannotWait) {
   EXPECT_EQ(throttle.wait(now + 3s, std::nullopt), 0ms);
 }
 
-// A server that gives these answers in turn (empty: closes without one), and a session whose time only moves when it sleeps.
+// A server that gives these answers in turn (empty: closes without one), and a session whose time advances only when it
+// sleeps.
 class Loop {
  public:
   explicit Loop(std::deque<std::string> answers, int max_retries = 2)
@@ -189,7 +190,7 @@ class Loop {
     }
   }
 
-  std::atomic<std::size_t> received = 0;  // requests
+  std::atomic<std::size_t> received = 0;  // number of requests
   std::vector<milliseconds> sleeps;
   int attempts = 0;
   bool unknown = false;
@@ -247,7 +248,7 @@ TEST(RetryLoop, RetryAfterIsWaitedFor) {
   };
   Loop loop({limited("7"), ScriptedServer::json("{}")});
   EXPECT_EQ(loop.run("GET"), "status 200");
-  // The wait of this call also holds up others; this one has waited it out already.
+  // The wait after the 429 applies to all calls of the client; this call does not wait a second time.
   EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{7s}));
 
   Loop later({limited("30"), ScriptedServer::json("{}")});  // its deadline is 20 s away
@@ -261,7 +262,7 @@ TEST(RetryLoop, A429HoldsUpTheNextCall) {
              ScriptedServer::json("{}")});
   EXPECT_EQ(loop.run("GET"), error(ErrorCode::rate_limit));
   EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{250ms, 500ms}));
-  EXPECT_EQ(loop.run("POST"), "status 200");  // writes wait, too: nothing has been sent yet
+  EXPECT_EQ(loop.run("POST"), "status 200");  // the throttle also delays writes: nothing has been sent yet
   ASSERT_EQ(loop.sleeps.size(), 3U);
   EXPECT_GT(loop.sleeps.back(), 0ms);
   EXPECT_LE(loop.sleeps.back(), 250ms);

@@ -1,5 +1,5 @@
-// A program of its own: it replaces operator new, and lets each allocation of a call fail in turn. tests/torture does so for libcurl and
-// OpenSSL, too; here is what the library itself promises.
+// A separate program because it replaces operator new: each allocation of a call fails in turn. tests/torture also
+// covers libcurl and OpenSSL; this program tests what the library itself promises.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace {
 
-thread_local long until_failure = -1;  // allocations of this thread that still succeed; below 0: all
+thread_local long until_failure = -1;  // number of allocations of this thread that still succeed; below 0: all
 thread_local bool failed = false;
 
 void* allocate(std::size_t size) {
@@ -44,8 +44,8 @@ namespace {
 
 using namespace billcore;
 
-// Runs `step` with ever more memory, until no allocation fails. `step` is given what to make its calls with: of these, one
-// allocation fails.
+// Runs `step` with a growing allocation limit until no allocation fails. `step` makes its calls through its argument,
+// which lets one of their allocations fail.
 template <typename Step>
 void each_allocation_fails(Step step) {
   long failures = 0;
@@ -118,7 +118,7 @@ TEST(Allocation, APageThatWasNotTakenIsTakenWholeTheNextTime) {
         try {
           starved([&] { core.accept(page); });
         } catch (const std::bad_alloc&) {
-          continue;  // the same page once more
+          continue;  // accept the same page again
         }
         while (const auto item = core.take_item()) ids += item->find("id").value().text();
       }

@@ -1,4 +1,4 @@
-// AsyncClient in a loop of poll(2) over its one descriptor: nobody else drives it.
+// AsyncClient in a poll(2) loop over its one descriptor; no other driver.
 #include "billcore/async_client.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr int generous = 60'000;  // milliseconds
 
-/// Processes whenever the descriptor says so, and only then.
+/// Calls process() when the descriptor is ready, and only then.
 void run_until(AsyncClient& client, const std::function<bool()>& condition) {
   while (!condition()) {
     pollfd watched{client.descriptor(), POLLIN, 0};
@@ -37,7 +37,7 @@ void run_until(AsyncClient& client, const std::function<bool()>& condition) {
   }
 }
 
-/// How an operation ended.
+/// The result of a completed operation.
 struct End {
   bool called = false;
   std::string id;
@@ -65,7 +65,7 @@ std::string demo_id(const Client& client) {
 
 Operation get(const std::string& id) { return operations::get_subscription(Id(id)); }
 
-// Too long for libcurl: it fails before it is with the engine.
+// Too long for libcurl: it fails before it reaches the engine.
 Operation impossible() { return operations::request("GET", "/" + std::string(9'000'000, 'a'), {}); }
 
 /// A server that accepts and never answers.
@@ -78,7 +78,7 @@ class Silent {
     options.max_retries = 0;
     return Client(options);
   }
-  /// The next connection, with its request in it.
+  /// The next connection, after its request was read.
   [[nodiscard]] int accept_one() const {
     const int peer = listener_.accept_one();
     std::string head;
@@ -91,7 +91,7 @@ class Silent {
   test::Listener listener_;
 };
 
-/// Has the other side of this connection gone? Waits for it.
+/// Waits until the peer has closed this connection.
 bool ends(int peer) {
   pollfd watched{peer, POLLIN, 0};
   char c = 0;
@@ -103,7 +103,7 @@ bool is_quiet(int peer) {
   return poll(&watched, 1, 100) == 0;
 }
 
-/// Runs the loop until the server has a request; its side of that connection.
+/// Runs the loop until the server has received a request; returns the server's side of the connection.
 int run_until_accepted(AsyncClient& client, const Silent& server) {
   std::atomic<int> peer{-1};
   std::thread accepting([&] { peer = server.accept_one(); });
@@ -127,7 +127,7 @@ TEST(AsyncClient, OneDescriptorIsAllThatALoopNeeds) {
   EXPECT_EQ(end.id, id);
   EXPECT_EQ(awaited.running(), 0U);
   EXPECT_EQ(awaited.descriptor(), descriptor);
-  EXPECT_FALSE(awaited.cancel(call).outcome_unknown) << "a call of the past does nothing";
+  EXPECT_FALSE(awaited.cancel(call).outcome_unknown) << "cancelling a completed call does nothing";
 }
 
 TEST(AsyncClient, TwoHundredAtOnce) {
@@ -229,7 +229,7 @@ TEST(AsyncClient, RefusesBeforeAnythingBegins) {
 TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   const Silent server;
   AsyncClient awaited(server.client());
-  const auto never = [](Completed&) { ADD_FAILURE() << "told of a cancelled operation"; };
+  const auto never = [](Completed&) { ADD_FAILURE() << "called back for a cancelled operation"; };
   const auto unsent = awaited.cancel(awaited.start(operations::cancel_subscription(Id("s")), {}, never));
   EXPECT_FALSE(unsent.outcome_unknown);
 
@@ -255,7 +255,7 @@ TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
       if (++told > 1) return;
       for (const auto call : calls) awaited.cancel(call);
       static_cast<void>(awaited.start(get(id), {}, last.done()));
-      throw 5;  // one operation's fault is not the others'
+      throw 5;  // an exception of one completion does not affect the others
     }));
   }
   run_until(awaited, [&] { return last.called; });
@@ -311,7 +311,7 @@ TEST(AsyncClient, SharesConnectionsWithAnotherOne) {
   static_cast<void>(beside.start(get(id), {}, first.done()));
   EXPECT_EQ(awaited.running(), 1U);
   run_until(awaited, [&] { return first.called; });
-  ASSERT_TRUE(first.error) << "it has options of its own";
+  ASSERT_TRUE(first.error) << "it has its own options";
   EXPECT_EQ(first.error->code(), ErrorCode::server);
 }
 

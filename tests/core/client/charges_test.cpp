@@ -63,7 +63,7 @@ Texts ids(const std::vector<Order>& orders) {
   return out;
 }
 
-// Serves the pages, and keeps the targets that were asked for.
+// Serves the pages and records the requested targets.
 class Pages {
  public:
   [[nodiscard]] Texts targets() {
@@ -105,7 +105,7 @@ TEST(FindCharges, GoesBackToSince) {
   ScriptedServer server([&pages](const std::string& head) { return pages.answer(head); });
   const auto client = client_of(server);
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
-  EXPECT_EQ(pages.targets().size(), 2U) << "the pages after an older order are not asked for";
+  EXPECT_EQ(pages.targets().size(), 2U) << "the pages after an older order are not requested";
   // The service's times may be whole seconds.
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second)), Texts{"a"});

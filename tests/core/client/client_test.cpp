@@ -1,5 +1,5 @@
-// The client over real sockets: sharing, closing, deadlines, interruption; forks are in fork_test.cpp. The wire itself is
-// checked in tests/conformance.
+// The client over real sockets: sharing, closing, deadlines, interruption. fork_test.cpp covers forks,
+// tests/conformance the wire format.
 #include "billcore/client.hpp"
 
 #include <gtest/gtest.h>
@@ -195,7 +195,7 @@ TEST(Client, KeyIsInNoErrorEvenWhenTheServerEchoesIt) {
   }
 }
 
-// libcurl takes each of these lines as one of 200.
+// libcurl reads each of these lines as status 200.
 TEST(Client, AStatusLineThatIsNoneIsNoSuccess) {
   for (const std::string line : {"http/1.1 402 X", "HTTP/x.1 402 X", "HTTP/x.1 200 OK"}) {
     ScriptedServer server([&line](const std::string&) {
@@ -209,7 +209,7 @@ TEST(Client, AStatusLineThatIsNoneIsNoSuccess) {
     const auto charged = error_of([&] { (void)client.subscriptions().charge("s", {1, 2, {}, {}, {}}); });
     EXPECT_EQ(charged.code(), ErrorCode::outcome_unknown) << line;
     EXPECT_EQ(charged.detail().http_status, 0) << line;
-    // In brackets newer releases of libcurl, which refuse such a line themselves, give a reason of their own.
+    // Newer releases of libcurl refuse such a line themselves and put their own reason in brackets.
     EXPECT_NE(charged.message().find("not HTTP as expected"), std::string::npos) << charged.message();
     EXPECT_EQ(error_of([&] { (void)client.orders().get("o"); }).code(), ErrorCode::connection) << line;
   }

@@ -1,4 +1,4 @@
-// A client and the processes that are forked while it has connections.
+// A client with open connections, and processes forked from it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -18,7 +18,7 @@ namespace {
 using test::demo;
 using test::Sandbox;
 
-// Connections of this process to a TCP port.
+// Number of connections of this process to a TCP port.
 int connections_to(int port) {
   int count = 0;
   for (int descriptor = 0; descriptor < 1024; ++descriptor) {
@@ -59,7 +59,7 @@ TEST(Client, AForkedChildClosesNothingThatIsNotItsClients) {
   const auto id = demo(client, "demo-active").id();
   const pid_t child = fork();
   if (child == 0) {
-    // As a daemon does: everything is closed, and the numbers are used for something else.
+    // Like a daemon: close all descriptors and reuse their numbers for other files.
     for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
     std::vector<int> others;
     for (int i = 0; i < 100; ++i) others.push_back(open("/dev/null", O_RDONLY));
@@ -70,7 +70,7 @@ TEST(Client, AForkedChildClosesNothingThatIsNotItsClients) {
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: a descriptor of the program's own was closed";
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "2: one of the program's own descriptors was closed";
 }
 
 }  // namespace

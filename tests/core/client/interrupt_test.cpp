@@ -1,4 +1,4 @@
-// ClientOptions::interrupt: what is known of a call that it ends, and of the list that the call read.
+// ClientOptions::interrupt: the outcome of an interrupted call, and the state of the list that the call read.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::ScriptedServer;
 
-// Can an answer be read on a connection of this process to the port?
+// Whether an answer is readable on a connection of this process to the port.
 bool has_arrived(int port) {
   for (int descriptor = 0; descriptor < 1024; ++descriptor) {
     sockaddr_in peer{};
@@ -30,7 +30,7 @@ bool has_arrived(int port) {
   return false;
 }
 
-// The error of a write whose answer arrives while the hook is asked, which then ends the call.
+// The error of a write whose answer arrives while the interrupt hook runs, which then ends the call.
 Error interrupted_with(const std::string& answer) {
   std::atomic<bool> asked{false};
   const ScriptedServer server([&](const std::string& /*head*/) {

@@ -1,4 +1,4 @@
-// The chunked transfer coding, taken off whatever way its bytes arrive.
+// Decoding of the chunked transfer coding, for any split of its bytes.
 #include "http/chunked.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is known of a connection's bytes, from the kernel and from what was parsed.
+// The state of a connection's bytes, from the kernel and from the parser.
 #include "http/connections.hpp"
 
 #include <arpa/inet.h>

@@ -1,4 +1,5 @@
-// What libcurl's result means, as a table: what is known of a request that has ended, and what is said of it.
+// The mapping of libcurl's results to failures, as a table: what is known about a finished request, and the reported
+// failure.
 #include "http/diagnose.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ struct Row {
   Evidence evidence;
   const Lines& head;
   Failure failure;
-  std::string_view reason = {};  // a part of it
+  std::string_view reason = {};  // a substring of it
 };
 
 Evidence ended(CURLcode code, std::string_view words = {}) {
@@ -139,7 +140,7 @@ TEST(Diagnose, SaysOfEachResultWhatItMeans) {
   }
 }
 
-// Whatever else is known, an end that we made ourselves is told as that.
+// A limit enforced by the client is reported as such, whatever libcurl's result.
 TEST(Diagnose, OwnLimitsComeFirst) {
   for (int code = 0; code <= 100; ++code) {
     auto evidence = ended(static_cast<CURLcode>(code));
@@ -152,7 +153,7 @@ TEST(Diagnose, OwnLimitsComeFirst) {
   }
 }
 
-// No result but a whole answer is a success.
+// Only a complete answer is a success.
 TEST(Diagnose, NoOtherCodeIsASuccess) {
   HeadReader head;
   for (const auto line : whole_head) head.take(line);

@@ -100,7 +100,7 @@ TEST(HeadReader, KnowsTheChunkedCoding) {
   EXPECT_TRUE(read({"HTTP/1.1 200 OK\r\n", "transfer-encoding: gzip , chunked\r\n", "\r\n"}).is_chunked());
   EXPECT_FALSE(read({"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: gzip\r\n", "\r\n"}).is_chunked());
   EXPECT_FALSE(read({"HTTP/2 200\r\n", "transfer-encoding: chunked\r\n", "\r\n"}).is_chunked());
-  // It overrides a length.
+  // Transfer-Encoding overrides Content-Length.
   const auto both = read({"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n", "Content-Length: 0\r\n", "\r\n"});
   EXPECT_FALSE(both.length());
   EXPECT_FALSE(both.is_bodyless());

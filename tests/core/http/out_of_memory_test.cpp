@@ -1,4 +1,4 @@
-// A program of its own: it replaces the allocator of libcurl, to tell a lack of memory from headers that are too large.
+// A separate program because it replaces libcurl's allocator, to tell a lack of memory from headers that are too large.
 #include <curl/curl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -17,7 +17,7 @@
 
 namespace {
 
-// Blocks of libcurl from this size on are refused.
+// libcurl's allocations of this size or more fail.
 std::atomic<std::size_t> refused{SIZE_MAX};
 
 void* allocate(std::size_t size) { return size < refused ? std::malloc(size) : nullptr; }
@@ -33,8 +33,8 @@ char* duplicate(const char* text) {
 using namespace billcore;
 using namespace billcore::detail;
 
-// Answers one request with a header of 8 KiB, which libcurl has no memory for, and a body of 1 MB behind it: as much has
-// arrived by then as with a header that is too large.
+// Answers one request with a header of 8 KiB, which libcurl has no memory for, followed by a body of 1 MB: as much data
+// has arrived then as with a header that is too large.
 class Server {
  public:
   Server()

@@ -1,4 +1,4 @@
-// What the write guard is for: a reused connection that dies unanswered, counted by the sandbox.
+// The write guard: a reused connection that breaks without an answer; the sandbox counts the requests.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -53,7 +53,7 @@ std::vector<Write> all_writes(const Sandbox& sandbox) {
           {"endpoint", "POST", "/webhooks/endpoints", R"({"url":"http://127.0.0.1:9/hook"})"}};
 }
 
-// Sends a write over a connection that has been used before and is reset as soon as the request has arrived.
+// Sends a write over a reused connection that is reset as soon as the request has arrived.
 int received_over_dying_connection(bool guard, const Write& write, Transfer& outcome) {
   auto& sandbox = Sandbox::fresh();
   sandbox.fault(R"({"kind":"reset_before","method":")" + std::string(write.method) + "\",\"times\":5}");
@@ -105,7 +105,8 @@ TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
   }
 }
 
-// libcurl 7.88 appends such a line to the last one of the answer before, which it has freed; AddressSanitizer sees that.
+// libcurl 7.88 appends such a line to the last header line of the previous answer, which it has freed; AddressSanitizer
+// detects that.
 TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   const test::ScriptedServer server([](const std::string& head) {
     const std::string first = head.starts_with("GET /acct/folded") ? " folded: 1\r\n" : "X: 1\r\n";
@@ -120,7 +121,7 @@ TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   }
 }
 
-// A server that keeps each connection until it is told to end it.
+// A server that keeps each connection until the test closes it.
 TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
   for (const bool reset : {false, true}) {
     std::optional<test::Listener> listener(std::in_place);
@@ -139,14 +140,14 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
     };
     EXPECT_EQ(send("GET").status, 200);
     server.join();
-    listener.reset();  // nobody takes another connection
+    listener.reset();  // further connections are refused
     if (reset) {
       const linger at_once{1, 0};
       setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
     close(connection);
     auto outcome = send("POST");
-    if (outcome.dead_before_send) outcome = send("POST");  // libcurl itself notices an orderly end, and connects again
+    if (outcome.dead_before_send) outcome = send("POST");  // libcurl itself notices an orderly close, and reconnects
     EXPECT_FALSE(outcome.sent) << reset;
     EXPECT_EQ(outcome.failure, Failure::connect) << outcome.reason;
   }
@@ -154,7 +155,7 @@ TEST(Engine, AConnectionThatWasGivenUpIsNoticedBeforeAnythingIsSent) {
 
 TEST(Engine, AConnectionThatWasIdleForLongIsNotUsedAgain) {
   const test::Listener listener;
-  std::vector<int> requests;  // of each connection
+  std::vector<int> requests;  // number of requests of each connection
   std::thread server([&] {
     for (int peer = listener.accept_one(); peer >= 0; peer = listener.accept_one()) {
       requests.push_back(0);
@@ -205,7 +206,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   auto* operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                                  [&called](Transfer&&) { called = true; });
   Instant sent_at;
-  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // not driven yet: nothing left
+  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // not driven yet: nothing was sent
   operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                            [&called](Transfer&&) { called = true; });
   const auto begun = SteadyClock::now();
@@ -214,7 +215,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
   EXPECT_GT(sent_at, Instant());
   EXPECT_FALSE(called);
-  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // unknown by now: a no-op
+  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // already unknown: a no-op
 }
 
 TEST(SplitUrl, Parts) {

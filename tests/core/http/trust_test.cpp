@@ -1,4 +1,4 @@
-// Where the certificates that are trusted come from.
+// Where trusted certificates are loaded from.
 #include "http/trust.hpp"
 
 #include <gtest/gtest.h>

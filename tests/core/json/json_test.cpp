@@ -38,7 +38,7 @@ TEST(Json, NestingEndsAt512) {
   EXPECT_EQ(decode_problem(nested(512)), "");
   EXPECT_NE(decode_problem(nested(513)).find("512"), std::string::npos);
   EXPECT_NE(decode_problem(nested(200'000)), "");
-  // Depth, not the number of containers.
+  // The limit is on depth, not on the number of containers.
   std::string wide = "[";
   for (int i = 0; i < 2000; ++i) wide += "[[]],";
   EXPECT_EQ(decode_problem(wide + "1]"), "");
@@ -80,7 +80,7 @@ TEST(Json, WrongKindNamesThePath) {
   }
 }
 
-// raw() and path() build on how yyjson lays a document out: walk a few hundred random documents through both.
+// raw() and path() rely on yyjson's document layout: check both on a few hundred random documents.
 std::string random_json(std::mt19937& random, int depth) {
   const auto pick = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); };
   const std::string space(pick(3), ' ');
@@ -136,7 +136,7 @@ TEST(Json, RawTextOfEveryValue) {
 }
 
 TEST(Json, RawTextInAnyOrder) {
-  // Where the last text was found is remembered: what is read next may stand before it.
+  // raw() caches the position of the last text found; the next read may be before it.
   const auto value = parse(R"([ {"a": 1}, [2 , 3], "x" , 4 ])");
   for (const std::size_t index : {3U, 0U, 2U, 1U, 1U, 3U}) {
     constexpr std::array<std::string_view, 4> texts{R"({"a": 1})", "[2 , 3]", R"("x")", "4"};
@@ -151,7 +151,7 @@ TEST(Json, Equality) {
   EXPECT_NE(parse(R"({"a":1})"), parse(R"({"a":1,"b":null})"));
   EXPECT_EQ(parse(R"({"a":0,"a":1})"), parse(R"({"a":1})"));
   EXPECT_NE(parse("[1,2]"), parse("[2,1]"));
-  // Equal names at each of many levels: each must be looked at once.
+  // Equal names at each of many levels: each must be visited only once.
   std::string doubled = "1";
   for (int i = 0; i < 60; ++i) doubled = R"({"a":)" + doubled + R"(,"a":)" + (i < 10 ? doubled : "2") + "}";
   EXPECT_EQ(parse(doubled), parse(doubled));

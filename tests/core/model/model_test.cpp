@@ -1,4 +1,4 @@
-// The getters themselves are checked with the shared vectors (webhook/webhook_test.cpp); here is what those cannot show.
+// The shared vectors check the getters themselves (webhook/webhook_test.cpp); this file covers the rest.
 #include "billcore/model.hpp"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST(Resource, CopyPinsOnlyItsOwnText) {
     (void)copy->price();
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.message(), "data[0].price is a string, not an integer");  // still says where it came from
+    EXPECT_EQ(error.message(), "data[0].price is a string, not an integer");  // the message still has the original path
   }
 }
 

@@ -1,4 +1,4 @@
-// Whether a list moves while it is read, from the ids of its pages and its count alone.
+// Whether a list moves while it is read, detected from the ids of its pages and its total alone.
 #include "paging/drift.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t window = 18;
 
-// Takes a page of a list that stands still.
+// Takes a page of a list that does not move.
 void take(Drift& drift, const Ids& ids) {
   drift.reserve(ids.size());
   drift.compare(ids, true);
@@ -41,7 +41,7 @@ TEST(Drift, ItsCountTells) {
   EXPECT_EQ(drift.move_before({3}, 3, false, false), Move::other);
   EXPECT_EQ(drift.noticed(), "total_changed");
   drift = having_read({1, 2}, 4);
-  EXPECT_EQ(drift.move_before({3, 4}, std::nullopt, false, false), Move::none) << "no count says nothing";
+  EXPECT_EQ(drift.move_before({3, 4}, std::nullopt, false, false), Move::none) << "without a count nothing is detected";
 }
 
 TEST(Drift, AnIdOfAnotherPageTells) {
@@ -92,7 +92,7 @@ TEST(Drift, PagesWithoutNewsAreRightWhereNoneAreExpected) {
   for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare(i % 2 == 0 ? Ids{1} : Ids{2}, false)) << i;
 }
 
-// What has no id cannot be told apart, so equal pages of it say nothing.
+// Items without an id cannot be told apart, so equal pages of them prove nothing.
 TEST(Drift, ItemsWithoutIdsAreNotCompared) {
   Drift drift(window, true);
   for (int i = 0; i < 100; ++i) EXPECT_NO_THROW(drift.compare({0, 0}, true)) << i;
@@ -127,8 +127,8 @@ TEST(Drift, GoesOnWhereAnotherStopped) {
   drift.resume({1, 2}, 1);
   EXPECT_EQ(drift.noticed(), "overlap");
   EXPECT_EQ(drift.counted(), 1);
-  EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::none) << "of this page one id was yielded";
-  EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::other) << "that holds of the first page alone";
+  EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::none) << "one id of this page was yielded";
+  EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::other) << "this is true for the first page only";
   Drift unsure(window, true);
   unsure.resume({1, 2}, -1);
   EXPECT_EQ(unsure.move_before({1, 2, 3}, std::nullopt, false, false), Move::none);
@@ -142,7 +142,7 @@ TEST(Drift, ASecondReadingDecides) {
   EXPECT_EQ(drift.counted(), 0);
   EXPECT_FALSE(drift.total());
   EXPECT_NO_THROW(drift.compare({1, 2}, false));
-  EXPECT_EQ(drift.noticed(), "") << "the page before was another reading's";
+  EXPECT_EQ(drift.noticed(), "") << "the previous page belongs to another reading";
 }
 
 }  // namespace

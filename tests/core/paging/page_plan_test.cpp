@@ -1,4 +1,4 @@
-// Which page is asked for next, whatever is on them.
+// Which page is requested next, independent of the content of the pages.
 #include "paging/page_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace billcore::detail {
 namespace {
 
-// Reads on while the list stands still; the numbers of the pages.
+// Reads to the end while the list does not move; returns the numbers of the pages.
 std::vector<std::int64_t> read_to_end(PagePlan& plan, std::int64_t last) {
   std::vector<std::int64_t> out;
   while (const auto wanted = plan.wanted(true)) {
@@ -57,7 +57,7 @@ TEST(PagePlan, AsksForMoreOnlyWhenThatIsAllowed) {
   EXPECT_FALSE(PagePlan(1, 1).ahead(true));
 }
 
-// Pages 2 to 9 were asked for when page 1 had come; a page behind them is not out of date when the list grows.
+// Pages 2 to 9 were requested when page 1 had arrived; a page after them is not out of date when the list grows.
 TEST(PagePlan, AsksAnewForWhatCameTooEarly) {
   PagePlan plan(1, 8);
   plan.came(20);
@@ -88,7 +88,7 @@ TEST(PagePlan, ReadsThePageBeforeABorderAgain) {
   ASSERT_TRUE(plan.must_read_again(Move::other, 2));
   EXPECT_TRUE(plan.is_rereading());
   EXPECT_EQ(plan.due(), 1);
-  EXPECT_FALSE(plan.take(1)) << "it is no new page";
+  EXPECT_FALSE(plan.take(1)) << "it is not a new page";
   ASSERT_TRUE(plan.go_on());
   EXPECT_FALSE(plan.is_rereading());
   EXPECT_EQ(plan.due(), 2);
@@ -108,7 +108,7 @@ TEST(PagePlan, EndsWhenTheListShrankToBeforeTheBorder) {
     static_cast<void>(plan.take(page));
     ASSERT_TRUE(plan.go_on());
   }
-  plan.came(3);  // page 4 was wanted
+  plan.came(3);  // page 4 was requested
   ASSERT_TRUE(plan.must_read_again(Move::other, 4));
   plan.came(3);
   static_cast<void>(plan.take(3));

@@ -1,4 +1,5 @@
-// Lists from services that err, over real sockets: what is yielded before, what the error says, how reading goes on.
+// Lists from faulty services, over real sockets: what is yielded before the error, what the error says, how reading
+// continues.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -29,7 +30,7 @@ std::string page(const std::string& items, const std::string& current, const std
                               ",\"total_pages\":" + pages + ",\"links\":{\"next\":" + next + ",\"previous\":null}}}");
 }
 
-// Three items, told from those of other pages.
+// Three items, distinct from those of other pages.
 std::string items_of(std::int64_t number) {
   std::string out;
   for (std::int64_t i = 0; i < 3; ++i) {
@@ -75,7 +76,7 @@ Numbers up_to(std::int64_t end) {
   return out;
 }
 
-// What is asked for while another list of the same client fails is told by what the pager yields.
+// Tests of list errors, parametrised by concurrency.
 class PagerErrors : public testing::TestWithParam<int> {};
 
 TEST_P(PagerErrors, AnErrorOnPage57) {
@@ -87,7 +88,7 @@ TEST_P(PagerErrors, AnErrorOnPage57) {
   const auto client = client_of(server, GetParam());
   auto pager = orders(client);
   Numbers seen;
-  for (int again = 0; again < 3; ++again) {  // the same page is asked for each time
+  for (int again = 0; again < 3; ++again) {  // each attempt requests the same page again
     const auto error = error_of([&] { read_on(pager, seen); });
     EXPECT_EQ(error.code(), ErrorCode::server);
     EXPECT_EQ(error.message(), "GET /subscription/s/orders?page=57: 500 the service failed");
@@ -128,8 +129,8 @@ TEST_P(PagerErrors, AServerThatRepeatsPage1ForEver) {
   EXPECT_EQ(error.detail().method, "GET");
   EXPECT_EQ(error.detail().http_status, 200);
   EXPECT_EQ(seen, up_to(3));
-  pager.stop();  // what is still on its way would hold up the server, which answers one after the other
-  // It says the number that was asked for, and brings the same records.
+  pager.stop();  // requests in flight would block the server, which answers one connection at a time
+  // The server returns the requested page number, but the same records.
   auto same = client.products().list();
   error = error_of([&] { read_on(same); });
   EXPECT_EQ(error.code(), ErrorCode::pagination);
@@ -152,14 +153,14 @@ TEST_P(PagerErrors, ABillionPages) {
   EXPECT_EQ(pager.collect(10).size(), 10U);
   EXPECT_EQ(pager.verdict()->reason, "stopped");
   const std::lock_guard hold(lock);
-  // No page far ahead; one that was cancelled on its way may not have arrived.
+  // No request far ahead; a request that was cancelled in flight may not have arrived.
   EXPECT_LE(*asked.rbegin(), 4 + GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Concurrency, PagerErrors, testing::Values(1, 8),
                          [](const auto& made) { return "of" + std::to_string(made.param); });
 
-// A second page that is none, and what its error says behind the page's name.
+// A second page that is invalid, and the error text after the page's name.
 struct Bad {
   const char* name;
   std::string answer;
@@ -231,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& made) { return made.param.name; });
 
 TEST(PagerBadInput, CountsThatCannotBe) {
-  // What a page brings is yielded, whatever its own numbers say of the rest.
+  // The items of a page are yielded even when its own page count is wrong.
   for (const auto* pages : {"0", "-1", "-9223372036854775808"}) {
     ScriptedServer server([pages](const std::string& head) {
       return page(items_of(page_of(head)), std::to_string(page_of(head)), pages);
@@ -270,7 +271,7 @@ TEST(PagerBadInput, LinksAreNotFollowed) {
 }
 
 TEST(PagerBadInput, WhoWaitsInVain) {
-  // A server that answers page 1 and is then silent: the time-out and the interrupt name the page.
+  // The server answers page 1 and then nothing: the errors of the time-out and the interrupt name the page.
   std::atomic<bool> done{false};
   ScriptedServer server([&](const std::string& head) {
     while (page_of(head) > 1 && !done) std::this_thread::sleep_for(std::chrono::milliseconds(10));

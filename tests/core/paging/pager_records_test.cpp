@@ -1,4 +1,4 @@
-// Lists whose records are not what they should be: ids twice, items that are no object, counts that do not fit.
+// Lists with bad records: repeated ids, items that are not objects, counts that do not match.
 #include <gtest/gtest.h>
 
 #include "base/encoding.hpp"
@@ -16,7 +16,7 @@ using test::Numbers;
 using test::Script;
 using test::Texts;
 
-// What is left: ids, and errors in their place.
+// The remaining items: ids, and errors at their position.
 Texts told(Pager<Item>& pager) {
   Texts out;
   while (true) {
@@ -64,7 +64,7 @@ TEST(PagerRecords, AnItemThatIsNoObjectIsAnErrorInItsPlace) {
   EXPECT_EQ(told(pager), all);
   EXPECT_EQ(pager.verdict()->reason, "undecodable_item");
   EXPECT_EQ(list.asked, (Numbers{1, 2}));
-  // By pages: told of once, then the page comes without it.
+  // By pages: the error is raised once, then the page is returned without the bad item.
   Script same = list;
   same.asked.clear();
   auto pages = same.pager();
@@ -115,7 +115,7 @@ TEST(PagerRecords, AsManyMustComeAsTheTotalCounts) {
     }
     EXPECT_EQ(pager.verdict()->reason, each.reason) << each.pages.front().total;
     if (each.first > 1) continue;
-    // The second reading of a strict one decides.
+    // With strict, the second reading decides.
     Script twice{each.pages};
     twice.pages.insert(twice.pages.end(), each.pages.begin(), each.pages.end());
     auto strict = twice.pager({.strict = true});
@@ -128,7 +128,7 @@ TEST(PagerRecords, AsManyMustComeAsTheTotalCounts) {
 std::string without_count(const std::string& state) {
   std::string bytes;
   EXPECT_TRUE(state.starts_with("p2.") && detail::decode_base64(state.substr(3), bytes));
-  bytes.erase(bytes.size() - 8);  // its hash
+  bytes.erase(bytes.size() - 8);  // the hash of the state
   bytes.erase(6 * 8, 8);
   const auto hash = detail::text_hash(bytes);
   for (unsigned shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(hash >> shift & 0xFFU));
@@ -156,7 +156,7 @@ TEST(PagerRecords, AStateCarriesTheCount) {
       Script old{{pages.begin() + read, pages.end()}};
       auto uncounted = old.resumed(without_count(state));
       (void)ids(uncounted);
-      // What was noticed before stays noticed.
+      // A difference that was detected earlier is kept.
       EXPECT_EQ(uncounted.verdict()->reason, is_whole || asked < 3 ? "" : "total_differs") << taken;
     }
   }

@@ -1,4 +1,4 @@
-// Thousands of pagers read lists that move: what a verdict says is held against what was there.
+// Thousands of pagers read lists that move: each verdict is compared with the actual content.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,11 +24,11 @@ class Item : public Resource {
 
 struct Plan {
   unsigned seed = 0;
-  double inserts = 0;  // how likely one is between two reads
+  double inserts = 0;  // probability of an insert between two reads
   double deletions = 0;
   int concurrency = 1;
   bool strict = false;
-  double stops = 0;  // how likely the reading goes on in another life, by its state, behind an item
+  double stops = 0;  // probability that, after an item, reading continues with a new pager from the state
 };
 
 /// A list, latest first, that changes whenever a page of it is read.
@@ -57,7 +57,7 @@ class World {
   }
 
   [[nodiscard]] std::mt19937& random() noexcept { return random_; }
-  /// There from the beginning to now.
+  /// The records present from the beginning until now.
   [[nodiscard]] const std::set<std::int64_t>& survivors() const noexcept { return survivors_; }
   [[nodiscard]] int reads() const noexcept { return reads_; }
   bool happens(double chance) { return chance > 0 && std::uniform_real_distribution<>(0, 1)(random_) < chance; }
@@ -80,7 +80,7 @@ class World {
   int reads_ = 0;
 };
 
-/// Reads pages ahead of their time as the real source does: together, so in any order.
+/// Fetches pages ahead like the real source: concurrently, so in any order.
 class WorldSource final : public detail::PageSource {
  public:
   explicit WorldSource(World& world) : world_(world) {}
@@ -109,7 +109,7 @@ class WorldSource final : public detail::PageSource {
 
 struct Outcome {
   bool complete = false;
-  std::size_t missed = 0;  // that were there all the time
+  std::size_t missed = 0;  // records that were present all the time
   std::size_t twice = 0;
 };
 
@@ -131,7 +131,7 @@ Outcome run(const Plan& plan) {
       EXPECT_EQ(twice, 0U);
     }
   } catch (const Error& error) {
-    // So much moves that three pages running are the same: that is said, too.
+    // The list moves so fast that three pages in a row are the same, which is reported.
     EXPECT_EQ(error.code(), ErrorCode::pagination);
     return {};
   }
@@ -144,9 +144,9 @@ Outcome run(const Plan& plan) {
 
 struct Sum {
   int complete = 0;
-  int falsely = 0;  // complete, yet something was missed
-  int missed = 0;   // runs
-  int twice = 0;    // runs
+  int falsely = 0;  // complete, but something was missed
+  int missed = 0;   // number of runs
+  int twice = 0;    // number of runs
 };
 
 Sum many(Plan plan, int runs) {
@@ -188,7 +188,7 @@ TEST(PagerSimulation, DeletionsOnly) {
   }
 }
 
-// A state knows the ids of the last pages only: what moves further while nobody reads is given again.
+// A state holds the ids of the last pages only: a record that moves further while no pager reads is yielded again.
 TEST(PagerSimulation, ReadInSeveralLives) {
   constexpr int some = runs / 4;
   const auto still = many({.stops = 0.2}, some);
@@ -214,7 +214,7 @@ TEST(PagerSimulation, BothWithASecondReading) {
 TEST(PagerSimulation, BothWithOneReading) {
   for (const double chance : {0.02, 0.2, 0.4}) {
     const auto sum = many({0, chance, chance, 1, false}, runs);
-    EXPECT_LT(sum.falsely, runs / 20) << chance;  // not promised; measured
+    EXPECT_LT(sum.falsely, runs / 20) << chance;  // not promised, only measured
     std::printf("both %.2f: %d complete, %d of them falsely, %d with something missed\n", chance, sum.complete,
                 sum.falsely, sum.missed);
   }

@@ -1,4 +1,4 @@
-// The pager's rules, on pages made here: no network.
+// The pager's rules, with pages made here: no network.
 #include "billcore/pager.hpp"
 
 #include <gtest/gtest.h>
@@ -98,7 +98,7 @@ TEST(Pager, StoppingEarlyIsSaid) {
 }
 
 TEST(Pager, AnIdSeenBeforeIsNotYieldedAgain) {
-  // A new order at the head pushed "2" to page 2.
+  // A new order at the head has pushed "2" to page 2.
   Script list{{{{"1", "2"}, 1, 2, 3}, {{"2", "3"}, 2, 2, 4}}};
   auto pager = list.pager();
   EXPECT_EQ(ids(pager), (Texts{"1", "2", "3"}));
@@ -109,14 +109,14 @@ TEST(Pager, AnIdSeenBeforeIsNotYieldedAgain) {
   EXPECT_EQ(ids(overlapping), (Texts{"1", "2", "0", "3"}));
   EXPECT_EQ(same_total.asked, (Numbers{1, 2, 1, 2}));
   EXPECT_EQ(overlapping.verdict()->reason, "overlap");
-  // 7 and "7" are different records; what has no id is always yielded.
+  // 7 and "7" are different records; an item without an id is always yielded.
   Script kinds{{{{"7", "\"7\"", "null"}, 1, 2, 6}, {{"null", "8"}, 2, 2, 6}}};
   auto all = kinds.pager();
   EXPECT_EQ(all.collect().size(), 5U);
 }
 
 TEST(Pager, TheListShrankWhileItWasRead) {
-  // "1" is gone, and "3" has moved to the page before.
+  // "1" was deleted, and "3" has moved to the previous page.
   Script list{{{{"1", "2"}, 1, 3, 6}, {{}, 2, 1, 2}, {{"2", "3"}, 1, 1, 2}}};
   auto pager = list.pager();
   EXPECT_EQ(ids(pager), (Texts{"1", "2", "3"}));
@@ -144,15 +144,16 @@ ErrorCode code_of(Pager<Item> pager) {
 }
 
 TEST(Pager, RefusesWhatWouldSkipOrLoop) {
-  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // another page than asked for
-  EXPECT_EQ(code_of(Script{{{{"1"}, 1, 5, 5}, {{}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // empty, yet more
+  EXPECT_EQ(code_of(Script{{{{"1"}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // another page than requested
+  EXPECT_EQ(code_of(Script{{{{"1"}, 1, 5, 5}, {{}, 2, 5, 5}}}.pager()), ErrorCode::pagination);  // empty, but claims
+                                                                                                 // that more follow
   Script repeated{{{{"1"}, 1, 9, 9}, {{"1"}, 2, 9, 9}, {{"1"}, 3, 9, 9}}};
   EXPECT_EQ(code_of(repeated.pager()), ErrorCode::pagination);
   EXPECT_EQ(repeated.asked.size(), 3U);
   Script twice{{{{"1"}, 1, 3, 3}, {{"1"}, 2, 3, 3}, {{"2"}, 3, 3, 3}}};
   auto drift = twice.pager();
   EXPECT_EQ(ids(drift), (Texts{"1", "2"}));
-  // Two pages by turns bring nothing new either, and there would be a billion of them.
+  // Two alternating pages bring nothing new either, and the list claims a billion of them.
   Script turns;
   for (int i = 1; i < 100; ++i) turns.pages.push_back({{i % 2 == 0 ? "1" : "2"}, i, 1'000'000'000, 5});
   EXPECT_EQ(code_of(turns.pager()), ErrorCode::pagination);
@@ -197,7 +198,7 @@ TEST(Pager, ARefusedPageLeavesNothingBehind) {
   EXPECT_EQ(pager.next()->id(), Id(1));
   EXPECT_THROW((void)pager.next(), Error);
   EXPECT_FALSE(pager.buffered());
-  EXPECT_THROW((void)pager.next_page(), Error);  // no page without items in its place
+  EXPECT_THROW((void)pager.next_page(), Error);  // no empty page instead of the error
   const auto page = pager.next_page();
   EXPECT_EQ(page->current_page(), 3);
   EXPECT_EQ(page->items().size(), 1U);
@@ -216,7 +217,7 @@ TEST(Pager, ARefusedPageTakesNothingFromTheState) {
 }
 
 TEST(Pager, TheStateBetweenTwoReadingsOfABorder) {
-  // "1" is gone, so "3" has moved to page 1, which is to be read again, and cannot be for now.
+  // "1" was deleted, so "3" has moved to page 1. Page 1 must be read again, which fails for now.
   Script list{{{{"1", "2"}, 1, 2, 4}, {{"4"}, 2, 2, 3}}};
   auto pager = list.pager();
   EXPECT_EQ(pager.next()->id(), Id(1));
@@ -239,7 +240,7 @@ TEST(Pager, AListThatMovedBetweenTwoLives) {
   };
   const Made same_second{{"3", "4"}, 2, 3, 6};
   const Made same_third{{"5", "6"}, 3, 3, 6};
-  // The total stays the same throughout: something came at the head, and something went.
+  // The total stays the same throughout: one record was added at the head, and one was deleted.
   for (const auto& each : std::vector<Case>{
            {0, {{{"1", "2"}, 1, 3, 6}, same_second, same_third}, {"1", "2", "3", "4", "5", "6"}, ""},
            {0,
@@ -290,7 +291,7 @@ TEST(Pager, TheStateOfAStrictList) {
     EXPECT_TRUE(rest.verdict()->complete);
     EXPECT_TRUE(strict.next());
   }
-  // Behind the first reading, within the second, and behind that one.
+  // After the first reading, within the second, and after the second.
   auto rest = resumed(strict.state());
   EXPECT_EQ(ids(rest), Texts{});
   EXPECT_TRUE(rest.verdict()->complete);

@@ -1,4 +1,4 @@
-// The error that something is meant to throw.
+// The error that an action is expected to throw.
 #pragma once
 
 #include <gtest/gtest.h>

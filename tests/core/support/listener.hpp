@@ -1,4 +1,4 @@
-// A socket that listens on loopback, for test servers.
+// A listening socket on loopback, for test servers.
 #pragma once
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@
 
 namespace billcore::test {
 
-/// Listens on a free port of 127.0.0.1 until it goes.
+/// Listens on a free port of 127.0.0.1 until it is destroyed.
 class Listener {
  public:
   Listener() : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -35,9 +35,9 @@ class Listener {
   [[nodiscard]] std::string url(const std::string& path) const {
     return "http://127.0.0.1:" + std::to_string(port_) + path;
   }
-  /// The next connection; below 0 once stop() was called.
+  /// The next connection; negative after stop().
   [[nodiscard]] int accept_one() const { return accept(descriptor_, nullptr, nullptr); }
-  /// From any thread: ends accept_one(), whether it waits or not.
+  /// Callable from any thread: ends accept_one(), whether it waits or not.
   void stop() const { shutdown(descriptor_, SHUT_RDWR); }
 
  private:

@@ -1,4 +1,4 @@
-// Lists made of pages that a test writes down: no network.
+// Lists of pages that a test defines: no network.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Made {
   std::int64_t current;
   std::int64_t pages;
   std::int64_t total = -1;               // absent
-  std::vector<std::string> others = {};  // items behind those, as JSON texts
+  std::vector<std::string> others = {};  // further items, as JSON texts
 };
 
 inline std::shared_ptr<const detail::Document> document(const Made& page) {
@@ -59,7 +59,7 @@ inline Pager<Item> made_pager(Fetch fetch, detail::PagerOptions options = {}) {
   return Pager<Item>(std::make_shared<detail::PageFlow>(options, std::make_unique<FunctionSource>(std::move(fetch))));
 }
 
-/// A list that gives these pages one after the other, whatever is asked for, and writes down what was.
+/// A list that returns these pages one after the other, whatever is requested, and records the requests.
 struct Script {
   std::vector<Made> pages;
   std::vector<std::int64_t> asked = {};

@@ -11,7 +11,7 @@
 namespace billcore::test {
 namespace {
 
-// What is left of a dotted path.
+// The rest of a dotted path.
 struct Path {
   std::string_view rest;
 
@@ -52,7 +52,7 @@ std::string json(const std::optional<Time>& time) { return time ? json(*time) : 
 template <typename T>
 std::string resource(const T& view, Path path);
 
-// A list of views: JSON as received, or one of them.
+// A list of views: JSON as received, or one element.
 template <typename T>
 std::string listed(const Resource& owner, std::string_view field, const std::vector<T>& views, Path path) {
   if (path.empty()) return json(owner.find(field).value());

@@ -1,4 +1,4 @@
-// Reads a part of an event by a dotted path through the typed getters, as the shared fixtures name them.
+// Reads a part of an event by a dotted path through the typed getters; the paths are those of the shared fixtures.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace billcore::test {
 
-/// JSON text of what the getter gives; an Error becomes {"error": {"class": …, "message": …}}.
+/// JSON text of the getter's result; an Error becomes {"error": {"class": …, "message": …}}.
 [[nodiscard]] std::string read_path(const Event& event, std::string_view path);
 
 [[nodiscard]] const char* class_of(ErrorCode code);

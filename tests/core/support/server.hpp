@@ -15,10 +15,10 @@
 
 namespace billcore::test {
 
-/// `python -m billcore.sandbox`, one for a test program; the Python is $BILLCORE_TEST_PYTHON.
+/// `python -m billcore.sandbox`, one per test program, with the Python of $BILLCORE_TEST_PYTHON.
 class Sandbox {
  public:
-  /// The program's sandbox, reset to its first state.
+  /// The program's sandbox, reset to its initial state.
   static Sandbox& fresh();
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
@@ -31,7 +31,7 @@ class Sandbox {
 
   [[nodiscard]] Value get(const std::string& route) const;
   Value post(const std::string& route, const std::string& json = "{}") const;
-  /// Requests received with this method (all of them when empty), and effects of this kind.
+  /// Number of requests received with this method (all when empty), and of effects of this kind.
   [[nodiscard]] int received(std::string_view method) const;
   [[nodiscard]] int effects(std::string_view kind) const;
   void fault(const std::string& json) const { post("/faults", json); }
@@ -46,10 +46,10 @@ class Sandbox {
   std::unique_ptr<Client> control_;
 };
 
-/// The subscription that the sandbox has under this reference.
+/// The subscription with this reference in the sandbox.
 [[nodiscard]] Subscription demo(const Client& client, const std::string& reference);
 
-/// Answers every connection with what `answer` gives for the request's head; closes after each answer.
+/// Answers every request with the result of `answer` for its head; closes the connection after each answer.
 class ScriptedServer {
  public:
   explicit ScriptedServer(std::function<std::string(const std::string& head)> answer);

@@ -1,4 +1,4 @@
-// The conformance driver in C++: one JSON request a line on stdin, one JSON reply a line on stdout (see
+// The conformance driver in C++: one JSON request per line on stdin, one JSON reply per line on stdout (see
 // tests/conformance).
 #include <chrono>
 #include <cmath>
@@ -61,7 +61,7 @@ ClientOptions client_options(const Value& from) {
     if (!timeout->is_null()) options.timeout = std::chrono::milliseconds(std::llround(timeout->real() * 1000));
   }
   if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);
-  // One, since canned answers are meant to be seen in turn.
+  // One, because the canned answers are consumed in order.
   options.concurrency = static_cast<int>(number(from, "concurrency").value_or(1));
   options.proxy = text(from, "proxy");
   options.ca_bundle = text(from, "ca_bundle");

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every case of constant-time-test under memcheck: those called leak-… must be found out, all others must be clean.
+# Runs every case of constant-time-test under memcheck: memcheck must report those named leak-…, and none of the others.
 # Usage: constant_time.sh PROGRAM
 set -eu
 program=$1
@@ -25,7 +25,7 @@ for case in $("$program"); do
   echo "$case: status $status, not $expected ($leaky: memcheck saw a branch or an address that depends on a secret)"
 done
 
-# A program that lists nothing would pass.
+# A program that lists no cases must not pass.
 [ "$passed" -ge 10 ] || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,7 +1,8 @@
-// Run under valgrind's memcheck, with the secrets marked as undefined memory: every branch and every address that depends
-// on one is then an error of memcheck's. Only what the caller learns anyway, which key matched, is marked as defined again.
+// Run under valgrind's memcheck, with the secrets marked as undefined memory: memcheck then reports every branch and
+// every address that depends on a secret. Only a result that the caller learns anyway, the index of the matching key,
+// is marked as defined again.
 //
-//   constant-time-test CASE     none: lists them. Those called leak-… do it wrong, to show that memcheck sees that.
+//   constant-time-test CASE     without CASE: lists the cases. Those named leak-… are wrong, to test memcheck.
 #include <valgrind/memcheck.h>
 
 #include <algorithm>
@@ -48,7 +49,7 @@ T published(T value) {
   return value;
 }
 
-// Distinct secrets; `length` takes both ways of preparing a key.
+// Distinct secrets; the two values of `length` use both ways of preparing a key.
 std::vector<std::string> make_secrets(std::size_t count, std::size_t length) {
   std::vector<std::string> secrets;
   for (std::size_t i = 0; i < count; ++i) {
@@ -63,7 +64,7 @@ std::vector<std::string_view> views(const std::vector<std::string>& secrets) {
   return {secrets.begin(), secrets.end()};
 }
 
-// What a sender would claim: computed before the secrets are marked.
+// The digest that a sender would claim, computed before the secrets are marked.
 Digest right_digest(const std::string& secret) {
   const std::string_view one = secret;
   Digest digest;
@@ -71,7 +72,7 @@ Digest right_digest(const std::string& secret) {
   return digest;
 }
 
-/// `length`: of the secrets. Every number of secrets, and each of them, or none, as the one that matches.
+/// `length`: of the secrets. Tests every number of secrets, with each of them, or none, as the one that matches.
 void match_each(std::size_t length) {
   for (std::size_t count = 1; count <= 4; ++count) {
     for (std::size_t right = 0; right <= count; ++right) {
@@ -82,7 +83,7 @@ void match_each(std::size_t length) {
 
       const HmacKeys keys(views(secrets));
       expect(published(keys.match(message, claimed)) == right, "the right key matches");
-      // Again, with the states to work in that the first call left behind.
+      // Again, with the working states that the first call left.
       expect(published(keys.match(message, claimed)) == right, "the right key matches");
 
       HmacStream stream(keys);
@@ -93,7 +94,7 @@ void match_each(std::size_t length) {
   }
 }
 
-// The claimed digest differs in one byte only, wherever that is.
+// The claimed digest differs in one byte only, at each position.
 void nearly_right() {
   for (std::size_t at = 0; at < billcore::detail::digest_size; ++at) {
     auto secrets = make_secrets(2, 32);
@@ -112,11 +113,11 @@ void equal() {
   const HmacKeys keys(views(secrets));
   Digest computed;
   expect(keys.digest(0, message, computed), "a digest is computed");
-  expect(!is_secret(claimed) && is_secret(computed), "what was claimed is no secret");
+  expect(!is_secret(claimed) && is_secret(computed), "the claimed digest is not a secret");
   expect(published(billcore::detail::equal_digests(computed, claimed)), "equal digests are equal");
 }
 
-// ---- How not to do it --------------------------------------------------------------------------------------------------
+// ---- Wrong implementations, which memcheck must report --------------------------------------------------------------
 
 struct Prepared {
   std::vector<std::string> secrets = make_secrets(3, 32);

@@ -1,4 +1,4 @@
-// The shared cases of explain() are played by the conformance tests; here is what they do not reach.
+// The conformance tests run the shared cases of explain(); this file covers the rest.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -55,7 +55,7 @@ TEST(Explain, EmptyViewsAreFine) {
 }
 
 TEST(Explain, FreshnessAndLimitAreNotItsBusiness) {
-  // A verifier that refuses the event for its age; the text says where to look.
+  // A verifier that refuses the event because of its age; the text says where to look.
   VerifierOptions options;
   options.freshness = std::chrono::seconds(1);
   const auto signature = webhooks::sign(body, secret);
@@ -64,7 +64,7 @@ TEST(Explain, FreshnessAndLimitAreNotItsBusiness) {
 }
 
 TEST(Explain, AcceptsNothing) {
-  // What it repairs is refused all the same.
+  // A delivery that explain() can repair is still refused by verify.
   const auto signature = webhooks::sign(body, secret);
   const std::array<std::pair<std::string, std::string>, 3> repaired{
       {{body + '\n', signature}, {body, "sha256=" + signature}, {body, ' ' + signature}}};

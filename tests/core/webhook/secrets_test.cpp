@@ -1,6 +1,6 @@
-// No freed memory holds a secret. Every block of libcrypto and of operator new is looked at when it is freed, and those
-// still held at the end, too: for the secrets, what HMAC makes of them, and the right MAC of a message that was refused.
-// A program of its own, since it replaces the allocators. The stack is not looked at.
+// No freed memory holds a secret. The allocators check every block of libcrypto and of operator new when it is freed,
+// and at the end those still held: for the secrets, the states that HMAC derives from them, and the right MAC of a
+// message that was refused. A separate program, because it replaces the allocators. The stack is not checked.
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
@@ -22,11 +22,11 @@
 
 namespace {
 
-// ---- The watch over the memory ----------------------------------------------------------------------------------------
+// ---- The checking allocators ----------------------------------------------------------------------------------------
 
 constexpr std::size_t longest = 64;
 
-// What must not be left behind. Plain arrays: this list is no allocation itself.
+// A byte pattern that must not remain. A plain array: this list must not allocate.
 struct Pattern {
   const char* name;
   std::array<unsigned char, longest> bytes;
@@ -49,12 +49,12 @@ void look_through(const void* memory, std::size_t size) {
   }
 }
 
-// Stands before every block, so that all that are held can be visited.
+// Precedes every block, so that all blocks in use can be visited.
 struct alignas(std::max_align_t) Header {
   Header* before;
   Header* behind;
   std::size_t size;
-  void* memory;  // what malloc gave
+  void* memory;  // pointer returned by malloc
 };
 std::mutex guard;
 Header* newest = nullptr;
@@ -65,7 +65,7 @@ void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_
   void* memory = std::aligned_alloc(alignment, whole);
   if (memory == nullptr) return nullptr;
   void* block = static_cast<char*>(memory) + room;
-  std::memset(memory, 0, whole);  // what another block left here is not this one's
+  std::memset(memory, 0, whole);  // clear what an earlier block left here
   const std::lock_guard lock(guard);
   auto* header = new (static_cast<Header*>(block) - 1) Header{nullptr, newest, size, memory};
   if (newest != nullptr) newest->before = header;
@@ -132,9 +132,9 @@ void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { re
 namespace billcore {
 namespace {
 
-// ---- What to look for -------------------------------------------------------------------------------------------------
+// ---- The patterns ---------------------------------------------------------------------------------------------------
 
-// Literals: these stand in no memory that is ever freed.
+// Literals: they are never in memory that is freed.
 constexpr std::array<std::string_view, 3> secrets{
     "first-Hd5^Lc8@Jf3-9$Yb2*Rt4&Wm1!", "second-Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^", "third-0123456789abcdefghijklmnop"};
 static_assert(std::all_of(secrets.begin(), secrets.end(), [](std::string_view secret) { return secret.size() == 32; }));
@@ -153,7 +153,7 @@ void look_for(const char* name, const void* bytes, std::size_t size) {
   ++pattern_count;
 }
 
-// A key's inner or outer state is worth as much as the key. libcrypto shows it only through what it calls deprecated.
+// A key's inner or outer state is as valuable as the key. libcrypto exposes it only through deprecated functions.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 void look_for_state(const char* name, const std::array<unsigned char, 64>& block) {
@@ -279,9 +279,9 @@ TEST_F(Secrets, NoneIsLeftByAnExplanation) {
   expect_nothing_left();
 }
 
-// ---- The watch sees what it should ------------------------------------------------------------------------------------
+// ---- The checks detect what they should -----------------------------------------------------------------------------
 
-// The compiler must not drop what is written just before it is freed.
+// Keeps the compiler from dropping a write just before the memory is freed.
 void keep(const void* memory) { __asm__ volatile("" : : "r"(memory) : "memory"); }
 
 TEST_F(Secrets, ThoseLeftByOthersAreSeen) {

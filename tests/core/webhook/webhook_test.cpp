@@ -102,7 +102,7 @@ TEST(Webhook, SharedVectors) {
 }
 
 TEST(Webhook, SignAgreesWithRfc4231) {
-  // Test case 2: key "Jefe", 4 bytes, so through the loud constructor.
+  // Test case 2: the key "Jefe" has 4 bytes, so the constructor that allows any key length is needed.
   const std::string_view key = "Jefe";
   const auto verifier = Verifier::allowing_any_key_length({&key, 1});
   EXPECT_EQ(verifier.check("what do ya want for nothing?",
@@ -124,7 +124,7 @@ TEST(Webhook, LoudConstructorStillRefusesNoKey) {
   for (const char* name : {"", "X\r\n", "a b", "X:"}) {
     EXPECT_EQ(code_of([&] { (void)Verifier(secret, {.header = name}); }), ErrorCode::config);
   }
-  EXPECT_NO_THROW((void)Verifier(secret, {.header = "!#$%&'*+-.^_`|~09AZaz"}));  // all that a name may have
+  EXPECT_NO_THROW((void)Verifier(secret, {.header = "!#$%&'*+-.^_`|~09AZaz"}));  // all allowed characters
 }
 
 TEST(Webhook, FirstOfSeveralMatchesWins) {
@@ -141,11 +141,11 @@ TEST(Webhook, RequestHeadersAreFoundWithoutCase) {
   const Verifier verifier(secret);
   using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
   EXPECT_EQ(verifier.unwrap_request(body, Pairs{{"Host", "x"}, {"SERVICE-signature", signature}}).name(), "test.hook");
-  // A proxy may repeat a header; the same value twice says nothing new.
+  // A proxy may repeat a header; a repeated equal value is harmless.
   EXPECT_EQ(
       verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"service-signature", signature}}).id(),
       Id(1));
-  // Some servers join what was repeated. verify() stays exact.
+  // Some servers join repeated headers. verify() stays exact.
   for (const auto* between : {",", ", ", " ,\t ", ", ,"}) {
     const auto joined = std::string(signature).append(between).append(signature);
     const bool same = std::string_view(between) != ", ,";
@@ -276,7 +276,7 @@ TEST(Webhook, StreamRefusesAsVerifyDoes) {
   auto large = verifier.stream();
   large.update("123456");
   EXPECT_EQ(reason_of([&] { large.update("123456"); }), SignatureReason::body_too_large);
-  // What was refused stays out, whatever comes behind it.
+  // A refused stream stays refused, whatever follows.
   EXPECT_EQ(reason_of([&] { large.update("1"); }), SignatureReason::body_too_large);
   EXPECT_EQ(reason_of([&] { (void)large.finish(webhooks::sign("1234561", secret)); }), SignatureReason::body_too_large);
   EXPECT_EQ(code_of([&] { (void)large.finish(std::nullopt); }), ErrorCode::invalid_argument);
@@ -320,13 +320,13 @@ TEST(Webhook, FreshnessIsJudgedBehindTheSignature) {
   const auto old = event(R"("2025-04-25T09:30:00Z")");
   EXPECT_EQ(broken.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
   EXPECT_THROW((void)broken.unwrap(old, webhooks::sign(old, secret)), std::runtime_error);
-  // Without a clock of its own it is now, which is long after.
+  // Without a clock option the verifier uses the current time, at which the event is stale.
   const Verifier real(secret, {.freshness = 24h});
   EXPECT_EQ(real.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
 }
 
-// One Verifier, eight threads; the events are read in other threads than they were made in, and the last ones when the
-// Verifier is gone. Meant for ThreadSanitizer, too.
+// One Verifier, eight threads. Events are read in other threads than those that made them, the last ones after the
+// Verifier was destroyed. Also run under ThreadSanitizer.
 TEST(Webhook, OneVerifierManyThreads) {
   constexpr int thread_count = 8;
   constexpr int rounds = 200;
@@ -359,7 +359,7 @@ TEST(Webhook, OneVerifierManyThreads) {
   EXPECT_EQ(right.load(), 2 * thread_count * rounds);
 }
 
-// Documents of all sizes, in blocks that are used again and in none.
+// Documents of all sizes, with and without pooled blocks.
 TEST(Webhook, EventsOfAnySize) {
   const Verifier verifier(secret, {.max_body = std::size_t{8} << 20U});
   std::optional<Event> kept;
@@ -376,7 +376,7 @@ TEST(Webhook, EventsOfAnySize) {
     EXPECT_EQ(event.raw(), body);
     if (size > 0) kept = std::move(event);
 
-    // yyjson needs the most memory for what is no JSON in the end.
+    // yyjson needs the most memory for text that turns out not to be JSON.
     const std::string open = R"({"data":)" + std::string(size, '[');
     EXPECT_EQ(code_of([&] { (void)verifier.unwrap(open, webhooks::sign(open, secret)); }), ErrorCode::decode);
   }

@@ -1,7 +1,7 @@
-"""A model of HTTP connections: a peer that does random things, random callers at once, and what must hold of both.
+"""A model of HTTP connections: a peer with random acts, random concurrent callers, and the rules for both.
 
     PYTHONPATH=PACKAGE:tests python -m faults.model [--seconds N] [SEED…]
 
-Everything is drawn from the seed and the name of who draws (a request, a caller, a connection), never from a common
-sequence: what another thread does first changes nothing.
+Every random choice depends only on the seed and the name of its owner (a request, a caller, a connection), not on a
+shared sequence: the order of the threads does not matter.
 """

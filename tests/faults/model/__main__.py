@@ -1,4 +1,4 @@
-"""Runs seeds by hand: those that are named, or random ones for a time."""
+"""Runs seeds by hand: the named ones, or random ones for a time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .run import TRANSPORTS, Totals, random_names, run_many
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m faults.model", description=__doc__)
-    parser.add_argument("seeds", nargs="*", help="such as http2-17; none: random ones")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long random seeds are begun (60)")
+    parser.add_argument("seeds", nargs="*", help="such as http2-17; without: random ones")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long to start random seeds (60)")
     parser.add_argument("--times", type=int, default=1, help="how often each named seed is run (1)")
     given = parser.parse_args()
     totals = Totals()

@@ -1,4 +1,4 @@
-"""The callers: threads that share a Client, tasks that share an AsyncClient. What each does is drawn beforehand."""
+"""The callers: threads that share a Client, tasks that share an AsyncClient. Their calls are drawn in advance."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ import billcore
 
 from ..processor import Lap
 
-LONGEST = 120.0  # seconds of a round: whoever is not done by then hangs
+LONGEST = 120.0  # seconds of a round: a caller that takes longer hangs
 NONE = object()
 
 
 @dataclass
 class Call:
-    """What is asked for, and in the end what came of it. timeout: of a list it is that of each page."""
+    """A call and its result. timeout: for a list, that of each page."""
 
     number: int
     kind: str
     timeout: float
     max_retries: int
     cancel_after: float | None = None
-    take: int | None = None  # items of a list, then the caller leaves
+    take: int | None = None  # number of items of a list after which the caller stops
     large: bool = False
     result: Any = NONE
     items: list[str] = field(default_factory=list)
     error: BaseException | None = None
     took: float = 0.0
-    delay: float = 0.0  # by how much a busy machine may have prolonged that
+    delay: float = 0.0  # by how much a busy machine may have delayed the call
     calm: bool = False
 
     @property
@@ -73,7 +73,7 @@ def _charge(call: Call) -> dict[str, Any]:
     return {"product_id": 102, "amount": call.number, **more}
 
 
-# For both clients: the one's return the result, the other's something to await.
+# For both clients: Client's methods return the result, AsyncClient's return an awaitable.
 CALLS: dict[str, Callable[[Any, Call], Any]] = {
     "order": lambda client, call: client.orders.get(str(call.number)),
     "subscription": lambda client, call: client.subscriptions.get(str(call.number)),
@@ -93,7 +93,7 @@ class Threads:
         self._client = billcore.Client(**options)
 
     def run(self, callers: list[list[Call]]) -> bool:
-        """Each list of calls in a thread. False: one hangs."""
+        """Runs each list of calls in a thread. False: a thread hangs."""
         threads = [threading.Thread(target=self._run, args=(calls,), daemon=True) for calls in callers]
         for thread in threads:
             thread.start()
@@ -113,7 +113,7 @@ class Threads:
                 try:
                     self._one(client, call)
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # whose frames hold pagers, with requests in flight
+                    call.error = error.with_traceback(None)  # its frames hold pagers with requests in flight
 
     @staticmethod
     def _one(client: Any, call: Call) -> None:
@@ -129,7 +129,7 @@ class Threads:
 
 
 class Tasks:
-    """One task for each caller, all with the same client, in an event loop of their own."""
+    """One task for each caller, all with the same client, in a separate event loop."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._loop = asyncio.new_event_loop()
@@ -169,7 +169,7 @@ class Tasks:
                 try:
                     await task
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # whose frames hold pagers, with requests in flight
+                    call.error = error.with_traceback(None)  # its frames hold pagers with requests in flight
 
     @staticmethod
     async def _one(client: Any, call: Call) -> None:
@@ -185,13 +185,13 @@ class Tasks:
 
 
 def numbered(seed: str, client: int, callers: int, turn: int, calls: int) -> Iterator[list[Call]]:
-    """What each caller of a client does in a round."""
+    """The calls of each caller of a client in a round."""
     for caller in range(callers):
         yield [drawn(seed, client * 1_000_000 + caller * 10_000 + turn * 100 + at) for at in range(calls)]
 
 
 def honest(client: int, callers: int) -> Iterator[list[Call]]:
-    """For the end, when the peer answers everything: each of them must succeed."""
+    """Calls for the final round, in which the peer is honest: each of them must succeed."""
     for caller in range(callers):
         first = client * 1_000_000 + caller * 10_000 + 9_900
         yield [Call(first + at, kind, 30.0, 2, calm=True) for at, kind in enumerate(KINDS)]

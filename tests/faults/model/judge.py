@@ -1,4 +1,4 @@
-"""What each caller was told, against what the peer received and did."""
+"""Compares what each caller was told with what the peer received and did."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .peer import Peer
 MARGIN = 10.0  # seconds that a call may take beyond its deadline
 MOST_PAGES = 16
 
-# A read may end with these, a write besides with OutcomeUnknownError.
+# A read may fail with one of these, a write also with OutcomeUnknownError.
 _ERRORS = (billcore.ApiError, billcore.TransportError, billcore.DecodeError)
 
 
 def judge(call: Call, peer: Peer) -> Iterator[str]:
-    """The promises that are broken."""
+    """Yields the broken promises."""
     if call.result is NONE and call.error is None:
         yield "it never ended"
         return
@@ -37,7 +37,7 @@ def _error(call: Call) -> Iterator[str]:
         return
     if isinstance(error, asyncio.CancelledError):
         if call.cancel_after is None:
-            yield "nobody cancelled it"
+            yield "CancelledError, but it was not cancelled"
         return
     allowed = (*_ERRORS, billcore.OutcomeUnknownError) if call.is_write else _ERRORS
     if not isinstance(error, allowed):
@@ -52,7 +52,7 @@ def _error(call: Call) -> Iterator[str]:
 
 
 def said(call: Call) -> int | None:
-    """How many effects the caller was told of: 1, 0, or None when nobody knows."""
+    """The number of effects that the caller was told of: 1, 0, or None when the outcome is unknown."""
     error = call.error
     if error is None:
         return 1
@@ -60,7 +60,7 @@ def said(call: Call) -> int | None:
         return None if getattr(error, "__notes__", []) else 0
     if getattr(error, "outcome_unknown", False):
         return None
-    # A complete answer of success that cannot be read: it was done.
+    # A complete success answer that cannot be read: the write was done.
     return 1 if isinstance(error, billcore.DecodeError) and 200 <= (error.status or 0) < 300 else 0
 
 
@@ -72,11 +72,11 @@ def _write(call: Call, peer: Peer) -> Iterator[str]:
     if effects > 1:
         yield f"it has {effects} effects"
     if said(call) not in (None, effects):
-        yield f"it has {effects} effects, and the caller was told of {said(call)}"
+        yield f"it has {effects} effects, but the caller was told of {said(call)}"
     if arrived and isinstance(call.error, billcore.TransportError):
-        yield "the caller was told that it never left"
+        yield "it arrived, but the caller was told that it was not sent"
     if arrived and isinstance(call.error, asyncio.CancelledError) and said(call) == 0:
-        yield "it was cancelled without a word about what was sent"
+        yield "it was sent, but the cancellation has no note"
     if call.error is None and call.kind != "delete":
         yield from _own(call)
 
@@ -95,15 +95,15 @@ def _read(call: Call, peer: Peer) -> Iterator[str]:
         return
     at_first, in_the_end = peer.service.orders(call.number)
     if len(set(call.items)) != len(call.items):
-        yield f"an item was given twice: {call.items}"
+        yield f"an item was yielded twice: {call.items}"
     if strangers := set(call.items) - set(in_the_end):
         yield f"items that are not of this list: {strangers}"
     order = [in_the_end.index(item) for item in call.items if item in in_the_end]
     if len(at_first) == len(in_the_end) and order != list(range(len(order))):
-        yield f"of {in_the_end} it gave {call.items}"
+        yield f"of {in_the_end} it yielded {call.items}"
     if call.error is None and len(call.items) != call.take:
         missing = [item for item in at_first if item not in call.items]
         if missing and call.result == "complete":
             yield f"complete, without {missing}"
         if len(at_first) == len(in_the_end) and call.result != "complete":
-            yield f"{call.result}, and the list did not move"
+            yield f"{call.result}, although the list did not move"

@@ -1,4 +1,4 @@
-"""The peer: it listens, remembers what came over which connection, and what no client may do. Its acts are drawn."""
+"""The peer: it listens, records the requests of each connection, and detects forbidden ones. Its acts are random."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MOST_CONNECTIONS = 1000
 
 @dataclass(frozen=True)
 class Act:
-    """What is done with one request. spoils: the connection is left with bytes that are nobody's answer."""
+    """The act for one request. spoils: it leaves bytes on the connection that belong to no answer."""
 
     name: str
     step: Step
     spoils: bool = False
-    early: bool = False  # before the request has been read
+    early: bool = False  # before the request has been read completely
     delay: float = 0.0
 
 
@@ -38,7 +38,7 @@ Draw = Callable[[random.Random], Act]
 
 
 class Peer(Proxy):
-    """draw: what happens to a request; plain: when all is calm. The connections are of the kind `kind`."""
+    """draw: chooses the act for a request; plain: the act when the peer is calm. kind: class of the connections."""
 
     def __init__(
         self, seed: str, service: Service, draw: Draw, plain: Act, kind: type[Drawn], tls: ssl.SSLContext | None
@@ -48,7 +48,7 @@ class Peer(Proxy):
         self.violations: list[str] = []
         self.story: list[str] = []
         self.acts: Counter[str] = Counter()
-        self.arrived: Counter[tuple[str, int]] = Counter()  # writes, by operation and call
+        self.arrived: Counter[tuple[str, int]] = Counter()  # number of writes, by operation and call
         self.calm = False
         self._draw = draw
         self._plain = plain
@@ -80,13 +80,13 @@ class Peer(Proxy):
         self.violations.append(what)
 
     def pause(self, number: int) -> None:
-        """Between two rounds, when no call is in flight: something may arrive on the idle connections."""
+        """Between two rounds, when no call is in flight: may send bytes on the idle connections."""
         for connection in self._connections:
             if isinstance(connection, Drawn):
                 connection.between(random.Random(f"{self.seed} pause {number} {connection.last}"))
 
     def quieten(self) -> None:
-        """From now on everything is honest. Connections that only pretend to be there end."""
+        """From now on all acts are honest. Closes the connections that cannot answer."""
         self.calm = True
         self.forget()
         for sock in self._held:
@@ -107,7 +107,7 @@ class Peer(Proxy):
         return chance.choice(kinds)
 
     def _hold(self, sock: socket.socket) -> None:
-        """Takes what comes, without an answer."""
+        """Reads everything and never answers."""
         self._held.append(sock)
         sock.settimeout(GENEROUS)
         while not self.calm and sock.recv(65536):
@@ -115,10 +115,10 @@ class Peer(Proxy):
 
 
 class Drawn(Connection):
-    """What the connections of a Peer have in common: their thread also runs errands while no request is in flight."""
+    """Base of a Peer's connections: their thread also runs errands while no request is in flight."""
 
     proxy: Peer
-    prompt = False  # no step keeps the thread for long
+    prompt = False  # whether every step returns quickly
 
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)
@@ -136,7 +136,7 @@ class Drawn(Connection):
             self.close()
 
     def do(self, errand: Callable[[], None]) -> None:
-        """Runs it in the connection's thread, unless that is busy for long or at its end. Returns when it was done."""
+        """Runs the errand in the connection's thread, unless that is busy or has ended. Waits until it is done."""
         done = threading.Event()
         if not self._idle and not self.prompt:
             return
@@ -146,7 +146,7 @@ class Drawn(Connection):
             assert done.wait(GENEROUS), "a connection's thread hangs"
 
     def await_data(self, timeout: float | None = None) -> bool:
-        """Waits for bytes of the client, and runs errands. False: the time is over, or the connection has ended."""
+        """Waits for bytes from the client, and runs errands. False: timed out, or the connection has ended."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
@@ -172,7 +172,7 @@ class Drawn(Connection):
 
     @contextlib.contextmanager
     def guarded(self, *ends: type[Exception]) -> Iterator[None]:
-        """Around all that a connection's thread does. ends: exceptions that are an end of the connection."""
+        """Wraps everything that a connection's thread does. ends: exceptions that mean the end of the connection."""
         try:
             yield
         except Exception as error:
@@ -224,7 +224,7 @@ class Http1Peer(Drawn):
             waiting = select.poll()
             waiting.register(self.socket, select.POLLIN)
             if waiting.poll(0):
-                return  # the request of a call that was given up at once, or the client's end
+                return  # a request of a call that was given up at once, or the client's close
             self.proxy.tell(f"connection {self.number}: between calls {name}")
             with contextlib.suppress(OSError):
                 if data:
@@ -259,5 +259,5 @@ class Http1Peer(Drawn):
 
 
 def contexts(certificates: Certificates) -> dict[str, ssl.SSLContext | None]:
-    """What a peer serves over, by the name of its transport."""
+    """The server's TLS context for each transport."""
     return {"plain": None, "tls": certificates.tls13, "http2": certificates.http2}

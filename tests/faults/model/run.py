@@ -1,4 +1,4 @@
-"""One run of the model: a peer, the callers of two clients, rounds of calls, then a time in which all is honest."""
+"""One run of the model: a peer, the callers of two clients, rounds of calls, then a round with an honest peer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MOST_SHOWN = 60
 
 
 class BrokenPromiseError(AssertionError):
-    """A seed that found something."""
+    """A seed that broke a promise."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Totals:
 
 
 def random_names(transports: Sequence[str], seconds: float) -> Iterator[str]:
-    """Of random seeds, for so long."""
+    """Random seeds, for this many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         yield f"{random.choice(transports)}-{random.randrange(10**9)}"
@@ -90,7 +90,7 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
     broken: list[str] = []
 
     def turn(*rows: list[list[Call]]) -> None:
-        """One list for each client, of what its callers do; all of them at once."""
+        """Runs the callers of all clients at once; each row has the calls of one client's callers."""
         calls.extend(call for row in rows for each in row for call in each)
         with ThreadPoolExecutor(len(clients)) as pool:
             if not all(pool.map(lambda who, row: who.run(row), clients, rows)):
@@ -112,7 +112,7 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
     except AssertionError as error:
         broken.append(str(error))
     finally:
-        with contextlib.suppress(AssertionError):  # of a failure that is told already
+        with contextlib.suppress(AssertionError):  # of a failure that was already reported
             peer.close()
     for call in calls:
         broken += [f"{what}: {call}" for what in judge(call, peer)]
@@ -127,7 +127,7 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
 def run_many(
     seeds: Iterable[str], certificates: Certificates, totals: Totals, tell: Callable[[str], None] = lambda _: None
 ) -> list[str]:
-    """Several at once, for they mostly wait. Returns what was found."""
+    """Runs several seeds at once, because they mostly wait. Returns the failures."""
     lock = threading.Lock()
     left = iter(seeds)
     found: list[str] = []

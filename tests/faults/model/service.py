@@ -68,7 +68,7 @@ def refusal(status: int, asked: Asked, *more: str) -> RawAnswer:
 
 
 class Service:
-    """Threads: any."""
+    """Thread-safe."""
 
     def __init__(self, seed: str) -> None:
         self.effects: Counter[tuple[str, int]] = Counter()  # by operation and call
@@ -85,7 +85,7 @@ class Service:
         return RawAnswer(head_of(200, body, asked.mark), body)
 
     def orders(self, mark: int) -> tuple[list[str], list[str]]:
-        """Of a list that was asked for: what it held at first, and what it holds."""
+        """For a requested list: its original content, and its current content."""
         with self._lock:
             return self._at_first.get(mark, []), self._lists.get(mark, [])
 
@@ -103,7 +103,8 @@ class Service:
             self._lists[asked.mark] = [f"{asked.mark}-{number}" for number in range(size, 0, -1)]
             self._at_first[asked.mark] = list(self._lists[asked.mark])
         orders = self._lists[asked.mark]
-        # Some lists grow at their head while they are read, by less than a page: that would be the same page again.
+        # Some lists grow at their head while they are read, by less than a page: a whole page would repeat the previous
+        # one.
         if (
             asked.mark % 3 == 0
             and chance.random() < 0.3

@@ -1,6 +1,6 @@
-"""The peer in HTTP/2: what it does with a stream, and with the connection of all of them.
+"""The peer in HTTP/2: its acts on a stream, and on the connection of all streams.
 
-A thread serves one connection. What is to be done later waits in a queue, so that the streams' answers interleave.
+One thread serves a connection. Delayed acts wait in a queue, so that the answers of the streams interleave.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .peer import Act, Drawn
 from .service import Asked, parse, refusal
 
 Step = Callable[[Any], None]
-MOST = 2**31 - 1  # number of a stream
+MOST = 2**31 - 1  # highest stream number
 _OK = b"\x88"  # :status 200 in HPACK
-_LAST = b"the last"  # ping
-# The client has given the stream up.
+_LAST = b"the last"  # payload of a ping
+# The client has cancelled the stream.
 _GIVEN_UP = (h2.exceptions.StreamClosedError, h2.exceptions.StreamIDTooLowError)
 
 
@@ -49,7 +49,7 @@ class DrawnStream(Stream):
         return answer
 
     def send_raw(self, data: bytes) -> None:
-        """Frames that h2 knows nothing of."""
+        """Sends frames without h2's knowledge."""
         self.peer.send_raw(data)
 
     def later(self, delay: float, then: Callable[[], None]) -> None:
@@ -66,10 +66,10 @@ class Http2Peer(Drawn, Http2Connection):
         self._taken: dict[int, tuple[Asked, Act]] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._count = itertools.count()
-        self._stalled = False  # nothing is sent any more
-        self._processed = False  # and the client has processed all that was
-        self._ignored: dict[int, Asked] = {}  # streams that were opened since it has stalled
-        self._suspect = False  # one of these was given up
+        self._stalled = False  # it sends nothing any more
+        self._processed = False  # the client has processed everything sent before the stall
+        self._ignored: dict[int, Asked] = {}  # streams that were opened since the stall
+        self._suspect = False  # one of these was cancelled
         self._abandoned = ""
         sock.settimeout(GENEROUS)
 
@@ -114,18 +114,20 @@ class Http2Peer(Drawn, Http2Connection):
         heapq.heappush(self._due, (time.monotonic() + delay, next(self._count), then))
 
     def stall(self) -> None:
-        """Nothing is sent any more. The answer to a last ping says that the client has processed what was."""
+        """Sends nothing from now on. The answer to a last ping shows that the client has processed everything before
+        it.
+        """
         self.wire.ping(_LAST)
         self.flush()
         self._stalled = self.hopeless = True
 
     def allow_streams(self, count: int) -> None:
-        """At once: SETTINGS_MAX_CONCURRENT_STREAMS."""
+        """Sends SETTINGS_MAX_CONCURRENT_STREAMS at once."""
         self.send_raw(frame(4, 0, 0, struct.pack(">HI", 3, count)))
         self.hopeless = self.hopeless or count == 0
 
     def send_half_a_frame(self) -> None:
-        """The head of a ping. What is sent next is taken for the rest of it."""
+        """The head of a ping. The client reads the following bytes as the rest of it."""
         self.send_raw(frame(6, 0, 0, bytes(8))[:9])
         self.hopeless = True
 
@@ -159,7 +161,7 @@ class Http2Peer(Drawn, Http2Connection):
             self._processed = self._processed or event.ping_data == _LAST
         elif isinstance(event, h2.events.StreamReset):
             if event.stream_id in self._ignored and not self._suspect:
-                # libcurl may hand out what had arrived for other streams only after this one was opened.
+                # libcurl may deliver what had arrived for other streams only after this stream was opened.
                 self._suspect = True
                 self._ignored.clear()
             elif event.stream_id in self._ignored:
@@ -187,7 +189,7 @@ class Http2Peer(Drawn, Http2Connection):
                 return  # the caller has given up
             try:
                 act.step(stream)
-            except _GIVEN_UP:  # the answer comes all the same
+            except _GIVEN_UP:  # send the answer anyway
                 self.proxy.tell(f"connection {self.number}: an answer to {stream.asked}, which was given up")
                 self.send_raw(frame(1, 4, stream.number, _OK) + frame(0, 1, stream.number, stream.body))
 
@@ -210,7 +212,7 @@ def refusing(chance: random.Random) -> Step:
 
 
 def in_pieces(chance: random.Random) -> Step:
-    """The answers of other streams come between the pieces."""
+    """Sends an answer in pieces; the answers of other streams are sent in between."""
     count, pause = chance.choice([2, 3, 8]), chance.choice([0.0, 0.005, 0.05])
 
     def step(stream: DrawnStream) -> None:
@@ -232,7 +234,7 @@ def twice(stream: DrawnStream) -> None:
 
 
 def unasked(number: int) -> Step:
-    """An answer on a stream that nobody has opened, beside the honest one. Not the next one: it may just be opened."""
+    """The honest answer, and one on a stream that is not open. Not the next stream: the client may be opening it."""
 
     def step(stream: DrawnStream) -> None:
         http2.passing(stream)
@@ -242,7 +244,7 @@ def unasked(number: int) -> Step:
 
 
 def go_away(chance: random.Random, *, first: bool) -> Step:
-    """GOAWAY, and the connection stays open. first: before the answer. Its last stream may be this one, all or none."""
+    """GOAWAY on an open connection. first: before the answer. Its last stream may be this one, all or none."""
     code = chance.choice([*Codes, 0xFF])
     last = chance.choice([None, 0, MOST])
 
@@ -253,7 +255,7 @@ def go_away(chance: random.Random, *, first: bool) -> Step:
         http2.passing(stream)
         if not first:
             stream.send_raw(data)
-        if (code, last) != (Codes.NO_ERROR, MOST):  # that one alone still takes new streams
+        if (code, last) != (Codes.NO_ERROR, MOST):  # only this GOAWAY still allows new streams
             stream.peer.hopeless = True
 
     return step
@@ -266,7 +268,7 @@ def flood_of(chance: random.Random, number: int) -> bytes:
 
 
 def flooding(chance: random.Random) -> Step:
-    """Small frames, as many as a client must withstand, and the answer behind them."""
+    """Small frames, as many as a client must withstand, then the answer."""
 
     def step(stream: DrawnStream) -> None:
         answer = stream.forward()
@@ -287,7 +289,7 @@ def stalling(stream: DrawnStream) -> None:
 
 
 def early_end(stream: DrawnStream) -> None:
-    """As RFC 9113 has it: a whole answer before the request has ended, then NO_ERROR."""
+    """As in RFC 9113: a complete answer before the request has ended, then NO_ERROR."""
     http2.passing(stream)
     stream.reset_stream(Codes.NO_ERROR)
 

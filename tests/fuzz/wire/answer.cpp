@@ -28,7 +28,7 @@ std::optional<std::size_t> number(std::string_view text, int base) {
   return out;
 }
 
-/// Takes a line off the front, without its CRLF.
+/// Removes and returns the first line, without its CRLF.
 std::optional<std::string_view> line_of(std::string_view& bytes) {
   const auto end = bytes.find("\r\n");
   if (end == std::string_view::npos || !is_printable(bytes.substr(0, end))) return std::nullopt;
@@ -70,7 +70,7 @@ struct Framing {
   bool chunked = false;
 };
 
-/// Header lines up to the empty one; nothing when one is odd, or says twice how long the body is.
+/// Header lines up to the empty one; nothing when one is unusual, or when the length of the body is given twice.
 std::optional<Framing> headers_of(std::string_view& bytes) {
   Framing out;
   while (true) {

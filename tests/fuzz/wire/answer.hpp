@@ -1,5 +1,5 @@
-// Reads the plain cases of an HTTP/1.1 answer, by RFC 9112 and with nothing of the library's or libcurl's: what every client
-// must read alike. Whatever is odd is not judged.
+// Reads the plain cases of an HTTP/1.1 answer by RFC 9112, without code of the library or libcurl: the cases that every
+// client must read alike. Unusual answers are not checked.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 namespace billcore::fuzz {
 
 struct PlainAnswer {
-  bool whole = true;  // false: `bytes` end before it does, and neither status nor body is given
+  bool whole = true;  // false: `bytes` are incomplete, and status and body are not set
   int status = 0;
   std::string body;
-  std::size_t size = 0;  // bytes of the whole, interim answers included
+  std::size_t size = 0;  // bytes of the whole answer, interim answers included
 };
 
-/// The answer that `bytes` begin with, of which there is at least the status line; nothing when it is not plain.
+/// The answer at the beginning of `bytes`, of which at least the status line is present; nothing when it is not plain.
 [[nodiscard]] std::optional<PlainAnswer> plain_beginning(std::string_view bytes);
-/// The same, and nothing when it is not whole.
+/// The same, but nothing when it is incomplete.
 [[nodiscard]] std::optional<PlainAnswer> plain_answer(std::string_view bytes);
 
 }  // namespace billcore::fuzz

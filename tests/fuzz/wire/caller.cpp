@@ -68,7 +68,7 @@ Operation operation_of(const Call& call) {
   }
 }
 
-// What the call gave its caller, or the error that came in place of it.
+// The result of the call, or its error.
 void read(Call& call, Completed& completed) {
   try {
     if (std::string_view("gcxu").find(call.kind) != std::string_view::npos) {
@@ -118,7 +118,7 @@ void Caller::run() {
     }
   }
   finish_loop();
-  peer_.move();  // what left last is received, too
+  peer_.move();  // the last bytes sent count as received too
   for (const auto& each : calls_) judge(each.call, peer_, nonce_, each.pages);
   judge_connections(peer_);
 }
@@ -193,15 +193,15 @@ void Caller::begin(Made& made) {
     read(made.call, completed);
     end(made);
     made.call.told_to_end = false;
-    require(std::erase(running_, &made) == 1, "the end of a call is told once");
+    require(std::erase(running_, &made) == 1, "a call completes once");
   });
   running_.push_back(&made);
 }
 
-// Until all calls have ended. What is to be interrupted is cancelled when it has waited for a moment.
+// Runs until all calls have ended. A call to be interrupted is cancelled after a short wait.
 void Caller::finish_loop() {
   for (std::uint64_t turns = 0; !running_.empty(); ++turns) {
-    require(turns < most_turns, "an event loop is not woken in vain");
+    require(turns < most_turns, "an event loop does not spin");
     const bool cancels =
         std::any_of(running_.begin(), running_.end(), [](auto* made) { return made->call.told_to_end; });
     loop_->turn(cancels ? 25 : 100'000);
@@ -218,7 +218,7 @@ void Caller::finish_loop() {
   }
 }
 
-// A page may be read again where the list moved; each has a time-out of its own.
+// Where the list moved, a page may be read again; each read has its own time-out.
 void Caller::take(Made& made, const detail::PageData& page, std::int64_t begin) {
   require(clock_micros() - begin <= 4 * (made.call.timeout + 100'000), "a page of a list ends by its deadline");
   made.pages.push_back({page.pagination.current_page(), std::string(page.document->text())});
@@ -264,7 +264,7 @@ void Caller::list_in_loop(Made& made) {
       pages.wait([&ready] { ready = true; });
       std::uint64_t turns = 0;
       while (!ready) {
-        require(++turns < most_turns, "an event loop is not woken in vain");
+        require(++turns < most_turns, "an event loop does not spin");
         if (interrupting_ && ++asked_ > 1) {
           pages.cancel();
           throw Error(ErrorCode::interrupted, "interrupted");

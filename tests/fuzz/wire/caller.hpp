@@ -1,4 +1,4 @@
-// Runs the calls of one input against its peer, and judges them.
+// Runs the calls of one input against its peer, and checks them.
 #pragma once
 
 #include <chrono>
@@ -57,7 +57,7 @@ class Caller {
   std::unique_ptr<Loop> loop_;
 };
 
-/// Names an input, so that what an answer says of its request is found again.
+/// A name for an input, so that an answer's text can be matched to its request.
 [[nodiscard]] std::string nonce_of(std::string_view input);
 
 }  // namespace billcore::fuzz

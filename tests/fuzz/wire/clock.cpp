@@ -27,11 +27,11 @@ std::set<int>& descriptors() {
 }
 
 std::map<int, std::int64_t>& timers() {
-  static std::map<int, std::int64_t> due_at;  // of timerfd_create(), by descriptor
+  static std::map<int, std::int64_t> due_at;  // times of timerfd_create()'s descriptors
   return due_at;
 }
 
-// The kernel knows nothing of this clock: it is told of a time when that has come.
+// The kernel does not use this clock: an expired timer is set in the kernel only when its time has come.
 void fire_timers() {
   for (auto each = timers().begin(); each != timers().end();) {
     const auto [descriptor, due] = *each;
@@ -43,7 +43,7 @@ void fire_timers() {
     at_once.it_value.tv_nsec = 1;
     syscall(SYS_timerfd_settime, descriptor, TFD_TIMER_ABSTIME, &at_once, nullptr);
     each = timers().erase(each);
-    require(really_polls(descriptor, POLLIN, 1000), "a timer whose time has come can be read");
+    require(really_polls(descriptor, POLLIN, 1000), "an expired timer is readable");
   }
 }
 
@@ -61,7 +61,7 @@ int real_poll(pollfd* states, nfds_t count, int milliseconds) noexcept {
 
 Running::Running(World& world) {
   constexpr std::int64_t second = 1'000'000;
-  now = (now / second + 1) * second;  // each input begins at a whole second, for libcurl rounds to milliseconds
+  now = (now / second + 1) * second;  // each input begins at a whole second, because libcurl rounds to milliseconds
   descriptors().clear();
   timers().clear();
   running = &world;
@@ -89,7 +89,7 @@ bool really_polls(int descriptor, short events, int milliseconds) noexcept {
 
 }  // namespace billcore::fuzz
 
-// Seen by libcurl and the C++ library, which are shared.
+// Visible to libcurl and the C++ library, which are shared libraries.
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -99,7 +99,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
       clock == CLOCK_THREAD_CPUTIME_ID) {
     return static_cast<int>(syscall(SYS_clock_gettime, clock, time));
   }
-  now += 1;  // or a loop that waits for the clock alone would have no end
+  now += 1;  // otherwise a loop that polls only the clock would never end
   time->tv_sec = now / 1'000'000;
   time->tv_nsec = now % 1'000'000 * 1000;
   return 0;
@@ -107,9 +107,9 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
 
 int poll(pollfd* states, nfds_t count, int milliseconds) {
   using namespace billcore::fuzz;
-  // The look at a connection right before a request leaves does not wait: nothing may happen in between.
+  // The check of a connection right before a request is sent does not wait: nothing may happen in between.
   if (running == nullptr || milliseconds == 0) return real_poll(states, count, milliseconds);
-  require(milliseconds > 0, "no wait is without an end");
+  require(milliseconds > 0, "no wait is unlimited");
   ++waited;
   running->move();
   fire_timers();

@@ -1,4 +1,4 @@
-// The listening socket that every peer of the process shares, and what the kernel does between peer and client.
+// The listening socket that all peers of the process share, and the waits for the kernel between peer and client.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ struct Accepted {
 
 /// The port on loopback.
 [[nodiscard]] int door_port();
-/// A connection that waits to be accepted; it does not block.
+/// A pending connection, accepted without blocking.
 [[nodiscard]] std::optional<Accepted> accept_at_door();
-/// Waits, in real time, until the client could read all that was sent to it, so that it sees it when it looks.
+/// Waits, in real time, until the client can read everything that was sent to it, so that it sees it when it looks.
 void await_arrival(int port, std::uint64_t sent);
 /// The same for the end of the stream.
 void await_end(int port);
-/// Closes a connection; reset: with a reset, also when all was read.
+/// Closes a connection; reset: with a reset, even when everything was read.
 void close_connection(int descriptor, int port, bool reset);
-/// The number behind `mark`, 0 when there is none.
+/// The number after `mark`, 0 when there is none.
 [[nodiscard]] int number_behind(std::string_view text, std::string_view mark);
 
 }  // namespace billcore::fuzz

@@ -1,4 +1,4 @@
-// What the peer of HTTP/2 sends and receives, frame by frame.
+// What the HTTP/2 peer sends and receives, frame by frame.
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr std::uint8_t ack = 1;
 constexpr std::uint8_t end_headers = 4;
 constexpr std::uint8_t padded = 8;
 constexpr std::uint8_t with_priority = 0x20;
-constexpr std::uint8_t first_unknown = 13;  // there are extensions below
+constexpr std::uint8_t first_unknown = 13;  // lower types include extensions
 constexpr std::size_t preface = 24;
 constexpr std::size_t frame_head = 9;
 constexpr std::size_t most_payload = 16384;
@@ -37,7 +37,7 @@ bool are_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// A field whose name is in the static table (index below 15 plus 127), or that brings its name.
+// A field whose name is in the static table (index below 15 plus 127), or is given literally.
 std::string field(std::string_view name, std::string_view value) {
   std::string out(name);
   out += static_cast<char>(value.size());
@@ -62,7 +62,7 @@ void H2Peer::read(std::size_t index) {
   parse(index);
 }
 
-// The client is trusted to write HTTP/2 as it should.
+// The client is trusted to write valid HTTP/2.
 void H2Peer::parse(std::size_t index) {
   auto& connection = connections_[index];
   auto& input = connection.input;
@@ -138,7 +138,7 @@ std::string H2Peer::path_of(Connection& connection, std::string_view block) {
     int flags = 0;
     const auto read =
         nghttp2_hd_inflate_hd2(connection.inflater.get(), &field, &flags, at, static_cast<std::size_t>(end - at), 1);
-    require(read >= 0, "the client compresses its headers as it should");
+    require(read >= 0, "the client compresses its headers correctly");
     at += read;
     if ((flags & NGHTTP2_HD_INFLATE_EMIT) != 0) {
       const std::string_view name(reinterpret_cast<const char*>(field.name), field.namelen);
@@ -181,14 +181,14 @@ void H2Peer::begin_answer(std::size_t index, const Step& step, std::size_t at) {
   const auto size = size_of(index, at + 1, step.end) - connection.skip;
   connection.ends_stream = !interim;
   connection.is_answer = connection.named.has_value();
-  if (!connection.named) mark_odd(index, true);  // nothing was asked
+  if (!connection.named) mark_odd(index, true);  // there is no request
   const std::uint32_t id = connection.named ? streams_[*connection.named].id : 1;
   if (size > most_payload || (interim && size > 0) || !are_digits(status)) mark_odd(index, false);
   if (connection.named && streams_[*connection.named].answered) mark_odd(index, false);
 
   using namespace std::string_view_literals;
   const bool alone = size == 0;
-  // Without a length the library takes JSON that has no end for cut off: libcurl does not report every broken stream.
+  // Without a length the library treats unterminated JSON as truncated: libcurl does not report every broken stream.
   const bool with_length = !interim && !(alone && (status == "204" || status == "304"));
   auto block =
       field("\x08"sv, status) + field("\x0F\x10"sv, "application/json") + field("\x00\x0Cx-request-id"sv, token(index));
@@ -256,7 +256,7 @@ void H2Peer::mark_odd(std::size_t index, bool any_status) {
   }
 }
 
-// Whether an answer is read that was complete when its connection ended is libcurl's choice.
+// libcurl decides whether it reads an answer that was complete when its connection ended.
 void H2Peer::mark_ended(std::size_t index) {
   for (auto& stream : streams_) {
     if (stream.connection != index || stream.settled) continue;

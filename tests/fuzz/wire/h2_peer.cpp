@@ -79,7 +79,7 @@ std::optional<std::size_t> H2Peer::newest(std::size_t index) const {
   return std::nullopt;
 }
 
-// Outside of a frame that this peer frames itself, it is not known of which stream a text is part.
+// Outside of a frame that this peer builds, the stream of a text is unknown.
 std::string H2Peer::token(std::size_t index) const {
   const auto& connection = connections_[index];
   if (connection.any_status || !connection.named) return token_of(nonce_, 0, 0);
@@ -192,7 +192,7 @@ void H2Peer::flush(std::size_t index) {
 void H2Peer::close(std::size_t index, bool reset) {
   auto& connection = connections_[index];
   if (connection.descriptor < 0) return;
-  if (connection.agreed) read(index);  // what was received counts, also if nobody answers it
+  if (connection.agreed) read(index);  // a received request counts, even if it is not answered
   if (!connection.pending.empty()) mark_odd(index, false);
   for (auto& stream : streams_) {
     if (stream.connection == index) stream.sent.bytes += std::exchange(stream.staged, {});

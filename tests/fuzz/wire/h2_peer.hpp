@@ -1,10 +1,11 @@
-// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It plays the scripts of script.hpp, in which here
-//   %( … %) is an answer to the oldest request that has none: the first three characters are its status, the rest is its body,
-//   whose length it says; 1xx is an interim one
-//   %[ … %] is a frame, of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0, s that of the oldest
-//   request without an answer, l that of the last request, n the next one of the client, e one of the server, or any byte), then
-//   its payload
-// and anything outside of those is sent as it stands. The peer's SETTINGS, and the acknowledgement of the client's, come first.
+// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It runs the scripts of script.hpp, in which here
+//   %( … %) is an answer to the oldest request without one: the first three characters are its status, the rest is its
+//   body, sent with its length; 1xx is an interim one
+//   %[ … %] is a frame, of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0, s that of the
+//   oldest request without an answer, l that of the last request, n the next one of the client, e one of the server, or
+//   any byte), then its payload
+// and anything outside of those is sent verbatim. The peer's SETTINGS, and the acknowledgement of the client's, are
+// sent first.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ class H2Peer final : public Witness {
   void settle(int call) override;
 
   [[nodiscard]] const std::deque<Received>& received() const override { return received_; }
-  /// connection: of HTTP/1, so a stream.
+  /// connection: an HTTP/1 connection, so a stream here.
   [[nodiscard]] std::size_t connections() const override { return streams_.size(); }
   [[nodiscard]] const Sent& sent(std::size_t connection) const override { return streams_[connection].sent; }
 
@@ -49,7 +50,7 @@ class H2Peer final : public Witness {
     bool answered = false;
     bool settled = false;
     Sent sent = {};
-    std::string staged = {};  // of `sent`, when all that is pending has left
+    std::string staged = {};  // added to `sent` when all pending bytes were sent
   };
   struct Connection {
     int descriptor = -1;
@@ -57,20 +58,20 @@ class H2Peer final : public Witness {
     const Script* script = nullptr;
     std::unique_ptr<Tls> tls = {};
     std::unique_ptr<nghttp2_hd_inflater, FreeInflater> inflater = {};
-    bool agreed = false;  // upon HTTP/2
+    bool agreed = false;  // HTTP/2 was negotiated
     bool greeted = false;
-    bool ready = false;  // its SETTINGS have arrived
+    bool ready = false;  // the client's SETTINGS have arrived
     bool odd = false;
     bool any_status = false;
     std::size_t step = 0;
-    std::size_t frame_end = 0;                        // steps before this one are of the frame that is being sent
+    std::size_t frame_end = 0;                        // steps before this one belong to the frame being sent
     std::size_t skip = 0;                             // characters of the frame's text that are not sent
     std::optional<std::size_t> named = std::nullopt;  // the stream of that frame
-    bool is_answer = false;                           // that frame, as HTTP/1 knows answers
+    bool is_answer = false;                           // that frame is an answer as in HTTP/1
     bool ends_stream = false;
     std::int64_t until = 0;  // of a pause
     std::size_t awaited = 0;
-    std::size_t whole = 0;  // requests
+    std::size_t whole = 0;  // complete requests
     std::string input = {};
     std::string pending = {};
   };
@@ -97,7 +98,7 @@ class H2Peer final : public Witness {
   void put_frame(Connection& connection, const Frame& frame, std::size_t size);
   void flush(std::size_t index);
   void close(std::size_t index, bool reset);
-  /// From here it is not known what the client must make of a connection.
+  /// From here the expected result of the connection is unknown.
   void mark_odd(std::size_t index, bool any_status);
   void mark_ended(std::size_t index);
   [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);

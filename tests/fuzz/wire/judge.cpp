@@ -10,7 +10,7 @@
 namespace billcore::fuzz {
 namespace {
 
-constexpr std::int64_t margin = 100'000;  // microseconds: a call ends that long after its deadline
+constexpr std::int64_t margin = 100'000;  // microseconds that a call may take beyond its deadline
 constexpr std::int64_t close_to_it = 10'000;
 constexpr std::uint64_t most_waits = 20'000;
 
@@ -27,7 +27,7 @@ void require_of(const Call& call, bool kept, const char* promise) {
 Requests requests_of(const Call& call, const Witness& peer) {
   Requests out;
   for (const auto& request : peer.received()) {
-    // What was cut off before it said whose it is may be anybody's; clients send so little at once that it is not cut.
+    // A truncated request cannot be attributed to a call; clients send so little at once that this does not happen.
     if (request.call == call.number) out.push_back(&request);
   }
   return out;
@@ -37,8 +37,8 @@ std::string_view sent_behind(const Witness& peer, const Received& request) {
   return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
 }
 
-// Did everything that was sent before this request belong to the plain answers of those before it? Only then is it known
-// where its answer begins.
+// Whether everything that was sent before this request belonged to the plain answers to earlier requests. Only then is
+// the start of its answer known.
 bool is_aligned(const Witness& peer, const Received& request) {
   if (peer.sent(request.connection).odd) return false;
   std::size_t end = 0;
@@ -68,7 +68,7 @@ bool has_sent_status(const Witness& peer, const Requests& requests, int status) 
                      [&](const Received* request) { return names_status(peer.sent(request->connection), status); });
 }
 
-// A peer may answer on a new connection before it was asked, as servers do that are overloaded, and close it unread.
+// A peer may answer on a new connection before the request, as overloaded servers do, and close without reading.
 bool has_answered_unread(const Witness& peer, int status) {
   for (std::size_t i = 0; i < peer.connections(); ++i) {
     const auto& received = peer.received();
@@ -79,20 +79,21 @@ bool has_answered_unread(const Witness& peer, int status) {
   return false;
 }
 
-// A text that is shown may be cut within a token, with dots behind it.
+// A displayed text may be truncated within a token, followed by dots.
 bool is_whole(std::string_view token, const std::string& nonce) {
   const auto digit = [&](std::size_t at) { return token[nonce.size() + at] >= '0' && token[nonce.size() + at] <= '9'; };
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
 }
 
-// Every token in it names this call, or (page > 0) this page of its list; "nobody" may have been said to it before it sent.
+// Every token in it names this call, or (page > 0) this page of its list; before the call sent its request, it may be
+// "nobody".
 void require_own(std::string_view text, const Call& call, const std::string& nonce, int page = 0) {
   for (auto at = text.find(nonce); at != std::string_view::npos; at = text.find(nonce, at + 1)) {
     const auto token = text.substr(at, nonce.size() + 6);
     if (!is_whole(token, nonce) || token == token_of(nonce, 0, 0)) continue;
     const auto own = token_of(nonce, call.number, page);
     const bool same = page > 0 ? token == own : token.substr(0, nonce.size() + 3) == own.substr(0, nonce.size() + 3);
-    require_of(call, same, "an answer is that of its own call");
+    require_of(call, same, "a call gets only its own answer");
   }
 }
 
@@ -115,7 +116,7 @@ bool holds_object(const std::string& body) {
   }
 }
 
-// README, "When a write fails": may this error be said of a write that was received?
+// README, "When a write fails": checks the error of a write against whether the peer received it.
 void judge_write(const Call& call, const Witness& peer, const Requests& requests) {
   require_of(call, requests.size() <= 1, "a write is not sent twice");
   const bool received = !requests.empty();
@@ -124,7 +125,7 @@ void judge_write(const Call& call, const Witness& peer, const Requests& requests
   };
   if (!call.error) {
     require_of(call, received ? !peer.sent(requests.front()->connection).bytes.empty() : is_own_word(call.status),
-               "a write that was done was received");
+               "a write that succeeded was received");
     return;
   }
   const auto& detail = call.error->detail();
@@ -137,30 +138,31 @@ void judge_write(const Call& call, const Witness& peer, const Requests& requests
     case ErrorCode::rate_limit:
     case ErrorCode::api:
     case ErrorCode::server:
-      require_of(call, call.error->code() == code_for(status), "an error of the service is that of its status");
-      require_of(call, is_own_word(status), "a refusal is the peer's own word");
+      require_of(call, call.error->code() == code_for(status), "an error of the service matches its status");
+      require_of(call, is_own_word(status), "a refusal was sent by the peer");
       require_of(call, detail.outcome_unknown == (status < 400 || status == 408 || status >= 500),
-                 "a 4xx but 408 is final; another status leaves a write open");
+                 "a 4xx except 408 is final; with another status the outcome is unknown");
       return;
     case ErrorCode::decode:
       require_of(call, status >= 200 && status < 300 && is_own_word(status) && !detail.outcome_unknown,
-                 "an answer that is not as promised says that the write was done");
+                 "a success answer that cannot be decoded means that the write was done");
       return;
     case ErrorCode::outcome_unknown:
-      require_of(call, detail.outcome_unknown && detail.attempted_at, "an unknown outcome is one, and has a time");
+      require_of(call, detail.outcome_unknown && detail.attempted_at,
+                 "outcome_unknown is set, with the time of the attempt");
       return;
     case ErrorCode::interrupted:
-      require_of(call, call.told_to_end, "only what was interrupted says so");
+      require_of(call, call.told_to_end, "only an interrupted call has the code interrupted");
       require_of(call, !received || detail.outcome_unknown || status != 0,
-                 "an interrupted write does not say that it never left");
+                 "an interrupted write that was received is not reported as unsent");
       require_of(call, status == 0 || detail.cause != ErrorCode::ok || is_own_word(status),
-                 "a status is the peer's own word");
+                 "a status was sent by the peer");
       return;
     case ErrorCode::connection:
     case ErrorCode::timeout:
     case ErrorCode::tls:
     case ErrorCode::transport:
-      require_of(call, !received && !detail.outcome_unknown, "a write that was received may have been done");
+      require_of(call, !received && !detail.outcome_unknown, "a write that was received is not reported as not done");
       return;
     default:
       require_of(call, false, "a write fails with one of the errors in README's table");
@@ -176,14 +178,14 @@ void judge_read(const Call& call, const Witness& peer, const Requests& requests)
     return has_sent_status(peer, requests, status) || has_answered_unread(peer, status);
   };
   if (!call.error) {
-    require_of(call, !requests.empty() || is_own_word(call.status), "what was read was asked for");
+    require_of(call, !requests.empty() || is_own_word(call.status), "a read that succeeded was received");
     return;
   }
   const auto& detail = call.error->detail();
-  require_of(call, !detail.outcome_unknown, "no read is of unknown outcome");
+  require_of(call, !detail.outcome_unknown, "the outcome of a read is never unknown");
   switch (call.error->code()) {
     case ErrorCode::interrupted:
-      require_of(call, call.told_to_end, "only what was interrupted says so");
+      require_of(call, call.told_to_end, "only an interrupted call has the code interrupted");
       return;
     case ErrorCode::pagination:
       require_of(call, call.kind == 'l', "only lists have pages");
@@ -195,11 +197,11 @@ void judge_read(const Call& call, const Witness& peer, const Requests& requests)
       return;
     default:
       require_of(call, call.error->code() == code_for(detail.http_status) && is_own_word(detail.http_status),
-                 "an error of the service is that of its status");
+                 "an error of the service matches its status");
   }
 }
 
-// Where the last answer was plain, complete and in time, there is one right end.
+// When the last answer was plain, complete and in time, only one result is right.
 void judge_plain(const Call& call, const Witness& peer, const Requests& requests) {
   if (requests.empty() || call.kind == 'l' || call.told_to_end) return;
   const auto& request = *requests.back();
@@ -211,7 +213,7 @@ void judge_plain(const Call& call, const Witness& peer, const Requests& requests
                call.error && (call.error->detail().outcome_unknown || !call.write) &&
                    (call.error->code() == ErrorCode::timeout || call.error->code() == ErrorCode::connection ||
                     call.error->code() == ErrorCode::decode || call.error->code() == ErrorCode::outcome_unknown),
-               "an answer that is cut is none");
+               "a truncated answer is not a success");
     return;
   }
   if (!answer || answer->body.size() > call.max_response) return;
@@ -227,17 +229,17 @@ void judge_plain(const Call& call, const Witness& peer, const Requests& requests
                              call.error->code() != ErrorCode::outcome_unknown),
              "a plain answer is read");
   if (call.kind == 'q' || call.kind == 'Q') {
-    require_of(call, !call.error && call.status == status, "any complete answer is given back");
+    require_of(call, !call.error && call.status == status, "any complete answer is returned");
   } else if (status < 200 || status >= 300) {
     require_of(call, call.error && call.error->code() == code_for(status) && call.error->detail().http_status == status,
-               "an error of the service is that of its status");
+               "an error of the service matches its status");
   } else if (call.kind == 'd' || call.kind == 'w') {
-    require_of(call, !call.error && call.status == status, "any body is accepted where none is promised");
+    require_of(call, !call.error && call.status == status, "any body is accepted where none is specified");
   } else if (holds_object(answer->body)) {
-    require_of(call, !call.error || call.error->code() == ErrorCode::decode, "what is as promised is given back");
-    require_of(call, !call.error || answer->body.size() > 512, "what is as promised is given back");
+    require_of(call, !call.error || call.error->code() == ErrorCode::decode, "an answer as specified is returned");
+    require_of(call, !call.error || answer->body.size() > 512, "an answer as specified is returned");
   } else {
-    require_of(call, call.error && call.error->code() == ErrorCode::decode, "what is not as promised is refused");
+    require_of(call, call.error && call.error->code() == ErrorCode::decode, "an answer not as specified is refused");
   }
 }
 
@@ -246,7 +248,7 @@ void judge_plain(const Call& call, const Witness& peer, const Requests& requests
 void judge(const Call& call, const Witness& peer, const std::string& nonce, const std::vector<GivenPage>& pages) {
   const auto requests = requests_of(call, peer);
   require_of(call, call.end - call.begin <= call.timeout + margin || call.kind == 'l', "a call ends by its deadline");
-  require_of(call, call.waits < most_waits, "a call does not wait in vain");
+  require_of(call, call.waits < most_waits, "a call does not spin");
   if (call.write) {
     judge_write(call, peer, requests);
   } else {
@@ -276,7 +278,7 @@ void judge_connections(const Witness& peer) {
     const auto answer = plain_answer(sent_behind(peer, *before));
     if (!answer) continue;
     require(before->sent_before + answer->size >= request.sent_before,
-            "a connection on which something arrived unasked carries no further request");
+            "a connection with unsolicited bytes carries no further request");
     require(before->sent_before + answer->size <= request.sent_before, "an answer is read to its end");
   }
 }

@@ -1,4 +1,4 @@
-// What a call may have come to, by what its peer received and sent: the model of the target `wire`.
+// The allowed results of a call, given what its peer received and sent: the model of the target `wire`.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace billcore::fuzz {
 
-/// A call, and what it came to.
+/// A call and its result.
 struct Call {
   int number = 0;
   char kind = 'g';  // see script.hpp
@@ -23,20 +23,20 @@ struct Call {
   std::int64_t begin = 0;    // by the clock
   std::int64_t end = 0;
   std::uint64_t waits = 0;
-  std::optional<Error> error;  // nothing: it succeeded
+  std::optional<Error> error;  // nothing: success
   int status = 0;              // of a success
-  std::string result;          // all that a success gave the caller
+  std::string result;          // everything that a success returned to the caller
 };
 
-/// A page of a list as it was given to the caller.
+/// A page of a list as returned to the caller.
 struct GivenPage {
   std::int64_t number = 0;
   std::string text;
 };
 
-/// Requires that what a call says is true. `pages`: of a list.
+/// Requires that the result of a call is true. `pages`: of a list.
 void judge(const Call& call, const Witness& peer, const std::string& nonce, const std::vector<GivenPage>& pages);
-/// Requires that no connection on which more arrived than an answer carried another request.
+/// Requires that a connection on which more than an answer arrived carried no further request.
 void judge_connections(const Witness& peer);
 
 }  // namespace billcore::fuzz

@@ -1,4 +1,4 @@
-// What a hostile peer received and sent: what the calls of its client are judged by.
+// What a hostile peer received and sent: the basis for checking the calls of its client.
 #pragma once
 
 #include <cstdint>
@@ -20,34 +20,34 @@ struct Received {
   bool whole = false;
   int call = 0;                 // its number; 0: none
   int page = 0;                 // of a list; 0: none
-  std::size_t sent_before = 0;  // bytes that had been sent over the connection when its last byte arrived
+  std::size_t sent_before = 0;  // number of bytes sent over the connection when the request's last byte arrived
 };
 
-/// What was sent over one connection, and when. In HTTP/2 each stream counts as one, and has what HTTP/1 would have sent.
+/// What was sent over one connection, and when. In HTTP/2 each stream counts as one, with the equivalent HTTP/1 bytes.
 struct Sent {
   std::string bytes;
-  std::vector<std::pair<std::size_t, std::int64_t>> times;  // so many bytes had been sent by then
-  bool ended = false;                                       // nothing more can come
-  bool odd = false;                                         // what the client must make of it is not known
+  std::vector<std::pair<std::size_t, std::int64_t>> times;  // number of bytes sent so far, and the time
+  bool ended = false;                                       // nothing more can be sent
+  bool odd = false;                                         // the expected result of the client is unknown
   bool any_status = false;                                  // it may hold any status
 };
 
-/// Names one request, in a text that no input can have in it: `nonce` is made of the input.
+/// Names one request, in a text that no input can contain: `nonce` is derived from the input.
 [[nodiscard]] std::string token_of(std::string_view nonce, int call, int page);
 
-/// A peer that writes down what it received and sent.
+/// A peer that records what it received and sent.
 class Witness : public World {
  public:
-  /// Ends all connections, with a reset: none is left to the kernel.
+  /// Resets all connections: none remains in the kernel.
   virtual void end() noexcept = 0;
-  /// A call has ended: what is sent from here is nothing to it.
+  /// A call has ended: later bytes do not concern it.
   virtual void settle(int /*call*/) {}
   [[nodiscard]] virtual const std::deque<Received>& received() const = 0;
   [[nodiscard]] virtual std::size_t connections() const = 0;
   [[nodiscard]] virtual const Sent& sent(std::size_t connection) const = 0;
 };
 
-/// The key that the client has.
+/// The API key of the client.
 inline constexpr std::string_view peer_key = "Kq7!zV1xWm4Rt9Yb2Hd5Lc8Jf3";
 
 }  // namespace billcore::fuzz

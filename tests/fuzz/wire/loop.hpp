@@ -17,7 +17,7 @@ class Loop {
   Loop(const ClientOptions& options, const detail::SessionPtr& session, const detail::SessionPtr& without_retries);
 
   [[nodiscard]] AsyncClient& client(bool retries) { return retries ? with_ : without_; }
-  /// One turn: waits, at most so many milliseconds, then processes what is ready.
+  /// One turn: waits, at most this many milliseconds, then processes what is ready.
   void turn(int milliseconds);
 
  private:

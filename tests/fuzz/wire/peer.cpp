@@ -75,7 +75,7 @@ void Peer::read(Connection& connection, std::size_t index) {
   parse(connection, index);
 }
 
-// The client is trusted to write HTTP as it should.
+// The client is trusted to write valid HTTP.
 void Peer::parse(Connection& connection, std::size_t index) {
   while (!connection.input.empty()) {
     if (connection.last == nullptr || connection.last->whole) {
@@ -144,7 +144,7 @@ std::size_t Peer::size_of(const Connection& connection, std::size_t begin, std::
   return size;
 }
 
-// One step; false when the connection does no more in this turn.
+// Runs one step; false when the connection does nothing more in this turn.
 bool Peer::act(Connection& connection, const Step& step) {
   const auto at = static_cast<std::size_t>(&step - connection.script->data());
   auto& out = connection.pending;
@@ -211,7 +211,7 @@ void Peer::play(Connection& connection) {
   flush(connection);
 }
 
-// Until what was sent is there, so that the client can see it when it looks.
+// Waits until the sent bytes have arrived, so that the client sees them when it looks.
 void Peer::flush(Connection& connection) {
   auto& pending = connection.pending;
   if (connection.descriptor < 0 || pending.empty()) return;
@@ -232,7 +232,7 @@ void Peer::close(Connection& connection, bool reset) {
   const auto index = static_cast<std::size_t>(
       std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) { return &each == &connection; }) -
       connections_.begin());
-  read(connection, index);  // what was received counts, also if nobody answers it
+  read(connection, index);  // a received request counts, even if it is not answered
   close_connection(std::exchange(connection.descriptor, -1), connection.port, reset);
   connection.sent.ended = true;
   connection.pending.clear();

@@ -1,4 +1,4 @@
-// The hostile peer of the target `wire`: plays scripts, and writes down what it received and sent.
+// The hostile peer of the target `wire`: runs scripts, and records what it received and sent.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Peer final : public Witness {
     std::size_t step = 0;
     std::int64_t until = 0;  // of a pause
     std::size_t awaited = 0;
-    std::size_t whole = 0;  // requests
+    std::size_t whole = 0;  // complete requests
     Received* last = nullptr;
     std::string input;    // not yet parsed
     std::string pending;  // not yet taken by the kernel

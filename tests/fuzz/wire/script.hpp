@@ -1,16 +1,18 @@
-// An input of the target `wire`: what the client calls, and what a hostile peer does. Readable, so that seeds can be written
-// by hand.
+// An input of the target `wire`: the client's calls, and the acts of a hostile peer. Readable, so that seeds can be
+// written by hand.
 //
 // The first line (up to LF) is a row of calls and settings, one character each:
-//   g get  c charge  x cancel  u update  d delete  w register a webhook  l read a list  q, Q any GET, POST, not judged by status
-//   0…7 time-out of the calls that follow: 25 ms times 2 to the power of it   r without retries, with them again
-//   i the next call is interrupted   m the peer moves between two calls   p, P a second, a minute passes   s small max_response
-//   a through the event loop from here, and back; there a row of calls is begun at once, up to the next character that is none
-// Then follow scripts, separated by NUL, one for each connection (the last one for all that come after). A script is what the
-// peer sends, and in it:
-//   %w wait for a whole request   %n the end of a piece   %0…%9 wait 10 ms times 2 to the power of it
-//   %f end sending   %c close   %r reset   %b, %B one KiB, 64 KiB of filler   %k the API key   %p the page asked for
-//   %i a text that names the request received last   %( … %) Content-Length, the empty line, and that many bytes
+//   g get  c charge  x cancel  u update  d delete  w register a webhook  l read a list
+//   q, Q any GET, POST, status not checked
+//   0…7 time-out of the calls that follow: 25 ms times 2 to the power of it   r toggles retries
+//   i the next call is interrupted   m the peer acts between two calls   p, P a second, a minute passes
+//   s small max_response
+//   a toggles the event loop; in it, consecutive calls run concurrently, up to the next character that is not a call
+// Then follow scripts, separated by NUL, one for each connection (the last one for all later ones). A script is what
+// the peer sends, with these sequences:
+//   %w wait for a complete request   %n the end of a piece   %0…%9 wait 10 ms times 2 to the power of it
+//   %f end sending   %c close   %r reset   %b, %B one KiB, 64 KiB of filler   %k the API key   %p the requested page
+//   %i a text that names the last received request   %( … %) Content-Length, the empty line, and that many bytes
 //   %[ … %] a chunk   %% a percent sign
 #pragma once
 
@@ -41,7 +43,7 @@ struct Step {
   Kind kind;
   std::string text = {};
   std::int64_t number = 0;
-  std::size_t end = 0;  // of a body or chunk: the step behind its last
+  std::size_t end = 0;  // of a body or chunk: the step after its last
 };
 
 using Script = std::vector<Step>;

@@ -1,4 +1,4 @@
-// TLS of a peer on loopback that speaks HTTP/2: a certificate of its own, which the client trusts through a file in memory.
+// TLS of an HTTP/2 peer on loopback: a self-signed certificate, which the client trusts through a file in memory.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -10,20 +10,20 @@
 
 namespace billcore::fuzz {
 
-/// For ClientOptions::ca_bundle. Valid for the life of the process.
+/// For ClientOptions::ca_bundle. Valid until the process ends.
 [[nodiscard]] const std::string& trusted_bundle();
 
-/// The server's side of one connection. Nothing blocks.
+/// The server's side of one connection. Non-blocking.
 class Tls {
  public:
   explicit Tls(int descriptor);
-  /// Goes on with the handshake; false until HTTP/2 has been agreed upon.
+  /// Continues the handshake; false until HTTP/2 has been negotiated.
   [[nodiscard]] bool shake_hands();
-  /// Takes what has arrived.
+  /// Reads what has arrived.
   void read(std::string& into);
-  /// Sends what the kernel takes; how much that was.
+  /// Sends what the kernel takes; returns how much.
   [[nodiscard]] std::size_t write(std::string_view bytes);
-  /// Says that nothing follows.
+  /// Tells the client that nothing follows.
   void say_end();
   /// Bytes of TLS that have been sent.
   [[nodiscard]] std::uint64_t sent() const { return BIO_number_written(SSL_get_wbio(ssl_.get())); }

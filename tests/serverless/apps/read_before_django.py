@@ -1,4 +1,4 @@
-"""What goes wrong in practice with Django: something reads the body before from_wsgi does. Answers with the error."""
+"""A common mistake with Django: something reads the body before from_wsgi does. Answers with the error."""
 
 from __future__ import annotations
 

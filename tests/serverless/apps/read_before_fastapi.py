@@ -1,4 +1,4 @@
-"""What goes wrong in practice with FastAPI: something reads the body before from_asgi does. Answers with the error."""
+"""A common mistake with FastAPI: something reads the body before from_asgi does. Answers with the error."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def twice(request: Request) -> Response:
 @app.post("/body")
 async def body(request: Request) -> Response:
     await request.body()
-    return await answer(request, 0.05)  # only here and below is this wait for nothing
+    return await answer(request, 0.05)  # only here and below does nothing arrive during this wait
 
 
 @app.post("/parameter")

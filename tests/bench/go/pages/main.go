@@ -42,7 +42,7 @@ func (r *row) get(pages, page int) *answer {
 	return &out
 }
 
-// Run reads the list of so many pages: the first, then the others, atOnce under way.
+// Run reads the list of so many pages: the first, then the others, atOnce in flight.
 func (r *row) Run(pages int) int {
 	first := r.get(pages, 1)
 	total := first.sum()

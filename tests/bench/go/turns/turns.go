@@ -1,4 +1,4 @@
-// Package turns speaks the protocol of turns.py, for a contender that waits for its turn.
+// Package turns implements the protocol of turns.py, for a contender that waits for its turn.
 package turns
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Row is a client with its connections. Run does so many of what the area measures and gives the lengths of all that
-// was read, added up; Show says what one of them reads.
+// Row is a client with its connections. Run performs so many of the measured operations and returns the sum of the
+// lengths read; Show returns what one operation reads.
 type Row interface {
 	Run(count int) int
 	Show() string
@@ -25,7 +25,7 @@ func Fail(err error) {
 	os.Exit(1)
 }
 
-// Get makes a GET as net/http's documentation has it, and parses the answer.
+// Get makes a GET as documented in net/http, and parses the answer.
 func Get(client *http.Client, url string, out any) {
 	if err := get(client, url, out); err != nil {
 		Fail(err)
