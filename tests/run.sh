@@ -1,24 +1,55 @@
 #!/usr/bin/env bash
-# Runs every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
-#   tests/run.sh              everything
-#   tests/run.sh AREA…        only these: lint layering core capi python sandbox conformance serverless faults
+# Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
+#   tests/run.sh              everything, as CI runs it
+#   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
+#   tests/run.sh AREA…        only these: lint layering interface core capi python sandbox conformance serverless faults
 #                             libcurl install proof torture fuzz tsan examples
+#   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
+# Several areas run at the same time, in lanes; each part prints one line, and its whole output when it fails (always in
+# build/logs). A single area prints everything.
 # BILLCORE_TORTURE=all: every point of the area torture. BILLCORE_LIBCURL=all: every fault in the area libcurl.
-# BILLCORE_MODEL_SECONDS=N: the model in faults runs random seeds for N seconds.
+# BILLCORE_MODEL_SECONDS=N: runs the model in faults with random seeds for N seconds.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-all_areas=(lint layering core capi python sandbox conformance serverless faults libcurl install proof torture fuzz tsan examples)
-areas=("$@")
-[ "${#areas[@]}" -gt 0 ] || areas=("${all_areas[@]}")
+# The lanes of a whole run: each area of a lane after the other, the lanes at the same time.
+lanes=(
+  "interface core capi python conformance sandbox"
+  "serverless faults libcurl install"
+  "layering lint proof torture fuzz tsan examples"
+)
+read -ra all_areas <<<"${lanes[*]}"
+
+filter=""
+areas=()
+while [ "$#" -gt 0 ]; do
+  case "$1" in
+    -k) filter="${2:?-k needs a name}"; shift ;;
+    *) areas+=("$1") ;;
+  esac
+  shift
+done
 for area in "${areas[@]}"; do
-  case " ${all_areas[*]} " in
+  case " ${all_areas[*]} quick " in
     *" $area "*) ;;
-    *) echo "tests/run.sh: there is no area '$area'; there are: ${all_areas[*]}" >&2; exit 2 ;;
+    *) echo "tests/run.sh: there is no area '$area'; there are: quick ${all_areas[*]}" >&2; exit 2 ;;
   esac
 done
+case "${#areas[@]}" in
+  0) ;;
+  1)
+    lanes=("${areas[0]}")
+    if [ "${areas[0]}" = quick ]; then lanes=("quick_lint quick_core quick_capi" "quick_python quick_sandbox" "quick_conformance"); fi
+    ;;
+  *) # Areas that were named stay in their lanes.
+    for i in "${!lanes[@]}"; do
+      kept=""
+      for area in ${lanes[i]}; do case " ${areas[*]} " in *" $area "*) kept="$kept $area" ;; esac; done
+      lanes[i]="$kept"
+    done ;;
+esac
 
 bc_packages build-essential ca-certificates ccache clang clang-format clang-tidy cmake git golang-go libclang-rt-14-dev \
   libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
@@ -35,22 +66,30 @@ mkdir -p "$log"
 
 quietly() { bc_quietly "$1" "build/logs/$1.log" "${@:2}"; } # NAME COMMAND…
 
-built=" "
-configure_and_build() { # PRESET [OPTION…]
+# What is built once in a run, whichever lane needs it first. One build at a time: each takes all processors, and memory.
+state="$(mktemp -d)"
+trap 'rm -rf "$state"' EXIT
+once() { # NAME COMMAND…
+  (
+    set -e
+    flock 8
+    [ -e "$state/$1.built" ] || { "${@:2}" && touch "$state/$1.built"; }
+  ) 8>"$state/building"
+}
+build_preset() { # PRESET [OPTION…]
   local preset="$1"
-  case "$built" in *" $preset "*) return 0 ;; esac
   bc_say "building $preset"
   quietly "configure-$preset" cmake --preset "$preset" -DPython_EXECUTABLE="$python" -DPython3_EXECUTABLE="$python" \
     -Dpybind11_DIR="$("$python" -m pybind11 --cmakedir)" "${@:2}"
   quietly "build-$preset" cmake --build "build/$preset" -j "$bc_jobs"
-  built="$built$preset "
 }
+configure_and_build() { once "$1" build_preset "$@"; } # PRESET [OPTION…]
 
 # The release build also has the drivers, for tests that do not work with sanitizers.
-build_release() { configure_and_build release -DBILLCORE_TESTS=ON; }
+build_release() { configure_and_build release -DBILLCORE_TESTS=ON -DBILLCORE_PYTHON=ON; }
 
 # `pip install` of this tree, as a user does it, into a separate environment.
-installed_python=""
+installed_python="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)/bin/python"
 make_package() { # FOLDER
   local beside
   mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pytest|pytest-xdist|uvloop)==' tests/requirements.txt)
@@ -58,36 +97,45 @@ make_package() { # FOLDER
   "$(bc_python)" -m venv "$1" &&
     quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
 }
-install_package() {
-  [ -z "$installed_python" ] || return 0
-  local folder
-  folder="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)"
-  bc_once "$folder" make_package "$folder"
-  installed_python="$folder/bin/python"
-}
+install_package() { once package bc_once "${installed_python%/bin/python}" make_package "${installed_python%/bin/python}"; }
 
 # The modules under AddressSanitizer need its run-time loaded first; leaks of Python itself are not counted.
 with_asan=(env LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
   ASAN_OPTIONS=detect_leaks=0)
 
-# Tests mostly wait. Those of one file stay together and in order.
-at_once=(-n "$bc_jobs" --dist loadfile)
+# Tests mostly wait, so more of them run at once than there are processors. Those of one file stay together and in order.
+at_once=(-n "$((bc_jobs + 1))" --dist loadfile)
+[ -z "$filter" ] || at_once=(-k "$filter")
 
-results=()
-failed=0
-run() { # NAME COMMAND…: runs a test runner, keeps its last line
-  local name="$1" output="$log/test-$1.log" status=0
+mkdir -p "$state/results"
+lane_count=0
+for lane in "${lanes[@]}"; do [ -z "${lane// /}" ] || lane_count=$((lane_count + 1)); done
+run() { # NAME COMMAND…: runs a test runner, keeps its last line and what it took
+  local name="$1" output="$log/test-$1.log" status=0 closing took TIMEFORMAT='%R s, processor %U + %S s'
   shift
-  bc_say "$name"
-  "$@" 2>&1 | tee "$output" || status=$?
-  local closing
+  if [ "$lane_count" -gt 1 ] || [ -n "${BILLCORE_QUIET:-}" ]; then
+    took="$({ time "$@" >"$output" 2>&1; } 2>&1)" || status=$?
+  else
+    bc_say "$name"
+    { time "$@" 2>&1 | tee "$output"; } 2>"$state/took" || status=$?
+    took="$(tail -n 1 "$state/took")"
+  fi
   closing="$(grep -aE '([0-9]+ (passed|failed|error)|tests passed|\[  PASSED  \]|no issues found|All checks passed)' "$output" | tail -n 1 | sed 's/^=* *//; s/ *=*$//' || true)"
   if [ "$status" -eq 0 ]; then
-    results+=("ok      $name: ${closing:-done}")
+    closing="ok      $name: ${closing:-done}"
   else
-    results+=("FAILED  $name: ${closing:-status $status}")
-    failed=1
+    [ "$lane_count" -le 1 ] || { bc_say "$name failed"; tail -n 150 "$output"; }
+    closing="FAILED  $name: ${closing:-status $status}"
   fi
+  printf '%s\n' "$closing [$took]" | tee -a "$state/results/$lane"
+}
+ctest_in() { # FOLDER SECONDS [OPTION…]
+  local options=(--test-dir "$1" --output-on-failure --timeout "$2" "${@:3}")
+  if [ -n "$filter" ]; then
+    # A test of GoogleTest has a name within its program; other programs are tests themselves.
+    export GTEST_FILTER="*$filter*" GTEST_BRIEF=1
+  fi
+  ctest "${options[@]}"
 }
 
 area_lint() {
@@ -97,16 +145,16 @@ area_lint() {
 area_core() {
   configure_and_build dev
   export BILLCORE_TEST_PYTHON="$python"
-  PYTHONPATH="$root/python" run core ctest --test-dir build/dev/tests/core --output-on-failure --timeout 300
+  PYTHONPATH="$root/python" run core ctest_in build/dev/tests/core 300
 }
 area_capi() {
   configure_and_build dev
   PYTHONPATH="$root/python" BILLCORE_TEST_PYTHON="$python" \
-    run capi ctest --test-dir build/dev/tests/capi --output-on-failure --timeout 300
+    run capi ctest_in build/dev/tests/capi 300
 }
 area_python() {
   configure_and_build dev
-  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" --durations=20 tests/python
+  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python
 }
 area_sandbox() {
   PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
@@ -159,6 +207,10 @@ area_libcurl() {
       "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
   done
 }
+# The generator, and that an addition to its data reaches C++ and Python.
+area_interface() {
+  PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
+}
 area_layering() {
   build_release
   install_package
@@ -173,7 +225,7 @@ area_install() {
   PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
-  run install-c ctest --test-dir build/release/tests/capi --output-on-failure --timeout 300
+  run install-c ctest_in build/release/tests/capi 300
 }
 # No branch and no address depends on a secret: checked by memcheck, which does not work with sanitizers.
 area_proof() {
@@ -195,7 +247,7 @@ area_fuzz() {
 area_tsan() {
   configure_and_build tsan
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
-  PYTHONPATH="$root/python" run tsan ctest --test-dir build/tsan/tests --output-on-failure --timeout 600
+  PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
 }
 area_examples() {
   build_release
@@ -206,11 +258,53 @@ area_examples() {
   run samples "$installed_python" examples/check_samples.py build/release
 }
 
-for area in "${areas[@]}"; do "area_$area"; done
+# The inner loop: one optimised build, no sanitizers, nothing twice.
+area_quick_lint() { BILLCORE_LINT=quick run lint tests/lint.sh build/release; }
+area_quick_core() {
+  build_release
+  BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" run core ctest_in build/release/tests/core 300 -LE slow
+}
+area_quick_capi() {
+  build_release
+  BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" run capi ctest_in build/release/tests/capi 300
+}
+area_quick_python() {
+  build_release
+  PYTHONPATH="$root/build/release/python:$root" run python "$python" -m pytest -q "${at_once[@]}" -m "not slow" tests/python
+}
+area_quick_sandbox() { PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox; }
+area_quick_conformance() {
+  build_release
+  export BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp"
+  export BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c"
+  PYTHONPATH="$root/build/release/python:$root" \
+    run conformance "$python" -m pytest -q "${at_once[@]}" -m "not slow" tests/conformance --ignore tests/conformance/test_dns.py
+}
+
+# One after the other; a build that fails ends its lane.
+run_lane() { for area in $1; do "area_$area"; done; }
+
+failed=0
+if [ "$lane_count" -gt 1 ]; then
+  pids=()
+  for i in "${!lanes[@]}"; do
+    [ -n "${lanes[i]// /}" ] || continue
+    lane="$i" run_lane "${lanes[i]}" &
+    pids+=("$!")
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+else
+  for i in "${!lanes[@]}"; do
+    [ -n "${lanes[i]// /}" ] || continue
+    (lane="$i" run_lane "${lanes[i]}") & # in the background, since `set -e` counts there
+    wait "$!" || failed=1
+  done
+fi
 
 bc_say "result"
-printf '%s\n' "${results[@]}"
-passed=0
-for result in "${results[@]}"; do [[ "$result" == ok* ]] && passed=$((passed + 1)); done
-printf '%d passed, %d failed\n' "$passed" "$((${#results[@]} - passed))"
+cat "$state"/results/* | tee "$log/results"
+passed="$(grep -c '^ok ' "$log/results" || true)"
+refused="$(grep -c '^FAILED ' "$log/results" || true)"
+printf '%d passed, %d failed, %d min %d s\n' "$passed" "$refused" "$((SECONDS / 60))" "$((SECONDS % 60))"
+[ "$refused" -eq 0 ] || failed=1
 exit "$failed"

@@ -193,7 +193,11 @@ def test_checks_notice() -> None:
         (good.replace("- x", f"- {SECRET.hex()}"), b"{}", mac),
         (good.replace("- x", "- the signature is valid"), b"{}", mac),
         (good.replace(closing, ""), b"{}", mac),
-        ("Found: secret 1 of 1 gives this signature after correcting 1 fault (body of 2 bytes).\n- x" + closing, b"{}", mac),
+        (
+            "Found: secret 1 of 1 gives this signature after correcting 1 fault (body of 2 bytes).\n- x" + closing,
+            b"{}",
+            mac,
+        ),
     ]
     for text, body, signature in bad:
         with pytest.raises(AssertionError):

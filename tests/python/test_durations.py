@@ -153,7 +153,7 @@ def test_clocks_beyond_reason(now: Any) -> None:
 @pytest.mark.parametrize("now", [timedelta(), Decimal(5), "now", None, True, b"", object()])
 def test_clocks_of_the_wrong_type(now: Any) -> None:
     verifier = webhooks.Verifier(SECRET, freshness=60, clock=lambda: now)
-    refuses(lambda: verifier.verify(BODY, sign(BODY)), "^the result of clock must be seconds or an aware datetime, not ")
+    refuses(lambda: verifier.verify(BODY, sign(BODY)), "^the result of clock must be seconds or an aware datetime")
 
 
 class Odd:
