@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Phrases that this project does not use: see "Style" in CONTRIBUTING.md. Usage: tests/words.py FILE…
+
+They were typical of comments that only their author understood. A phrase is found in any case, also over the end of a
+line. This file and the list are not searched.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PHRASES = [line for line in (HERE / "words.txt").read_text("utf-8").splitlines() if line and not line.startswith("#")]
+BETWEEN = r"\s+(?:(?:///?|#|\*|--)\s+)?"  # a space, or the end of a line and the mark of the next comment
+PATTERN = re.compile(
+    "|".join(rf"\b{BETWEEN.join(re.escape(word) for word in phrase.split())}\b" for phrase in PHRASES), re.IGNORECASE
+)
+
+
+def found_in(path: Path) -> list[str]:
+    text = path.read_text("utf-8")
+    return [
+        f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {' '.join(match[0].split())!r}: say it in plain English"
+        for match in PATTERN.finditer(text)
+    ]
+
+
+def main() -> int:
+    found = [
+        line
+        for name in sys.argv[1:]
+        if Path(name).resolve().parent != HERE or "words" not in name
+        for line in found_in(Path(name))
+    ]
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
