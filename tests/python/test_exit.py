@@ -141,7 +141,7 @@ class Last:
     def __del__(self):
         with self.client as own:
             self.print("called", own.subscriptions.get("s").id, flush=True)
-billcore._last = Last()  # a module that is cleared while the interpreter finalizes
+billcore._last = Last()  # destroyed when the module is cleared during finalization
 daemons(lambda: client.subscriptions.get("late"))
 """,
 }
