@@ -131,7 +131,7 @@ def main() -> int:
     if problems:
         print(done.stdout[-6000:], *problems, sep="\n", file=sys.stderr)
         return 1
-    print(f"{len(parts)} passed: the commands of README.md's first page do what it says")
+    print(f"{len(parts)} passed: the commands of README.md's first page work as described")
     return 0
 
 
