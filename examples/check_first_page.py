@@ -81,7 +81,7 @@ ldd build/find-shared | grep libbillcore
 if ldd build/find-static build/installed/find build/installed/verify-c | grep libbillcore; then exit 1; fi
 install="pip install --quiet --dry-run --no-deps"
 $install "$PWD[sandbox]"
-$install "billcore[sandbox] @ git+file://localhost$PWD" # a URL of a requirement must name a host
+$install "billcore[sandbox] @ git+file://localhost$PWD" # the URL of a requirement must have a host
 pip install --quiet --dry-run '.[otel]'
 """
 
@@ -131,7 +131,7 @@ def main() -> int:
     if problems:
         print(done.stdout[-6000:], *problems, sep="\n", file=sys.stderr)
         return 1
-    print(f"{len(parts)} passed: the commands of README.md's first page do what it says")
+    print(f"{len(parts)} passed: the commands of README.md's first page work as described")
     return 0
 
 

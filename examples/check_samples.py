@@ -156,7 +156,7 @@ def main() -> int:
         expect(status_of(pytest) == 0, "the unit test passes")
         check_list([sys.executable, str(HERE / "python/columns.py")], "total")
         check_list([sys.executable, str(HERE / "python/orders.py")], " cents on ")
-    print("13 passed: the samples of README.md do what they say")
+    print("13 passed: the samples of README.md work as described")
     return 0
 
 

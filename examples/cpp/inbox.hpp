@@ -28,7 +28,7 @@ class Inbox {
   void trust(std::string_view secret);
   /// Handles one delivery, from any thread; returns the HTTP status to answer.
   unsigned receive(std::string_view body, billcore::HeaderFields headers);
-  /// Waits until so many have come, or the time is up; returns what is there then.
+  /// Waits until so many have arrived, or the time-out; returns the contents at that moment.
   Contents wait_for(std::size_t events, std::size_t duplicates,
                     std::chrono::seconds timeout = std::chrono::seconds(30));
 

@@ -93,7 +93,7 @@ class Sandbox:
         if deliver_anywhere:
             arguments.append("--deliver-anywhere")
         self._owner = os.getpid()
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the child
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  used until the child exits
         self._process = subprocess.Popen(
             [sys.executable, "-m", "billcore.sandbox", "--exit-with-stdin", *arguments],
             stdin=subprocess.PIPE,

@@ -38,7 +38,7 @@ class Effort:
     """How long to measure."""
 
     repetitions: int
-    seconds: float  # of each repetition
+    seconds: float  # duration of each repetition
     openssl_turns: int
     openssl_seconds: int
 

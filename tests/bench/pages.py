@@ -31,9 +31,9 @@ class Effort:
 
     pages: int
     starts: int
-    rounds: int  # of each start, without delay
-    seconds: float  # of each turn, without delay
-    late_rounds: dict[int, int]  # with each delay
+    rounds: int  # rounds of each start, without delay
+    seconds: float  # duration of each turn, without delay
+    late_rounds: dict[int, int]  # rounds for each delay
     memory: int  # how often
     control: int  # number of answers
 

@@ -8,7 +8,7 @@ namespace {
 using by_hand::Handle;
 
 struct Read {
-  std::size_t sum = 0;  // of the orders' fields
+  std::size_t sum = 0;  // sum of the lengths of the orders' fields
   std::size_t pages = 0;
 };
 

@@ -15,7 +15,7 @@ OURS, OTHERS, LIMIT = "#2b6cb0", "#b8bec6", "#4a5058"
 @dataclass(frozen=True)
 class Panel:
     table: Table
-    quantity: str  # of Table.quantities
+    quantity: str  # one of Table.quantities
     caption: str
     skip: Sequence[str] = ()
     log: bool = False

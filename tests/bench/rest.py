@@ -63,8 +63,8 @@ class Effort:
     """How long to measure. Processes of the same program differ in speed by some percent, hence several starts."""
 
     starts: int
-    rounds: int  # of each start
-    seconds: float  # of each turn
+    rounds: int  # rounds of each start
+    seconds: float  # duration of each turn
     late: dict[int, int]  # number of runs for each time-out in milliseconds
 
 

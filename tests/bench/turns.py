@@ -122,7 +122,7 @@ class Contestant:
     ) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None
         with suppress(BrokenPipeError):
-            self._process.stdin.close()  # which ends it
+            self._process.stdin.close()  # ends the process
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:

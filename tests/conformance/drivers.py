@@ -74,7 +74,7 @@ class ProgramDriver:
 
     def __init__(self, program: Path) -> None:
         self._program = program
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as the driver
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # used until the driver exits
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
         self._begin = 0  # offset in stderr where the output of the running process begins

@@ -19,7 +19,7 @@ from .scene import WRITES, World, languages
 HERE = Path(__file__).resolve().parent
 _worlds: list[World] = []
 _models: list[ModelTotals] = []
-_told: list[str] = []  # by other processes
+_told: list[str] = []  # report lines of other processes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -107,7 +107,7 @@ class Exchange:
         raise Gone
 
 
-Step = Callable[[Any], None]  # of an Exchange, or of the corresponding object of another kind of connection
+Step = Callable[[Any], None]  # argument: an Exchange, or its counterpart for another kind of connection
 
 
 def _some(sock: socket.socket) -> bytes:

@@ -152,7 +152,7 @@ def test_a_call_ends_and_a_loop_goes_on(
 
 @pytest.mark.parametrize(("http2", "protocol"), [(True, "h2"), (False, "http/1.1")])
 def test_the_option_decides(offering: ssl.SSLContext, certificates: Certificates, http2: bool, protocol: str) -> None:
-    with Flood(offering, "settings") as server:  # which every release ends by itself
+    with Flood(offering, "settings") as server:  # a flood that every release ends by itself
         given: dict[str, Any] = {"ca_bundle": str(certificates.bundle), "max_retries": 0, "timeout": TIMEOUT}
         with (
             billcore.Client(base_url=server.url, api_key="key", http2=http2, **given) as client,

@@ -9,7 +9,7 @@ import pytest
 from .certificates import Certificates
 from .model.run import TRANSPORTS, Totals, random_names, run_many
 
-SEEDS = 15  # of each transport
+SEEDS = 15  # seeds of each transport
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -68,7 +68,7 @@ bool fits(const std::string& digits) {
 void judge_framing(const detail::HeadReader& head, const std::vector<std::string>& lines) {
   bool chunked = false;
   for (const auto& coding : elements(lines, "transfer-encoding")) chunked = chunked || lowered(coding) == "chunked";
-  require(head.is_chunked() == (chunked && !head.is_http2()), "a body is chunked when the head says so");
+  require(head.is_chunked() == (chunked && !head.is_http2()), "a body is chunked exactly when the head declares it");
   std::string length;
   bool odd = false;
   for (const auto& each : elements(lines, "content-length")) {

@@ -17,7 +17,7 @@ using namespace billcore::fuzz;
 // They do not begin with a hex digit, so that an escape in front cannot include their first character.
 constexpr std::array<std::string_view, 3> keys{"Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^Lc8@Jf3", "sk_live_0123456789abcdef", "k7Q"};
 constexpr std::string_view address = "https://billing.example/portal/";
-constexpr std::string_view signature = "zQ5v-Xw8_Uy2~Tm6.Rj4";  // of a portal URL
+constexpr std::string_view signature = "zQ5v-Xw8_Uy2~Tm6.Rj4";  // signature of a portal URL
 
 std::string printed(const char* format, unsigned value) {
   std::array<char, 24> text{};
@@ -77,8 +77,8 @@ std::string base64(std::string_view bytes, bool url, std::size_t line) {
 struct Planted {
   std::string text;
   std::string secret;   // the part of it that must not be shown
-  bool digits = false;  // of hex or base64
-  bool member = false;  // of JSON
+  bool digits = false;  // the secret is in hex or base64
+  bool member = false;  // the secret is in a JSON member
 };
 
 Planted plant(Bytes& bytes, std::string_view api_key) {

@@ -20,7 +20,7 @@ struct Request {
     small_body = 4U,        // max_body is 64
     odd_secrets = 8U,       // secrets of other lengths than the service uses
     other_header = 16U,     // another name for the signature header
-    fresh = 32U,            // with freshness
+    fresh = 32U,            // the verifier checks freshness
     equal_secrets = 64U,    // the same secret several times
     without_header = 128U,  // the first value is passed alone, as the signature
   };

@@ -26,7 +26,7 @@ void require_of_a_list(const std::string& text, const std::optional<PagerState>&
     const auto again = detail::read_state(core.state());
     require(again && again->list == state->list && again->page == state->page && again->fetched == state->fetched &&
                 again->total == state->total && again->noticed == state->noticed,
-            "a list that goes on from a state stands there");
+            "a resumed list is at the position of its state");
     options.list ^= 1U;
   } catch (const Error& error) {
     require(!state && error.code() == ErrorCode::invalid_argument, "a list resumes from each of its own states");

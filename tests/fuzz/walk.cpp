@@ -47,7 +47,7 @@ void read_number(const Value& value) {
   require(read_number_text(value) == raw, "a number keeps its digits");
   if (value.kind() != Kind::integer) return;
   require(raw.find_first_of(".eE") == std::string::npos, "an integer has no fraction");
-  require(read_id(value).is_integer(), "an integer id says so");
+  require(read_id(value).is_integer(), "an integer id is marked as an integer");
   require(read_id(value).text() == raw, "an id round-trips as received");
   try {
     require(std::to_string(value.integer()) == without_minus_zero(raw), "integer() is what was sent");

@@ -43,12 +43,12 @@ def descriptors():
     for number in os.listdir("/proc/self/fd"):
         try:
             found.add(os.readlink("/proc/self/fd/" + number))
-        except FileNotFoundError:  # the one that read the folder
+        except FileNotFoundError:  # the descriptor of listdir() itself
             pass
     return found
 
 def connections():
-    # Established ones. libcurl also has pairs of sockets of its own, which a child inherits and which hold up nobody.
+    # Established connections. libcurl also has its own socket pairs, which a child inherits without harm.
     with open("/proc/self/net/tcp") as table:
         inodes = {line.split()[9] for line in table if line.split()[3] == "01"}
     return {name for name in descriptors() if name.startswith("socket:") and name[8:-1] in inodes}

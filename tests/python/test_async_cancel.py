@@ -320,7 +320,7 @@ def test_one_does_not_disturb_the_others(run: Run) -> None:
 
 CALLER = """
 import asyncio, signal, sys, billcore, uvloop
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell ignores it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores SIGINT
 async def main():
     async with billcore.AsyncClient(base_url=sys.argv[1], api_key=sys.argv[2], timeout=None) as client:
         if sys.argv[4] == "write":

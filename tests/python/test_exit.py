@@ -11,7 +11,7 @@ from conformance.server import Reply, Request, ScriptedServer
 
 from .support import ACCOUNT, API_KEY, ORDER, SECRET, SUBSCRIPTION, data, page, run_together, sign
 
-PROCESSES = 6  # of each kind: each exits at another moment
+PROCESSES = 6  # number of processes of each kind: each exits at another moment
 THREADS = 8
 
 PREAMBLE = """
@@ -141,7 +141,7 @@ class Last:
     def __del__(self):
         with self.client as own:
             self.print("called", own.subscriptions.get("s").id, flush=True)
-billcore._last = Last()  # a module that is cleared while the interpreter finalizes
+billcore._last = Last()  # destroyed when the module is cleared during finalization
 daemons(lambda: client.subscriptions.get("late"))
 """,
 }

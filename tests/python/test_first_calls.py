@@ -60,7 +60,7 @@ at_once(work)
     "an event loop": """
 client = billcore.AsyncClient(**options, hooks=Hooks())
 def work():
-    # A loop that asyncio has not been imported for: `run` imports it, as the client does.
+    # asyncio is not imported before the call: the client imports it, as run() does.
     call = client.subscriptions.get("s")
     import asyncio
     asyncio.run(call)

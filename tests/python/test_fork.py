@@ -55,7 +55,7 @@ def drop():
 for work in (close, drop, lambda: None, lambda: client.with_options(timeout=1).close()):
     join(fork(work))
     get(client, "parent")
-# As one ends without os._exit: with the interpreter's own cleaning up.
+# Exits without os._exit, so the interpreter cleans up.
 if (child := os.fork()) == 0:
     sys.exit(0)
 join(child)
@@ -181,7 +181,7 @@ async def rest():
     return [order.id async for order in pager]
 
 def child():
-    # In a loop of its own: the parent's has its selector in both.
+    # In a new loop: parent and child share the selector of the old one.
     assert asyncio.run(rest()) == whole[7:]
     assert str(pager.verdict) == "complete" and pager.fetched_pages == 60
 

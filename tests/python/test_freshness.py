@@ -13,7 +13,7 @@ from billcore import webhooks
 from .support import SECRET, event, sign
 
 BODY = b'{"id": 9, "name": "order.paid", "account": 1, "created_at": "2025-04-25T10:00:00Z", "data": null}'
-CREATED = datetime(2025, 4, 25, 10, tzinfo=UTC)  # of BODY
+CREATED = datetime(2025, 4, 25, 10, tzinfo=UTC)  # time of BODY
 
 
 @pytest.mark.parametrize("freshness", [300, 300.0, timedelta(minutes=5)])

@@ -26,7 +26,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], timeout=None, max_retries=int(sys.argv[3]))
 try:
     print("begins", flush=True)
-    exec(compile(sys.argv[4], "call", "exec"))  # exec of a text would make Python end by the signal
+    exec(compile(sys.argv[4], "call", "exec"))  # exec() of a str would make Python exit by the signal
 except KeyboardInterrupt as error:
     print("KeyboardInterrupt", *getattr(error, "__notes__", []))
 """

@@ -30,12 +30,12 @@ def connections():
     found = 0
     for name in os.listdir("/proc/self/fd"):
         path = "/proc/self/fd/" + name
-        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode):  # the one of listdir() itself is gone
+        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode):  # the descriptor of listdir() itself is closed
             with socket.socket(fileno=os.dup(int(name))) as each:
                 found += each.family == socket.AF_INET
     return found
 
-# How many connections wait to be used again depends on how many pages were on their way at once, so they count apart.
+# The number of idle connections depends on how many pages were in flight at once, so they are counted separately.
 def measure():
     gc.collect()
     kept = connections()
@@ -67,7 +67,7 @@ def call(number):
         case 0 if number % 200 == 0:
             raises(billcore.TimeoutError, lambda: subscriptions.get("late", timeout=0.01))
         case 0:
-            # Which one depends on whether it left in time.
+            # Which one depends on whether the request was sent in time.
             kinds = (billcore.OutcomeUnknownError, billcore.TimeoutError)
             raises(kinds, lambda: subscriptions.cancel("late", timeout=0.01))
         case 2:
@@ -164,7 +164,7 @@ print(json.dumps([before, asyncio.run(run(8000))]))
 LOOPS = """
 import asyncio
 
-client = billcore.AsyncClient(**options)  # never closed, as in a handler that the platform ends
+client = billcore.AsyncClient(**options)  # never closed, as when a platform ends a handler
 
 async def handle(number):
     match number % 4:

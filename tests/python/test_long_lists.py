@@ -24,7 +24,7 @@ url, key, manner = sys.argv[1:]
 options = dict(base_url=url, api_key=key, timeout=60)
 marks, seen = [], 0
 
-def peak():  # getrusage's is that of the parent, too
+def peak():  # the value of getrusage() includes the parent's
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) * 1024
 

@@ -99,7 +99,7 @@ def ring(number, frame):
     global armed
     if armed:
         armed = False
-        signal.raise_signal(signal.SIGINT)  # of Python itself, or of asyncio.run()
+        signal.raise_signal(signal.SIGINT)  # handled by Python's default handler, or by asyncio.run()'s
 
 options = dict(base_url=sys.argv[1], api_key=sys.argv[2], timeout=60)
 client = billcore.Client(**options)
@@ -163,7 +163,7 @@ def told(error):
 
 def attempt(number, name, seconds):
     global armed
-    # asyncio.run() leaves its own behind when it is interrupted at its end.
+    # asyncio.run() leaves its handler behind when it is interrupted at its end.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         try:
@@ -172,7 +172,7 @@ def attempt(number, name, seconds):
             OPERATIONS[name](number)
             armed = False
             return "done"
-        except (billcore.BillcoreError, OSError) as error:  # readers of Arrow know only OSError
+        except (billcore.BillcoreError, OSError) as error:  # Arrow readers raise only OSError
             armed = False
             return told(error)
     except (KeyboardInterrupt, asyncio.CancelledError) as error:  # the latter when asyncio.run() is interrupted early

@@ -63,7 +63,7 @@ def attributes(kind):
             if name not in OTHERS:
                 yield name
 
-# The last one, of pybind11, wants a capsule that only C++ makes.
+# The last one is pybind11's and needs a capsule that only C++ makes.
 OTHERS = ("__new__", "__doc__", "__module__", "__class_getitem__", "__init__", "_pybind11_conduit_v1_")
 HARMLESS = {"close", "__repr__", "__aexit__", "__exit__", "__hash__", "__str__", "__reduce_ex__", "__reduce__"}
 
@@ -105,7 +105,7 @@ for kind in KINDS:
     for way, make in WAYS.items():
         made = outcome(make, kind)
         if isinstance(made, Exception):
-            # What Python itself refuses, in the name of `object`, is its own TypeError.
+            # Calls that `object` itself refuses raise Python's TypeError.
             ours = isinstance(made, (billcore.ConfigError, pickle.PickleError)) or kind in MADE_BY_USERS
             assert ours or way in ("object", "reconstruct", "base"), (kind, way, made)
             assert isinstance(made, (TypeError, billcore.ConfigError)), (kind, way, made)
@@ -231,12 +231,12 @@ for kind in MADE_BY_USERS:
         error = outcome(made.__init__, **arguments)
         assert isinstance(error, billcore.ConfigError) and "already" in str(error), error
     assert repr(made) == before
-    # What failed may be tried again.
+    # A failed __init__ may be repeated.
     later = kind.__new__(kind)
     assert isinstance(outcome(later.__init__, nonsense=1), TypeError)
     later.__init__(**ARGUMENTS[kind])
     assert repr(later) == before
-    # Not even from within itself.
+    # A nested __init__ is refused too.
     nested = kind.__new__(kind)
     class Sneaky:
         def __getitem__(self, index):

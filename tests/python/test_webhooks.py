@@ -278,7 +278,7 @@ def test_verified_bodies_that_are_no_event(body: bytes) -> None:
         webhooks.unwrap(body, sign(body), SECRET)
 
 
-# ---- What else a Verifier tells ------------------------------------------------------------------------------------
+# ---- Other methods of a Verifier ------------------------------------------------------------------------------------
 
 
 def test_matches_counts_each_secret() -> None:

@@ -115,7 +115,7 @@ class ServerProcess:
     """A web server as users start it, on a free port. It inherits a listening socket, so clients connect at once."""
 
     def __init__(self, command: Sequence[str], folder: Path, secret: str) -> None:
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as the child
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  used until the child exits
         with socket.create_server(("127.0.0.1", 0)) as listening:
             self.port: int = listening.getsockname()[1]
             self.url = f"http://127.0.0.1:{self.port}/webhooks"

@@ -151,7 +151,7 @@ def test_a_secret_that_cannot_work_is_one_clear_line(secret: str | None) -> None
 
 LOADED = """
 import sys
-import json as _json  # what the platform itself has loaded
+import json as _json  # a module that the platform has already loaded
 platform = set(sys.modules)
 sys.path.insert(0, sys.argv[1])
 import aws_lambda

@@ -18,7 +18,7 @@ using billcore::Error;
 using billcore::ErrorCode;
 
 constexpr int caller = 2;  // index of the failing call's caller among the frames of a run
-Report* reported;          // by a signal
+Report* reported;          // filled by the signal handler
 
 void note_place(int number) {
   reported->depth = backtrace(reported->frames.data(), TORTURE_FRAMES);

@@ -16,8 +16,8 @@ enum class End : int { none, completed, no_memory, error, other };
 /// The result of one repetition. In memory that a process under torture shares with its judge.
 struct Outcome {
   End end;
-  int code;      // of an error
-  int cause;     // of an error of unknown outcome
+  int code;      // code of an error
+  int cause;     // cause of an error of unknown outcome
   bool unknown;  // the write may or may not have happened
   bool after;    // the following call succeeded
   std::array<char, 300> text;
@@ -32,7 +32,7 @@ struct Report {
   int finished;  // number of repetitions
   long leaked;   // number of blocks
   std::array<char, 300> wrong;
-  int depth;  // of the end by a signal
+  int depth;  // number of `frames`, set when a signal ends the run
   std::array<void*, TORTURE_FRAMES> frames;
 };
 

@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::string> names;
   long start = 1;
   long every = 1;
-  long jobs = 1;  // at the same time
+  long jobs = 1;  // number of parallel processes
   bool once = false;
   bool keep_failing = false;
 };

@@ -13,8 +13,8 @@ namespace torture {
 /// What a scenario may need of its run.
 struct Place {
   std::string base_url;
-  int amount;        // of the charge under torture
-  int amount_after;  // of the charge after it
+  int amount;        // amount of the charge under torture
+  int amount_after;  // amount of the charge after it
 };
 
 /// Thrown by a scenario when the library did something that it must not.

@@ -17,9 +17,9 @@ constexpr int amounts = 16;
 
 /// Shared with the server's process.
 struct Ledger {
-  std::atomic<int> open{0};                             // connections
+  std::atomic<int> open{0};                             // open connections
   std::atomic<int> requests{0};                         // received completely
-  std::array<std::atomic<int>, amounts> charges_whole;  // by amount
+  std::array<std::atomic<int>, amounts> charges_whole;  // complete charges by amount
 };
 
 /// A list has this many pages, and each page this many orders.

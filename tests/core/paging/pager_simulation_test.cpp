@@ -198,8 +198,8 @@ TEST(PagerSimulation, ReadInSeveralLives) {
     const auto sum = many({.inserts = inserts, .deletions = deletions, .stops = 0.1}, some);
     EXPECT_EQ(sum.falsely, 0) << inserts << ' ' << deletions;
     EXPECT_LT(sum.twice, some / 100) << inserts << ' ' << deletions;
-    std::printf("several lives, inserts %.2f, deletions %.2f: %d complete, %d with something missed, %d twice\n",
-                inserts, deletions, sum.complete, sum.missed, sum.twice);
+    std::printf("resumed, inserts %.2f, deletions %.2f: %d complete, %d with something missed, %d twice\n", inserts,
+                deletions, sum.complete, sum.missed, sum.twice);
   }
 }
 

@@ -67,7 +67,7 @@ struct Script {
   Fetch fetch() {
     return [this](std::int64_t number) {
       asked.push_back(number);
-      if (asked.size() > pages.size()) throw std::runtime_error("more pages were asked for than there are");
+      if (asked.size() > pages.size()) throw std::runtime_error("more pages were requested than there are");
       return document(pages[asked.size() - 1]);
     };
   }

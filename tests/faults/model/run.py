@@ -25,8 +25,8 @@ from .service import ROOT, Service
 
 TRANSPORTS = ("plain", "tls", "http2")
 ROUNDS = 3
-CALLS = 3  # of each caller in a round
-AT_ONCE = 6  # seeds
+CALLS = 3  # calls of each caller in a round
+AT_ONCE = 6  # number of concurrent seeds
 MOST_SHOWN = 60
 
 
@@ -112,7 +112,7 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
     except AssertionError as error:
         broken.append(str(error))
     finally:
-        with contextlib.suppress(AssertionError):  # of a failure that was already reported
+        with contextlib.suppress(AssertionError):  # errors of a failure that was already reported
             peer.close()
     for call in calls:
         broken += [f"{what}: {call}" for what in judge(call, peer)]

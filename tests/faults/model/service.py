@@ -71,7 +71,7 @@ class Service:
     """Thread-safe."""
 
     def __init__(self, seed: str) -> None:
-        self.effects: Counter[tuple[str, int]] = Counter()  # by operation and call
+        self.effects: Counter[tuple[str, int]] = Counter()  # counts by operation and call
         self._seed = seed
         self._lists: dict[int, list[str]] = {}
         self._at_first: dict[int, list[str]] = {}

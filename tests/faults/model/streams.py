@@ -41,7 +41,7 @@ class DrawnStream(Stream):
         self.asked = asked
         self.peer = connection
         self.number = number
-        self.body = b'{"data":{}}'  # of its answer
+        self.body = b'{"data":{}}'  # body of its answer
 
     def forward(self) -> RawAnswer:
         answer = self.peer.proxy.service.act(self.asked)
@@ -66,7 +66,7 @@ class Http2Peer(Drawn, Http2Connection):
         self._taken: dict[int, tuple[Asked, Act]] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._count = itertools.count()
-        self._stalled = False  # it sends nothing any more
+        self._stalled = False  # this peer sends nothing any more
         self._processed = False  # the client has processed everything sent before the stall
         self._ignored: dict[int, Asked] = {}  # streams that were opened since the stall
         self._suspect = False  # one of these was cancelled

@@ -53,7 +53,7 @@ class Caller {
   int asked_ = 0;
   int made_ = 0;
   std::deque<Made> calls_;
-  std::deque<Made*> running_;  // in the loop
+  std::deque<Made*> running_;  // calls that run in the loop
   std::unique_ptr<Loop> loop_;
 };
 

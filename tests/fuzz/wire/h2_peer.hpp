@@ -69,7 +69,7 @@ class H2Peer final : public Witness {
     std::optional<std::size_t> named = std::nullopt;  // the stream of that frame
     bool is_answer = false;                           // that frame is an answer as in HTTP/1
     bool ends_stream = false;
-    std::int64_t until = 0;  // of a pause
+    std::int64_t until = 0;  // end of a pause
     std::size_t awaited = 0;
     std::size_t whole = 0;  // complete requests
     std::string input = {};

@@ -16,15 +16,15 @@ struct Call {
   int number = 0;
   char kind = 'g';  // see script.hpp
   bool write = false;
-  bool told_to_end = false;  // by the interrupt
+  bool told_to_end = false;  // ended by the interrupt
   int max_retries = 0;
   std::size_t max_response = 0;
   std::int64_t timeout = 0;  // microseconds
-  std::int64_t begin = 0;    // by the clock
+  std::int64_t begin = 0;    // clock time of the start
   std::int64_t end = 0;
   std::uint64_t waits = 0;
   std::optional<Error> error;  // nothing: success
-  int status = 0;              // of a success
+  int status = 0;              // status of a success
   std::string result;          // everything that a success returned to the caller
 };
 

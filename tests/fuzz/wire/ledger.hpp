@@ -18,8 +18,8 @@ struct Received {
   std::string head;
   std::string body;
   bool whole = false;
-  int call = 0;                 // its number; 0: none
-  int page = 0;                 // of a list; 0: none
+  int call = 0;                 // number of its call; 0: none
+  int page = 0;                 // page of a list; 0: none
   std::size_t sent_before = 0;  // number of bytes sent over the connection when the request's last byte arrived
 };
 
@@ -29,7 +29,7 @@ struct Sent {
   std::vector<std::pair<std::size_t, std::int64_t>> times;  // number of bytes sent so far, and the time
   bool ended = false;                                       // nothing more can be sent
   bool odd = false;                                         // the expected result of the client is unknown
-  bool any_status = false;                                  // it may hold any status
+  bool any_status = false;                                  // its bytes may contain any status
 };
 
 /// Names one request, in a text that no input can contain: `nonce` is derived from the input.

@@ -32,7 +32,7 @@ class Peer final : public Witness {
     int port = 0;
     const Script* script = nullptr;
     std::size_t step = 0;
-    std::int64_t until = 0;  // of a pause
+    std::int64_t until = 0;  // end of a pause
     std::size_t awaited = 0;
     std::size_t whole = 0;  // complete requests
     Received* last = nullptr;

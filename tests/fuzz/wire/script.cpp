@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t most_calls = 24;  // characters
 constexpr std::size_t most_scripts = 12;
-constexpr std::int64_t most_filler = 512L << 10;  // of a script
+constexpr std::int64_t most_filler = 512L << 10;  // total per script
 
 class Parser {
  public:
