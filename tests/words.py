@@ -14,9 +14,14 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PHRASES = [line for line in (HERE / "words.txt").read_text("utf-8").splitlines() if line and not line.startswith("#")]
 BETWEEN = r"\s+(?:(?:///?|#|\*|--)\s+)?"  # a space, or the end of a line and the mark of the next comment
-PATTERN = re.compile(
-    "|".join(rf"\b{BETWEEN.join(re.escape(word) for word in phrase.split())}\b" for phrase in PHRASES), re.IGNORECASE
-)
+
+
+def _expression(phrase: str) -> str:
+    words = BETWEEN.join(re.escape(word) for word in phrase.split())
+    return (r"\b" if phrase[0].isalpha() else "") + words + (r"\b" if phrase[-1].isalpha() else "")
+
+
+PATTERN = re.compile("|".join(map(_expression, PHRASES)), re.IGNORECASE)
 
 
 def found_in(path: Path) -> list[str]:

@@ -132,7 +132,7 @@ def test_an_empty_list_has_columns(serve: Serve, reader: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        (["id", "colour"], r"fields\[1\] is no column of orders: there are id, created_at, .*, metadata, and raw"),
+        (["id", "colour"], r"fields\[1\] is not a column of orders: there are id, created_at, .*, metadata, and raw"),
         ([], "fields is empty"),
         (["id", "total", "id"], "fields has id twice"),
         ("id", "must be a list of names, or None for all, not str"),

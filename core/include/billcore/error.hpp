@@ -1,8 +1,8 @@
 // Errors: one exception class, one closed and numbered code.
 //
-// Every failure of billcore is a billcore::Error (out of memory: std::bad_alloc). The code says what kind it is, what()
-// is one line that says what was wrong and what to do, detail() holds the rest. Secrets and API keys never appear in
-// either. Threads: immutable, may be copied and read anywhere.
+// Every failure of billcore is a billcore::Error (out of memory: std::bad_alloc). code() is its kind, what() is one line that
+// says what was wrong and what to do, detail() holds the rest. Secrets and API keys never appear in any of them.
+// Threads: immutable; may be copied and read from any thread.
 #pragma once
 
 #include <exception>
@@ -17,7 +17,7 @@
 
 namespace billcore {
 
-/// What is known about a failure besides its code and text; what does not apply is left empty.
+/// What is known about a failure besides its code and text. Members that do not apply are empty.
 struct ErrorDetail {
   int http_status = 0;      // the service's answer, or the suggested one for a signature
   std::string api_code;     // error.code of the service's error body

@@ -25,7 +25,7 @@ const char* plural(Table table) noexcept {
 }
 
 [[noreturn]] void refuse_name(Table table, std::size_t place) {
-  std::string text = "fields[" + std::to_string(place) + "] is no column of " + plural(table) + ": there are ";
+  std::string text = "fields[" + std::to_string(place) + "] is not a column of " + plural(table) + ": there are ";
   const auto all = columns_of(table);
   for (const auto& column : all.first(all.size() - 1)) text.append(column.name) += ", ";
   throw Error(ErrorCode::invalid_argument, text.append("and raw (whole items as JSON text)"));
@@ -105,7 +105,7 @@ std::span<const Cell> CellFinder::find(const Document& document, const Node* ite
     if (places_[i].name != name) places_[i] = {std::string(name), column_of(name)};
     const auto column = places_[i].column;
     const Node* const node = value_of(key);
-    if (column != none) {  // of equal names, the last one counts
+    if (column != none) {  // of duplicate names the last one counts
       cells_[column] = {node, has_text(columns_[column].type) ? texts_.value(document, key) : std::string_view()};
     }
     key = next(node);
@@ -165,7 +165,7 @@ std::optional<std::string> scaled_digits(std::string_view number) {
   const auto behind = static_cast<std::ptrdiff_t>(digits.size()) - static_cast<std::ptrdiff_t>(point);
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
   if (digits.empty()) return "0";
-  // How many zeros are missing at the end; too many digits there must be zeros.
+  // Zeros to append; surplus fractional digits must all be zeros.
   auto missing = decimal_scale - behind + exponent;
   for (; missing < 0 && digits.back() == '0' && digits.size() > 1; ++missing) digits.pop_back();
   if (missing < 0 || static_cast<std::ptrdiff_t>(digits.size()) + missing > decimal_digits) return std::nullopt;

@@ -1,4 +1,4 @@
-// The columns of each resource, and how a value becomes the content of one. Internal.
+// Arrow columns: which ones a resource has, and where an item holds their values. Internal.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ namespace billcore::detail {
 
 enum class ColumnType : std::uint8_t {
   text,
-  id,       // its text, digits for an integer
+  id,       // as text; an integer id as its digits
   integer,  // int64
   boolean,
   time,     // microseconds, UTC
   decimal,  // see decimal_scale
-  json,     // whatever it is, as received
-  whole,    // the item as received
+  json,     // any JSON value, its text as received
+  whole,    // the whole item, as received
 };
 
 struct Column {
@@ -30,11 +30,11 @@ struct Column {
   ColumnType type;
 };
 
-/// A decimal has so many digits, these of them behind the point: enough for any double that is a percentage.
+/// Digits of a decimal, and how many of them are fractional: enough for any percentage in a double.
 inline constexpr int decimal_digits = 38;
 inline constexpr int decimal_scale = 18;
 
-/// All columns of a resource in the order of the interface, `raw` behind them.
+/// All columns of a resource in the order of the interface; `raw` is the last.
 [[nodiscard]] std::span<const Column> columns_of(Table table) noexcept;
 
 class Columns {
@@ -46,20 +46,20 @@ class Columns {
   std::vector<Column> chosen_;
 };
 
-/// What an item has for a column.
+/// The value of an item in a column.
 struct Cell {
   const Node* node = nullptr;  // null when absent
   std::string_view text;       // as received, for the types that need it
 };
 
-/// Finds the text of members as received. The parser keeps all strings in one copy of the text, so that the distance between
-/// two names is the same there and here, and one of them tells where the others are; every place is checked.
+/// Finds the text of members as received. The parser stores all strings in one copy of the text, so the distance between two
+/// names is the same in the copy and in the text: one known place gives all others. Each computed place is verified.
 class TextFinder {
  public:
-  /// `first`: the name of the item's first member, null without one.
+  /// `first`: the name of the item's first member; null for an empty object.
   [[nodiscard]] std::string_view item(const Document& document, const Node* item, const Node* first);
   [[nodiscard]] std::string_view value(const Document& document, const Node* key) const;
-  /// Has it seen an item with members?
+  /// Whether an item with members has been seen.
   [[nodiscard]] bool knows_where() const noexcept { return begin_.has_value(); }
 
  private:
@@ -68,12 +68,12 @@ class TextFinder {
   std::optional<std::uintptr_t> begin_;  // the address of the copy's first byte
 };
 
-/// Finds the cells of items. Those of a page have their members in the same order, mostly: where one was is where it is looked
-/// for first.
+/// Finds the cells of items. The items of a page usually have their members in the same order, so each name is looked for at
+/// its place in the item before.
 class CellFinder {
  public:
   explicit CellFinder(const Columns& columns);
-  /// The cells of one item, in the order of the columns, until the next call. Error(decode) when it is no object.
+  /// The cells of one item, in the order of the columns; valid until the next call. Error(decode) if it is not an object.
   [[nodiscard]] std::span<const Cell> find(const Document& document, const Node* item);
 
  private:
@@ -92,7 +92,7 @@ class CellFinder {
   std::vector<Place> places_;  // of the item before
 };
 
-/// The digits of a JSON number times 10^decimal_scale; nothing when it has more than there is room for.
+/// The digits of a JSON number times 10^decimal_scale; nullopt if they do not fit into a decimal.
 [[nodiscard]] std::optional<std::string> scaled_digits(std::string_view number);
 
 }  // namespace billcore::detail

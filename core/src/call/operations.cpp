@@ -132,7 +132,7 @@ Operation delete_product(std::int64_t id) {
 
 Operation create_webhook_endpoint(std::string_view url) {
   if (std::any_of(url.begin(), url.end(), detail::is_control)) {
-    throw Error(ErrorCode::invalid_argument, "url has a line end or another control character in it");
+    throw Error(ErrorCode::invalid_argument, "url contains a line end or another control character");
   }
   JsonObject body;
   body.set("url", url);

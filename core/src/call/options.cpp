@@ -31,10 +31,10 @@ void check_header(const std::string& name, const std::string& value) {
                                                         "content-length", "content-type",      "expect",
                                                         "host",           "transfer-encoding", "x-api-key"};
   if (!is_token(name))
-    throw Error(ErrorCode::config, "headers: a header's name is empty or has characters no name may have");
+    throw Error(ErrorCode::config, "headers: a header's name is empty or has characters that are not allowed in names");
   if (has_control(value)) {
     throw Error(ErrorCode::config,
-                "headers: the value of " + name + " has a line end or another control character in it");
+                "headers: the value of " + name + " contains a line end or another control character");
   }
   if (std::find(ours.begin(), ours.end(), lower(name)) != ours.end()) {
     throw Error(ErrorCode::config, "headers: " + name + " is set by the client itself and cannot be given");
@@ -71,7 +71,7 @@ void check_client_certificate(const std::string& file) {
   }
 }
 
-// Its text is not shown: there may be a password in it.
+// The message does not show the URL: it may contain a password.
 void check_proxy(const std::string& proxy) {
   static constexpr std::array<std::string_view, 6> schemes{"http", "https", "socks4", "socks4a", "socks5", "socks5h"};
   const auto parts = has_control(proxy) ? std::nullopt : split_url(proxy);
@@ -94,11 +94,13 @@ ClientOptions checked_options(ClientOptions options) {
   const auto printable = [](char c) { return c > 0x20 && c < 0x7F; };
   if (!std::all_of(options.api_key.begin(), options.api_key.end(), printable)) {
     throw Error(ErrorCode::config,
-                "api_key has a space, a line end or another character no key has: copy it from the admin UI once more");
+                "api_key contains a space, a line end or another character that keys do not have: copy it from the "
+                "admin UI again");
   }
   check_least(options);
   for (const auto& [name, value] : options.headers) check_header(name, value);
-  if (!is_token(options.request_id_header)) throw Error(ErrorCode::config, "request_id_header is not a header's name");
+  if (!is_token(options.request_id_header))
+    throw Error(ErrorCode::config, "request_id_header is not a valid header name");
   if (options.proxy && !options.proxy->empty()) check_proxy(*options.proxy);
   if (options.ca_bundle) check_file("ca_bundle", *options.ca_bundle);
   if (options.client_certificate) check_client_certificate(*options.client_certificate);
@@ -130,7 +132,7 @@ TransportOptions transport_options(const ClientOptions& options,
   transport.proxy = options.proxy;
   if (!transport.proxy && is_loopback(split_url(options.base_url)->host)) transport.proxy = "";
   const auto& url = options.base_url;
-  // A proxy of plain HTTP is asked for the whole URL.
+  // A plain-HTTP proxy needs the whole URL in the request.
   if (url.starts_with("https:") || (transport.proxy && transport.proxy->empty())) {
     transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
   }

@@ -29,7 +29,7 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 
 /// Delay before the next attempt; nullopt if there must be none. The delay that the service asks for, else exponential
 /// backoff with full jitter (`chance` from 0 to 1). The first retry after a reused connection was found dead has no
-/// backoff. nullopt, too, if the delay does not fit into the deadline.
+/// backoff. Also nullopt if the delay does not fit into the deadline.
 [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const CallProgress& tries,
                                                                         const Transfer& transfer,
                                                                         SteadyClock::time_point now,

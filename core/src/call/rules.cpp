@@ -15,16 +15,16 @@ constexpr std::array failures{
                 "): check base_url, proxy and DNS"},
     FailureRule{Failure::connect, ErrorCode::connection, Repeat::unless_sent, "no connection (",
                 "): check base_url and proxy, and that the service is reachable"},
-    FailureRule{Failure::handshake, ErrorCode::tls, Repeat::unless_sent, "TLS broke off (",
+    FailureRule{Failure::handshake, ErrorCode::tls, Repeat::unless_sent, "the TLS handshake broke off (",
                 "): check that base_url is an https address, that the service offers TLS 1.2, and whether it wants a "
                 "client_certificate"},
-    // A certificate does not get better.
+    // Another attempt would get the same certificate.
     FailureRule{Failure::tls, ErrorCode::tls, Repeat::never, "TLS failed (",
                 "): check the host name and the certificate, or pass ca_bundle"},
     FailureRule{Failure::certificate, ErrorCode::tls, Repeat::never,
-                "the client's certificate is missing or not accepted (",
-                "): pass client_certificate, a PEM file with a certificate that the service knows and the key of it"},
-    // The deadline is that of the whole call.
+                "the client certificate is missing or was not accepted (",
+                "): pass client_certificate, a PEM file with a certificate that the service knows and its key"},
+    // The deadline covers the whole call, so there is no time for another attempt.
     FailureRule{Failure::timeout, ErrorCode::timeout, Repeat::never, "no complete answer within the time-out (",
                 "): raise timeout if the service is known to be slow"},
     FailureRule{Failure::reset, ErrorCode::connection, Repeat::unless_received, "the connection broke (", ")"},
@@ -33,7 +33,7 @@ constexpr std::array failures{
                 ": raise max_response if such answers are expected"},
     FailureRule{Failure::protocol, ErrorCode::connection, Repeat::never, "the answer is not HTTP as expected (",
                 "): check base_url"},
-    FailureRule{Failure::proxy, ErrorCode::connection, Repeat::never, "no way through the proxy (",
+    FailureRule{Failure::proxy, ErrorCode::connection, Repeat::never, "the proxy did not connect (",
                 "): check proxy, its user name and password, and what it allows"},
     FailureRule{Failure::memory, ErrorCode::out_of_memory, Repeat::never, "memory ran out while the answer was read",
                 ""},

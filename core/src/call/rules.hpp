@@ -1,5 +1,5 @@
-// What each status and each failure means, as two tables: the error, its text, whether the request may be sent again, and what
-// becomes of a write. Pure; internal.
+// What each status and each failure means, as two tables: the error, its text, whether the request may be sent again, and the
+// outcome of a write. Pure; internal.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace billcore::detail {
 
-/// When may a request be sent again, as far as the other side is concerned?
+/// When a request may be sent again.
 enum class Repeat : std::uint8_t {
   never,
-  read,             // a write was, or may have been, carried out
-  unless_received,  // a read always, a write when nothing of it was sent
-  unless_sent,      // neither, once a part of it was sent
+  read,             // only a read: a write was, or may have been, carried out
+  unless_received,  // a read always; a write if nothing of it was sent
+  unless_sent,      // a read or a write, if nothing of it was sent
 };
 
 struct StatusRule {
@@ -31,17 +31,17 @@ struct FailureRule {
   Failure failure;
   ErrorCode error;
   Repeat repeat;
-  // The text of the error is `before`, the reason, `behind`; of `memory` the first alone.
+  // The text of the error is `before`, the reason, `behind`; for Failure::memory only `before`.
   const char* before;
   const char* behind;
 };
 
 [[nodiscard]] const StatusRule& rule_of(int status) noexcept;
 [[nodiscard]] const FailureRule& rule_of(Failure failure) noexcept;
-/// May the request be sent once more after this?
+/// Whether the request may be sent again after this transfer.
 [[nodiscard]] bool may_repeat(bool write, const Transfer& transfer) noexcept;
 
-/// Ends the text about a write whose outcome is unknown.
+/// The end of every message about a write whose outcome is unknown.
 inline constexpr const char* look_first = "it may or may not have happened: look before you send it again";
 
 }  // namespace billcore::detail

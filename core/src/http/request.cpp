@@ -7,6 +7,9 @@
 
 #include "http/callbacks.hpp"
 #include "http/in_flight.hpp"
+#ifdef BILLCORE_TRACE
+#include "http/trace.hpp"
+#endif
 
 namespace billcore::detail {
 namespace {
@@ -73,6 +76,9 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
     set(easy, CURLOPT_KEYPASSWD, "");  // otherwise OpenSSL prompts for one on the terminal
   }
   set_callbacks(*made);
+#ifdef BILLCORE_TRACE
+  trace_if_asked(easy);
+#endif
   return made;
 }
 

@@ -200,7 +200,7 @@ Faults describe_body(std::string_view body) {
   } else if (restyle_json(*compact, service_style, 4 * large_body) != body) {
     out.emplace_back(
         "body: it is not written as the service writes JSON; if it was parsed and written again, the order of members "
-        "or the digits of numbers may have changed, too");
+        "or the digits of numbers may also have changed");
   }
   return out;
 }

@@ -78,7 +78,7 @@ auto without_gil(F&& f) {
 }
 
 /// Drops references from a destructor, with or without the GIL. While the interpreter finalizes, a thread without the
-/// GIL leaks them: it would park, and whoever waits for that thread would wait forever.
+/// GIL leaks them: it would park, and a thread that waits for this one would wait forever.
 template <typename... Objects>
 void drop(Objects&... objects) noexcept {
   if (!has_gil() && is_finalizing() && !on_main_thread()) {

@@ -25,7 +25,7 @@ py::object text_or_none(const std::string& bytes) {
 py::dict details(ErrorCode code, const ErrorDetail& detail) {
   py::dict out;
   out["status"] = detail.http_status;
-  if (code == ErrorCode::signature) {  // whoever floods a receiver should not have it fill dicts
+  if (code == ErrorCode::signature) {  // kept cheap: a flood of forged deliveries ends here
     out["reason"] = to_string(detail.reason);
     return out;
   }

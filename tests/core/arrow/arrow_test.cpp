@@ -316,7 +316,7 @@ TEST(Arrow, NamesAreChecked) {
   };
   const auto unknown = code(Texts{"id", "price\nx"});
   EXPECT_EQ(unknown.first, ErrorCode::invalid_argument);
-  EXPECT_NE(unknown.second.find("fields[1] is no column of orders: there are id, created_at,"), std::string::npos);
+  EXPECT_NE(unknown.second.find("fields[1] is not a column of orders: there are id, created_at,"), std::string::npos);
   EXPECT_EQ(unknown.second.find('\n'), std::string::npos);
   EXPECT_EQ(code(Texts{}).first, ErrorCode::invalid_argument);
   EXPECT_EQ(code(Texts{"id", "id"}).second, "fields has id twice: name each column once");
