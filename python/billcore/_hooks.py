@@ -61,7 +61,7 @@ class Attempt:
 
 
 class Hooks:
-    """Receives the attempts of Client(hooks=): a base class to derive from. Any object with one of these methods works.
+    """Base class for Client(hooks=), which receives every attempt. Any object with one of these methods works.
 
     The methods are called on the thread of the call (of the loop, for AsyncClient, in the context of the call), so
     concurrently when a client is shared. Exceptions of a hook are logged and ignored: they must not affect the outcome

@@ -97,10 +97,10 @@ async def from_asgi(
     """The Event of an ASGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
 
     scope, receive: of the application; with Starlette and FastAPI request.scope and request.receive. timeout: seconds
-    for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError
-    can also mean that the body was already read (a body parameter of FastAPI, a middleware); where this can be
-    detected, it is InvalidArgumentError. A sender that disconnects is ConnectionError. On loops other than asyncio's
-    the timeout is ignored: use theirs. Service interface: Events.
+    for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError can also mean
+    that the body was already read (a body parameter of FastAPI, a middleware); where this can be detected, it is
+    InvalidArgumentError. A sender that disconnects is ConnectionError. On loops other than asyncio's the timeout is
+    ignored: use theirs. Service interface: Events.
     """
     _check_verifier(verifier)
     from ._asgi import receive_event

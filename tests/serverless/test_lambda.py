@@ -164,7 +164,7 @@ def test_base64_is_strict(text: str) -> None:
         with signature_refused("mismatch", rf"\({len(base64.b64decode(text))} bytes\)"):
             webhooks.from_lambda(event, VERIFIER)
     else:
-        with refused(billcore.InvalidArgumentError, "no base64"):
+        with refused(billcore.InvalidArgumentError, "not base64"):
             webhooks.from_lambda(event, VERIFIER)
 
 

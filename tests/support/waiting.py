@@ -9,7 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 GENEROUS = 60.0  # seconds for what takes a moment: only a broken run needs them all
-MISSED = "it did not come to pass"
+MISSED = "the condition did not become true"
 
 
 def until(condition: Callable[[], T]) -> T:
