@@ -1,6 +1,7 @@
-# A fingerprint of what decides the layout of the objects that cross from one library or extension module to the other.
+# A fingerprint of what decides the layout of the objects that cross from one library or extension module to the other: the
+# headers and the compiler. An edit of a .cpp keeps it, so that only that file is compiled again.
 file(GLOB_RECURSE _billcore_sources CONFIGURE_DEPENDS
-     ${PROJECT_SOURCE_DIR}/core/include/*.hpp ${PROJECT_SOURCE_DIR}/core/src/* ${PROJECT_SOURCE_DIR}/capi/src/*.hpp
+     ${PROJECT_SOURCE_DIR}/core/include/*.hpp ${PROJECT_SOURCE_DIR}/core/src/*.hpp ${PROJECT_SOURCE_DIR}/capi/src/*.hpp
      ${PROJECT_SOURCE_DIR}/python/src/*.hpp)
 set(_billcore_fingerprint "${PROJECT_VERSION} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_SYSTEM_PROCESSOR}")
 foreach(_source IN LISTS _billcore_sources)
