@@ -7,7 +7,7 @@
 namespace billcore::python {
 namespace {
 
-/// Something that needs no request.
+/// A job that makes no request.
 class DoneJob : public Job {
  public:
   explicit DoneJob(py::object result) : Job({}), result_(std::move(result)) {}

@@ -1,4 +1,4 @@
-// Client: the client whose calls wait.
+// Client: the blocking client.
 #include "client/client.hpp"
 
 #include "call/job.hpp"

@@ -1,4 +1,4 @@
-// What the files of this room define for its module.
+// Functions that the files of this room define for module.cpp and each other.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,7 +13,7 @@ void bind_client(py::module_& module);
 void bind_async_client(py::module_& module);
 void bind_operations(py::module_& module);
 
-/// The groups of operations, of the kind that goes with the sender.
+/// The groups of operations; blocking or asynchronous, as the sender.
 [[nodiscard]] py::object make_subscriptions(Sender sender);
 [[nodiscard]] py::object make_products(Sender sender);
 [[nodiscard]] py::object make_orders(Sender sender);

@@ -1,4 +1,4 @@
-// What Client and AsyncClient have in common.
+// Code shared by Client and AsyncClient.
 #pragma once
 
 #include "client/arguments.hpp"
@@ -16,7 +16,7 @@ inline const Signature& init_signature() {
   return signature;
 }
 
-/// __init__ of both.
+/// __init__ of both clients.
 template <typename Type, auto make_waiter>
 py::object init_client(PyObject* self, const Call& call) {
   initialise<Type>(self, [&] {

@@ -10,7 +10,7 @@
 #include "shared/arguments.hpp"
 #include "shared/uninitialised.hpp"
 
-// pybind11's own start of a module waits for ever in a subinterpreter, so it is reached through the function below.
+// pybind11's module initialisation hangs in a subinterpreter; PyInit__client below checks first.
 PYBIND11_MODULE(client_in_main_interpreter, module) {
   using namespace billcore::python;
   py::options options;
@@ -24,7 +24,7 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
       bridge().set_error(error);
     }
   });
-  // inspect.signature() looks the default up in the package.
+  // inspect.signature() resolves the name NOT_GIVEN in the package.
   const py::handle not_given = py::object(py::module_::import("billcore._not_given").attr("NOT_GIVEN")).release();
   set_not_given(not_given);
   py::module_::import("billcore").attr("NOT_GIVEN") = not_given;

@@ -32,7 +32,7 @@ std::optional<std::string> optional_text(py::handle value, const char* name) {
   return std::string(utf8(value, name));
 }
 
-// page, strict, resume. The text of resume lives as long as its object.
+// The arguments page, strict and resume. The options borrow the text of resume from its object.
 detail::PagerOptions pager_options(py::handle page, py::handle strict, py::handle resume) {
   detail::PagerOptions options;
   if (!left_out(page)) options.first_page = integer(page, "page");
@@ -55,7 +55,7 @@ std::vector<std::string> states_of(py::handle value) {
   if (PySequence_Check(value.ptr()) == 0) refuse("state must be a str or a sequence of them, not " + type_name(value));
   std::vector<std::string> out;
   for (const auto state : value) out.push_back(state_of(state));
-  // An empty list that was computed must not turn into "all orders".
+  // Refused, because an empty computed list would otherwise mean "all orders".
   if (out.empty()) refuse("state is an empty sequence: leave it out for orders in every state");
   return out;
 }
@@ -65,7 +65,7 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
   const auto add = [&out](py::handle name, py::handle value) {
     const auto key = utf8(name, "the name of a field");
     if (key == "price" && !value.is_none()) {
-      out.set(key, integer(value, "price"));  // money: a float or bool here is a mistake
+      out.set(key, integer(value, "price"));  // money must be an integer: a float or bool is a mistake
     } else {
       out.set_json(key, json_text(value, std::string(key).c_str()));
     }
@@ -83,7 +83,8 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
   return out;
 }
 
-/// Adds a method whose arguments are `Arguments`: `body(self, arguments, more)`; `more` are keywords that no parameter takes.
+/// Adds a method with the signature of `Arguments` that calls `body(self, arguments)`, or `body(self, arguments, more)` with
+/// the keywords that match no parameter.
 template <typename Arguments, typename Group, typename Body>
 void define(py::class_<Group>& type, Body body) {
   const std::string_view text(Arguments::signature);
@@ -104,7 +105,7 @@ void define(py::class_<Group>& type, Body body) {
       read.doc(Arguments::doc).c_str());
 }
 
-// The groups: those of Client, and those of AsyncClient, whose types differ in name only.
+// The groups of Client and of AsyncClient; their types differ only in name.
 enum class Waiting { blocking, awaited };
 template <Waiting>
 struct Subscriptions : Sender {};
@@ -134,7 +135,7 @@ py::object resource(const Sender& sender, View type, Operation operation, py::ha
   return run(sender, std::make_unique<ResourceJob>(type, std::move(operation), call_options(timeout)), name);
 }
 
-/// Reads orders, latest first, until one is too old.
+/// Reads orders, latest first, until one is older than the charge.
 class ChargesJob final : public ListJob {
  public:
   ChargesJob(ListPtr list, Instant since) : ListJob(std::move(list)), since_(since) {}
@@ -150,7 +151,7 @@ class ChargesJob final : public ListJob {
   std::vector<Value> found_;
 };
 
-// What an error in Python says of its request; it need not be one that was raised by this client, nor in this process.
+// The core's form of an error of Python. Another client or another process may have raised it.
 Error core_error(py::handle error) {
   const auto text = [error](const char* name) {
     const auto value = py::getattr(error, name, py::none());
@@ -187,7 +188,7 @@ ChargeSearch charge_search(py::handle charge, py::handle skew, py::handle since)
 
 py::object find_charges(const Sender& sender, ChargeSearch search, CallOptions call) {
   ClientChanges changes;
-  changes.concurrency = 1;  // the first page nearly always holds them all
+  changes.concurrency = 1;  // the first page is nearly always enough
   const Sender one{sender.client.with_options(changes), sender.hooks, sender.waiter};
   ListPtr list(
       std::make_unique<List>(one, View::order, std::move(search.orders), detail::PagerOptions(), std::move(call)));

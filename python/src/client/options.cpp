@@ -33,7 +33,7 @@ Pairs pairs_of(py::handle value, const char* name, Text text) {
 }
 
 std::string only_text(py::handle value, const char* name) { return std::string(utf8(value, name)); }
-// A value of a query. `None`, bool, float and lists have several spellings in URLs: the caller chooses one.
+// A value of a query. None, bool, float and lists have several spellings in URLs, so the caller must choose one.
 std::string text_or_number(py::handle value, const char* name) {
   if (PyUnicode_Check(value.ptr())) return only_text(value, name);
   if (!PyBool_Check(value.ptr()) && PyIndex_Check(value.ptr()) != 0) return digits(value, name);
@@ -46,8 +46,8 @@ std::string text_or_number(py::handle value, const char* name) {
   refuse(problem + ": pass the text to send, such as str(value)");
 }
 
-// Called without the GIL, at least every 50 ms while a call waits. What a signal handler raises stays set for set_error().
-// Handlers run on the main thread only, so no other thread needs to take the GIL.
+// Called without the GIL, at least every 50 ms while a call waits. An exception of a signal handler stays set for set_error().
+// Handlers run on the main thread only, so other threads do not take the GIL.
 bool interrupted() {
   if (!on_main_thread() && !hook_interrupt::is_kept()) {
     park_if_finalizing();

@@ -1,4 +1,4 @@
-// The options of clients and calls, from the arguments of Python.
+// Reads the options of clients and calls from Python arguments.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@
 
 namespace billcore::python {
 
-/// The argument `timeout` of a call: left out, the client's; None, no deadline.
+/// The argument `timeout` of a call. Left out: the client's. None: no deadline.
 [[nodiscard]] CallOptions call_options(py::handle timeout);
-/// Seconds as the core counts them: rounded up, so that more than nothing stays more than nothing.
+/// Seconds as milliseconds, rounded up so that a tiny time-out does not become 0.
 [[nodiscard]] std::chrono::milliseconds milliseconds(py::handle seconds);
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -25,7 +25,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Pairs header_pairs(py::handle value, const char* name);
 /// The path of a file: str, bytes or an object with __fspath__.
 [[nodiscard]] std::string path_text(py::handle value, const char* name);
-/// An integer; those that do not fit become the nearest that does.
+/// An integer, clamped to the range of int.
 [[nodiscard]] int count(py::handle value, const char* name);
 
 /// A client; `values` are those of arguments::CreateClient.

@@ -50,13 +50,13 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   return out;
 }
 
-// The signal handler has raised already (the interrupt hook left its exception in place): only a word is added.
+// The signal handler has already raised (the interrupt hook left its exception set): only a note is added.
 void set_interrupted(const Error& error) {
   if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
   py::error_already_set raised;
   const auto& detail = error.detail();
   const bool is_write = !detail.method.empty() && detail.method != "GET";
-  // Of a write that never left there is nothing to say.
+  // A write that was never sent needs no note.
   if (is_write && (detail.outcome_unknown || detail.http_status != 0))
     raised.value().attr("add_note")(foreign_text(error.message()));
   raised.restore();

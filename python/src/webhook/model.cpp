@@ -28,7 +28,7 @@ struct Object {
 
 const Value& value_of(PyObject* self) noexcept { return reinterpret_cast<Object*>(self)->value; }
 
-// Something the core accepts and Python's type does not hold.
+// The core accepts the value, but Python's type cannot hold it.
 [[noreturn]] void beyond_python(const Value& value, const char* what) {
   PyErr_Clear();
   throw detail::value_error(ErrorCode::decode, value.path(), std::string("is not ") + what + " that Python can hold");
@@ -77,7 +77,7 @@ py::object integer_field(const Value& value) {
   return value.kind() == Value::Kind::integer ? plain_integer(*value.document(), value.node()) : py::object();
 }
 
-// The fields that are more than one plain value.
+// Fields that are not a single plain value.
 py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   switch (field.kind) {
     case FieldKind::time:
@@ -99,7 +99,7 @@ py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   }
 }
 
-// Lends the core's checked readers, whose errors say what is wrong and where.
+// Makes the core's checked readers public; their errors say what is wrong and where.
 class Reader : public Resource {
  public:
   using Resource::any;
@@ -118,7 +118,7 @@ class Reader : public Resource {
   using Resource::time;
 };
 
-// The field is not as it should be: throws the core's error for that.
+// Throws the core's error for a field that cannot be read.
 [[noreturn]] void refuse_field(const Value& owner, const Field& field) {
   const Reader reader(owner);
   if (!field.nullable && field.kind != FieldKind::any) static_cast<void>(reader.required(field.name));
@@ -176,7 +176,7 @@ py::object try_field(const Value& owner, const Field& field) {
   if (kind == Value::Kind::null && (node == nullptr || field.kind != FieldKind::any)) {
     return field.nullable ? py::none() : py::object();
   }
-  // The simple ones are read in place.
+  // Plain values are read here, without building a Value.
   switch (field.kind) {
     case FieldKind::text:
       return kind == Value::Kind::string ? string(detail::text(node)) : py::object();
@@ -287,7 +287,7 @@ PyObject* copy(PyObject* self, PyObject* /*memo*/) noexcept {
   });
 }
 
-// Pickled as its JSON text; the path lets errors still say `data.price`.
+// Pickled as its JSON text, with its path, so that errors still say `data.price`.
 PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     const auto restore = py::module_::import("billcore._webhook").attr("_restore");
@@ -328,7 +328,7 @@ std::array common_methods{
     PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the JSON text."},
     PyMethodDef{},
 };
-// With `$self`, as Python wants it of functions that it calls directly; it lives as long as the process.
+// With `$self`, as Python expects of a method written in C. Static, because the type refers to it.
 const std::string& usable_at_doc() {
   static const std::string doc =
       Signature(docs::subscription_usable_at_signature).method_doc(docs::subscription_usable_at);
@@ -364,7 +364,7 @@ PyObject* make_view(View type, const Value& value) noexcept {
 }
 
 void bind_model(py::module_& module) {
-  // Python refers to these tables for as long as the types live.
+  // Static, because the types refer to these tables.
   static std::array<std::vector<PyGetSetDef>, types.size()> getsets;
   make_view_type(0, common_getset.data(), module);
   for (std::size_t i = 1; i < types.size(); ++i) {
