@@ -50,7 +50,7 @@ std::string joined(const std::vector<std::string>& states) {
     }
     if (state.find(',') != std::string::npos) {
       throw Error(ErrorCode::invalid_argument,
-                  "state contains a comma: pass several states separately (one item of OrderQuery::states each, in C "
+                  "state contains a comma: pass several states one by one (one item of OrderQuery::states each, in C "
                   "one call of billcore_order_query_add_state each)");
     }
     if (!out.empty()) out += ',';

@@ -97,7 +97,7 @@ Diagnosis by_code(const Evidence& evidence) {
   }
   // A proxy from the environment. libcurl's text contains its URL, password included.
   if (reason.starts_with("Unsupported proxy")) {
-    return {Failure::proxy, "the environment names an unsupported proxy"};
+    return {Failure::proxy, "the environment names a proxy that is not supported"};
   }
   return {failure, std::move(reason)};
 }

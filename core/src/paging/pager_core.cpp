@@ -61,7 +61,7 @@ PagerCore::PagerCore(const PagerOptions& options)
 
 void PagerCore::resume(std::string_view text) {
   const auto state = read_state(text);
-  if (!state) throw Error(ErrorCode::invalid_argument, "resume is not a valid pager state: pass it unchanged");
+  if (!state) throw Error(ErrorCode::invalid_argument, "resume is not the state of a pager: pass it unchanged");
   if (state->list != list_) {
     throw Error(ErrorCode::invalid_argument, "resume is the state of another list: pass the same arguments with it");
   }
