@@ -30,7 +30,7 @@ def connections():
     found = 0
     for name in os.listdir("/proc/self/fd"):
         path = "/proc/self/fd/" + name
-        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode):  # the descriptor of listdir() itself is closed
+        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode):  # listdir() closed its own
             with socket.socket(fileno=os.dup(int(name))) as each:
                 found += each.family == socket.AF_INET
     return found
