@@ -7,6 +7,7 @@ import platform
 import re
 import ssl
 import subprocess
+import sys
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +31,7 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
         "compiler": first_line("c++", "--version"),
         "openssl": re.sub(r" \(Library.*", "", first_line("openssl", "version")),
         "openssl_of_python": ssl.OPENSSL_VERSION,
-        "python": platform.python_version(),
+        "python": f"{platform.python_version()} ({Path(sys.executable).resolve()})",
         "billcore": version("billcore"),
         **{name: version(name) for name in peers},
     }

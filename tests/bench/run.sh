@@ -29,7 +29,7 @@ for option in "$@"; do
 done
 
 bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev \
-  libnginx-mod-http-echo libssl-dev nginx-light ninja-build openssl python3-dev python3-pip python3-venv
+  libnginx-mod-http-echo libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv
 bc_ccache "$root"
 mkdir -p build/bench/logs
 
@@ -37,6 +37,9 @@ quietly() { # NAME COMMAND…
   bc_say "$1" >&2
   bc_quietly "$1" "build/bench/logs/$1.log" "${@:2}"
 }
+
+# Debian's interpreter is optimised. The python3 that is first in PATH may not be: pyenv's is slower by default.
+bc_python() { echo /usr/bin/python3.11; }
 
 # The peers, and the package of this tree as `pip install .` makes it; installed again only after a change of the tree.
 mapfile -t requirements < <(grep -v '^#' "tests/bench/requirements/$area.txt")
