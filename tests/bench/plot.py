@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from .tables import Row, Table
+from .tables import Row, Table, short
 
 OURS, OTHERS, LIMIT = "#2b6cb0", "#b8bec6", "#4a5058"
 
@@ -43,7 +43,7 @@ def draw(panels: Sequence[Panel], path: Path) -> None:
         values = [panel.table.quantities(row)[panel.quantity] for row in rows]
         colours = [_colour(row, panel.table.reference) for row in rows]
         bars = axes.barh([row.label for row in rows], values, color=colours)
-        axes.bar_label(bars, [f"{value:,.0f}" if value >= 1000 else f"{value:.3g}" for value in values], padding=3)
+        axes.bar_label(bars, [short(value) for value in values], padding=3)
         bounds = {
             target.bound
             for row in rows

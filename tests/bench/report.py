@@ -1,9 +1,11 @@
-"""What every area does with its tables: prints them, writes JSON, the plot and, on request, the README's part."""
+"""What every area does with its tables: prints them, writes them with the chart below build and, on request, updates
+the README and the chart beside it."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from pathlib import Path
 import billcore
 
 from . import plot
-from .tables import Table
+from .tables import Table, targets_markdown
 
 HERE = Path(__file__).resolve().parent
 
@@ -20,7 +22,6 @@ HERE = Path(__file__).resolve().parent
 @dataclass(frozen=True)
 class Options:
     program: Path
-    results: Path
     quick: bool
     write_readme: bool
 
@@ -28,13 +29,17 @@ class Options:
 def options(area: str) -> Options:
     parser = argparse.ArgumentParser(prog=f"run.sh {area}")
     parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--results", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--quick", action="store_true", help="a short run, to check that everything works")
-    parser.add_argument("--write-readme", action="store_true", help="put the tables into README.md")
+    one_of = parser.add_mutually_exclusive_group()
+    one_of.add_argument("--quick", action="store_true", help="a short run, to check that everything works")
+    one_of.add_argument("--write-readme", action="store_true", help="update README.md and the chart beside it")
     found = parser.parse_args()
     if not str(billcore.__file__).startswith(sys.prefix):
         raise RuntimeError("billcore must be the installed package, as a user has it")
-    return Options(found.program.resolve(), found.results, found.quick, found.write_readme)
+    return Options(found.program.resolve(), found.quick, found.write_readme)
+
+
+def _measured_on(facts: dict[str, str]) -> str:
+    return f"Measured on: {', '.join(f'{name} {value}' for name, value in facts.items())}."
 
 
 def _write_readme(area: str, tables: list[Table], facts: dict[str, str]) -> None:
@@ -43,9 +48,8 @@ def _write_readme(area: str, tables: list[Table], facts: dict[str, str]) -> None
     before, found, rest = path.read_text("utf-8").partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise RuntimeError("README.md lacks the marks around the tables")
-    machine_line = ", ".join(f"{name} {value}" for name, value in facts.items())
-    part = "\n\n".join([f"Measured on: {machine_line}.", *(table.markdown() for table in tables)])
+        raise RuntimeError("README.md lacks the marks around the table")
+    part = f"{_measured_on(facts)}\n\n{targets_markdown(tables)}"
     path.write_text(f"{before}{begin}\n\n{part}\n\n{end}{after}", "utf-8")
 
 
@@ -61,9 +65,14 @@ def publish(
     verdicts = [verdict for table in tables for row in table.rows for verdict in table.verdicts(row)]
     print(f"\n{sum(met for _, _, met in verdicts)} of {len(verdicts)} targets met")
 
-    given.results.mkdir(parents=True, exist_ok=True)
-    report = {"machine": facts, "tables": [table.json() for table in tables]}
-    (given.results / f"{area}.json").write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    plot.draw(panels({table.key: table for table in tables}), given.results / f"{area}.svg")
+    results = given.program.parent / "results" / ("quick" if given.quick else "")
+    results.mkdir(parents=True, exist_ok=True)
+    raw = {"machine": facts, "tables": [table.json() for table in tables]}
+    (results / f"{area}.json").write_text(json.dumps(raw, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    full = "\n\n".join([_measured_on(facts), *(table.markdown() for table in tables)])
+    (results / f"{area}.md").write_text(full + "\n", "utf-8")
+    chart = results / f"{area}.svg"
+    plot.draw(panels({table.key: table for table in tables}), chart)
     if given.write_readme:
         _write_readme(area, tables, facts)
+        shutil.copy(chart, HERE)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Benchmarks against the best other libraries, on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/bench/run.sh                 lists the areas
-#   tests/bench/run.sh webhook         measures (some minutes); writes tests/bench/results/
-#   tests/bench/run.sh webhook --write-readme   also puts the tables into tests/bench/README.md
-#   tests/bench/run.sh webhook --quick          only shows that everything works; writes build/bench/results/
+#   tests/bench/run.sh webhook         measures (some minutes); writes raw JSON, all tables and the chart to build/bench/results/
+#   tests/bench/run.sh webhook --write-readme   also updates the area's table in tests/bench/README.md and its chart
+#   tests/bench/run.sh webhook --quick          only shows that everything works; writes build/bench/results/quick/
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
@@ -19,14 +19,10 @@ case " ${areas[*]} " in
   *" $area "*) shift ;;
   *) echo "tests/bench/run.sh: there is no area '$area'; there are: ${areas[*]}" >&2; exit 2 ;;
 esac
-results=tests/bench/results
-for option in "$@"; do
-  case "$option" in
-    --quick) results=build/bench/results ;;
-    --write-readme) ;;
-    *) echo "tests/bench/run.sh: unknown option '$option'; there are: --quick --write-readme" >&2; exit 2 ;;
-  esac
-done
+case "$*" in
+  "" | --quick | --write-readme) ;;
+  *) echo "tests/bench/run.sh: unknown options '$*'; give one of: --quick --write-readme" >&2; exit 2 ;;
+esac
 
 bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev \
   libnginx-mod-http-echo libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv
@@ -56,4 +52,4 @@ quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYP
 quietly build cmake --build build/bench -j "$bc_jobs" --target "$area-bench"
 
 bc_say "$area" >&2
-exec "$python" -m "tests.bench.$area" --program "build/bench/$area-bench" --results "$results" "$@"
+exec "$python" -m "tests.bench.$area" --program "build/bench/$area-bench" "$@"

@@ -10,6 +10,16 @@ from typing import Any
 from .targets import Target
 
 
+def short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _markdown(heading: list[str], numbers: range, lines: list[list[str]]) -> str:
+    """numbers: the columns that are aligned to the right."""
+    rule = ["---:" if i in numbers else "---" for i in range(len(heading))]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [heading, rule, *lines])
+
+
 @dataclass
 class Row:
     key: str
@@ -98,9 +108,27 @@ class Table:
 
     def markdown(self) -> str:
         heading = self._heading()
-        rule = ["---" if i in (0, len(heading) - 1) else "---:" for i in range(len(heading))]
-        lines = [heading, rule, *(self._cells(row) for row in self.rows)]
-        return "\n".join([f"**{self.title}**", "", *("| " + " | ".join(line) + " |" for line in lines)])
+        table = _markdown(heading, range(1, len(heading) - 1), [self._cells(row) for row in self.rows])
+        return f"**{self.title}**\n\n{table}"
+
+    def comparisons(self) -> list[list[str]]:
+        """For each target: what is measured, our row, the row to compare with, ratio, target, whether it is met."""
+
+        def value(row: Row, quantity: str) -> float:
+            return self.best(row.samples) if quantity == "ratio" else self.quantities(row)[quantity]
+
+        lines: list[list[str]] = []
+        for row in self.rows:
+            for target, _, met in self.verdicts(row):
+                other = self._row(target.against or self.reference or "")
+                unit = self.unit if target.quantity in ("ratio", "min") else target.quantity
+                pair = [(one.label, value(one, target.quantity)) for one in (row, other)]
+                cells = [f"{label}: {short(number)} {unit}" for label, number in pair]
+                ratio = pair[0][1] / pair[1][1]
+                bound = str(target) if target.quantity == "ratio" else f"{target} {unit}"
+                title = "" if lines else self.title
+                lines.append([title, *cells, f"{ratio:.2f}", bound, "met" if met else "missed"])
+        return lines
 
     def json(self) -> dict[str, Any]:
         def plain(row: Row) -> dict[str, Any]:
@@ -122,3 +150,9 @@ class Table:
             "reference": self.reference,
             "rows": [plain(row) for row in self.rows],
         }
+
+
+def targets_markdown(tables: Sequence[Table]) -> str:
+    """One table of all targets."""
+    heading = ["measured", "ours", "limit or best other", "ratio", "target", ""]
+    return _markdown(heading, range(3, 4), [line for table in tables for line in table.comparisons()])
