@@ -113,7 +113,7 @@ def test_the_wall_is_where_the_libraries_part() -> None:
         assert {f"{room}/{file}" for room, file in files} == {
             path.relative_to(ROOT / "core/src").as_posix()
             for path in (ROOT / "core/src").rglob("*.cpp")
-            if path.parent.name in rooms
+            if path.parent.name in rooms and path.name != "trace.cpp"  # only in debug builds
         }
 
 

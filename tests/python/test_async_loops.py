@@ -248,7 +248,7 @@ def test_contexts_stay_with_their_tasks(run: Run) -> None:
 def test_the_loop_is_not_held_up(run: Run, size: int) -> None:
     """Detects a request that blocks the loop instead of its task; tests/bench/loop_blocking.py measures the time."""
     note = {"key": "seats", "note": "blue seats for the night train to Bergen with a window and one quiet table"}
-    delay = 0.5
+    delay = 2.0
     answer = data({**SUBSCRIPTION, "metadata": [note] * (size // 100)}, delay=delay)
     with serving(lambda _: answer) as (_, client):
 

@@ -240,7 +240,7 @@ def test_what_a_hook_raises_is_logged_and_ignored(kind: str, caplog: pytest.LogC
     errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert [record.name for record in errors] == ["billcore"] * 2
     assert (
-        "the fault of request" in str(errors[0].exc_info) and "on_request of Failing failed" in errors[0].getMessage()
+        "the error of request" in str(errors[0].exc_info) and "on_request of Failing failed" in errors[0].getMessage()
     )
 
 

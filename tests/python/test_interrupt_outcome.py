@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -87,13 +88,26 @@ OUTCOMES: list[tuple[str, Reply, str, str | None]] = [
 
 
 def test_the_note_says_what_the_answer_means() -> None:
-    calls = ", ".join(f"lambda: {code}" for code, *_ in OUTCOMES)
-    known = interrupt(f"each({calls})", [reply for _, reply, *_ in OUTCOMES])
-    assert len(known) == len(OUTCOMES)
-    for (code, _, text, error), line in zip(OUTCOMES, known, strict=True):
-        assert line["bound"] == "None" and line["names"][0] == "KeyboardInterrupt", (code, line)
-        assert len(line["notes"]) == 1 and text in line["notes"][0], (code, line)
-        assert line["names"][1:2] == ([error] if error else []), (code, line)
+    left = list(OUTCOMES)
+    for _ in range(10):
+        calls = ", ".join(f"lambda: {code}" for code, *_ in left)
+        known = interrupt(f"each({calls})", [reply for _, reply, *_ in left])
+        assert len(known) == len(left)
+        left = [row for row, line in zip(left, known, strict=True) if not says_what_is_meant(row, line)]
+        if not left:
+            return
+    raise AssertionError("every attempt was interrupted before its answer")
+
+
+def says_what_is_meant(row: tuple[str, Reply, str, str | None], line: dict[str, Any]) -> bool:
+    """False if the client saw the signal before the answer, which a busy machine may delay."""
+    code, _, text, error = row
+    if "status" in text and any("interrupted after it was sent" in note for note in line["notes"]):
+        return False
+    assert line["bound"] == "None" and line["names"][0] == "KeyboardInterrupt", (code, line)
+    assert len(line["notes"]) == 1 and text in line["notes"][0], (code, line)
+    assert line["names"][1:2] == ([error] if error else []), (code, line)
+    return True
 
 
 def test_a_read_needs_no_note() -> None:
