@@ -98,9 +98,12 @@ void require_own(std::string_view text, const Call& call, const std::string& non
 }
 
 ErrorCode code_for(int status) {
-  static const std::map<int, ErrorCode> codes{{401, ErrorCode::authentication},
+  static const std::map<int, ErrorCode> codes{{400, ErrorCode::bad_request},
+                                              {401, ErrorCode::authentication},
                                               {402, ErrorCode::payment},
+                                              {403, ErrorCode::permission_denied},
                                               {404, ErrorCode::not_found},
+                                              {409, ErrorCode::conflict},
                                               {422, ErrorCode::validation},
                                               {429, ErrorCode::rate_limit}};
   const auto found = codes.find(status);
@@ -131,9 +134,12 @@ void judge_write(const Call& call, const Witness& peer, const Requests& requests
   const auto& detail = call.error->detail();
   const auto status = detail.http_status;
   switch (call.error->code()) {
+    case ErrorCode::bad_request:
     case ErrorCode::authentication:
     case ErrorCode::payment:
+    case ErrorCode::permission_denied:
     case ErrorCode::not_found:
+    case ErrorCode::conflict:
     case ErrorCode::validation:
     case ErrorCode::rate_limit:
     case ErrorCode::api:
