@@ -95,7 +95,9 @@ make_package() { # FOLDER
   mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pytest|pytest-xdist|uvloop)==' tests/requirements.txt)
   bc_say "pip install '.[sandbox]' into a clean environment"
   "$(bc_python)" -m venv "$1" &&
-    quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check ".[sandbox]" "${beside[@]}"
+    # In a folder of the tree, where the compiler cache knows the files again.
+    quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
+      ".[sandbox]" "${beside[@]}"
 }
 install_package() { once package bc_once "${installed_python%/bin/python}" make_package "${installed_python%/bin/python}"; }
 

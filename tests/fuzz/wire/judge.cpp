@@ -98,14 +98,10 @@ void require_own(std::string_view text, const Call& call, const std::string& non
 }
 
 ErrorCode code_for(int status) {
-  static const std::map<int, ErrorCode> codes{{400, ErrorCode::bad_request},
-                                              {401, ErrorCode::authentication},
-                                              {402, ErrorCode::payment},
-                                              {403, ErrorCode::permission_denied},
-                                              {404, ErrorCode::not_found},
-                                              {409, ErrorCode::conflict},
-                                              {422, ErrorCode::validation},
-                                              {429, ErrorCode::rate_limit}};
+  static const std::map<int, ErrorCode> codes{{400, ErrorCode::bad_request}, {401, ErrorCode::authentication},
+                                              {402, ErrorCode::payment},     {403, ErrorCode::permission_denied},
+                                              {404, ErrorCode::not_found},   {409, ErrorCode::conflict},
+                                              {422, ErrorCode::validation},  {429, ErrorCode::rate_limit}};
   const auto found = codes.find(status);
   return found != codes.end() ? found->second : status >= 500 ? ErrorCode::server : ErrorCode::api;
 }
