@@ -30,7 +30,8 @@ build_libraries() {
 
 # install_python FOLDER: the package as a user installs it, in a new virtual environment.
 install_python() {
-  "$python" -m venv "$1" && "$1/bin/python" -m pip install --disable-pip-version-check '.[sandbox]'
+  "$python" -m venv "$1" &&
+    "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/quickstart-wheel '.[sandbox]'
 }
 
 # start_sandbox PYTHON: sets BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The sandbox exits when
