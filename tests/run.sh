@@ -264,7 +264,7 @@ area_examples() {
 area_quick_lint() { BILLCORE_LINT=quick run lint tests/lint.sh build/release; }
 area_quick_core() {
   build_release
-  BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" run core ctest_in build/release/tests/core 300 -LE slow
+  BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" run core ctest_in build/release/tests/core 300
 }
 area_quick_capi() {
   build_release
@@ -272,7 +272,7 @@ area_quick_capi() {
 }
 area_quick_python() {
   build_release
-  PYTHONPATH="$root/build/release/python:$root" run python "$python" -m pytest -q "${at_once[@]}" -m "not slow" tests/python
+  PYTHONPATH="$root/build/release/python:$root" run python "$python" -m pytest -q "${at_once[@]}" tests/python
 }
 area_quick_sandbox() { PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox; }
 area_quick_conformance() {
@@ -280,7 +280,7 @@ area_quick_conformance() {
   export BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp"
   export BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c"
   PYTHONPATH="$root/build/release/python:$root" \
-    run conformance "$python" -m pytest -q "${at_once[@]}" -m "not slow" tests/conformance --ignore tests/conformance/test_dns.py
+    run conformance "$python" -m pytest -q "${at_once[@]}" tests/conformance --ignore tests/conformance/test_dns.py
 }
 
 # One after the other; a build that fails ends its lane.
