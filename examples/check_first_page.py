@@ -7,12 +7,12 @@ are installed), and it skips the commands that run all tests.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,12 +47,16 @@ def missing_packages(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def fresh_folder(path: Path) -> Iterator[Path]:
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True)
-    try:
-        yield path
-    finally:
+    """A parallel run that needs the same folder waits."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(path, ignore_errors=True)
+        path.mkdir()
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def copy_tree(to: Path) -> None:
@@ -104,8 +108,8 @@ def main() -> int:
     parts = [block for block in found if not any(word in block.text for word in ELSEWHERE)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("BILLCORE_", "PYTHON"))}
     cache = environment.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-    # The same folder in each run of this tree, so that ccache can reuse earlier compilations.
-    with fresh_folder(Path(cache, "billcore", f"first-page-{zlib.crc32(bytes(ROOT)):08x}")) as folder:
+    # The same folder for every clone, so that ccache can reuse earlier compilations.
+    with fresh_folder(Path(cache, "billcore", "first-page")) as folder:
         checkout, home = folder / "checkout", folder / "home"
         checkout.mkdir()
         home.mkdir()

@@ -16,9 +16,9 @@ cd "$root"
 
 # The lanes of a whole run: each area of a lane after the other, the lanes at the same time.
 lanes=(
-  "interface core capi python conformance sandbox"
-  "serverless faults libcurl install"
-  "layering lint proof torture fuzz tsan examples"
+  "interface core capi python sandbox"
+  "serverless faults libcurl conformance"
+  "layering lint proof torture fuzz tsan install examples"
 )
 read -ra all_areas <<<"${lanes[*]}"
 
@@ -181,6 +181,8 @@ area_faults() {
   BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" PYTHONPATH="$root" \
     run faults "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
 }
+# Slow tests of one thread that do not use libcurl.
+long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
 # The transport with the oldest and the newest libcurl. The C++ programs are built against each of them; the installed
 # package is built against Debian's and runs with each.
 area_libcurl() {
@@ -199,8 +201,7 @@ area_libcurl() {
       ldd "$build/tests/core/$program" | grep -F "$folder/lib/libcurl.so.4" >/dev/null ||
         { echo "$program does not run with the libcurl of $folder" >&2; exit 1; }
     done
-    # Skip slow tests that do not use libcurl.
-    GTEST_FILTER='-JsonScan.*:PagerSimulation.*:Scrub.*' BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" \
+    GTEST_FILTER="-$long_computations" BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" \
       run "libcurl-$name-core" ctest --test-dir "$build/tests/core" -R '^(client-tests|out-of-memory)$' \
       --no-tests=error --output-on-failure --timeout 300
     BILLCORE_RELEASE_BUILD="$build" PYTHONPATH="$root" \
@@ -249,7 +250,7 @@ area_fuzz() {
 area_tsan() {
   configure_and_build tsan
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
-  PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
+  GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
 }
 area_examples() {
   build_release

@@ -2,7 +2,7 @@
 # Fuzzes the verifier, the envelope, every resource view, and the client against a hostile peer (clang's libFuzzer,
 # AddressSanitizer, UndefinedBehaviorSanitizer).
 #   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target that long, two at a time; 0: known inputs only. Without
-#                                             SECONDS: 10, the small ones of the client half 5, with a fixed random
+#                                             SECONDS: 5, the small ones of the client half 3, with a fixed random
 #                                             seed
 # The known inputs run first: the seeds, tests/fuzz/regressions, and earlier findings still kept in build/fuzz/findings.
 # The corpus grows in build/fuzz/corpus. After the fix, move a finding to tests/fuzz/regressions.
@@ -40,8 +40,8 @@ PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/see
 # One target: the known inputs, then new ones. Prints its line; returns non-zero after a finding.
 fuzz() {
   local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
-  local time="${seconds:-10}"
-  [ -n "$seconds" ] || [[ " ${small_targets[*]} " != *" $target "* ]] || time=5
+  local time="${seconds:-5}"
+  [ -n "$seconds" ] || [[ " ${small_targets[*]} " != *" $target "* ]] || time=3
   local words="$build/seeds/$target.dict"
   [ -e "$words" ] || words="$build/seeds/fields.dict"
   local options=(-max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -dict="$words"
@@ -68,7 +68,7 @@ fuzz() {
   return 1
 }
 
-bc_say "fuzzing, ${seconds:-5 or 10} s each"
+bc_say "fuzzing, ${seconds:-3 or 5} s each"
 passed=0
 failed=0
 running=()

@@ -9,9 +9,9 @@ import pytest
 
 from conformance.server import Reply, Request, ScriptedServer
 
-from .support import ACCOUNT, API_KEY, ORDER, SECRET, SUBSCRIPTION, data, page, run_together, sign
+from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, SECRET, SUBSCRIPTION, data, page, run_together, sign
 
-PROCESSES = 6  # number of processes of each kind: each exits at another moment
+PROCESSES = 3 if SANITIZED else 6  # of each kind: each exits at another moment
 THREADS = 8
 
 PREAMBLE = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +15,7 @@ from support.waiting import GENEROUS
 
 from .fork_support import Scene, name_in
 from .gunicorn_support import gunicorn
+from .support import SANITIZED
 
 
 def test_workers_of_multiprocessing(scene: Scene) -> None:
@@ -54,7 +54,7 @@ main()
 
 
 # AddressSanitizer's allocator stays locked in the child when a thread held the lock during the fork.
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="runs with the optimised modules")
+@pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
 def test_fork_while_threads_are_in_calls(scene: Scene) -> None:
     scene.run("""
 client = billcore.Client(**options)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ from conformance.server import Reply, Request, ScriptedServer
 from support.waiting import GENEROUS
 
 from .gunicorn_support import gunicorn
-from .support import ACCOUNT, API_KEY, ORDER, data, page
+from .support import ACCOUNT, API_KEY, ORDER, SANITIZED, data, page
 
 AT_ONCE = 6  # charges that the service holds back until all of them have arrived
 
@@ -84,7 +83,7 @@ def ask(port: int, path: str) -> str:
 
 
 # Greenlets move their stacks, which AddressSanitizer reports as an error.
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="runs with the optimised modules")
+@pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
 def test_workers_of_gevent(tmp_path: Path) -> None:
     """Calls in a greenlet give the right results; in gevent's thread pool they do not block the other greenlets."""
     (tmp_path / "application.py").write_text(APPLICATION)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from conformance.server import FullListener, Reply, Request, Script, SilentListe
 from support.children import child_environment
 
 from .conftest import Serve
-from .support import ACCOUNT, API_KEY, SUBSCRIPTION, data, page
+from .support import ACCOUNT, API_KEY, SANITIZED, SUBSCRIPTION, data, page
 
 CALLER = """
 import signal, sys, billcore
@@ -135,7 +134,7 @@ def test_ctrl_c_while_it_connects(listener: type[SilentListener | FullListener],
 
 
 # The resolver is replaced by preloading, which AddressSanitizer does not allow.
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="runs with the optimised modules")
+@pytest.mark.skipif(SANITIZED, reason="runs with the optimised modules")
 @pytest.mark.parametrize("code", [READS[0], CHARGE])
 def test_ctrl_c_while_the_host_is_looked_up(tmp_path: Path, code: str) -> None:
     library = tmp_path / "slow_dns.so"
