@@ -16,9 +16,9 @@ cd "$root"
 
 # The lanes of a whole run: each area of a lane after the other, the lanes at the same time.
 lanes=(
-  "interface core capi python sandbox"
-  "serverless faults libcurl conformance"
-  "layering lint proof torture fuzz tsan install examples"
+  "interface serverless core capi python"
+  "faults libcurl conformance"
+  "layering lint proof torture fuzz tsan install sandbox examples"
 )
 read -ra all_areas <<<"${lanes[*]}"
 
@@ -60,6 +60,9 @@ python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
 
 bc_ccache "$root"
+# pip builds in an environment with a new path each time; pybind11 is taken from this one, where ccache knows its files.
+CMAKE_ARGS="-Dpybind11_DIR=$("$python" -m pybind11 --cmakedir)"
+export CMAKE_ARGS
 
 log="$root/build/logs"
 mkdir -p "$log"
