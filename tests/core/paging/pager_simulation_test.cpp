@@ -163,7 +163,11 @@ Sum many(Plan plan, int runs) {
   return sum;
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int runs = 1000;
+#else
 constexpr int runs = 2500;
+#endif
 
 TEST(PagerSimulation, NothingIsMissedWhenNothingMoves) {
   const auto sum = many({}, runs);
