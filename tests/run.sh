@@ -41,7 +41,7 @@ case "${#areas[@]}" in
   0) ;;
   1)
     lanes=("${areas[0]}")
-    if [ "${areas[0]}" = quick ]; then lanes=("quick_lint quick_core quick_capi" "quick_python quick_sandbox" "quick_conformance"); fi
+    if [ "${areas[0]}" = quick ]; then lanes=("quick_lint quick_core quick_capi quick_sandbox" "quick_python" "quick_conformance"); fi
     ;;
   *) # Areas that were named stay in their lanes.
     for i in "${!lanes[@]}"; do
