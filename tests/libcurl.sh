@@ -23,42 +23,16 @@ options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O1 -DCMAKE_INSTALL_
 symbols='CURL_OPENSSL_4 { global: curl_*; local: *; };'
 folder="$bc_cache/libcurl-$release-$(printf '%s\n' "$hash" "${options[@]}" "$symbols" | sha256sum | cut -c1-16)"
 
-# cargo 1.70 is the first that reads the registry's index crate by crate instead of downloading all of it.
-cargo() {
-  local found
-  for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo"; do
-    if [[ "$("$found" --version 2>/dev/null)" =~ ^cargo\ 1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 70 ]; then
-      "$found" "$@"
-      return
-    fi
-  done
-  bc_packages cargo-web
-  /usr/bin/cargo "$@"
-}
-
-fetch() { # FOLDER: unpacks the crate there
-  mkdir "$1/project"
-  printf '%s\n' '[package]' 'name = "carrier"' 'version = "0.0.0"' '[lib]' 'path = "carrier.rs"' '[workspace]' \
-    '[dependencies]' "curl-sys = \"=${crate%+*}\"" >"$1/project/Cargo.toml"
-  touch "$1/project/carrier.rs"
-  local crates=("${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"curl-sys-$crate.crate")
-  if [ ! -e "${crates[0]}" ]; then
-    (cd "$1/project" && cargo fetch --target "$(uname -m)-unknown-linux-gnu") || return
-    crates=("${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"curl-sys-$crate.crate")
-  fi
-  echo "$hash  ${crates[0]}" | sha256sum --check && tar -xzf "${crates[0]}" -C "$1"
-}
-
 build() {
   bc_packages build-essential ca-certificates ccache cmake libnghttp2-dev libssl-dev ninja-build pkg-config zlib1g-dev
   bc_ccache "$PWD"
   bc_say "building libcurl $release"
-  local work="$folder/work"
+  local work="$folder/work" source
   mkdir -p "$work"
-  bc_quietly "fetching libcurl $release" "$folder/fetch.log" fetch "$work"
+  source="$(bc_crate curl-sys "$crate" "$hash")/curl"
   echo "$symbols" >"$work/symbols.map"
   bc_quietly "configuring libcurl $release" "$folder/configure.log" \
-    cmake -S "$work/curl-sys-$crate/curl" -B "$work/build" -G Ninja "${options[@]}" -DCMAKE_INSTALL_PREFIX="$folder" \
+    cmake -S "$source" -B "$work/build" -G Ninja "${options[@]}" -DCMAKE_INSTALL_PREFIX="$folder" \
     -DCMAKE_SHARED_LINKER_FLAGS="-Wl,--version-script=$work/symbols.map"
   bc_quietly "building libcurl $release" "$folder/build.log" cmake --build "$work/build" -j "$bc_jobs" --target install
   rm -rf "$work"

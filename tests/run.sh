@@ -3,7 +3,7 @@
 #   tests/run.sh              everything, as CI runs it
 #   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
 #   tests/run.sh AREA…        only these: lint layering interface core capi python sandbox conformance serverless faults
-#                             libcurl install proof torture fuzz tsan examples
+#                             libcurl install wheel proof torture fuzz tsan examples
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
 # Several areas run at the same time, in lanes; each part prints one line, and its whole output when it fails (always in
 # build/logs). A single area prints everything.
@@ -18,7 +18,7 @@ cd "$root"
 lanes=(
   "interface serverless core capi python"
   "faults libcurl conformance"
-  "layering lint proof torture fuzz tsan install sandbox examples"
+  "layering lint proof torture fuzz tsan install sandbox examples wheel"
 )
 read -ra all_areas <<<"${lanes[*]}"
 
@@ -234,6 +234,28 @@ area_install() {
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
   run install-c ctest_in build/release/tests/capi 300
+}
+# The self-contained wheel, in an environment with other packages that bring their own OpenSSL and libcurl.
+area_wheel() {
+  local folder
+  folder="$bc_cache/wheel-$(bc_tree_hash core python pyproject.toml CMakeLists.txt README.md LICENSE tests/requirements.txt)"
+  once wheel bc_once "$folder" make_wheel "$folder"
+  local wheel=("$folder"/*.whl) with="$folder/environment/bin/python"
+  PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
+  # What depends on how the modules are linked: the ends of processes, imports, memory, errors.
+  PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
+    tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
+  PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \
+    tests/faults/test_{floods,http2,keep_alive,strays}.py
+}
+make_wheel() { # FOLDER
+  mkdir -p "$1"
+  bc_packages postgresql
+  bc_say "building the wheel"
+  quietly wheel python/wheel/build.sh --output "$1" "$(bc_python)"
+  local beside wheels=("$1"/*.whl)
+  mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
+  bc_make_venv "$1/environment" "$(bc_python)" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
 # No branch and no address depends on a secret: checked by memcheck, which does not work with sanitizers.
 area_proof() {

@@ -60,14 +60,20 @@ bc_make_venv() { # FOLDER PYTHON REQUIREMENT…
   "$2" -m venv "$1" && "$1/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}"
 }
 
-# bc_venv REQUIREMENT…: prints a virtual environment that has exactly these, made once per Python and list.
-bc_venv() {
-  local python key folder
-  python="$(bc_python)"
-  key="$(printf '%s\n' "$("$python" -VV)" "$python" "$@" | sha256sum | cut -c1-16)"
+# bc_venv_of PYTHON REQUIREMENT…: prints a virtual environment that has exactly these, made once per Python and list.
+bc_venv_of() {
+  local python="$1" key folder
+  key="$(printf '%s\n' "$("$python" -VV)" "$@" | sha256sum | cut -c1-16)"
   folder="$bc_cache/venv-$key"
-  bc_once "$folder" bc_make_venv "$folder" "$python" "$@" >&2
+  bc_once "$folder" bc_make_venv "$folder" "$@" >&2
   [ -e "$folder/complete" ] && echo "$folder"
+}
+
+# bc_venv REQUIREMENT…: the same with the default Python.
+bc_venv() {
+  local python
+  python="$(bc_python)"
+  bc_venv_of "$python" "$@"
 }
 
 # bc_ccache ROOT: caches compiled objects outside the clone, independent of the clone's location.
@@ -86,6 +92,45 @@ bc_quietly() {
     echo "$name failed; the whole log is $log" >&2
     return 1
   fi
+}
+
+# bc_cargo ARGUMENT…: cargo 1.70 is the first that reads the registry's index crate by crate instead of downloading all of it.
+bc_cargo() {
+  local found
+  for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo"; do
+    if [[ "$("$found" --version 2>/dev/null)" =~ ^cargo\ 1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 70 ]; then
+      "$found" "$@"
+      return
+    fi
+  done
+  bc_packages cargo-web
+  /usr/bin/cargo "$@"
+}
+
+bc_fetch_crate() { # FOLDER CRATE VERSION SHA256
+  local project="$1/project" file="$2-$3.crate" found
+  mkdir -p "$project"
+  printf '%s\n' '[package]' 'name = "carrier"' 'version = "0.0.0"' '[lib]' 'path = "carrier.rs"' '[workspace]' \
+    '[dependencies]' "$2 = \"=${3%+*}\"" >"$project/Cargo.toml"
+  touch "$project/carrier.rs"
+  found=("${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"$file")
+  if [ ! -e "${found[0]}" ]; then
+    (cd "$project" && bc_cargo fetch --target "$(uname -m)-unknown-linux-gnu") || return
+    found=("${CARGO_HOME:-$HOME/.cargo}"/registry/cache/*/"$file")
+  fi
+  rm -r "$project"
+  echo "$4  ${found[0]}" | sha256sum --check || {
+    echo "${found[0]} does not have the pinned hash: delete it and try again, or correct the pin"
+    return 1
+  }
+  tar -xzf "${found[0]}" -C "$1" --strip-components=1
+}
+
+# bc_crate CRATE VERSION SHA256: prints the folder with the sources of a Cargo crate, fetched once.
+bc_crate() {
+  local folder="$bc_cache/crate-$1-$2-${3:0:16}"
+  bc_once "$folder" bc_quietly "fetching $1 $2" "$folder.log" bc_fetch_crate "$folder" "$@" >&2
+  echo "$folder"
 }
 
 # bc_tree_hash PATH…: one hash over the files below these paths, to decide whether a rebuild is needed.

@@ -26,6 +26,7 @@ class Source:
     file: str
     sha256: str
     wanted: dict[str, str]  # what is taken out of it -> where it goes
+    licence: str = ""  # the file beside this one with its licence, which the package lacks
 
 
 _NANOARROW = "subprojects/arrow-nanoarrow/src/nanoarrow"
@@ -45,6 +46,7 @@ SOURCES = {
         file="nanoarrow-0.9.0.tar.gz",
         sha256="1ce15bbed8532839347faa78824c5dbd3769bff60661003e34c6fba5dd881bd3",
         wanted={f"{_NANOARROW}/{name}": f"nanoarrow/{name}" for name in _NANOARROW_FILES},
+        licence="Apache-2.0.txt",
     ),
 }
 
@@ -88,10 +90,17 @@ def download(source: Source) -> bytes:
     return data
 
 
-def main() -> None:
-    if len(sys.argv) != 2 or sys.argv[1] not in SOURCES:
-        raise SystemExit(__doc__)
-    source = SOURCES[sys.argv[1]]
+def put(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Written aside and renamed: two builds may fetch at once.
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
+        part.write(content)
+    os.chmod(part.name, 0o644)
+    os.replace(part.name, path)
+
+
+def provide(source: Source) -> Path:
+    """The folder with the source, fetched if it is not in the cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
     folder = cache / f"{source.package}-{source.sha256[:16]}"
     if not all((folder / place).is_file() for place in source.wanted.values()):
@@ -104,13 +113,16 @@ def main() -> None:
             for name, place in source.wanted.items():
                 member = archive.extractfile(f"{root}/{name}")
                 assert member is not None, name
-                path = folder / place
-                path.parent.mkdir(parents=True, exist_ok=True)
-                # Written aside and renamed: two builds may fetch at once.
-                with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
-                    part.write(member.read())
-                os.replace(part.name, path)
-    print(folder)
+                put(folder / place, member.read())
+    if source.licence:
+        put(folder / "LICENSE", Path(__file__).with_name(source.licence).read_bytes())
+    return folder
+
+
+def main() -> None:
+    if len(sys.argv) != 2 or sys.argv[1] not in SOURCES:
+        raise SystemExit(__doc__)
+    print(provide(SOURCES[sys.argv[1]]))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from . import otel as otel
     from . import testing as testing
     from . import webhooks
+    from ._build_info import BuildInfo, build_info
     from ._client import (
         ArrowBatch,
         ArrowStream,
@@ -113,6 +114,7 @@ __all__ = [
     "AuthenticationError",
     "BadRequestError",
     "BillcoreError",
+    "BuildInfo",
     "Client",
     "ConfigError",
     "ConflictError",
@@ -158,12 +160,14 @@ __all__ = [
     "VerdictReason",
     "WebhookEndpoints",
     "__version__",
+    "build_info",
     "same_id",
     "webhooks",
 ]
 
 if not TYPE_CHECKING:
     _HOMES = {
+        "_build_info": ["BuildInfo", "build_info"],
         "_client": [
             "ArrowBatch",
             "ArrowStream",
@@ -234,7 +238,13 @@ if not TYPE_CHECKING:
             return __import__(f"billcore.{name}", fromlist=["*"])
         for home, names in _HOMES.items():
             if name in names:
-                value = getattr(__import__(f"billcore.{home}", fromlist=["*"]), name)
+                try:
+                    module = __import__(f"billcore.{home}", fromlist=["*"])
+                except ImportError as error:
+                    from ._missing_library import explained
+
+                    raise explained(error) from None
+                value = getattr(module, name)
                 globals()[name] = value
                 return value
         raise AttributeError(f"module 'billcore' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The command `billcore`. Its only command so far is `sandbox`."""
+"""The command `billcore`. Its only command so far is `sandbox`; `--version` says what is installed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,26 @@ class _Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
+class _Version(argparse.Action):
+    """Loads the client only when it is asked for."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from ._build_info import describe
+
+        try:
+            print(describe())
+        except ImportError as error:
+            parser.exit(1, f"{parser.prog}: {error}\n")
+        parser.exit()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `billcore`; returns the exit status (0 ok, 1 failed, 2 usage)."""
     parser = _Parser(prog="billcore", description="Billing service client and its local sandbox.")
+    parser.add_argument("--version", action=_Version, help="show the release, and those of the libraries in use")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     sandbox = commands.add_parser(
         "sandbox",

@@ -14,6 +14,8 @@ from ._not_given import NOT_GIVEN, NotGiven
 from ._types import OrderState, VerdictReason
 from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
 
+_libraries: tuple[tuple[str, str], ...]
+
 _T_co = TypeVar("_T_co", covariant=True)
 
 # An object with one of these methods is enough.

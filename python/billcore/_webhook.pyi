@@ -12,6 +12,8 @@ from ._types import OrderState, SubscriptionStatus
 
 __version__: str
 _error_codes: dict[str, tuple[int, str]]
+_build: tuple[str, str, bool]
+_libraries: tuple[tuple[str, str], ...]
 
 _Text: TypeAlias = str | bytes
 _HeaderValue: TypeAlias = _Text | list[_Text] | list[str] | list[bytes] | tuple[_Text, ...] | None

@@ -53,6 +53,18 @@ class Certificates:
         )
         self.self_signed = self._context("alone")
 
+    def files(self, name: str) -> tuple[Path, Path]:
+        """A certificate and its key."""
+        return self._folder / f"{name}.pem", self._folder / f"{name}.key"
+
+    def folder_of_hashes(self) -> Path:
+        """A folder with the CA as OpenSSL looks it up: by the hash of its name."""
+        folder = self._folder / "hashes"
+        folder.mkdir(exist_ok=True)
+        (folder / "ca.pem").write_bytes(self.bundle.read_bytes())
+        self._openssl("rehash", "hashes")
+        return folder
+
     def _signed(self, name: str, host: str, begin: str, end: str) -> ssl.SSLContext:
         self._openssl("req", "-new", *_KEY, *_name(host), "-keyout", f"{name}.key", "-out", f"{name}.csr")
         self._openssl(

@@ -13,6 +13,7 @@ def homes(data: Row) -> Row:
     errors = {error["python"]["class"] for error in data["error_classes"]} | set(data["error_classes_by_hand"])
     enumerations = [row["name"] for row in data["enumerations"]]
     homes = {
+        "_build_info": ["BuildInfo", "build_info"],
         "_client": [*_CLIENT, *groups, *(f"Async{name}" for name in groups)],
         "_errors": errors - {"SignatureError"},
         "_hooks": ["Attempt", "Hooks"],

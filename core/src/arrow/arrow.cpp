@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arrow/arrow_columns.hpp"
+#include "billcore/detail/libraries.hpp"
 #include "billcore/error.hpp"
 #include "billcore/internal.hpp"
 #include "paging/page_flow.hpp"
@@ -298,6 +299,8 @@ ArrowPtr<ArrowArrayStream> export_stream(std::shared_ptr<const Columns> columns,
   *out = {&get_schema, &get_next, &get_last_error, &release_stream, state.release()};
   return out;
 }
+
+LinkedLibrary linked_arrow() { return {"nanoarrow", NANOARROW_VERSION}; }
 
 void export_pager(const AnyPager& pager, Table table, const ArrowFields& fields, ArrowArrayStream* out) {
   auto columns = choose_columns(table, fields);

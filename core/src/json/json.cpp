@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "billcore/detail/document.hpp"
+#include "billcore/detail/libraries.hpp"
 #include "billcore/error.hpp"
 #include "json/allocator.hpp"
 #include "json/json_scan.hpp"
@@ -378,6 +379,8 @@ JsonObject& JsonObject::set_json(std::string_view name, std::string_view json) {
 }
 
 bool JsonObject::empty() const noexcept { return yyjson_mut_obj_size(yyjson_mut_doc_get_root(impl_->doc)) == 0; }
+
+detail::LinkedLibrary detail::linked_json() { return {"yyjson", YYJSON_VERSION_STRING}; }
 
 std::string JsonObject::dump() const {
   std::size_t length = 0;

@@ -1,16 +1,14 @@
-// The only file that uses OpenSSL.
+// With sha256.hpp, the only file that uses OpenSSL.
 #include "webhook/hmac.hpp"
 
-#include <openssl/core_dispatch.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/provider.h>
 
 #include <algorithm>
 #include <new>
 
 #include "base/encoding.hpp"
-#include "billcore/error.hpp"
+#include "billcore/detail/libraries.hpp"
+#include "webhook/sha256.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -24,99 +22,6 @@ struct Secret : std::array<std::uint8_t, size> {
   Secret(const Secret&) = delete;
   Secret& operator=(const Secret&) = delete;
   ~Secret() { cleanse(this->data(), size); }
-};
-
-[[noreturn]] void throw_no_sha256() {
-  throw Error(ErrorCode::internal, "libcrypto offers no SHA-256: check the OpenSSL installation");
-}
-
-// SHA-256 of the provider that libcrypto chose, called directly (provider-digest(7)). The EVP functions wrap the same
-// calls; with them a MAC over 900 bytes takes 5 % longer, because each copy of a context resets, checks and counts.
-class Sha256 {
- public:
-  Sha256() {
-    if (md_ == nullptr) throw_no_sha256();
-    const OSSL_PROVIDER* provider = EVP_MD_get0_provider(md_);
-    int no_cache = 0;
-    const OSSL_ALGORITHM* const all = OSSL_PROVIDER_query_operation(provider, OSSL_OP_DIGEST, &no_cache);
-    for (const auto* algorithm = all; algorithm != nullptr && algorithm->algorithm_names != nullptr; ++algorithm) {
-      if (is_sha256(algorithm->algorithm_names)) {
-        read(algorithm->implementation);
-        break;
-      }
-    }
-    OSSL_PROVIDER_unquery_operation(provider, OSSL_OP_DIGEST, all);
-    if (make_ == nullptr || init_ == nullptr || update_ == nullptr || final_ == nullptr || copy_ == nullptr ||
-        free_ == nullptr) {
-      throw_no_sha256();
-    }
-    context_ = OSSL_PROVIDER_get0_provider_ctx(provider);
-  }
-
-  // A new state; null if memory runs out.
-  [[nodiscard]] HashStatePointer make() const noexcept {
-    HashStatePointer state(static_cast<HashState*>(make_(context_)));
-    if (state != nullptr && init_(state.get(), nullptr) != 1) state.reset();
-    return state;
-  }
-  [[nodiscard]] HashStatePointer copy(const HashStatePointer& state) const noexcept {
-    return HashStatePointer(static_cast<HashState*>(copy_(state.get())));
-  }
-  [[nodiscard]] bool update(const HashStatePointer& state, const void* data, std::size_t size) const noexcept {
-    return update_(state.get(), static_cast<const unsigned char*>(data), size) == 1;
-  }
-  [[nodiscard]] bool final(const HashStatePointer& state, std::uint8_t* out) const noexcept {
-    std::size_t size = 0;
-    return final_(state.get(), out, &size, digest_size) == 1;
-  }
-  void free(HashState* state) const noexcept { free_(state); }  // overwrites it first
-
- private:
-  // `names` holds all names of one algorithm, separated by colons.
-  static bool is_sha256(std::string_view names) noexcept {
-    while (!names.empty()) {
-      const auto end = std::min(names.find(':'), names.size());
-      if (names.substr(0, end) == "SHA2-256") return true;
-      names.remove_prefix(std::min(end + 1, names.size()));
-    }
-    return false;
-  }
-
-  void read(const OSSL_DISPATCH* functions) noexcept {
-    for (const auto* function = functions; function->function_id != 0; ++function) {
-      switch (function->function_id) {
-        case OSSL_FUNC_DIGEST_NEWCTX:
-          make_ = OSSL_FUNC_digest_newctx(function);
-          break;
-        case OSSL_FUNC_DIGEST_INIT:
-          init_ = OSSL_FUNC_digest_init(function);
-          break;
-        case OSSL_FUNC_DIGEST_UPDATE:
-          update_ = OSSL_FUNC_digest_update(function);
-          break;
-        case OSSL_FUNC_DIGEST_FINAL:
-          final_ = OSSL_FUNC_digest_final(function);
-          break;
-        case OSSL_FUNC_DIGEST_DUPCTX:
-          copy_ = OSSL_FUNC_digest_dupctx(function);
-          break;
-        case OSSL_FUNC_DIGEST_FREECTX:
-          free_ = OSSL_FUNC_digest_freectx(function);
-          break;
-        default:
-          break;
-      }
-    }
-  }
-
-  const EVP_MD* md_ = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // never freed: it keeps its provider loaded
-  void* context_ = nullptr;
-  OSSL_FUNC_digest_newctx_fn* make_ = nullptr;
-  OSSL_FUNC_digest_init_fn* init_ = nullptr;
-  OSSL_FUNC_digest_update_fn* update_ = nullptr;
-  OSSL_FUNC_digest_final_fn* final_ = nullptr;
-  OSSL_FUNC_digest_dupctx_fn* copy_ = nullptr;
-  OSSL_FUNC_digest_freectx_fn* free_ = nullptr;
 };
 
 // Looked up once, since that costs more than hashing a small body. The library's only global state.
@@ -262,6 +167,8 @@ std::string encode_hex(const Digest& digest) {
   encode_hex_text({reinterpret_cast<const char*>(digest.data()), digest.size()}, hex_digits, out);
   return out;
 }
+
+LinkedLibrary linked_crypto() { return {"openssl", crypto_version()}; }
 
 void cleanse(void* memory, std::size_t size) noexcept { OPENSSL_cleanse(memory, size); }
 

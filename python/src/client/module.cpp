@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "asyncio/awaitable.hpp"
+#include "billcore/detail/libraries.hpp"
 #include "billcore/error.hpp"
 #include "call/response.hpp"
 #include "client/client.hpp"
@@ -22,6 +23,8 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
       std::rethrow_exception(std::move(thrown));
     } catch (const billcore::Error& error) {
       bridge().set_error(error);
+    } catch (...) {  // not left to the other module: each may have its own types of the standard exceptions
+      py::detail::translate_exception(std::current_exception());
     }
   });
   // inspect.signature() resolves the name NOT_GIVEN in the package.
@@ -35,6 +38,12 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
   bind_client(module);
   bind_async_client(module);
   guard_types(module, 16);
+
+  py::list libraries;
+  for (const auto& each : billcore::detail::linked_http()) libraries.append(py::make_tuple(each.name, each.version));
+  const auto nanoarrow = billcore::detail::linked_arrow();
+  libraries.append(py::make_tuple(nanoarrow.name, nanoarrow.version));
+  module.attr("_libraries") = py::tuple(libraries);
 }
 
 // The name that Python looks for. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)

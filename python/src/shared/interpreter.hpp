@@ -1,8 +1,6 @@
 // The interpreter that the module runs in: its main thread, its GIL and its finalization.
 //
-// Python 3.13 and older end a thread that requests the GIL from a finalizing interpreter by pthread_exit(). The
-// unwinding must not reach a destructor or another noexcept frame, so such a thread parks forever instead, as in Python
-// 3.14. interpreter_calls.cpp intercepts every call into Python for this, including those of pybind11.
+// A thread that requests the GIL from a finalizing interpreter parks: see finalization.hpp.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -11,18 +9,11 @@
 #include <optional>
 #include <utility>
 
+#include "shared/finalization.hpp"
+
 namespace billcore::python {
 
 namespace py = pybind11;
-
-/// Has Py_FinalizeEx() started or finished? Any thread, with or without the GIL.
-[[nodiscard]] bool is_finalizing() noexcept;
-/// Is this the thread that runs signal handlers and finalizes the interpreter? With or without the GIL.
-[[nodiscard]] bool on_main_thread() noexcept;
-/// Does this thread hold the GIL?
-[[nodiscard]] bool has_gil() noexcept;
-/// Blocks until the process ends.
-[[noreturn]] void park() noexcept;
 
 /// Call when a module starts. False with ImportError set in a subinterpreter: pybind11's types belong to the main one.
 [[nodiscard]] bool enter_interpreter() noexcept;
@@ -37,9 +28,6 @@ class Outside {
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
 };
-
-/// A thread that stays outside for long must call this at least every 50 ms.
-void park_if_finalizing() noexcept;
 
 /// Holds the GIL; may be nested. Parks if the interpreter is finalizing.
 class Gil {

@@ -7,41 +7,45 @@
 // without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 does the
 // same by itself.
 //
+// pthread_exit() unwinds with the libgcc_s.so.1 that libc loads. It knows nothing of the C++ run-time library linked into
+// a wheel, so the gate is no destructor: its frames have a personality routine of their own, which needs no such
+// library. This file is compiled without exceptions, so that the compiler gives them no other.
+//
 // tests/layering/test_interpreter_calls.py lists the functions that need no gate, and fails for one that is in neither
 // list.
+#include <Python.h>
+
 #include <cstdarg>
+#include <cstdint>
 #include <type_traits>
 
-#include "shared/interpreter.hpp"
+#include "shared/finalization.hpp"
+
+/// Called by the unwinder for each frame of a gate; parks a thread that leaves it without returning. C functions do not
+/// throw, so this is pthread_exit().
+extern "C" int billcore_gate_personality(int /*version*/, int actions, std::uint64_t /*exception_class*/,
+                                         void* /*exception*/, void* /*context*/) noexcept {
+  constexpr int force_unwind = 8;     // _UA_FORCE_UNWIND
+  constexpr int continue_unwind = 8;  // _URC_CONTINUE_UNWIND
+  if ((actions & force_unwind) != 0) billcore::python::park();
+  return continue_unwind;
+}
 
 namespace billcore::python {
 namespace {
 
-/// Parks a thread that leaves the call without returning: C functions do not throw, so this is pthread_exit(). A
-/// destructor, because entering a catch while another exception is being handled would end the process.
-class Gate {
- public:
-  Gate() = default;
-  ~Gate() {
-    if (!returned_) park();
-  }
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-  void returned() noexcept { returned_ = true; }
-
- private:
-  bool returned_ = false;
-};
+// Encoding 0x1b: a 32-bit offset from here.
+#define BILLCORE_GATE() asm volatile(".cfi_personality 0x1b, billcore_gate_personality")
 
 template <typename Call>
 auto gated(Call&& call) {
-  Gate gate;
+  BILLCORE_GATE();
   if constexpr (std::is_void_v<decltype(call())>) {
     call();
-    gate.returned();
+    asm volatile("");  // so that the call is not the last instruction, which would give up this frame
   } else {
     auto out = call();
-    gate.returned();
+    asm volatile("");
     return out;
   }
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "billcore/detail/libraries.hpp"
 #include "billcore/detail/secret.hpp"
 #include "billcore/webhook.hpp"
 #include "shared/arguments.hpp"
@@ -149,6 +150,17 @@ void bind_functions(py::module_& module) {
   for (const char* name : {"sign", "explain"}) module.attr(name).attr("__module__") = home;
 }
 
+#if defined(__clang__)
+constexpr const char* compiler = "clang " __clang_version__;
+#else
+constexpr const char* compiler = "gcc " __VERSION__;
+#endif
+#if defined(BILLCORE_BUNDLE)
+constexpr bool self_contained = true;
+#else
+constexpr bool self_contained = false;
+#endif
+
 PyObject* make_plain(const Value& value) noexcept {
   return guarded<PyObject*>(nullptr, [&] { return plain(value).release().ptr(); });
 }
@@ -164,6 +176,13 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   options.disable_function_signatures();
   module.doc() = "Signatures, events and typed resources. Import billcore and billcore.webhooks instead.";
   module.attr("__version__") = BILLCORE_VERSION;
+  const auto openssl = billcore::detail::linked_crypto();
+  const auto yyjson = billcore::detail::linked_json();
+  module.attr("_build") = py::make_tuple(BILLCORE_BUILD_ID, compiler, self_contained);
+  module.attr("_libraries") = py::make_tuple(
+      py::make_tuple(openssl.name, openssl.version), py::make_tuple(yyjson.name, yyjson.version),
+      py::make_tuple("pybind11", PYBIND11_TOSTRING(PYBIND11_VERSION_MAJOR) "." PYBIND11_TOSTRING(
+                                     PYBIND11_VERSION_MINOR) "." PYBIND11_TOSTRING(PYBIND11_VERSION_PATCH)));
   guard_base();
   find_errors();
   py::register_local_exception_translator([](std::exception_ptr thrown) {
@@ -171,6 +190,8 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
       std::rethrow_exception(std::move(thrown));
     } catch (const billcore::Error& error) {
       set_error(error);
+    } catch (...) {  // not left to the other module: each may have its own types of the standard exceptions
+      py::detail::translate_exception(std::current_exception());
     }
   });
 

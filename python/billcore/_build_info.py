@@ -1,0 +1,60 @@
+"""What this installation of billcore consists of."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class BuildInfo(TypedDict):
+    """What build_info() returns."""
+
+    version: str
+    """The release of billcore."""
+    build: str
+    """A fingerprint of the build."""
+    compiler: str
+    """The compiler and its release."""
+    self_contained: bool
+    """Whether the libraries are part of the package, as in a wheel, and not those of the system."""
+    libraries: dict[str, str]
+    """The name of each library that is used, in lowercase, and its release."""
+
+
+def build_info() -> BuildInfo:
+    """What this installation consists of: useful in a bug report, and to see whether a fix of a library is in it.
+
+    Loads the REST client.
+
+    Returns:
+        The release, the compiler, and the releases of the libraries.
+
+    Raises:
+        ImportError: libcurl, which the client needs, is not installed.
+    """
+    from . import (
+        Client,  # noqa: F401 (explains a missing library)
+        _client,
+        _webhook,
+    )
+
+    build, compiler, self_contained = _webhook._build
+    return {
+        "version": _webhook.__version__,
+        "build": build,
+        "compiler": compiler,
+        "self_contained": self_contained,
+        "libraries": dict(sorted({**dict(_webhook._libraries), **dict(_client._libraries)}.items())),
+    }
+
+
+def describe() -> str:
+    """The same as text, for `billcore --version`."""
+    info = build_info()
+    where = "part of the package" if info["self_contained"] else "of this system"
+    libraries = ", ".join(f"{name} {version}" for name, version in info["libraries"].items())
+    return f"billcore {info['version']} (build {info['build']}, {info['compiler']})\nlibraries, {where}: {libraries}"
+
+
+for _value in (BuildInfo, build_info):
+    _value.__module__ = "billcore"
+del _value

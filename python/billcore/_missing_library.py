@@ -1,0 +1,25 @@
+"""A shared library that the package is linked to, and that this system lacks."""
+
+from __future__ import annotations
+
+import re
+
+_PACKAGES = {
+    "libcurl.so": "libcurl 7.88 or newer (on Debian: apt-get install libcurl4)",
+    "libcrypto.so": "OpenSSL 3 (on Debian: apt-get install libssl3)",
+    "libssl.so": "OpenSSL 3 (on Debian: apt-get install libssl3)",
+}
+
+
+def explained(error: ImportError) -> ImportError:
+    """The loader's error as a sentence that says what to do; other errors as they are."""
+    missing = re.search(r"(lib\w+\.so)[.\d]*: cannot open shared object file", str(error))
+    if missing is None:
+        return error
+    needed = _PACKAGES.get(missing[1], missing[1])
+    return ImportError(
+        f"billcore was built to use this system's libraries, and one is not installed: install {needed}, or a wheel of "
+        f"billcore, which needs none ({error})",
+        name=error.name,
+        path=error.path,
+    )

@@ -1,0 +1,21 @@
+// Threads and the end of the interpreter, without pybind11.
+//
+// Python 3.13 and older end a thread that requests the GIL from a finalizing interpreter by pthread_exit(). The
+// unwinding must not reach a destructor or another noexcept frame, so such a thread parks forever instead, as in Python
+// 3.14. interpreter_calls.cpp intercepts every call into Python for this, including those of pybind11.
+#pragma once
+
+namespace billcore::python {
+
+/// Has Py_FinalizeEx() started or finished? Any thread, with or without the GIL.
+[[nodiscard]] bool is_finalizing() noexcept;
+/// Is this the thread that runs signal handlers and finalizes the interpreter? With or without the GIL.
+[[nodiscard]] bool on_main_thread() noexcept;
+/// Does this thread hold the GIL?
+[[nodiscard]] bool has_gil() noexcept;
+/// Blocks until the process ends.
+[[noreturn]] void park() noexcept;
+/// A thread that stays outside of the interpreter for long must call this at least every 50 ms.
+void park_if_finalizing() noexcept;
+
+}  // namespace billcore::python

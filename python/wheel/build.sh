@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Builds wheels that carry all they need: one for each CPython given, and checks them.
+#   python/wheel/build.sh [--target TARGET] [--output FOLDER] [PYTHON…]
+# TARGET: x86_64-linux-gnu (this is tested), or aarch64-linux-gnu, x86_64-linux-musl, aarch64-linux-musl (cross-built, not
+# tested). PYTHON: interpreters of this machine, 3.11 or newer; without any, each release that is found. FOLDER: dist.
+# On a fresh Debian 12 machine (as root, or with the packages installed). README.md beside this file has the rest.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. tests/setup.sh
+. python/wheel/toolchain.sh
+
+target="$(uname -m)-linux-gnu"
+output=dist
+pythons=()
+while [ "$#" -gt 0 ]; do
+  case "$1" in
+    --target) target="${2:?--target needs a target}"; shift ;;
+    --output) output="${2:?--output needs a folder}"; shift ;;
+    -*) echo "python/wheel/build.sh: there is no option '$1'" >&2; exit 2 ;;
+    *) pythons+=("$1") ;;
+  esac
+  shift
+done
+
+case " ${wheel_targets[*]} " in
+  *" $target "*) ;;
+  *) echo "there is no target '$target'; there are: ${wheel_targets[*]}" >&2; exit 2 ;;
+esac
+
+# The CPythons of this machine: the first of each release.
+find_pythons() {
+  local python release
+  local -A found=()
+  for python in python3 python3.{11,12,13,14} /usr/bin/python3 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python3; do
+    release="$("$python" -c 'import sys, venv, ensurepip; print(sys.implementation.name == "cpython" and "%d.%d" % sys.version_info[:2])' 2>/dev/null)" || continue
+    case "$release" in 3.1[1-9]) ;; *) continue ;; esac
+    [ -z "${found[$release]:-}" ] || continue
+    found[$release]=1
+    echo "$python"
+  done
+}
+
+bc_packages build-essential ca-certificates ccache cmake ninja-build perl python3 python3-dev python3-pip python3-venv
+for python in "${pythons[@]}"; do
+  "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.implementation.name != "cpython" or sys.version_info < (3, 11))' \
+    >/dev/null 2>&1 </dev/null && "$python" -c 'print(1)' 2>/dev/null | grep -qx 1 || {
+    echo "python/wheel/build.sh: $python is not a CPython 3.11 or newer with the module venv" >&2
+    exit 2
+  }
+done
+[ "${#pythons[@]}" -gt 0 ] || mapfile -t pythons < <(find_pythons)
+[ "${#pythons[@]}" -gt 0 ] || { echo "python/wheel/build.sh: no CPython 3.11 or newer was found: install python3-dev" >&2; exit 1; }
+wheel_use "$target"
+bundle="$(python/wheel/dependencies.sh "$target")"
+bc_ccache "$PWD"
+unset CMAKE_ARGS # one pybind11 for each interpreter, at a fixed place
+mapfile -t requirements < <(grep -v '^#' python/wheel/requirements.txt)
+
+build_wheel() { # PYTHON FOLDER: the wheel as the build makes it
+  local python="$1" abi option defines=()
+  abi="$("$python" -c 'import sys; print(sys.implementation.cache_tag)')"
+  for option in BILLCORE_BUNDLE="$bundle" BILLCORE_STATIC_RUNTIME=OFF CMAKE_AR="$wheel_tools/ar" \
+    CMAKE_RANLIB="$wheel_tools/ranlib" PYTHON_MODULE_EXTENSION=".$abi-$target.so" PYTHON_MODULE_DEBUG_POSTFIX= ; do
+    defines+=(--config-settings=cmake.define."$option")
+  done
+  # The headers are those of this machine's CPython: they are the same for each of the targets.
+  CC="$wheel_tools/clang" CXX="$wheel_tools/clang++" _PYTHON_HOST_PLATFORM="linux-${target%%-*}" \
+    "$python" -m pip wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$2" \
+    --config-settings=build-dir="build/wheel-$target-$abi" "${defines[@]}"
+}
+
+mkdir -p "$output" build
+for python in "${pythons[@]}"; do
+  # Not that of a virtual environment: the compiler cache knows the headers by their path.
+  python="$("$python" -c 'import os, sys; print(os.path.realpath(sys._base_executable))')"
+  release="$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')"
+  bc_say "building the wheel for CPython $release on $target"
+  venv="$(bc_venv_of "$python" "${requirements[@]}")"
+  raw="build/wheel-raw"
+  rm -rf "$raw"
+  bc_quietly "building the wheel" build/wheel.log build_wheel "$venv/bin/python" "$raw"
+  "$venv/bin/python" python/wheel/finish.py "$raw"/*.whl --platform "$wheel_platform" --output "$output"
+done

@@ -1,0 +1,68 @@
+"""A PostgreSQL server of its own, with TLS."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+from support.waiting import until
+
+
+def find(program: str) -> str:
+    found = shutil.which(program) or next(map(str, sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))), None)
+    assert found is not None, f"there is no {program}: apt-get install postgresql"
+    return found
+
+
+class Postgres:
+    """On a free port of localhost; the user is postgres, without a password. PostgreSQL refuses to run as root."""
+
+    def __init__(self, folder: Path, certificate: Path, key: Path) -> None:
+        self._user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
+        self._folder = folder / "data"
+        folder.chmod(0o777)
+        for parent in folder.parents:
+            if parent.stat().st_uid == os.geteuid() and parent != Path("/"):
+                parent.chmod(parent.stat().st_mode | 0o011)
+        self._run(find("initdb"), "-D", str(self._folder), "-U", "postgres", "--auth=trust", "--no-sync")
+        for source, name in ((certificate, "server.crt"), (key, "server.key")):
+            shutil.copy(source, folder / name)
+            if self._user:
+                shutil.chown(folder / name, "nobody", "nogroup")
+            (folder / name).chmod(0o600)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+        settings = {
+            "port": self.port,
+            "listen_addresses": "localhost",
+            "unix_socket_directories": "",
+            "ssl": "on",
+            "ssl_cert_file": folder / "server.crt",
+            "ssl_key_file": folder / "server.key",
+            "fsync": "off",
+        }
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        self._log = (folder / "log").open("w")
+        self._server = subprocess.Popen(
+            [*self._user, find("postgres"), "-D", str(self._folder), *options],
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+        until(self._answers)
+
+    def _run(self, *command: str) -> None:
+        done = subprocess.run([*self._user, *command], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    def _answers(self) -> bool:
+        assert self._server.poll() is None, Path(self._log.name).read_text()
+        return subprocess.run([find("pg_isready"), "-h", "localhost", "-p", str(self.port), "-q"]).returncode == 0
+
+    def close(self) -> None:
+        self._server.terminate()
+        self._server.wait(60)
+        self._log.close()

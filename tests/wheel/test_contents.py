@@ -1,0 +1,100 @@
+"""What is in the wheel, and what the loader needs for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import billcore
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCES: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "python/wheel/sources.toml").read_text("utf-8"))
+# Of build_info(), which has no entry for the compiler's library.
+LINKED = {"curl": "libcurl", **{name: name for name in ("openssl", "nghttp2", "yyjson", "nanoarrow", "pybind11")}}
+
+
+def info_file(wheel: zipfile.ZipFile, name: str) -> str:
+    (path,) = [each for each in wheel.namelist() if re.fullmatch(rf"[^/]+\.dist-info/{re.escape(name)}", each)]
+    return wheel.read(path).decode()
+
+
+def test_it_has_two_modules_and_no_library(wheel: zipfile.ZipFile) -> None:
+    assert wheel.filename is not None and os.path.getsize(wheel.filename) <= 5_000_000
+    libraries = [name for name in wheel.namelist() if ".so" in Path(name).name]
+    assert sorted(re.sub(r"\.cpython-\w+-x86_64-linux-gnu", "", name) for name in libraries) == [
+        "billcore/_client.so",
+        "billcore/_webhook.so",
+    ]
+
+
+def test_it_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
+    required = re.findall(r"^Requires-Dist: (.*)$", info_file(wheel, "METADATA"), re.MULTILINE)
+    assert [each for each in required if "extra ==" not in each] == []
+
+
+def test_the_loader_needs_libc_alone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    for name in wheel.namelist():
+        if ".so" in Path(name).name:
+            shown = subprocess.run(["ldd", wheel.extract(name, tmp_path)], capture_output=True, text=True, check=True)
+            libraries = {line.split()[0] for line in shown.stdout.splitlines()}
+            own = {each for each in libraries if not re.match(r"linux-vdso|/lib64/ld-linux", each)}
+            assert own <= {"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "librt.so.1"}, name
+
+
+def test_no_symbol_is_newer_than_the_tag(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    assert wheel.filename is not None and "manylinux_2_17" in wheel.filename
+    for name in wheel.namelist():
+        if ".so" in Path(name).name:
+            shown = subprocess.run(["objdump", "-T", wheel.extract(name, tmp_path)], capture_output=True, text=True)
+            versions = {tuple(map(int, each.split("."))) for each in re.findall(r"GLIBC_([\d.]+)", shown.stdout)}
+            assert versions and max(versions) <= (2, 17), name
+            exported = re.findall(r"^\w+ g.*\s(\S+)$", shown.stdout, re.MULTILINE)
+            assert [each for each in exported if not each.startswith("PyInit_")] == [], name
+
+
+def test_build_info_names_what_was_pinned() -> None:
+    info = billcore.build_info()
+    assert info["self_contained"] is True
+    assert info["version"] == billcore.__version__
+    assert info["libraries"] == {LINKED[name]: entry["version"] for name, entry in SOURCES.items() if name in LINKED}
+
+
+def test_the_command_shows_it() -> None:
+    said = subprocess.run(
+        [str(Path(sys.executable).with_name("billcore")), "--version"], capture_output=True, text=True, check=True
+    ).stdout
+    for name, version in billcore.build_info()["libraries"].items():
+        assert f"{name} {version}" in said
+
+
+def test_the_licences_are_inside(wheel: zipfile.ZipFile) -> None:
+    metadata = info_file(wheel, "METADATA")
+    for name, entry in SOURCES.items():
+        for path in entry["licence_files"]:
+            file = f"third_party/{name}/{Path(path).name}"
+            assert f"License-File: {file}\n" in metadata
+            assert len(info_file(wheel, f"licenses/{file}")) > 500, file
+        assert entry["licence"] in metadata
+    assert "billcore authors" in info_file(wheel, "licenses/LICENSE")
+
+
+def test_the_bill_of_materials_names_them(wheel: zipfile.ZipFile) -> None:
+    bill = json.loads(info_file(wheel, "sboms/billcore.cdx.json"))
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    assert {part["name"]: part["version"] for part in bill["components"]} == {
+        name: entry["version"] for name, entry in SOURCES.items()
+    }
+    assert {part["bom-ref"] for part in bill["components"]} == set(bill["dependencies"][0]["dependsOn"])
+
+
+def test_the_record_is_right(wheel: zipfile.ZipFile) -> None:
+    """pip compares it when it installs; here, that nothing is missing from it."""
+    listed = [line.split(",")[0] for line in info_file(wheel, "RECORD").splitlines()]
+    assert sorted(listed) == sorted(wheel.namelist())
