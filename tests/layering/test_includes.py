@@ -54,7 +54,7 @@ ROOMS = {
 SMALL_HALF = {"base", "json", "model", "webhook"}
 # The public headers have no folder per layer: this maps them to the layers.
 PUBLIC = {
-    "base": "error error_code values",
+    "base": "error error_code values detail/libraries",
     "json": "json detail/document",
     "model": "resource model",
     "webhook": "webhook event event_type detail/secret",
