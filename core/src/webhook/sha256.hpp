@@ -99,9 +99,9 @@ class Sha256 {
   }
 
   void find() {
-    const EVP_MD* const md = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // never freed: it keeps its provider loaded
-    if (md == nullptr) throw Error(ErrorCode::internal, "libcrypto offers no SHA-256: check the OpenSSL installation");
-    const OSSL_PROVIDER* provider = EVP_MD_get0_provider(md);
+    md_ = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    if (md_ == nullptr) throw Error(ErrorCode::internal, "libcrypto offers no SHA-256: check the OpenSSL installation");
+    const OSSL_PROVIDER* provider = EVP_MD_get0_provider(md_);
     int no_cache = 0;
     const OSSL_ALGORITHM* const all = OSSL_PROVIDER_query_operation(provider, OSSL_OP_DIGEST, &no_cache);
     for (const auto* algorithm = all; algorithm != nullptr && algorithm->algorithm_names != nullptr; ++algorithm) {
@@ -141,6 +141,7 @@ class Sha256 {
     }
   }
 
+  const EVP_MD* md_ = nullptr;  // never freed: it keeps its provider loaded
   void* context_ = nullptr;
   OSSL_FUNC_digest_newctx_fn* make_ = nullptr;
   OSSL_FUNC_digest_init_fn* init_ = nullptr;
