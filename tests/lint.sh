@@ -21,6 +21,7 @@ files() { git ls-files --cached --others --exclude-standard -- "$@" | while read
 mapfile -t cpp < <(files '*.cpp' '*.hpp' '*.c' '*.h')
 mapfile -t shell < <(files '*.sh' .ci/run)
 mapfile -t python < <(files '*.py' '*.pyi')
+mapfile -t workflows < <(files '.github/workflows/*.yml')
 mapfile -t json < <(files '*.json')
 # Not the C ABI and the sandbox, which still have texts of before the rule; nor data and pictures.
 mapfile -t texts < <(files ':!capi' ':!tests/capi' ':!python/billcore/sandbox' ':!*.json' ':!*.svg' ':!tests/fuzz/regressions')
@@ -47,6 +48,11 @@ stands_alone() {
   [ -z "$found" ] || { echo "$found"; return 1; }
 }
 
+# 1.7.7 is the latest release that Debian 12's Go 1.19 builds.
+actionlint="$bc_cache/actionlint-1.7.7"
+bc_once "$actionlint" bc_quietly actionlint "$actionlint.log" env GOBIN="$actionlint" CGO_ENABLED=0 GOTOOLCHAIN=local \
+  go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
+
 check "generated files" python3 core/interface/generate.py --check
 check "clang-format" clang-format --dry-run -Werror "${cpp[@]}"
 [ "${BILLCORE_LINT:-}" = quick ] || check "clang-tidy" tidy
@@ -54,6 +60,7 @@ check "ruff" ruff check "${python[@]}"
 check "ruff format" ruff format --check "${python[@]}"
 check "mypy" mypy "${python[@]}"
 check "shellcheck" shellcheck -x -S warning "${shell[@]}"
+check "actionlint" "$actionlint/actionlint" -no-color "${workflows[@]}"
 check "json" sh -c 'for f; do python3 -m json.tool "$f" >/dev/null || { echo "$f"; exit 1; }; done' sh "${json[@]}"
 check "plain English" python3 tests/words.py "${texts[@]}"
 check "codespell" codespell "${texts[@]}"

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
+import billcore
+
 
 def processors() -> list[int]:
     """The processors on which this process may run."""
@@ -20,6 +22,16 @@ def processors() -> list[int]:
 
 def first_line(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[0].strip()
+
+
+def _package() -> str:
+    """The measured Python package: its release and what it uses."""
+    info = billcore.build_info()
+    kind = "wheel" if info["self_contained"] else "built from source"
+    return (
+        " ".join([info["version"], f"({kind}:", *(f"{name} {release}" for name, release in info["libraries"].items())])
+        + ")"
+    )
 
 
 def facts(peers: Iterable[str]) -> dict[str, str]:
@@ -32,7 +44,7 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
         "openssl": re.sub(r" \(Library.*", "", first_line("openssl", "version")),
         "openssl_of_python": ssl.OPENSSL_VERSION,
         "python": f"{platform.python_version()} ({Path(sys.executable).resolve()})",
-        "billcore": version("billcore"),
+        "billcore": _package(),
         **{name: version(name) for name in peers},
     }
 

@@ -4,6 +4,7 @@
 #   tests/bench/run.sh webhook         measures (some minutes); writes raw JSON, all tables and the chart to build/bench/results/
 #   tests/bench/run.sh webhook --write-readme   also updates the area's table in tests/bench/README.md and its chart
 #   tests/bench/run.sh webhook --quick          only shows that everything works; writes build/bench/results/quick/
+# Python's rows measure the wheel of python/wheel/build.sh; with BILLCORE_BENCH=source what `pip install .` builds.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
@@ -37,14 +38,20 @@ quietly() { # NAME COMMAND…
 # Debian's interpreter is optimised. The python3 that is first in PATH may not be: pyenv's is slower by default.
 bc_python() { echo /usr/bin/python3.11; }
 
-# The peers, and the package of this tree as `pip install .` makes it; installed again only after a change of the tree.
+# The peers, and the package of this tree, installed again only after a change of the tree.
 mapfile -t requirements < <(grep -v '^#' "tests/bench/requirements/$area.txt")
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
-tree="$(bc_tree_hash core python pyproject.toml CMakeLists.txt)"
+tree="${BILLCORE_BENCH:-wheel} $(bc_tree_hash core python pyproject.toml CMakeLists.txt)"
 if [ "$(cat "$venv/billcore-tree" 2>/dev/null)" != "$tree" ]; then
   rm -f "$venv/billcore-tree"
-  quietly pip-install "$python" -m pip install --disable-pip-version-check --no-deps --force-reinstall .
+  package=.
+  if [ "${BILLCORE_BENCH:-wheel}" = wheel ]; then
+    rm -rf build/bench/wheel
+    quietly wheel python/wheel/build.sh --output build/bench/wheel "$(bc_python)"
+    package="$(echo build/bench/wheel/*.whl)"
+  fi
+  quietly pip-install "$python" -m pip install --disable-pip-version-check --no-deps --force-reinstall "$package"
   echo "$tree" >"$venv/billcore-tree"
 fi
 

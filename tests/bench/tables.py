@@ -20,6 +20,11 @@ def _markdown(heading: list[str], numbers: range, lines: list[list[str]]) -> str
     return "\n".join("| " + " | ".join(line) + " |" for line in [heading, rule, *lines])
 
 
+def _relative(target: Target) -> bool:
+    """Whether it bounds the ratio to a row that is not the table's reference."""
+    return target.quantity == "ratio" and target.against != ""
+
+
 @dataclass
 class Row:
     key: str
@@ -50,11 +55,9 @@ class Table:
     best: Callable[[Sequence[float]], float] = min
 
     def ratio(self, row: Row) -> float | None:
-        if self.reference is None:
-            return None
-        return self.best(row.samples) / self.best(self._row(self.reference).samples)
+        return None if self.reference is None else self._times(row, self.reference)
 
-    def _row(self, key: str) -> Row:
+    def row(self, key: str) -> Row:
         return next(row for row in self.rows if row.key == key)
 
     def quantities(self, row: Row) -> dict[str, float]:
@@ -64,16 +67,26 @@ class Table:
         return found if ratio is None else {**found, "ratio": ratio}
 
     def verdicts(self, row: Row) -> list[tuple[Target, float, bool]]:
+        """Not those against a row that was left out."""
         values = self.quantities(row)
-        wanted = self.targets.get((self.key, row.key), [])
-        return [(target, values[target.quantity], target.met(values[target.quantity])) for target in wanted]
+        measured = {one.key for one in self.rows}
+        wanted = [
+            (target, self._times(row, target.against) if _relative(target) else values[target.quantity])
+            for target in self.targets.get((self.key, row.key), [])
+            if not target.against or target.against in measured
+        ]
+        return [(target, value, target.met(value)) for target, value in wanted]
+
+    def _times(self, row: Row, other: str) -> float:
+        return self.best(row.samples) / self.best(self.row(other).samples)
 
     def _cells(self, row: Row) -> list[str]:
-        verdict = ", ".join(
-            f"{target}{'' if target.quantity in ('ratio', 'min') else ' ' + target.quantity.split()[0]} "
-            f"{'met' if met else 'missed'}"
-            for target, _, met in self.verdicts(row)
-        )
+        def bound(target: Target) -> str:
+            if _relative(target):
+                return f"{target} of {target.against}"
+            return str(target) if target.quantity in ("ratio", "min") else f"{target} {target.quantity.split()[0]}"
+
+        verdict = ", ".join(f"{bound(target)} {'met' if met else 'missed'}" for target, _, met in self.verdicts(row))
         number = f".{self.digits}f"
         ratio = self.ratio(row)
         return [
@@ -120,7 +133,7 @@ class Table:
         lines: list[list[str]] = []
         for row in self.rows:
             for target, _, met in self.verdicts(row):
-                other = self._row(target.against or self.reference or "")
+                other = self.row(target.against or self.reference or "")
                 unit = self.unit if target.quantity in ("ratio", "min") else target.quantity
                 pair = [(one.label, value(one, target.quantity)) for one in (row, other)]
                 cells = [f"{label}: {short(number)} {unit}" for label, number in pair]

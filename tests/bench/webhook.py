@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from . import bodies, cold_start, interpreted, machine, native, plot, report
 from .tables import Table
+from .targets import WEBHOOK
 
 PEERS = ("msgspec", "orjson", "standardwebhooks", "stripe", "svix")
 
@@ -20,8 +21,15 @@ def measure(program: Path, quick: bool) -> list[Table]:
         effort = native.Effort(3, 0.01, 1, 1) if quick else native.Effort(30, 0.05, 4, 2)
         found = native.tables(program, folder, effort)
         found += interpreted.tables(3 if quick else 40, 0.005 if quick else 0.02)
+        found.append(_beside_native({table.key: table for table in found}))
         found += cold_start.tables(3 if quick else 30, folder)
     return found
+
+
+def _beside_native(found: dict[str, Table]) -> Table:
+    """What Python adds to C++, which has read the same fields."""
+    rows = [found["unwrap/900"].row("copy_read"), found["python/900"].row("unwrap")]
+    return Table("python-native/900", "What Python adds to C++, 900 B", "µs", rows[0].key, rows, WEBHOOK, digits=3)
 
 
 def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
