@@ -57,13 +57,20 @@ unset CMAKE_ARGS # one pybind11 for each interpreter, at a fixed place
 mapfile -t requirements < <(grep -v '^#' python/wheel/requirements.txt)
 
 build_wheel() { # PYTHON FOLDER: the wheel as the build makes it
-  local python="$1" abi option defines=()
+  local python="$1" abi option debian headers defines=()
   abi="$("$python" -c 'import sys; print(sys.implementation.cache_tag)')"
+  # The headers are those of this machine's CPython: they are the same for each of the targets. Debian's pyconfig.h
+  # includes that of a processor from a folder where the compiler looks only when it builds for the host.
+  debian="/usr/include/$("$python" -c 'import sysconfig; print("%s/python%s" % tuple(sysconfig.get_config_vars("MULTIARCH", "VERSION")))')"
+  headers="$PWD/build/wheel-headers-$target-$abi"
+  rm -rf "$headers"
+  mkdir -p "$headers/${target%%-*}-linux-gnu"
+  [ ! -d "$debian" ] || cp -r "$debian" "$headers/${target%%-*}-linux-gnu"
   for option in BILLCORE_BUNDLE="$bundle" BILLCORE_STATIC_RUNTIME=OFF CMAKE_AR="$wheel_tools/ar" \
-    CMAKE_RANLIB="$wheel_tools/ranlib" PYTHON_MODULE_EXTENSION=".$abi-$target.so" PYTHON_MODULE_DEBUG_POSTFIX= ; do
+    CMAKE_RANLIB="$wheel_tools/ranlib" CMAKE_CXX_FLAGS="-isystem $headers" PYTHON_MODULE_EXTENSION=".$abi-$target.so" \
+    PYTHON_MODULE_DEBUG_POSTFIX= ; do
     defines+=(--config-settings=cmake.define."$option")
   done
-  # The headers are those of this machine's CPython: they are the same for each of the targets.
   CC="$wheel_tools/clang" CXX="$wheel_tools/clang++" _PYTHON_HOST_PLATFORM="linux-${target%%-*}" \
     "$python" -m pip wheel . --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir "$2" \
     --config-settings=build-dir="build/wheel-$target-$abi" "${defines[@]}"

@@ -34,6 +34,7 @@ curl_socket_t open_socket(void* context, curlsocktype, curl_sockaddr* address) n
 
 int close_socket(void* context, curl_socket_t closed) noexcept {
   auto& engine = *static_cast<Engine::Impl*>(context);
+  if (engine.readiness != nullptr) engine.readiness->forget(closed);
   engine.connections.remove(closed);
   engine.descriptors->remove(closed);
   return close(closed);
@@ -132,6 +133,13 @@ int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexc
   auto& engine = *static_cast<Engine::Impl*>(context);
   const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
   const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
+  auto* const connection = engine.connections.find_descriptor(socket);
+  // Only a connection that has carried an answer is sure to be closed by close_socket().
+  if (what == CURL_POLL_REMOVE && connection != nullptr && connection->read_only && connection->parsed > 0) {
+    engine.readiness->pause(socket);
+    return 0;
+  }
+  if (connection != nullptr) connection->read_only = readable && !writable;
   if (!engine.readiness->watch(socket, readable, writable)) engine.unwatched = true;
   return 0;
 }

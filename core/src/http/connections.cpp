@@ -100,6 +100,12 @@ std::shared_ptr<Connection> Connections::find(int local_port) noexcept {
   return found;
 }
 
+Connection* Connections::find_descriptor(int descriptor) noexcept {
+  const auto found = std::find_if(open_.begin(), open_.end(),
+                                  [descriptor](const auto& each) { return each->descriptor == descriptor; });
+  return found == open_.end() ? nullptr : found->get();
+}
+
 bool Connections::has_retired_in_flight() const noexcept {
   return std::any_of(open_.begin(), open_.end(), [](const auto& each) { return each->retired && each->in_flight > 0; });
 }

@@ -18,6 +18,7 @@ struct Connection {
   bool http2 = false;        // negotiated, or seen in an answer
   bool opaque = false;       // bytes may be buffered in a TLS layer that cannot be inspected
   bool retired = false;      // not used for further requests
+  bool read_only = false;    // an event loop watches it for reading and nothing else
   std::uint64_t parsed = 0;  // bytes parsed as part of answers
   int in_flight = 0;         // unfinished requests sent over it
   std::uint64_t news = 0;    // number of times that a part of an answer arrived
@@ -45,6 +46,10 @@ class Connections {
   void remove(int descriptor) noexcept;
   /// The connection with this local port; nullptr if there is none or more than one.
   [[nodiscard]] std::shared_ptr<Connection> find(int local_port) noexcept;
+  /// nullptr if there is none.
+  [[nodiscard]] Connection* find_descriptor(int descriptor) noexcept;
+  /// Is any open?
+  [[nodiscard]] bool any() const noexcept { return !open_.empty(); }
   /// Does a retired connection still have requests in flight?
   [[nodiscard]] bool has_retired_in_flight() const noexcept;
 

@@ -81,8 +81,20 @@ InFlight* Engine::start(Request request, Completion done) {
     impl_->in_flight.pop_back();
     throw;
   }
+  impl_->send_now();
   impl_->rearm();
   return started;
+}
+
+// Nothing may fail here: the request is in flight. What ends already is collected in process().
+void Engine::Impl::send_now() noexcept {
+  // A new connection takes longer than a turn, and perhaps long enough to hold up other threads of a language that runs
+  // one thread at a time.
+  if (!due || !connections.any()) return;
+  due.reset();
+  int running = 0;
+  if (curl_multi_socket_action(multi.get(), CURL_SOCKET_TIMEOUT, 0, &running) == CURLM_OUT_OF_MEMORY) unwatched = true;
+  if (static_cast<std::size_t>(running) < in_flight.size()) unfinished = true;
 }
 
 std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) noexcept {

@@ -79,6 +79,8 @@ struct Engine::Impl {
   // Like check(), but for event loops, where out of memory in one request must not stop the others. libcurl may have
   // lost a socket or a timer, so process() then polls all of them.
   void note(CURLMcode code);
+  // Sends a started request over a kept connection now, and not in the event loop's next turn.
+  void send_now() noexcept;
   void run_timers();
   void expire(InFlight* flight);
   void make_readiness();

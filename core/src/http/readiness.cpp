@@ -46,11 +46,29 @@ bool Readiness::watch(int socket, bool readable, bool writable) noexcept {
   if (readable) event.events |= EPOLLIN;
   if (writable) event.events |= EPOLLOUT;
   event.data.fd = socket;
+  if (take_paused(socket) && event.events == EPOLLIN) return true;
   // A closed socket has already left the set, so an error is expected here.
   if (event.events == 0)
     return epoll_ctl(set_, EPOLL_CTL_DEL, socket, &event) == 0 || errno == ENOENT || errno == EBADF;
   if (epoll_ctl(set_, EPOLL_CTL_MOD, socket, &event) == 0) return true;
   return errno == ENOENT && epoll_ctl(set_, EPOLL_CTL_ADD, socket, &event) == 0;
+}
+
+bool Readiness::take_paused(int socket) noexcept {
+  const auto found = std::find(paused_.begin(), paused_.end(), socket);
+  if (found == paused_.end()) return false;
+  paused_.erase(found);
+  return true;
+}
+
+void Readiness::pause(int socket) noexcept try {
+  paused_.push_back(socket);
+} catch (...) {
+  watch(socket, false, false);
+}
+
+void Readiness::forget(int socket) noexcept {
+  if (take_paused(socket)) watch(socket, false, false);
 }
 
 void Readiness::wake_at(std::optional<Time> when) noexcept {
@@ -75,6 +93,10 @@ std::span<Readiness::Ready> Readiness::poll(std::span<Ready> room) noexcept {
     if (event.data.fd == timer_) {
       std::uint64_t fired = 0;
       if (read(timer_, &fired, sizeof fired) > 0) armed_.reset();
+      continue;
+    }
+    if (take_paused(event.data.fd)) {
+      watch(event.data.fd, false, false);
       continue;
     }
     room[found++] = {event.data.fd, (event.events & (EPOLLIN | EPOLLHUP)) != 0, (event.events & EPOLLOUT) != 0,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace billcore::detail {
 
@@ -29,14 +30,21 @@ class Readiness {
   [[nodiscard]] int descriptor() const noexcept { return set_; }
   /// With both flags false the socket is no longer watched. False on failure.
   bool watch(int socket, bool readable, bool writable) noexcept;
+  /// Stops watching a socket that is watched for reading and will be again, for the next request on its connection:
+  /// until then it stays in the set, or leaves it with its first news. Call forget() before it is closed.
+  void pause(int socket) noexcept;
+  void forget(int socket) noexcept;
   /// nullopt leaves the timer as it is. Moving the timer to a later time may wake the loop early, once.
   void wake_at(std::optional<Time> when) noexcept;
   /// Returns the ready sockets, at most as many as `room` holds; never waits.
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;
 
  private:
+  bool take_paused(int socket) noexcept;
+
   int set_;
   int timer_;
+  std::vector<int> paused_;
   std::optional<Time> armed_;
 };
 
