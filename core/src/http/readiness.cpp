@@ -1,6 +1,7 @@
 #include "http/readiness.hpp"
 
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -22,36 +23,38 @@ namespace {
 
 }  // namespace
 
-Readiness::Readiness() : set_(epoll_create1(EPOLL_CLOEXEC)), timer_(-1) {
-  if (set_ < 0) throw_no_descriptor(errno);
-  timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = timer_;
-  if (timer_ < 0 || epoll_ctl(set_, EPOLL_CTL_ADD, timer_, &event) != 0) {
+Readiness::Readiness() {
+  set_ = epoll_create1(EPOLL_CLOEXEC);
+  if (set_ >= 0) timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (timer_ >= 0) now_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (now_ < 0 || !control(EPOLL_CTL_ADD, timer_, EPOLLIN) || !control(EPOLL_CTL_ADD, now_, EPOLLIN)) {
     const int reason = errno;
-    if (timer_ >= 0) close(timer_);
-    close(set_);
+    close_all();
     throw_no_descriptor(reason);
   }
 }
 
-Readiness::~Readiness() {
-  close(timer_);
-  close(set_);
+Readiness::~Readiness() { close_all(); }
+
+void Readiness::close_all() const noexcept {
+  for (const int each : {now_, timer_, set_}) {
+    if (each >= 0) close(each);
+  }
+}
+
+bool Readiness::control(int operation, int socket, std::uint32_t events) const noexcept {
+  epoll_event event{};
+  event.events = events;
+  event.data.fd = socket;
+  return epoll_ctl(set_, operation, socket, &event) == 0;
 }
 
 bool Readiness::watch(int socket, bool readable, bool writable) noexcept {
-  epoll_event event{};
-  if (readable) event.events |= EPOLLIN;
-  if (writable) event.events |= EPOLLOUT;
-  event.data.fd = socket;
-  if (take_paused(socket) && event.events == EPOLLIN) return true;
+  const std::uint32_t events = (readable ? EPOLLIN : 0U) | (writable ? EPOLLOUT : 0U);
+  if (take_paused(socket) && events == EPOLLIN) return true;
   // A closed socket has already left the set, so an error is expected here.
-  if (event.events == 0)
-    return epoll_ctl(set_, EPOLL_CTL_DEL, socket, &event) == 0 || errno == ENOENT || errno == EBADF;
-  if (epoll_ctl(set_, EPOLL_CTL_MOD, socket, &event) == 0) return true;
-  return errno == ENOENT && epoll_ctl(set_, EPOLL_CTL_ADD, socket, &event) == 0;
+  if (events == 0) return control(EPOLL_CTL_DEL, socket, 0) || errno == ENOENT || errno == EBADF;
+  return control(EPOLL_CTL_ADD, socket, events) || (errno == EEXIST && control(EPOLL_CTL_MOD, socket, events));
 }
 
 bool Readiness::take_paused(int socket) noexcept {
@@ -61,9 +64,7 @@ bool Readiness::take_paused(int socket) noexcept {
   return true;
 }
 
-void Readiness::pause(int socket) noexcept try {
-  paused_.push_back(socket);
-} catch (...) {
+void Readiness::pause(int socket) noexcept try { paused_.push_back(socket); } catch (...) {
   watch(socket, false, false);
 }
 
@@ -73,9 +74,13 @@ void Readiness::forget(int socket) noexcept {
 
 void Readiness::wake_at(std::optional<Time> when) noexcept {
   // One spurious wake-up is cheaper than a system call each time the timer moves to a later time.
-  if (!when || (armed_ && *armed_ <= *when)) return;
-  armed_ = when;
+  if (!when || woken_ || (armed_ && *armed_ <= *when)) return;
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(*when - std::chrono::steady_clock::now());
+  constexpr std::uint64_t one = 1;
+  // Setting the timer takes several times as long, most of all on a virtual machine.
+  woken_ = left.count() <= 0 && write(now_, &one, sizeof one) > 0;
+  if (woken_) return;
+  armed_ = when;
   const auto nanoseconds = std::max<std::int64_t>(left.count(), 1);  // zero would disarm the timer
   itimerspec time{};
   time.it_value.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000);
@@ -90,9 +95,14 @@ std::span<Readiness::Ready> Readiness::poll(std::span<Ready> room) noexcept {
   std::size_t found = 0;
   for (int i = 0; i < count; ++i) {
     const auto& event = events[static_cast<std::size_t>(i)];
-    if (event.data.fd == timer_) {
+    if (event.data.fd == timer_ || event.data.fd == now_) {
       std::uint64_t fired = 0;
-      if (read(timer_, &fired, sizeof fired) > 0) armed_.reset();
+      if (read(event.data.fd, &fired, sizeof fired) > 0) {
+        if (event.data.fd == now_)
+          woken_ = false;
+        else
+          armed_.reset();
+      }
       continue;
     }
     if (take_paused(event.data.fd)) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -40,10 +41,14 @@ class Readiness {
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;
 
  private:
+  [[nodiscard]] bool control(int operation, int socket, std::uint32_t events) const noexcept;
+  void close_all() const noexcept;
   bool take_paused(int socket) noexcept;
 
-  int set_;
-  int timer_;
+  int set_ = -1;
+  int timer_ = -1;
+  int now_ = -1;
+  bool woken_ = false;
   std::vector<int> paused_;
   std::optional<Time> armed_;
 };

@@ -6,6 +6,8 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
+// libcrypto's own, not in its headers.
+extern "C" void OPENSSL_cpuid_setup(void);
 #else
 #include <openssl/core_dispatch.h>
 #include <openssl/evp.h>
@@ -32,6 +34,9 @@ struct HashState {
 /// the library, and a lookup before the first signature.
 class Sha256 {
  public:
+  /// Looks at once which instructions the processor has, as libcrypto's initialisation would: the hash is four times as
+  /// fast with them.
+  Sha256() noexcept { OPENSSL_cpuid_setup(); }
   /// A new state; null if memory runs out.
   [[nodiscard]] static HashStatePointer make() noexcept {
     HashStatePointer state(new (std::nothrow) HashState);

@@ -35,6 +35,8 @@ class Awaitable {
   /// sender: nullopt for a job that sends nothing.
   Awaitable(std::optional<Sender> sender, std::shared_ptr<Job> job, const char* name) noexcept
       : sender_(std::move(sender)), job_(std::move(job)), name_(name) {}
+  Awaitable(py::object reader, const Shortcut& shortcut) noexcept
+      : reader_(std::move(reader)), shortcut_(&shortcut), name_(shortcut.name) {}
 
   /// Resumes: returns the job's result, or a future to wait for.
   PySendResult send(PyObject** out);
@@ -50,6 +52,7 @@ class Awaitable {
   [[nodiscard]] bool running() const noexcept { return running_; }
 
   int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(reader_.ptr());
     Py_VISIT(waiter_.ptr());
     if (pending_ != nullptr) Py_VISIT(pending_->future.ptr());
     if (const int stop = sender_ ? sender_->traverse(visit, arg) : 0; stop != 0) return stop;
@@ -58,6 +61,8 @@ class Awaitable {
   }
 
  private:
+  // The result without waiting; null if there is none, or no such attempt.
+  py::object take_shortcut();
   // True if there is something to wait for, false if the job is done.
   bool begin();
   [[noreturn]] void raise(const std::exception_ptr& error);
@@ -66,6 +71,8 @@ class Awaitable {
   // Tasks keep the coroutine they ran, so release the job at once, and with it the right to read a list.
   void finish() noexcept;
 
+  py::object reader_;  // for the shortcut, until it is tried
+  const Shortcut* shortcut_ = nullptr;
   std::optional<Sender> sender_;
   std::shared_ptr<Job> job_;
   const char* name_;
@@ -75,6 +82,15 @@ class Awaitable {
   std::shared_ptr<PendingCall> pending_;
   py::object waiter_;  // iterator of the future
 };
+
+py::object Awaitable::take_shortcut() {
+  if (!reader_) return {};
+  const auto reader = std::exchange(reader_, {});
+  if (auto out = shortcut_->take(reader)) return out;
+  sender_ = shortcut_->sender(reader);
+  job_ = shortcut_->job(reader);
+  return {};
+}
 
 bool Awaitable::begin() {
   if (!sender_) return false;
@@ -113,6 +129,11 @@ PySendResult Awaitable::send(PyObject** out) {
     throw py::error_already_set();
   }
   const RunGuard running(running_);
+  if (auto available = take_shortcut()) {
+    *out = available.release().ptr();
+    finish();
+    return PYGEN_RETURN;
+  }
   while (true) {
     if (phase_ == Phase::waiting) {
       const auto sent = PyIter_Send(waiter_.ptr(), Py_None, out);
@@ -144,6 +165,7 @@ std::string Awaitable::note_of_ended(const PendingCall& call) const {
 
 void Awaitable::finish() noexcept {
   phase_ = Phase::over;
+  reader_ = py::object();
   waiter_ = py::object();
   job_ = nullptr;
   engine_.reset();
@@ -334,6 +356,10 @@ py::object make_object(std::unique_ptr<Awaitable> own) {
 }
 
 }  // namespace
+
+py::object make_awaitable(py::object reader, const Shortcut& shortcut) {
+  return make_object(std::make_unique<Awaitable>(std::move(reader), shortcut));
+}
 
 py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name) {
   return make_object(std::make_unique<Awaitable>(sender, std::move(job), name));

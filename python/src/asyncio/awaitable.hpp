@@ -10,6 +10,17 @@
 
 namespace billcore::python {
 
+/// What may be available without waiting: tried when the coroutine is awaited, before it makes a job.
+struct Shortcut {
+  const char* name;
+  /// The result; null if there is something to wait for.
+  py::object (*take)(py::handle reader);
+  std::unique_ptr<Job> (*job)(const py::object& reader);
+  const Sender& (*sender)(py::handle reader);
+};
+
+/// A coroutine object for `shortcut`, which must be static.
+[[nodiscard]] py::object make_awaitable(py::object reader, const Shortcut& shortcut);
 /// A coroutine object that runs the job in the event loop that awaits it. sender: from an AsyncClient. `name` must be
 /// static.
 [[nodiscard]] py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name);

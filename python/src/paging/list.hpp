@@ -227,11 +227,13 @@ py::object read(const ListPtr& list, const char* name, More... more) {
   return run(list->sender, std::make_unique<WhichJob>(list, more...), name);
 }
 
+constexpr const char* belongs_to_client = "it belongs to a client, which holds an API key";
+
 template <typename Each>
 py::class_<Each> iteration(py::module_& module, const char* name, const char* doc) {
   auto type = py::class_<Each>(module, name, py::is_final(), collected<Each>(), doc);
   type.attr("__module__") = "billcore";
-  refuse_copies(type, "it belongs to a client, which holds an API key");
+  refuse_copies(type, belongs_to_client);
   return type;
 }
 

@@ -3,7 +3,7 @@
 
 #include <pybind11/stl.h>
 
-#include "call/interruption.hpp"
+#include "paging/items.hpp"
 #include "paging/list.hpp"
 #include "shared/client_docs.hpp"
 #include "shared/objects.hpp"
@@ -16,17 +16,6 @@ struct AnyPage {
   View type;
   std::vector<Value> items;
   Pagination pagination;
-};
-
-class NextItem final : public ListJob {
- public:
-  using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return internal::buffered(flow()); }
-  [[nodiscard]] py::object give() override {
-    const auto value = internal::take_item(flow());
-    if (!value) raise_stop();
-    return view(list().type, *value);
-  }
 };
 
 class NextPage final : public ListJob {
@@ -95,36 +84,12 @@ struct PagerObject {
 struct SyncPager : PagerObject {};
 struct AsyncPager : PagerObject {};
 
-struct ItemIteration : Iteration {
-  using Iteration::Iteration;
-};
 struct PageIteration : Iteration {
-  using Iteration::Iteration;
-};
-struct AsyncItemIteration : Iteration {
   using Iteration::Iteration;
 };
 struct AsyncPageIteration : Iteration {
   using Iteration::Iteration;
 };
-
-py::object next_item(const ItemIteration& self) {
-  {
-    // Most items are buffered and need no job.
-    std::optional<Use> list(self.list);
-    const auto before = internal::mark(self.list->flow());
-    if (const auto value = internal::take_item(self.list->flow())) {
-      auto out = view(self.list->type, *value);
-      const auto after = internal::mark(self.list->flow());
-      list.reset();  // signal handlers may use the list
-      if (!interruption_raised()) return out;
-      const py::error_already_set raised;
-      if (!self.list->busy) internal::take_back(self.list->flow(), before, after);
-      throw raised;
-    }
-  }
-  return read<NextItem>(self.list, "Pager.__next__");
-}
 
 py::object collect(const PagerObject& self, py::handle limit) {
   const auto most = given(limit) ? size(limit, "limit") : std::numeric_limits<std::size_t>::max();
@@ -216,24 +181,14 @@ void bind_page(py::module_& module) {
 }
 
 void bind_iterations(py::module_& module) {
-  const auto itself = [](py::object self) { return self; };
-  iteration<ItemIteration>(module, "ItemIterator",
-                           "Items of a list; dropped before the end, the reading counts as stopped.")
-      .def("__iter__", itself)
-      .def("__next__", &next_item);
+  const auto same = [](py::object self) { return self; };
   iteration<PageIteration>(module, "PageIterator",
                            "Pages of a list; dropped before the end, the reading counts as stopped.")
-      .def("__iter__", itself)
+      .def("__iter__", same)
       .def("__next__", [](const PageIteration& self) { return read<NextPage>(self.list, "Pager.__next__"); });
-  iteration<AsyncItemIteration>(module, "AsyncItemIterator",
-                                "Items of a list; dropped before the end, the reading counts as stopped.")
-      .def("__aiter__", itself)
-      .def("__anext__", [](const py::object& self) {
-        return read<NextItem>(held<AsyncItemIteration>(self.ptr()).list, "AsyncPager.__anext__", self);
-      });
   iteration<AsyncPageIteration>(module, "AsyncPageIterator",
                                 "Pages of a list; dropped before the end, the reading counts as stopped.")
-      .def("__aiter__", itself)
+      .def("__aiter__", same)
       .def("__anext__", [](const py::object& self) {
         return read<NextPage>(held<AsyncPageIteration>(self.ptr()).list, "AsyncPager.__anext__", self);
       });
@@ -245,7 +200,7 @@ template <typename Type, typename Pages>
 void bind_reading(py::class_<Type>& type) {
   type.attr("__module__") = "billcore";
   make_generic(type);
-  refuse_copies(type, "it belongs to a client, which holds an API key");
+  refuse_copies(type, belongs_to_client);
   static const Signature pages(docs::pager_pages_signature);
   type.def(
       "pages", [](const Type& self) { return Pages(self.list); }, pages.doc(docs::pager_pages).c_str());
@@ -303,11 +258,12 @@ void bind_pager(py::module_& module) {
   bind_list(module);
   bind_verdict(module);
   bind_page(module);
+  bind_items(module);
   bind_iterations(module);
   bind_arrow(module);
 
   auto type = py::class_<SyncPager>(module, "Pager", py::is_final(), collected<SyncPager>(), docs::about_pager);
-  type.def("__iter__", [](const SyncPager& self) { return ItemIteration(self.list); });
+  type.def("__iter__", [](const SyncPager& self) { return make_items(self.list); });
   bind_reading<SyncPager, PageIteration>(type);
   static const Signature to_arrow(docs::pager_to_arrow_signature);
   type.def(
@@ -319,7 +275,7 @@ void bind_pager(py::module_& module) {
 
   auto awaited =
       py::class_<AsyncPager>(module, "AsyncPager", py::is_final(), collected<AsyncPager>(), docs::about_async_pager);
-  awaited.def("__aiter__", [](const AsyncPager& self) { return AsyncItemIteration(self.list); });
+  awaited.def("__aiter__", [](const AsyncPager& self) { return make_awaited_items(self.list); });
   bind_reading<AsyncPager, AsyncPageIteration>(awaited);
 }
 

@@ -1,0 +1,16 @@
+// Iterators over the items of a list.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "paging/list.hpp"
+
+namespace billcore::python {
+
+/// For a Pager.
+[[nodiscard]] py::object make_items(const ListPtr& list);
+/// For an AsyncPager.
+[[nodiscard]] py::object make_awaited_items(const ListPtr& list);
+void bind_items(py::module_& module);
+
+}  // namespace billcore::python
