@@ -14,6 +14,7 @@ import pytest
 
 import billcore
 from conformance.server import Reply, ScriptedServer, json_reply
+from support.waiting import until
 
 from .async_support import RUNNERS, UNSENT, Run, each_loop, new_client, serving
 from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, page
@@ -265,3 +266,21 @@ def test_options_that_cannot_work() -> None:
         billcore.AsyncClient(base_url="http://service.example/x", api_key="k")
     with pytest.raises(billcore.InvalidArgumentError, match="timeout"):
         billcore.AsyncClient(base_url="https://service.example/x", api_key="k", timeout="5")  # type: ignore[arg-type]
+
+
+@each_loop
+def test_a_request_on_a_kept_connection_leaves_at_once(run: Run) -> None:
+    """The loop, which may be busy, need not turn first."""
+    with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
+
+        async def main() -> None:
+            assert (await client.subscriptions.get("s")).id == "sub_1"
+            begun = client.subscriptions.get("t")
+            begun.send(None)
+            until(lambda: len(server.requests) == 2)  # the loop does not run meanwhile
+            begun.close()
+            assert (await client.subscriptions.get("u")).id == "sub_1"
+            await client.close()
+
+        run(main())
+        assert [request.target.rpartition("/")[2] for request in server.requests] == ["s", "t", "u"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import itertools
+import pickle
 import threading
 from typing import Any
 
@@ -195,6 +197,18 @@ def test_items_keep_their_page_alive(serve: Serve) -> None:
     kept = list(itertools.islice(client.subscriptions.orders("s"), 2))
     gc.collect()
     assert [order.total for order in kept] == [1500, 1500]
+
+
+def test_iterators_are_not_copied(serve: Serve) -> None:
+    _, client = serve([])
+    pager = client.subscriptions.orders("s")
+    for iterator in (iter(pager), iter(pager.pages())):
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(
+                TypeError, match=f"a {type(iterator).__name__} cannot be pickled or copied: it belongs to"
+            ):
+                copied(iterator)
+    assert type(iter(pager)).__module__ == "billcore"
 
 
 def test_generic_in_annotations() -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 import tomllib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import billcore
+from billcore import webhooks
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "python/wheel/sources.toml").read_text("utf-8"))
@@ -98,3 +102,20 @@ def test_the_record_is_right(wheel: zipfile.ZipFile) -> None:
     """pip compares it when it installs; here, that nothing is missing from it."""
     listed = [line.split(",")[0] for line in info_file(wheel, "RECORD").splitlines()]
     assert sorted(listed) == sorted(wheel.namelist())
+
+
+def test_signatures_use_the_instructions_of_the_processor() -> None:
+    """Without them SHA-256 takes four times as long as in Python's own libcrypto, which looks for them."""
+    body, secret = bytes(1 << 20), "s" * 32
+    signature = webhooks.sign(body, secret)
+    verifier = webhooks.Verifier(secret)
+
+    def quickest(work: Callable[[], object]) -> int:
+        def took() -> int:
+            start = time.process_time_ns()
+            work()
+            return time.process_time_ns() - start
+
+        return min(took() for _ in range(20))
+
+    assert quickest(lambda: verifier.verify(body, signature)) < 2.5 * quickest(lambda: hashlib.sha256(body).digest())
