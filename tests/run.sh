@@ -8,6 +8,7 @@
 # Several areas run at the same time, in lanes; each part prints one line, and its whole output when it fails (always in
 # build/logs). A single area prints everything.
 # BILLCORE_TORTURE=all: every point of the area torture. BILLCORE_LIBCURL=all: every fault in the area libcurl.
+# BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
 # BILLCORE_MODEL_SECONDS=N: runs the model in faults with random seeds for N seconds.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -238,7 +239,9 @@ area_install() {
 # The self-contained wheel, in an environment with other packages that bring their own OpenSSL and libcurl.
 area_wheel() {
   local folder
-  folder="$bc_cache/wheel-$(bc_tree_hash core python pyproject.toml CMakeLists.txt README.md LICENSE tests/requirements.txt)"
+  wheel_python="${BILLCORE_WHEEL_PYTHON:-$(bc_python)}"
+  folder="$bc_cache/wheel-$("$wheel_python" -c 'import sys; print(sys.implementation.cache_tag)')-$(bc_tree_hash core python \
+    pyproject.toml CMakeLists.txt README.md LICENSE tests/requirements.txt)"
   once wheel bc_once "$folder" make_wheel "$folder"
   local wheel=("$folder"/*.whl) with="$folder/environment/bin/python"
   PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
@@ -252,10 +255,10 @@ make_wheel() { # FOLDER
   mkdir -p "$1"
   bc_packages postgresql
   bc_say "building the wheel"
-  quietly wheel python/wheel/build.sh --output "$1" "$(bc_python)"
+  quietly wheel python/wheel/build.sh --output "$1" "$wheel_python"
   local beside wheels=("$1"/*.whl)
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
-  bc_make_venv "$1/environment" "$(bc_python)" "${wheels[0]}[sandbox]" "${beside[@]}"
+  bc_make_venv "$1/environment" "$wheel_python" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
 # No branch and no address depends on a secret: checked by memcheck, which does not work with sanitizers.
 area_proof() {
