@@ -96,6 +96,9 @@ def check_verify(command: list[str]) -> None:
     order = BODY.replace(b"test.hook", b"order.paid")
     done = run(command, webhooks.sign(order, SECRET), body=order)
     expect((done.returncode, done.stdout) == (0, b"event 7 is order.paid\n"), f"{command} reads an event")
+    paid = b'{"id":8,"name":"order.paid","account":1,"data":{"id":"ord_1","total":19900}}'
+    done = run(command, webhooks.sign(paid, SECRET), body=paid)
+    expect(done.stdout == b"event 8: order ord_1 is paid, 19900 cents\n", f"{command} reads an order")
     # Only the name of test.hook is reliable.
     for body in (BODY, b'{"name":"test.hook"}', b'{"id":{},"name":"test.hook","account":null,"data":[]}'):
         done = run(command, webhooks.sign(body, SECRET), body=body)

@@ -53,7 +53,8 @@ def entries(module: ast.Module) -> Iterator[Entry]:
         for member in node.body:
             if not isinstance(member, ast.FunctionDef) or member.name in seen or groups:
                 continue
-            if member_text := ast.get_docstring(member):
+            # An editor shows the docstring of the class for an __init__ without one.
+            if member_text := ast.get_docstring(member) or (text if member.name == "__init__" else None):
                 seen.add(member.name)
                 if any(isinstance(one, ast.Name) and one.id == "overload" for one in member.decorator_list):
                     member = _with_all_parameters(node, member)

@@ -1,6 +1,37 @@
 #include <billcore/webhook.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+static billcore_status show_order(billcore_str event_id, const billcore_event* event, billcore_error** err) {
+  billcore_order* order = NULL;
+  billcore_str id;
+  int64_t total = 0;
+  billcore_status status = billcore_event_order(event, &order, err);
+  if (status == BILLCORE_OK) status = billcore_order_id(order, &id, NULL, err);
+  if (status == BILLCORE_OK) status = billcore_order_total(order, &total, err);
+  if (status == BILLCORE_OK) printf("event %s: order %s is paid, %" PRId64 " cents\n", event_id.data, id.data, total);
+  billcore_order_free(order);
+  return status;
+}
+
+static billcore_status show(const billcore_event* event, billcore_error** err) {
+  billcore_event_kind type = BILLCORE_EVENT_UNKNOWN;
+  billcore_data_kind data = BILLCORE_DATA_NONE;
+  billcore_str name, id;
+  billcore_status status = billcore_event_type(event, &type, err);
+  if (status == BILLCORE_OK && type == BILLCORE_EVENT_TEST_HOOK) {
+    puts("test.hook"); /* only the name is reliable: answer 200, read nothing else */
+    return status;
+  }
+  if (status == BILLCORE_OK) status = billcore_event_id(event, &id, NULL, err);
+  if (status == BILLCORE_OK) status = billcore_event_name(event, &name, err);
+  if (status == BILLCORE_OK) status = billcore_event_data_kind(event, &data, err);
+  if (status != BILLCORE_OK) return status;
+  if (type == BILLCORE_EVENT_ORDER_PAID && data == BILLCORE_DATA_ORDER) return show_order(id, event, err);
+  printf("event %s is %s\n", id.data, name.data);
+  return status;
+}
 
 int main(int argc, char** argv) {
   const char* secret = getenv("WEBHOOK_SECRET");
@@ -17,19 +48,9 @@ int main(int argc, char** argv) {
   }
   billcore_event* event = NULL;
   billcore_error* err = NULL;
-  billcore_event_kind type = BILLCORE_EVENT_UNKNOWN;
-  billcore_str name, id;
   billcore_status status =
       billcore_webhook_unwrap(body, billcore_str_from(argv[1]), billcore_str_from(secret), &event, &err);
-  if (status == BILLCORE_OK) status = billcore_event_type(event, &type, &err);
-  /* Only the name of test.hook is reliable: answer 200, read nothing else. */
-  if (status == BILLCORE_OK && type != BILLCORE_EVENT_TEST_HOOK) {
-    status = billcore_event_name(event, &name, &err);
-    if (status == BILLCORE_OK) status = billcore_event_id(event, &id, NULL, &err);
-    if (status == BILLCORE_OK) printf("event %s is %s\n", id.data, name.data);
-  } else if (status == BILLCORE_OK) {
-    puts("test.hook");
-  }
+  if (status == BILLCORE_OK) status = show(event, &err);
   /* answer with billcore_error_http_status(err) */
   if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
   billcore_event_free(event);

@@ -11,11 +11,19 @@ int main(int argc, char** argv) try {
   }
   const std::string body(std::istreambuf_iterator<char>(std::cin), {});
   const billcore::Event event = billcore::webhooks::unwrap(body, argv[1], secret);
-  if (event.name() == "test.hook") {  // only the name is reliable: answer 200, read nothing else
-    std::cout << "test.hook\n";
-  } else {
-    const billcore::Id id = event.id();
-    std::cout << "event " << id.text() << " is " << event.name() << '\n';
+  switch (event.type()) {
+    case billcore::EventType::test_hook:  // only the name is reliable: answer 200, read nothing else
+      std::cout << "test.hook\n";
+      break;
+    case billcore::EventType::order_paid:
+      if (const auto order = event.data_as<billcore::Order>()) {
+        std::cout << "event " << event.id().text() << ": order " << order->id().text() << " is paid, " << order->total()
+                  << " cents\n";
+        break;
+      }
+      [[fallthrough]];  // its data is not an object
+    default:
+      std::cout << "event " << event.id().text() << " is " << event.name() << '\n';
   }
 } catch (const billcore::Error& error) {  // answer with detail().http_status
   std::cerr << error.what() << '\n';

@@ -8,10 +8,13 @@ if len(sys.argv) != 2:
     sys.exit("usage: verify_webhook.py SIGNATURE < BODY")
 try:
     event = webhooks.unwrap(sys.stdin.buffer.read(), sys.argv[1], os.environ.get("WEBHOOK_SECRET", ""))
-    if event.name == "test.hook":  # only the name is reliable: answer 200, read nothing else
-        print("test.hook")
-    else:
-        print(f"event {event.id} is {event.name}")
+    match event:
+        case webhooks.TestHook():  # only the name is reliable: answer 200, read nothing else
+            print("test.hook")
+        case webhooks.OrderPaid(data=order):
+            print(f"event {event.id}: order {order.id} is paid, {order.total} cents")
+        case _:
+            print(f"event {event.id} is {event.name}")
 except webhooks.SignatureError as error:
     sys.exit(f"refused, answer {error.http_status}: {error.reason}")
 except billcore.ConfigError as error:

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from ._hooks import Attempt, Hooks
     from ._ids import same_id
     from ._not_given import NOT_GIVEN, NotGiven
-    from ._types import OrderState, SignatureReason, SubscriptionStatus, VerdictReason
+    from ._types import EventName, OrderState, ProductWrite, SignatureReason, SubscriptionStatus, VerdictReason
     from ._webhook import (
         CustomFieldValue,
         Delivery,
@@ -122,6 +122,7 @@ __all__ = [
     "CustomFieldValue",
     "DecodeError",
     "Delivery",
+    "EventName",
     "Hooks",
     "ImageSource",
     "InvalidArgumentError",
@@ -142,6 +143,7 @@ __all__ = [
     "ProductGroup",
     "ProductImage",
     "ProductStrings",
+    "ProductWrite",
     "Products",
     "RateLimitError",
     "Resource",
@@ -213,7 +215,7 @@ if not TYPE_CHECKING:
         "_hooks": ["Attempt", "Hooks"],
         "_ids": ["same_id"],
         "_not_given": ["NOT_GIVEN", "NotGiven"],
-        "_types": ["OrderState", "SignatureReason", "SubscriptionStatus", "VerdictReason"],
+        "_types": ["EventName", "OrderState", "ProductWrite", "SignatureReason", "SubscriptionStatus", "VerdictReason"],
         "_webhook": [
             "CustomFieldValue",
             "Delivery",
@@ -251,4 +253,4 @@ if not TYPE_CHECKING:
 
     def __dir__():
         # Not "otel": a program that reads every name (help(), a debugger) may not have OpenTelemetry.
-        return sorted({*globals(), *__all__, "testing"})
+        return sorted({*globals(), *__all__, "testing"} - {"TYPE_CHECKING"})

@@ -6,12 +6,12 @@ import os
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import GenericAlias, TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar, final, overload
+from typing import Any, Generic, Protocol, Self, TypeVar, Unpack, final, overload
 
 from ._errors import BillcoreError
 from ._hooks import Attempt, Hooks
 from ._not_given import NOT_GIVEN, NotGiven
-from ._types import OrderState, VerdictReason
+from ._types import OrderState, ProductWrite, VerdictReason
 from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
 
 _libraries: tuple[tuple[str, str], ...]
@@ -72,9 +72,7 @@ class Client:
         request_id_header: str = "X-Request-Id",
         max_response: int = 67108864,
         hooks: Hooks | _OnRequest | _OnResponse | _OnRetry | None = None,
-    ) -> None:
-        """Connects to nothing yet."""
-
+    ) -> None: ...
     @property
     def subscriptions(self) -> Subscriptions:
         """Operations on subscriptions."""
@@ -344,16 +342,16 @@ class Products:
         /,
         *,
         timeout: float | NotGiven | None = NOT_GIVEN,
-        **more: Any,
+        **more: Unpack[ProductWrite],
     ) -> Product:
         """Change the given fields only. Sent at most once.
 
-        They are name, description, price (cents), currency, vat_rate (percent) and interval; the library passes
-        others on.
+        ProductWrite has their names: name, description, price (cents), currency, vat_rate (percent), interval. Others
+        go through the mapping.
 
         Args:
             id: Of the product.
-            fields: A mapping; needed for a field that is named like a parameter, such as timeout.
+            fields: A mapping, which may hold any field, also one that ProductWrite does not name.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
             more: Fields; they win over the mapping. None is sent as null, Decimal with its digits.
 
@@ -464,9 +462,7 @@ class AsyncClient:
         request_id_header: str = "X-Request-Id",
         max_response: int = 67108864,
         hooks: Hooks | _OnRequest | _OnResponse | _OnRetry | None = None,
-    ) -> None:
-        """Connects to nothing yet."""
-
+    ) -> None: ...
     @property
     def subscriptions(self) -> AsyncSubscriptions:
         """Operations on subscriptions."""
@@ -492,7 +488,7 @@ class AsyncClient:
         json: Any = NOT_GIVEN,
         raise_on_error: bool = True,
         timeout: float | NotGiven | None = NOT_GIVEN,
-    ) -> Coroutine[Any, Any, Response]:
+    ) -> Coroutine[object, None, Response]:
         """A request of your own. Everything but GET is a write, which is sent at most once.
 
         Args:
@@ -531,13 +527,13 @@ class AsyncClient:
             ConfigError: An option cannot work.
         """
 
-    def close(self) -> Coroutine[Any, Any, None]:
+    def close(self) -> Coroutine[object, None, None]:
         """Close idle connections; calls in flight finish, later ones raise ConfigError."""
 
-    def __aenter__(self) -> Coroutine[Any, Any, Self]: ...
+    def __aenter__(self) -> Coroutine[object, None, Self]: ...
     def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> Coroutine[Any, Any, None]: ...
+    ) -> Coroutine[object, None, None]: ...
 
 @final
 class AsyncSubscriptions:
@@ -566,7 +562,7 @@ class AsyncSubscriptions:
 
     def get(
         self, id: str | int, /, *, timeout: float | NotGiven | None = NOT_GIVEN
-    ) -> Coroutine[Any, Any, Subscription]:
+    ) -> Coroutine[object, None, Subscription]:
         """One subscription.
 
         Args:
@@ -581,7 +577,7 @@ class AsyncSubscriptions:
 
     def cancel(
         self, id: str | int, /, *, timeout: float | NotGiven | None = NOT_GIVEN
-    ) -> Coroutine[Any, Any, Subscription]:
+    ) -> Coroutine[object, None, Subscription]:
         """End billing at once; the subscription may stay active until ends_at. Sent at most once.
 
         Args:
@@ -596,7 +592,7 @@ class AsyncSubscriptions:
 
     def change_product(
         self, id: str | int, /, *, product_id: int, timeout: float | NotGiven | None = NOT_GIVEN
-    ) -> Coroutine[Any, Any, Subscription]:
+    ) -> Coroutine[object, None, Subscription]:
         """Swap the product for another one of the account. Sent at most once.
 
         Args:
@@ -621,7 +617,7 @@ class AsyncSubscriptions:
         vat: int | None = None,
         description: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
-    ) -> Coroutine[Any, Any, Order]:
+    ) -> Coroutine[object, None, Order]:
         """Bill a one-off amount through the subscription's billing method. Sent at most once.
 
         Args:
@@ -648,7 +644,7 @@ class AsyncSubscriptions:
         *,
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
-    ) -> Coroutine[Any, Any, builtins.list[Order]]:
+    ) -> Coroutine[object, None, builtins.list[Order]]:
         """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
 
         An empty list says that the charge was not made, or not yet: the service may still work on it.
@@ -668,7 +664,7 @@ class AsyncSubscriptions:
     @overload
     def find_charges(
         self, charge: str | int, /, *, since: datetime, timeout: float | NotGiven | None = NOT_GIVEN
-    ) -> Coroutine[Any, Any, builtins.list[Order]]: ...
+    ) -> Coroutine[object, None, builtins.list[Order]]: ...
     def orders(
         self,
         id: str | int,
@@ -720,7 +716,7 @@ class AsyncProducts:
         Service interface: Endpoints, Products.
         """
 
-    def get(self, id: int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[Any, Any, Product]:
+    def get(self, id: int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[object, None, Product]:
         """One product.
 
         Args:
@@ -740,16 +736,16 @@ class AsyncProducts:
         /,
         *,
         timeout: float | NotGiven | None = NOT_GIVEN,
-        **more: Any,
-    ) -> Coroutine[Any, Any, Product]:
+        **more: Unpack[ProductWrite],
+    ) -> Coroutine[object, None, Product]:
         """Change the given fields only. Sent at most once.
 
-        They are name, description, price (cents), currency, vat_rate (percent) and interval; the library passes
-        others on.
+        ProductWrite has their names: name, description, price (cents), currency, vat_rate (percent), interval. Others
+        go through the mapping.
 
         Args:
             id: Of the product.
-            fields: A mapping; needed for a field that is named like a parameter, such as timeout.
+            fields: A mapping, which may hold any field, also one that ProductWrite does not name.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
             more: Fields; they win over the mapping. None is sent as null, Decimal with its digits.
 
@@ -760,7 +756,7 @@ class AsyncProducts:
         Service interface: ProductWrite; Endpoints, Products.
         """
 
-    def delete(self, id: int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[Any, Any, None]:
+    def delete(self, id: int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[object, None, None]:
         """Delete a product (softly). Sent at most once.
 
         Args:
@@ -777,7 +773,7 @@ class AsyncProducts:
 class AsyncOrders:
     """Orders of the account. Service interface: Endpoints, Orders."""
 
-    def get(self, id: str | int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[Any, Any, Order]:
+    def get(self, id: str | int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[object, None, Order]:
         """One order.
 
         Args:
@@ -794,7 +790,7 @@ class AsyncOrders:
 class AsyncWebhookEndpoints:
     """Receivers of events. Service interface: Endpoints, Webhook endpoints."""
 
-    def create(self, *, url: str, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[Any, Any, Response]:
+    def create(self, *, url: str, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[object, None, Response]:
         """Register a URL that receives signed events. Sent at most once.
 
         The answer does not hold the secret: read it from the admin UI.
@@ -890,10 +886,10 @@ class AsyncPager(Generic[_T_co]):
     def pages(self) -> AsyncIterator[Page[_T_co]]:
         """Iterate for pages, beginning with what is left of a page that was begun."""
 
-    def first(self) -> Coroutine[Any, Any, _T_co | None]:
+    def first(self) -> Coroutine[object, None, _T_co | None]:
         """The list's first item, or None, without moving on. At most one request."""
 
-    def collect(self, limit: int | None = None) -> Coroutine[Any, Any, list[_T_co]]:
+    def collect(self, limit: int | None = None) -> Coroutine[object, None, list[_T_co]]:
         """All remaining items. When it raises, it takes none of them.
 
         Args:

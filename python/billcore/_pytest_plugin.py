@@ -1,6 +1,6 @@
-"""pytest plugin: the fixture `billcore_sandbox`.
+"""pytest plugin: the fixtures `billcore_sandbox` and `signed_event`.
 
-pytest imports this in every run, so it imports only pytest; the sandbox starts with the first test that uses it.
+pytest imports this in every run, so it imports only pytest; the first test that uses a fixture loads what it needs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from billcore.testing import Sandbox
+    from billcore.testing import Sandbox, SignedEvent
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +28,11 @@ def billcore_sandbox(_billcore_sandbox_process: Sandbox) -> Sandbox:
     """A billcore.testing.Sandbox in its seeded state, with an empty ledger; shared by the tests of the run."""
     _billcore_sandbox_process.control.reset()
     return _billcore_sandbox_process
+
+
+@pytest.fixture(scope="session")
+def signed_event() -> SignedEvent:
+    """billcore.testing.event: the body and the signature of one webhook, signed with billcore.testing.SECRET."""
+    from billcore.testing import event
+
+    return event

@@ -10,6 +10,7 @@ from typing import Any
 
 from ._errors import BillcoreError, ConfigError, InvalidArgumentError
 from ._not_given import NOT_GIVEN
+from ._types import EventName
 
 SECRET = "billcore-testing-secret-32-chars"
 """What event() signs with unless told otherwise. Everybody knows it: never let a service accept it."""
@@ -20,7 +21,7 @@ _made: tuple[int, dict[str, Any]] | None = None
 
 
 def event(
-    name: str,
+    name: EventName | str,
     /,
     *,
     secret: str | bytes = SECRET,

@@ -10,10 +10,9 @@ from typing import Any, Literal, TypedDict, cast
 from urllib.parse import quote, urlsplit
 
 from ._durations import seconds
+from ._not_given import NOT_GIVEN
 
 FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body"]
-
-_UNSET: Any = object()
 
 
 class ControlError(RuntimeError):
@@ -159,7 +158,7 @@ class Control:
         path: str | None = None,
         times: int = 1,
         status: int = 503,
-        body: Any = _UNSET,
+        body: Any = NOT_GIVEN,
         content_type: str | None = None,
         headers: Mapping[str, str] | None = None,
         delay: float = 1.0,
@@ -183,7 +182,7 @@ class Control:
             "effect": effect,
             "abort": abort,
         }
-        if body is not _UNSET:
+        if body is not NOT_GIVEN:
             fields["body"] = body
         return int(self._call("POST", "faults", fields)["id"])
 

@@ -8,10 +8,15 @@
 
     body, signature = billcore.testing.event("order.paid", total=19900)
 
+The pytest fixture `signed_event` is that function, and `billcore_sandbox` a Sandbox.
+
 Sandbox needs Starlette and uvicorn (the extra `sandbox`); this module itself uses only the standard library.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 from ._sample_event import SECRET, event
 from ._sandbox_control import Attempt as Attempt
@@ -22,4 +27,7 @@ from ._sandbox_control import FaultKind as FaultKind
 from ._sandbox_control import RequestRecord as RequestRecord
 from ._sandbox_process import Account, Sandbox, SandboxError
 
-__all__ = ["SECRET", "Account", "Control", "ControlError", "Sandbox", "SandboxError", "event"]
+SignedEvent: TypeAlias = Callable[..., tuple[bytes, str]]
+"""The type of `event`, to annotate the fixture."""
+
+__all__ = ["SECRET", "Account", "Control", "ControlError", "Sandbox", "SandboxError", "SignedEvent", "event"]

@@ -1,16 +1,41 @@
 """Webhooks: verify the raw bytes first, then parse. Loads no HTTP client.
 
-    event = webhooks.unwrap(body, request.headers.get("Service-Signature"), secret)
+    match webhooks.unwrap(body, request.headers.get("Service-Signature"), secret):
+        case webhooks.OrderPaid(data=order):
+            ship(order.id)
 
-A receiver that verifies many deliveries keeps a Verifier. from_lambda, from_asgi and from_wsgi take the request in the
-form that a serverless platform or a web server passes on, raw body included. Service interface: Events.
+Each event has a class of its own. A receiver that verifies many deliveries keeps a Verifier. from_lambda, from_asgi and
+from_wsgi take the request in the form that a serverless platform or a web server passes on, raw body included. Service
+interface: Events.
 """
 
 from __future__ import annotations
 
 from ._errors import InvalidArgumentError as _InvalidArgumentError
 from ._errors import SignatureError
-from ._webhook import Event, Verified, Verifier, VerifyStream, explain, parse_unverified, sign, unwrap, verify
+from ._webhook import (
+    Event,
+    OrderConfirmed,
+    OrderPaid,
+    ProductDeleted,
+    ProductGroupDeleted,
+    ProductGroupUpdated,
+    ProductUpdated,
+    SubscriptionCancelled,
+    SubscriptionCreated,
+    SubscriptionRenewed,
+    SubscriptionUpdated,
+    TestHook,
+    UnknownEvent,
+    Verified,
+    Verifier,
+    VerifyStream,
+    explain,
+    parse_unverified,
+    sign,
+    unwrap,
+    verify,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # importing typing costs more than this whole module
@@ -19,7 +44,19 @@ if TYPE_CHECKING:  # importing typing costs more than this whole module
 
 __all__ = [
     "Event",
+    "OrderConfirmed",
+    "OrderPaid",
+    "ProductDeleted",
+    "ProductGroupDeleted",
+    "ProductGroupUpdated",
+    "ProductUpdated",
     "SignatureError",
+    "SubscriptionCancelled",
+    "SubscriptionCreated",
+    "SubscriptionRenewed",
+    "SubscriptionUpdated",
+    "TestHook",
+    "UnknownEvent",
     "Verified",
     "Verifier",
     "VerifyStream",

@@ -30,7 +30,7 @@ def test_events_are_typed_by_their_name(name: str) -> None:
     assert made.data.to_dict() == sample and made.data.response_info is None
     assert (made.id, made.name, made.account) == (7, name, 3)
     assert made.created_at == datetime(2025, 4, 25, 10, tzinfo=UTC)
-    assert repr(made) == f"<billcore.webhooks.Event id=7 name={name!r}>"
+    assert repr(made) == f"<billcore.webhooks.{type(made).__name__} id=7 name={name!r}>"
 
 
 @pytest.mark.parametrize("value", [None, "text", 5, 1.5, True, [], [1, {"a": None}]])
@@ -41,7 +41,7 @@ def test_data_that_is_no_object_is_plain(value: Any) -> None:
 
 def test_an_event_without_anything() -> None:
     made = webhooks.unwrap(b"{}", sign(b"{}"), SECRET)
-    assert made.data is None and repr(made) == "<billcore.webhooks.Event id=? name=?>"
+    assert made.data is None and repr(made) == "<billcore.webhooks.UnknownEvent id=? name=?>"
     for name in ("id", "name", "account", "created_at"):
         with pytest.raises(billcore.MissingFieldError, match=rf"^{name} is absent"):
             getattr(made, name)

@@ -6,6 +6,8 @@ import hashlib
 import hmac
 import json
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -190,3 +192,25 @@ def test_every_event_of_the_interface_is_there() -> None:
         event("no such name")
     assert len(RESOURCES) == 10
     assert set(re.findall(r"[a-z-]+\.[a-z]+", str(caught.value))) == {*RESOURCES, "test.hook"}
+
+
+def test_the_pytest_fixture(tmp_path: Path) -> None:
+    (tmp_path / "test_mine.py").write_text(
+        "import billcore\n"
+        "from billcore import webhooks\n"
+        "def test_it(signed_event):\n"
+        "    body, signature = signed_event('order.paid', total=5)\n"
+        "    paid = webhooks.unwrap(body, signature, billcore.testing.SECRET)\n"
+        "    assert type(paid) is webhooks.OrderPaid and paid.data.total == 5\n"
+        "    other, _ = signed_event('order.paid', total=5)\n"
+        "    assert webhooks.parse_unverified(other).id != paid.id\n"
+        "def test_nothing_is_collected_from_billcore():\n"
+        "    assert webhooks.TestHook.__test__ is False\n"
+        "from billcore.webhooks import TestHook\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "billcore._pytest_plugin"]
+    # An installed billcore has loaded the plugin through its entry point; naming it again is harmless.
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider", str(tmp_path)], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert "2 passed" in done.stdout, done.stdout + done.stderr

@@ -56,6 +56,15 @@ class Event {
   /// same_id().
   [[nodiscard]] Id id() const { return read_id(field("id")); }
   [[nodiscard]] std::string_view name() const { return field("name").text(); }
+  /// Follows from the name alone: the data may still be something else, or absent.
+  ///
+  ///     switch (event.type()) {
+  ///       case EventType::order_paid:
+  ///         if (const auto order = event.data_as<Order>()) ship(order->id());
+  ///         break;
+  ///       default:
+  ///         break;
+  ///     }
   [[nodiscard]] EventType type() const noexcept { return type_; }
   /// Integer id of the account. It is not the UUID in the base URL: never compare the two.
   [[nodiscard]] std::int64_t account() const { return field("account").integer(); }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .words import Row
+from .words import Row, pascal
 
 
 def prepare_events(data: Row) -> Row:
@@ -14,6 +14,7 @@ def prepare_events(data: Row) -> Row:
             raise ValueError(f"events.toml: {event['name']} has number {event['number']} at place {place}")
         event.setdefault("data", "")
         event["cpp_name"] = re.sub(r"\W", "_", event["name"])
+        event["class"] = pascal(event["cpp_name"])
     names = list(dict.fromkeys(event["data"] for event in events if event["data"]))
     return {"events": events, "event_resources": names}
 

@@ -33,7 +33,6 @@ _PARAMETER_TYPES = {
     "instant": "datetime",
     "length": "float | timedelta",
     "timeout": "float | NotGiven | None",
-    "keywords": "Any",
     "charge": "BillcoreError | str | int",
 }
 
@@ -41,7 +40,7 @@ _PARAMETER_TYPES = {
 def _parameter(row: Row, overload: Row | None) -> str:
     kind = row["type"]
     if kind == "keywords":
-        return f"**{row['name']}: Any"
+        return f"**{row['name']}: Unpack[{row['of']}]"
     annotation = overload["charge"] if overload and kind == "charge" else _PARAMETER_TYPES[kind]
     if row.get("optional"):
         return f"{row['name']}: {annotation} | None = None"
@@ -68,7 +67,7 @@ def _stub_result(operation: Row) -> Callable[[bool], str]:
         if operation["list"]:
             return f"{'AsyncPager' if awaited else 'Pager'}[{operation['list']}]"
         plain = str(operation["result"]).replace("list[", "builtins.list[")
-        return f"Coroutine[Any, Any, {plain}]" if awaited else plain
+        return f"Coroutine[object, None, {plain}]" if awaited else plain
 
     return result
 

@@ -12,6 +12,7 @@ def homes(data: Row) -> Row:
     groups = [group["name"] for group in data["groups"]]
     errors = {error["python"]["class"] for error in data["error_classes"]} | set(data["error_classes_by_hand"])
     enumerations = [row["name"] for row in data["enumerations"]]
+    writes = [row["name"] for row in data["writes"]]
     homes = {
         "_build_info": ["BuildInfo", "build_info"],
         "_client": [*_CLIENT, *groups, *(f"Async{name}" for name in groups)],
@@ -19,7 +20,7 @@ def homes(data: Row) -> Row:
         "_hooks": ["Attempt", "Hooks"],
         "_ids": ["same_id"],
         "_not_given": ["NOT_GIVEN", "NotGiven"],
-        "_types": [*enumerations, "SignatureReason", "VerdictReason"],
+        "_types": [*enumerations, *writes, "EventName", "SignatureReason", "VerdictReason"],
         "_webhook": [*_WEBHOOK, *(resource["name"] for resource in data["resources"])],
     }
     named = {home: sorted(names) for home, names in homes.items()}

@@ -130,6 +130,15 @@ def _in_order_of_use(resources: list[Row]) -> Iterator[Row]:
         yield from visit(resource)
 
 
+_WRITTEN_TYPES = {"text": "str", "integer": "int", "decimal": "int | float | Decimal"}
+
+
+def _prepare_write(write: Row) -> None:
+    for field in write["fields"]:
+        field["python_type"] = f"{_WRITTEN_TYPES[field['type']]} | None"
+        field["doc"] = _described(field)
+
+
 def prepare_resources(data: Row) -> Row:
     resources, enumerations = data["resource"], data["enumeration"]
     by_name = {row["name"]: row for row in enumerations}
@@ -139,5 +148,12 @@ def prepare_resources(data: Row) -> Row:
         for field in resource["fields"]:
             _prepare_field(field)
         resource["enumerations"] = [by_name[field["values"]] for field in resource["fields"] if "values" in field]
+    for write in data["write"]:
+        _prepare_write(write)
     in_cpp = [resource for resource in _in_order_of_use(resources) if not resource.get("by_hand_in_cpp")]
-    return {"resources": resources, "resources_in_cpp": in_cpp, "enumerations": enumerations}
+    return {
+        "resources": resources,
+        "resources_in_cpp": in_cpp,
+        "enumerations": enumerations,
+        "writes": data["write"],
+    }

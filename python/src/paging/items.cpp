@@ -10,6 +10,7 @@
 
 #include "asyncio/awaitable.hpp"
 #include "call/interruption.hpp"
+#include "shared/arguments.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
 
@@ -93,9 +94,9 @@ PyObject* await_next_item(PyObject* self) noexcept {
 PyObject* itself(PyObject* self) noexcept { return Py_NewRef(self); }
 
 PyObject* refuse_copy(PyObject* self, PyObject* /*protocol*/) noexcept {
-  PyErr_Format(PyExc_TypeError, "a %s cannot be pickled or copied: %s", std::strrchr(Py_TYPE(self)->tp_name, '.') + 1,
-               belongs_to_client);
-  return nullptr;
+  return guarded<PyObject*>(nullptr, [self]() -> PyObject* {
+    type_error(no_copies(std::strrchr(Py_TYPE(self)->tp_name, '.') + 1, belongs_to_client));
+  });
 }
 
 int traverse_items(PyObject* self, visitproc visit, void* arg) noexcept {

@@ -20,10 +20,14 @@ void type_error(const std::string& text) {
   throw py::error_already_set();
 }
 
+std::string no_copies(const std::string& type, const char* why) {
+  return (type.starts_with('A') ? "an " : "a ") + type + " cannot be pickled or copied: " + why;
+}
+
 void refuse_copies(py::handle type, const char* why) {
   static const Signature reduce("__reduce_ex__(self, protocol, /)");
   static const Signature reduce_plainly("__reduce__(self, /)");
-  const std::string text = "a " + std::string(py::str(type.attr("__name__"))) + " cannot be pickled or copied: " + why;
+  const std::string text = no_copies(std::string(py::str(type.attr("__name__"))), why);
   const auto refusing = [text](const py::object& /*self*/, const py::object& /*protocol*/) { type_error(text); };
   type.attr("__reduce_ex__") = py::cpp_function(refusing, py::name("__reduce_ex__"), py::is_method(type),
                                                 reduce.doc("Refused: TypeError.").c_str());

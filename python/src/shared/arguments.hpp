@@ -24,8 +24,10 @@ namespace py = pybind11;
 /// Throws Error(invalid_argument).
 [[noreturn]] void refuse(const std::string& problem);
 
+/// The text of that: why is the reason, or what to do instead.
+[[nodiscard]] std::string no_copies(const std::string& type, const char* why);
 /// Makes pickling and copying raise TypeError (otherwise pybind11 objects end the process under the older pickle
-/// protocols). why: the reason, or what to do instead.
+/// protocols).
 void refuse_copies(py::handle type, const char* why);
 
 /// The arguments of a METH_FASTCALL | METH_KEYWORDS function, in place; the values of keywords follow the positional

@@ -34,7 +34,32 @@ inline constexpr const char* client_init_signature =
     "__init__(self, *, base_url=None, api_key=None, timeout=30.0, max_retries=2, concurrency=8, proxy=None, "
     "ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
     "request_id_header='X-Request-Id', max_response=67108864, hooks=None)";
-inline constexpr const char* client_init = "Connects to nothing yet.";
+inline constexpr const char* client_init =
+    "The REST client: every operation of the service. The library may repeat a read, never a write that was sent.\n"
+    "\n"
+    "Threads: any number may share a client. It works in the child of a fork.\n"
+    "\n"
+    "Args:\n"
+    "    base_url: Address of the service up to and including the account segment. Left out: BILLCORE_BASE_URL.\n"
+    "    api_key: API key. Left out: BILLCORE_API_KEY.\n"
+    "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
+    "    max_retries: Further attempts, where one is safe. 0: exactly one send.\n"
+    "    concurrency: Pages of a list in flight at once.\n"
+    "    proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Left out: the "
+    "environment.\n"
+    "    ca_bundle: File of PEM certificates to trust. Left out: SSL_CERT_FILE, SSL_CERT_DIR or the system's.\n"
+    "    client_certificate: PEM file with a certificate and its key, for a service that asks for one.\n"
+    "    headers: Headers sent with every request besides the client's own.\n"
+    "    http2: True: offer HTTP/2. False: never. None: where the libcurl in use withstands floods of small frames.\n"
+    "    allow_insecure_http: Allow http to hosts that are not loopback: the API key travels in the clear.\n"
+    "    request_id_header: Answer header whose value errors and response_info show as the request id.\n"
+    "    max_response: Larger answers are refused (bytes).\n"
+    "    hooks: Object that is told of every attempt; see Hooks.\n"
+    "\n"
+    "Raises:\n"
+    "    ConfigError: An option cannot work.\n"
+    "\n"
+    "Service interface: Endpoints; Authentication; Errors.";
 inline constexpr const char* client_subscriptions = "Operations on subscriptions.";
 inline constexpr const char* client_products = "Operations on products.";
 inline constexpr const char* client_orders = "Operations on orders.";
@@ -210,12 +235,12 @@ inline constexpr const char* products_update_signature =
 inline constexpr const char* products_update =
     "Change the given fields only. Sent at most once.\n"
     "\n"
-    "They are name, description, price (cents), currency, vat_rate (percent) and interval; the library passes\n"
-    "others on.\n"
+    "ProductWrite has their names: name, description, price (cents), currency, vat_rate (percent), interval. Others\n"
+    "go through the mapping.\n"
     "\n"
     "Args:\n"
     "    id: Of the product.\n"
-    "    fields: A mapping; needed for a field that is named like a parameter, such as timeout.\n"
+    "    fields: A mapping, which may hold any field, also one that ProductWrite does not name.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "    more: Fields; they win over the mapping. None is sent as null, Decimal with its digits.\n"
     "\n"
@@ -302,7 +327,35 @@ inline constexpr const char* async_client_init_signature =
     "__init__(self, *, base_url=None, api_key=None, timeout=30.0, max_retries=2, concurrency=8, proxy=None, "
     "ca_bundle=None, client_certificate=None, headers=None, http2=None, allow_insecure_http=False, "
     "request_id_header='X-Request-Id', max_response=67108864, hooks=None)";
-inline constexpr const char* async_client_init = "Connects to nothing yet.";
+inline constexpr const char* async_client_init =
+    "The REST client for asyncio: what Client has, to be awaited.\n"
+    "\n"
+    "Lists are read with `async for`; close() is awaited, or use `async with`. Cancelling a task ends its request; if\n"
+    "that was a write that may have happened, the CancelledError has a note that says so. No thread is started.\n"
+    "Each event loop has connections of its own, at most 100; further requests wait for one of them, within their\n"
+    "timeout. Threads: one event loop each.\n"
+    "\n"
+    "Args:\n"
+    "    base_url: Address of the service up to and including the account segment. Left out: BILLCORE_BASE_URL.\n"
+    "    api_key: API key. Left out: BILLCORE_API_KEY.\n"
+    "    timeout: Seconds for a whole call with all its attempts; None: no deadline.\n"
+    "    max_retries: Further attempts, where one is safe. 0: exactly one send.\n"
+    "    concurrency: Pages of a list in flight at once.\n"
+    "    proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Left out: the "
+    "environment.\n"
+    "    ca_bundle: File of PEM certificates to trust. Left out: SSL_CERT_FILE, SSL_CERT_DIR or the system's.\n"
+    "    client_certificate: PEM file with a certificate and its key, for a service that asks for one.\n"
+    "    headers: Headers sent with every request besides the client's own.\n"
+    "    http2: True: offer HTTP/2. False: never. None: where the libcurl in use withstands floods of small frames.\n"
+    "    allow_insecure_http: Allow http to hosts that are not loopback: the API key travels in the clear.\n"
+    "    request_id_header: Answer header whose value errors and response_info show as the request id.\n"
+    "    max_response: Larger answers are refused (bytes).\n"
+    "    hooks: Object that is told of every attempt; see Hooks.\n"
+    "\n"
+    "Raises:\n"
+    "    ConfigError: An option cannot work.\n"
+    "\n"
+    "Service interface: Endpoints; Authentication; Errors.";
 inline constexpr const char* async_client_subscriptions = "Operations on subscriptions.";
 inline constexpr const char* async_client_products = "Operations on products.";
 inline constexpr const char* async_client_orders = "Operations on orders.";

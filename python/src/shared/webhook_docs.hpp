@@ -121,6 +121,7 @@ inline constexpr const char* response_info_request_id = "Value of the request id
 inline constexpr const char* about_event =
     "An event of the service, from a verified body; only parse_unverified() skips the check.\n"
     "\n"
+    "Its class follows from its name: OrderPaid for 'order.paid', and so on, and UnknownEvent for all others.\n"
     "Fields are looked up when they are read: one that is absent raises MissingFieldError, one that is null or of the\n"
     "wrong type DecodeError. event['field'] is the plain JSON value, `'field' in event` tells absent from null.\n"
     "Two events are equal when their bodies are. An event is pickled as its body; loading it checks no signature.\n"
@@ -134,12 +135,37 @@ inline constexpr const char* event_account =
     "Integer id of the account. The base URL has a UUID instead: never compare the two.";
 inline constexpr const char* event_created_at = "When the event was generated; aware datetime.";
 inline constexpr const char* event_data =
-    "The resource, typed by the event's name; a Resource for a name this version does not know.\n"
+    "The resource, of the type that the class of the event states.\n"
     "\n"
-    "Plain JSON when it is not an object; None for null or absent.";
+    "Of an UnknownEvent and of TestHook: a Resource, plain JSON when it is not an object, None for null or absent.";
 inline constexpr const char* event_raw = "The body as received.";
 inline constexpr const char* event_to_dict_signature = "to_dict(self)";
 inline constexpr const char* event_to_dict = "The whole envelope as plain JSON values.";
+inline constexpr const char* about_subscription_created =
+    "subscription.created; its data is a Subscription. Service interface: Events.";
+inline constexpr const char* about_subscription_updated =
+    "subscription.updated; its data is a Subscription. Service interface: Events.";
+inline constexpr const char* about_subscription_renewed =
+    "subscription.renewed; its data is a Subscription. Service interface: Events.";
+inline constexpr const char* about_subscription_cancelled =
+    "subscription.cancelled; its data is a Subscription. Service interface: Events.";
+inline constexpr const char* about_order_confirmed =
+    "order.confirmed; its data is an Order. Service interface: Events.";
+inline constexpr const char* about_order_paid = "order.paid; its data is an Order. Service interface: Events.";
+inline constexpr const char* about_product_updated =
+    "product.updated; its data is a Product. Service interface: Events.";
+inline constexpr const char* about_product_deleted =
+    "product.deleted; its data is a Product. Service interface: Events.";
+inline constexpr const char* about_product_group_updated =
+    "product-group.updated; its data is a ProductGroup. Service interface: Events.";
+inline constexpr const char* about_product_group_deleted =
+    "product-group.deleted; its data is a ProductGroup. Service interface: Events.";
+inline constexpr const char* about_test_hook = "test.hook. Service interface: Events.";
+inline constexpr const char* about_unknown_event =
+    "An event of a name that this version does not know, or whose data is not an object although its name promises "
+    "one.\n"
+    "\n"
+    "Service interface: Events.";
 inline constexpr const char* about_verified = "The signature is right. Always true.";
 inline constexpr const char* verified_secret_index =
     "Index of the secret that matched; the first one, when several do.";
@@ -163,7 +189,24 @@ inline constexpr const char* about_verifier =
     "Service interface: Events, Request headers.";
 inline constexpr const char* verifier_init_signature =
     "__init__(self, secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
-inline constexpr const char* verifier_init = "Prepares the keys.";
+inline constexpr const char* verifier_init =
+    "Checks the signatures of one endpoint. Its keys are prepared once.\n"
+    "\n"
+    "Freshness is off by default: the service retries failed deliveries, and invoices are paid weeks later. It does "
+    "not\n"
+    "protect against replays. test.hook is never stale. Threads: any number may share a verifier.\n"
+    "\n"
+    "Args:\n"
+    "    secrets: 32 bytes, str or bytes, or a sequence of such secrets while one is being replaced.\n"
+    "    header: Name of the signature header; its case does not matter.\n"
+    "    max_body: Larger bodies are refused unread (bytes).\n"
+    "    freshness: Refuse events whose created_at is further than this from now (seconds or a timedelta).\n"
+    "    clock: Returns the time for that: seconds since 1970 or an aware datetime. None: time.time.\n"
+    "\n"
+    "Raises:\n"
+    "    ConfigError: A secret is not 32 bytes long.\n"
+    "\n"
+    "Service interface: Events, Request headers.";
 inline constexpr const char* verifier_allowing_any_key_length_signature =
     "allowing_any_key_length(secrets, header='Service-Signature', max_body=1048576, freshness=None, clock=None)";
 inline constexpr const char* verifier_allowing_any_key_length =

@@ -6,6 +6,7 @@
 #include "billcore/detail/document.hpp"
 #include "shared/error.hpp"
 #include "shared/objects.hpp"
+#include "webhook/event_class_table.hpp"
 #include "webhook/json.hpp"
 #include "webhook/model.hpp"
 #include "webhook/webhook_arguments.hpp"
@@ -18,10 +19,19 @@ struct Object {
   PyObject head;
   Event event;
   PyObject* body;
-  PyObject* data;  // the resource, cached by the first access; else null
+  const detail::Node* data_node;  // null: absent
+  PyObject* data;                 // the resource, cached by the first access; else null
 };
 
-PyTypeObject* event_type_object = nullptr;
+std::array<PyTypeObject*, event_classes.size()> made{};
+
+// Where in event_classes. A name whose data is not the object that it promises is unknown, so that the type of
+// `data` is true.
+std::size_t class_of(const Event& event, const detail::Node* data) noexcept {
+  const auto place = static_cast<std::size_t>(event.type());
+  const bool as_promised = data != nullptr && detail::kind(data) == Value::Kind::object;
+  return as_promised || event_classes.at(place).data == View::resource ? place : 0;
+}
 
 Object& self_of(PyObject* self) noexcept { return *reinterpret_cast<Object*>(self); }
 
@@ -49,12 +59,10 @@ PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     Object& object = self_of(self);
     if (object.data != nullptr) return Py_NewRef(object.data);
-    const Value& envelope = object.event.value();
-    const auto* node = detail::member(envelope.node(), "data");
-    if (node == nullptr) return Py_NewRef(Py_None);
-    const Value data(envelope.document(), node);
+    if (object.data_node == nullptr) return Py_NewRef(Py_None);
+    const Value data(object.event.value().document(), object.data_node);
     if (!data.is_object()) return plain(data).release().ptr();  // may be mutable: built anew each time
-    object.data = make_view(event_views.at(static_cast<std::size_t>(object.event.type())), data);
+    object.data = make_view(event_classes.at(class_of(object.event, object.data_node)).data, data);
     return Py_XNewRef(object.data);
   });
 }
@@ -69,8 +77,8 @@ PyObject* repr(PyObject* self) noexcept {
       const auto value = try_field(envelope, field);
       return value ? py::repr(value)[py::slice(0, longest, 1)] : py::object(py::str("?"));
     };
-    return py::str("<billcore.webhooks.Event id={} name={}>")
-        .format(shown(id_field), shown(name_field))
+    return py::str("<{} id={} name={}>")
+        .format(Py_TYPE(self)->tp_name, shown(id_field), shown(name_field))
         .release()
         .ptr();
   });
@@ -142,24 +150,35 @@ SharedText shared_text(const py::bytes& bytes) {
 }
 
 py::object make_event(Event event, py::bytes body) {
-  auto* object = PyObject_New(Object, event_type_object);
+  const auto* data = detail::member(event.value().node(), "data");
+  auto* object = PyObject_New(Object, made.at(class_of(event, data)));
   if (object == nullptr) throw py::error_already_set();
   new (&object->event) Event(std::move(event));
   object->body = body.release().ptr();
+  object->data_node = data;
   object->data = nullptr;
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 
 void bind_event(py::module_& module) {
-  event_type_object = make_type<Object>(module, "billcore.webhooks.Event", docs::about_event,
-                                        {{Py_tp_dealloc, slot(dealloc)},
-                                         {Py_tp_repr, slot(repr)},
-                                         {Py_tp_richcompare, slot(compare)},
-                                         {Py_tp_hash, slot(hash)},
-                                         {Py_mp_subscript, slot(subscript)},
-                                         {Py_sq_contains, slot(contains)},
-                                         {Py_tp_getset, getset.data()},
-                                         {Py_tp_methods, methods.data()}});
+  auto* base = make_type<Object>(module, "billcore.webhooks.Event", docs::about_event,
+                                 {{Py_tp_dealloc, slot(dealloc)},
+                                  {Py_tp_repr, slot(repr)},
+                                  {Py_tp_richcompare, slot(compare)},
+                                  {Py_tp_hash, slot(hash)},
+                                  {Py_mp_subscript, slot(subscript)},
+                                  {Py_sq_contains, slot(contains)},
+                                  {Py_tp_getset, getset.data()},
+                                  {Py_tp_methods, methods.data()}},
+                                 Py_TPFLAGS_BASETYPE);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const auto& [name, doc, data] = event_classes.at(i);
+    made.at(i) = make_type<Object>(module, name, doc, {{Py_tp_dealloc, slot(dealloc)}}, 0, base);
+  }
+  // pytest takes each class of a test module whose name begins with Test for a test, if it does not say this.
+  auto* test_hook = made.at(static_cast<std::size_t>(EventType::test_hook));
+  if (PyDict_SetItemString(test_hook->tp_dict, "__test__", Py_False) != 0) throw py::error_already_set();
+  PyType_Modified(test_hook);
 }
 
 }  // namespace billcore::python

@@ -61,7 +61,7 @@ class Known {
 Verifier recent_verifier(py::handle secret, py::handle max_body) {
   static std::array<std::unique_ptr<const Known>, 4> known;
   static std::size_t oldest = 0;
-  const Secrets secrets(secret);
+  const Secrets secrets(secret, "secret");
   const auto limit = left_out(max_body) ? default_max_body : size(max_body, "max_body");
   for (const auto& each : known) {
     if (each != nullptr && each->is(secrets, limit)) return each->verifier();
@@ -106,7 +106,7 @@ py::object webhook_parse_unverified(PyObject* /*module*/, const Call& call) {
 
 py::str sign(py::handle body, py::handle secret) {
   const Buffer buffer(body);
-  const Secrets secrets(secret);
+  const Secrets secrets(secret, "secret");
   if (secrets.texts().size() != 1)
     refuse("secret: exactly one is needed to sign, not " + std::to_string(secrets.texts().size()));
   return without_gil_if(buffer.text().size() > large_body,
@@ -117,7 +117,7 @@ py::str sign(py::handle body, py::handle secret) {
 std::string explain(py::handle body, py::handle signature, py::handle secret) {
   try {
     const Buffer buffer(body);
-    const Secrets secrets(secret);
+    const Secrets secrets(secret, "secret");
     const auto header = signature_of(signature);
     return without_gil_if(true, [&] { return webhooks::explain(buffer.text(), header, secrets.texts()); });
   } catch (const Error& error) {

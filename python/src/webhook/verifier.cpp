@@ -83,7 +83,7 @@ const Signature& update_signature() {
 }
 
 py::object stream_update(PyObject* self, const Call& call) {
-  const Buffer piece(update_signature().bind<1>(call)[0]);
+  const Buffer piece(update_signature().bind<1>(call)[0], "piece");
   held<Stream>(self).use([&](VerifyStream& stream) {
     without_gil_if(piece.text().size() > large_body, [&] { stream.update(piece.text()); });
   });
@@ -115,7 +115,7 @@ class BoundVerifier : public Verifier {
 };
 
 BoundVerifier make_verifier(const std::vector<py::handle>& values, bool any_length) {
-  const Secrets secrets(values[0]);
+  const Secrets secrets(values[0], "secrets");
   auto clock = clock_function(values[4]);
   auto options = verifier_options(values[1], values[2], values[3], clock);
   return {any_length ? Verifier::allowing_any_key_length(secrets.texts(), std::move(options))

@@ -83,13 +83,13 @@ std::optional<std::string_view> signature_of(py::handle signature) {
   return value;
 }
 
-Secrets::Secrets(py::handle secrets) {
+Secrets::Secrets(py::handle secrets, const char* name) {
   if (PyBytes_Check(secrets.ptr()) || PyUnicode_Check(secrets.ptr())) {
     texts_.push_back(secret_of(secrets));
     return;
   }
   if (PySequence_Check(secrets.ptr()) == 0 || PyObject_CheckBuffer(secrets.ptr()) != 0) {
-    refuse("secret must be a str, bytes, or a sequence of them, not " + type_name(secrets));
+    refuse(std::string(name) + " must be a str, bytes, or a sequence of them, not " + type_name(secrets));
   }
   items_ = py::tuple(py::reinterpret_borrow<py::object>(secrets));
   for (const auto item : items_) texts_.push_back(secret_of(item));

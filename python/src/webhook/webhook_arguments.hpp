@@ -39,10 +39,10 @@ class Buffer {
 /// The value of a signature header, str or bytes; nullopt for None.
 [[nodiscard]] std::optional<std::string_view> signature_of(py::handle signature);
 
-/// One secret or a sequence of them. The texts are borrowed from the Python objects.
+/// One secret or a sequence of them. The texts are borrowed from the Python objects. name: of the argument.
 class Secrets {
  public:
-  explicit Secrets(py::handle secrets);
+  Secrets(py::handle secrets, const char* name);
   [[nodiscard]] const std::vector<std::string_view>& texts() const noexcept { return texts_; }
 
  private:

@@ -1,0 +1,174 @@
+"""A wrong object for each argument of each public function: a one-line error that names the argument, never a crash.
+
+The functions and their parameters are found by introspection, so that a new one is covered. A new parameter needs a
+valid value in VALID, or the tests say so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import pytest
+
+import billcore
+from billcore import webhooks
+
+from .support import SECRET, event, sign, subscription
+
+BODY = b'{"name":"test.hook"}'
+
+
+async def receive() -> dict[str, Any]:
+    return {"type": "http.request", "body": BODY, "more_body": False}
+
+
+OPTIONS: dict[str, Any] = {"base_url": "http://127.0.0.1:1/a", "api_key": "k", "max_retries": 0}
+# A valid value for each name of a parameter.
+VALID: dict[str, Any] = {
+    **OPTIONS,
+    "id": 7,
+    "product_id": 1,
+    "amount": 1,
+    "quantity": 1,
+    "vat": 1,
+    "charge": "s",
+    "since": datetime.now(UTC),
+    "skew": 1.0,
+    "url": "https://shop.example/",
+    "fields": {"name": "x"},
+    "method": "GET",
+    "path": "/later",
+    "now": datetime.now(UTC),
+    "key": "name",
+    "timeout": 1.0,
+    "body": BODY,
+    "raw": BODY,
+    "data": BODY,
+    "signature": sign(BODY),
+    "secret": SECRET,
+    "secrets": SECRET,
+    "headers": [("Service-Signature", sign(BODY))],
+    "event": {"headers": {"Service-Signature": sign(BODY)}, "body": BODY.decode()},
+    "verifier": webhooks.Verifier(SECRET),
+    "environ": {"wsgi.input": None},
+    "scope": {"type": "http", "headers": []},
+    "receive": receive,
+    "piece": BODY,
+    "a": "1",
+    "b": "1",
+}
+# Those that a call needs although they have a default.
+NEEDED = (*OPTIONS, "fields")
+# explain() says in words what is wrong with each of its arguments.
+ACCEPTING = {"webhooks.explain"}
+
+
+class Case(NamedTuple):
+    name: str
+    call: Callable[..., Any]
+
+
+class Evil:
+    """Raises whatever it is asked."""
+
+    def _refuse(self, *arguments: object) -> Any:
+        raise ZeroDivisionError("evil")
+
+    __index__ = __int__ = __float__ = __str__ = __len__ = __iter__ = __hash__ = __bool__ = __bytes__ = _refuse
+    __getitem__ = __contains__ = __call__ = __fspath__ = __eq__ = _refuse
+
+
+def public_calls() -> Iterator[Case]:
+    client, awaited = billcore.Client(**OPTIONS), billcore.AsyncClient(**OPTIONS)
+    yield Case("Client", billcore.Client)
+    yield Case("AsyncClient", billcore.AsyncClient)
+    yield Case("same_id", billcore.same_id)
+    for name in webhooks.__all__:
+        value = getattr(webhooks, name)
+        if not isinstance(value, type):
+            yield Case(f"webhooks.{name}", value)
+    yield Case("webhooks.Verifier", webhooks.Verifier)
+    owners: dict[str, Any] = {
+        "Verifier": VALID["verifier"],
+        "VerifyStream": VALID["verifier"].stream(),
+        "Client": client,
+        "AsyncClient": awaited,
+        "Pager": client.products.list(),
+        "AsyncPager": awaited.products.list(),
+        "Subscription": subscription(),
+        "Event": event({}),
+    }
+    for group in ("subscriptions", "products", "orders", "webhook_endpoints"):
+        owners[f"Client.{group}"] = getattr(client, group)
+        owners[f"AsyncClient.{group}"] = getattr(awaited, group)
+    for owner, made in owners.items():
+        for name in dir(made):
+            if not name.startswith("_") and callable(value := getattr(made, name)):
+                yield Case(f"{owner}.{name}", value)
+
+
+CALLS = {case.name: case.call for case in public_calls()}
+
+
+def parameters_of(call: Callable[..., Any]) -> list[inspect.Parameter]:
+    kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return [one for one in inspect.signature(call).parameters.values() if one.kind not in kinds]
+
+
+def outcome(call: Callable[..., Any], name: str, odd: object) -> BaseException | None:
+    positional, keywords = [], {}
+    for parameter in parameters_of(call):
+        if parameter.name == name:
+            value = odd
+        elif parameter.default is not inspect.Parameter.empty and parameter.name not in NEEDED:
+            continue
+        else:
+            assert parameter.name in VALID, f"give a valid {parameter.name} in VALID"
+            value = VALID[parameter.name]
+        if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+            positional.append(value)
+        else:
+            keywords[parameter.name] = value
+
+    async def run() -> None:
+        made = call(*positional, **keywords)
+        if inspect.isawaitable(made):
+            await made
+
+    try:
+        asyncio.run(run())
+    except Exception as error:
+        return error
+    return None
+
+
+ROWS = [(name, parameter.name) for name, call in CALLS.items() for parameter in parameters_of(call)]
+
+
+@pytest.mark.parametrize(("name", "parameter"), [row for row in ROWS if row[0] not in ACCEPTING])
+def test_an_object_of_no_use_is_refused_by_name(name: str, parameter: str) -> None:
+    error = outcome(CALLS[name], parameter, object())
+    assert isinstance(error, billcore.InvalidArgumentError | billcore.ConfigError | TypeError), error
+    assert parameter in str(error) and "\n" not in str(error), error
+
+
+@pytest.mark.parametrize(("name", "parameter"), ROWS)
+@pytest.mark.parametrize("odd", [Evil(), 10**400, "\ud800", b"\xff", [[]], {"a": object()}, float("nan"), type])
+def test_odd_objects_end_in_an_exception_or_are_accepted(name: str, parameter: str, odd: object) -> None:
+    error = outcome(CALLS[name], parameter, odd)
+    expected = (billcore.BillcoreError, TypeError, ValueError, ZeroDivisionError, OverflowError)
+    assert error is None or isinstance(error, expected), repr(error)
+
+
+def test_the_functions_were_found() -> None:
+    assert {
+        "Client.subscriptions.charge",
+        "webhooks.unwrap",
+        "Verifier.unwrap_request",
+        "Pager.collect",
+    } <= CALLS.keys()
+    assert len(ROWS) > 150

@@ -1,0 +1,92 @@
+"""Objects between processes and versions: pickles that an earlier version stored, and memory over many events."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import billcore
+from billcore import webhooks
+
+from .model_support import NAMES
+from .support import event, run_python
+from .test_errors import SAMPLES
+from .test_event_types import CLASSES
+
+STORED = json.loads((Path(__file__).resolve().parents[1] / "fixtures" / "pickles.json").read_text("utf-8"))
+ROWS = {row["name"]: base64.b64decode(row["pickle"]) for row in STORED["rows"]}
+RESOURCES = {kind.__name__: sample for kind, sample in NAMES.values()}
+
+
+def load(name: str) -> Any:
+    return pickle.loads(ROWS[name])
+
+
+def test_the_fixture_holds_what_can_be_stored() -> None:
+    errors = {type(error).__name__ for error in SAMPLES}
+    events = {f"event {name}" for name in NAMES}
+    assert ROWS.keys() >= errors | events | RESOURCES.keys() | {"CustomFieldValue", "Delivery", "Attempt", "NotGiven"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stored_event(name: str) -> None:
+    loaded = load(f"event {name}")
+    made = event(NAMES[name][1], name)
+    assert type(loaded) is CLASSES[name] and loaded == made and loaded.raw == made.raw
+    assert type(loaded.data) is NAMES[name][0] and loaded.data == made.data
+
+
+@pytest.mark.parametrize("name", RESOURCES)
+def test_a_stored_resource(name: str) -> None:
+    loaded = load(name)
+    assert type(loaded).__name__ == name and loaded.to_dict() == RESOURCES[name] and loaded.response_info is None
+
+
+@pytest.mark.parametrize("error", SAMPLES, ids=lambda error: type(error).__name__)
+def test_a_stored_error(error: billcore.BillcoreError) -> None:
+    loaded = load(type(error).__name__)
+    assert type(loaded) is type(error) and str(loaded) == str(error)
+    for name, value in loaded.__dict__.items():
+        if name not in ("__notes__", "__cause__"):
+            assert getattr(error, name) == value, name
+
+
+def test_other_stored_objects() -> None:
+    assert load("NotGiven") is billcore.NOT_GIVEN
+    assert load("CustomFieldValue").value == [1] and load("Delivery").link == "https://x.example/"
+    attempt = load("Attempt")
+    assert (attempt.route, attempt.status, attempt.wait) == ("/subscription/{id}", 503, 1.5)
+
+
+def test_what_holds_a_secret_is_never_stored() -> None:
+    client = billcore.Client(base_url="http://127.0.0.1:1/a", api_key="k")
+    for made in (client, client.products, client.products.list(), webhooks.Verifier("0" * 32)):
+        with pytest.raises(TypeError, match=f"^an? {type(made).__name__} cannot be pickled or copied: it "):
+            pickle.dumps(made)
+
+
+@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="the sanitizer keeps freed memory for a while")
+def test_a_million_events_need_the_memory_of_one() -> None:
+    run_python("""
+import pickle, resource
+from billcore import testing, webhooks
+
+body, signature = testing.event("order.paid")
+verifier = webhooks.Verifier(testing.SECRET)
+
+def work(count):
+    for _ in range(count):
+        event = verifier.unwrap(body, signature)
+        event.id, event.data.total, event.data.created_at, event == event, hash(event)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+before = work(20_000)
+after = work(1_000_000)
+assert after - before < 2048, (before, after)  # KiB
+""")

@@ -1,0 +1,89 @@
+"""Mistakes of users. Every checker refuses each line with the mark, and no other line.
+
+Where the mark names checkers, the others do not know what the line needs: of ty the keywords of a TypedDict, of some
+that two literals are never equal.
+"""
+
+from collections.abc import Sequence
+from typing import assert_type
+
+import billcore
+from billcore import webhooks
+
+
+def webhook(event: webhooks.Event, body: bytes) -> None:
+    match event:
+        case webhooks.OrderPayed(data=order):  # wrong
+            pass
+        case webhooks.OrderPaid(data=order):
+            print(order.totl)  # wrong
+            order.total = 5  # wrong
+            print(order.total + "DKK")  # wrong
+        case webhooks.SubscriptionCancelled(data=subscription):
+            print(subscription.ends_at.year)  # wrong
+            print(subscription.price.upper())  # wrong
+        case webhooks.ProductUpdated(data=product):
+            assert_type(product, billcore.Order)  # wrong
+        case _:
+            pass
+    webhooks.verify("text", "x", "y")  # wrong
+    webhooks.unwrap(body, None, 5)  # wrong
+    webhooks.unwrap(body, None)  # wrong
+    webhooks.Verifier("s", freshnes=5)  # wrong
+    webhooks.Verifier("s").unwrap_request(body)  # wrong
+    webhooks.sign({"name": "test.hook"}, "s")  # wrong
+    print(event.named)  # wrong
+    if isinstance(event, webhooks.OrderPaid) and event.name == "order.payed":  # wrong: mypy pyright
+        pass
+    event.id = 5  # wrong
+
+
+class Mine(webhooks.OrderPaid):  # wrong
+    pass
+
+
+def write(client: billcore.Client) -> None:
+    client.products.update(101, prise=5)  # wrong: mypy pyright pyrefly
+    client.products.update(101, price="5")  # wrong
+    client.products.update(101, vat_rate="25")  # wrong
+    client.products.update("101", price=5)  # wrong
+    typed: billcore.ProductWrite = {"prise": 5}  # wrong
+    print(typed)
+    client.subscriptions.charge(1, product_id=1, amount=1.5)  # wrong
+    client.subscriptions.charge(1, product_id=1)  # wrong
+    client.subscriptions.charge(1, product_id=1, amounts=5)  # wrong
+    client.subscriptions.find_charges(7)  # wrong
+    client.subscriptions.find_charges(7, since="now")  # wrong
+    client.webhook_endpoints.create()  # wrong
+    client.subscriptions.cancel()  # wrong
+    client.subscriptions.get("s").price = 5  # wrong
+
+
+def read(client: billcore.Client) -> None:
+    client.subscriptions.list(sort=True)  # wrong
+    client.subscriptions.list(strict="yes")  # wrong
+    client.subscriptions.list(resume=b"p1.")  # wrong
+    client.subscriptions.orders(1, per_page="5")  # wrong
+    client.products.list().to_arrow(5)  # wrong
+    for page in client.products.list().pages():
+        print(page.item)  # wrong
+    order: billcore.Order = client.subscriptions.get(1)  # wrong
+    print(order)
+    orders: Sequence[billcore.Order] = client.subscriptions.list().collect()  # wrong
+    print(orders)
+    if (first := client.subscriptions.list().first()) is None:
+        print(first.id)  # wrong
+    print(client.nothing)  # wrong
+    print(billcore.AsyncNothing)  # wrong
+    billcore.Client(concurrency="8")  # wrong
+    billcore.Client(hooks=5)  # wrong
+    billcore.Client("http://127.0.0.1/a")  # wrong
+
+
+async def awaited(client: billcore.AsyncClient) -> None:
+    print(client.subscriptions.get("s").price)  # wrong
+    for _ in client.subscriptions.orders("s"):  # wrong
+        pass
+    with client:  # wrong
+        pass
+    await client.products.update(101, prise=5)  # wrong: mypy pyright pyrefly

@@ -1,0 +1,89 @@
+"""What an editor shows of billcore: hover, signature help and completion, asked of pyright's language server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from python.typing.language_server import LanguageServer
+
+HEAD = """
+import billcore
+from billcore import webhooks
+
+client = billcore.Client()
+awaited = billcore.AsyncClient()
+verifier = webhooks.Verifier("s")
+subscription = client.subscriptions.get(1)
+"""
+
+pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with the installed package")
+
+# A call up to the cursor; what must be in its signature, and in its documentation.
+SIGNATURES = {
+    "billcore.Client(|)": ("timeout: float | None = 30", "max_retries: Further"),
+    "client.subscriptions.charge(|)": ("amount: int", "amount: Cents."),
+    "client.subscriptions.orders(|)": ("state: str | Sequence[OrderState | str] | None", "per_page: "),
+    "client.subscriptions.find_charges(|)": ("charge: BillcoreError", "skew: "),
+    "client.products.update(|)": ("price: int | None", "ProductWrite"),
+    "client.products.list().collect(|)": ("limit: int | None = None", "Args:"),
+    "awaited.orders.get(|)": ("id: str | int", "There is none with this id."),
+    "webhooks.unwrap(|)": ("signature: str | bytes | None", "secret: "),
+    "webhooks.Verifier(|)": ("freshness: float | timedelta | None = None", "secrets: 32 bytes"),
+    "verifier.unwrap_request(|)": ("headers: ", "Args:"),
+    "billcore.testing.event(|)": ("secret: str | bytes", "data: "),
+    "subscription.usable_at(|)": ("now: datetime", "MissingFieldError"),
+}
+HOVERS = {
+    "client.subscriptions.cha|rge": ("-> Order", "Bill a one-off amount"),
+    "client.subscriptions.li|st": ("-> Pager[Subscription]", "lazily"),
+    "webhooks.unw|rap": ("-> Event", "Service interface: Events"),
+    "webhooks.Order|Paid": ("class OrderPaid", "its data is an Order"),
+    "subscription.pri|ce": ("int", "Cents."),
+    "subscription.stat|us": ("str", "SubscriptionStatus"),
+    "billcore.NOT_GI|VEN": ("NotGiven", "left out"),
+    "billcore.OutcomeUnknown|Error": ("class OutcomeUnknownError", "attempted_at"),
+    "awaited.subscriptions.char|ge": ("Order]", "Bill a one-off amount"),
+    "verifier.unwr|ap": ("-> Event", "Raises"),
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LanguageServer]:
+    with LanguageServer(tmp_path_factory.mktemp("editor")) as running:
+        yield running
+
+
+@pytest.mark.parametrize("call", SIGNATURES)
+def test_signature_help(server: LanguageServer, call: str) -> None:
+    shown = server.signature_help(HEAD + call)
+    for words in SIGNATURES[call]:
+        assert words in shown, shown
+    assert "_Id" not in shown and "SupportsIndex" not in shown, shown
+
+
+@pytest.mark.parametrize("name", HOVERS)
+def test_hover(server: LanguageServer, name: str) -> None:
+    shown = server.hover(HEAD + name)
+    for words in HOVERS[name]:
+        assert words in shown, shown
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('client.subscriptions.orders(1, state="|")', {'"paid"', '"payment_failed"'}),
+        ('if subscription.status == "|":\n    pass', {'"active"', '"unpaid"'}),
+        ('match subscription.status:\n    case "|":\n        pass', {'"active"', '"cancelled"'}),
+        ("client.products.update(101, p|)", {"price="}),
+        ("webhooks.|", {"OrderPaid", "UnknownEvent", "Verifier", "unwrap"}),
+        ("client.subscriptions.|", {"charge", "find_charges", "list"}),
+        ("subscription.|", {"status", "ends_at", "to_dict", "usable_at"}),
+        ('billcore.testing.event("|")', {'"order.paid"', '"test.hook"'}),
+    ],
+)
+def test_completion(server: LanguageServer, code: str, expected: set[str]) -> None:
+    found = {label.replace("'", '"') for label in server.completions(HEAD + code)}
+    assert expected <= found, sorted(found)[:40]

@@ -1,0 +1,89 @@
+"""Programs of users under every type checker: which must pass, and the mistakes that each must refuse, line by line."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import billcore
+from billcore import webhooks
+from python.typing import receiver
+from python.typing.checkers import CHECKERS, run
+
+HERE = Path(__file__).resolve().parent
+ALLOWED = HERE.parents[2] / "python/stubtest-allowlist.txt"
+FUTURE = "2999-01-01T00:00:00Z"
+GOOD = ["receiver.py", "charge.py", "job.py"]
+MARK = re.compile(r"# wrong(?:: (?P<by>[\w ]+))?$")
+
+# Once, where the package is installed: the stubs are the same everywhere.
+pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with the installed package")
+
+
+def marked(checker: str) -> dict[int, str]:
+    """The lines of mistakes.py that the checker must refuse: all with the mark, or those that name it."""
+    out = {}
+    for number, line in enumerate((HERE / "mistakes.py").read_text("utf-8").splitlines(), start=1):
+        found = MARK.search(line)
+        if found and checker in (found["by"] or checker).split():
+            out[number] = line.strip()
+    return out
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_programs_of_users(checker: str, tmp_path: Path) -> None:
+    for name in GOOD:
+        shutil.copy(HERE / name, tmp_path / name)
+    problems = CHECKERS[checker](tmp_path)
+    assert problems == []
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_mistakes_of_users(checker: str, tmp_path: Path) -> None:
+    shutil.copy(HERE / "mistakes.py", tmp_path)
+    problems = CHECKERS[checker](tmp_path)
+    expected = marked(checker)
+    refused = {problem.line for problem in problems}
+    assert len(expected) > 40
+    assert [expected[line] for line in sorted(expected.keys() - refused)] == [], "accepted"
+    assert [problem for problem in problems if problem.line not in expected] == [], "refused without a mark"
+
+
+def test_the_receiver_reads_every_event() -> None:
+    """What the checkers accept is also true when it runs."""
+    expected = {
+        "subscription.created": "DEMO-ACTIVE",
+        "subscription.updated": "fine",
+        "subscription.renewed": "fine",
+        "subscription.cancelled": "usable",
+        "order.paid": "50.00 DKK",
+        "order.confirmed": "50.00 DKK",
+        "product.updated": "Coffee 26",
+        "product.deleted": "Coffee 26",
+        "product-group.updated": "1, 2",
+        "product-group.deleted": "product-group.deleted",
+        "test.hook": "test.hook",
+    }
+    fields: dict[str, dict[str, Any]] = {
+        "subscription": {"reference_id": "demo-active", "status": "active"},
+        "order": {"total_with_vat": 5000, "currency": "DKK"},
+        "product": {"name": "Coffee", "vat_rate": 25},
+        "product-group": {"products": [1, 2]},
+        "test": {},
+    }
+    changes: dict[str, dict[str, Any]] = {"subscription.cancelled": {"status": "cancelled", "ends_at": FUTURE}}
+    for name, text in expected.items():
+        more = fields[name.partition(".")[0]] | changes.get(name, {})
+        body, signature = billcore.testing.event(name, **more)
+        assert receiver.handle(webhooks.unwrap(body, signature, billcore.testing.SECRET)) == text
+    assert receiver.handle(webhooks.parse_unverified(b'{"name":"later"}')) == "later"
+
+
+def test_stubs_say_what_is_there(tmp_path: Path) -> None:
+    output = run(["mypy.stubtest", "billcore", "--allowlist", str(ALLOWED)], tmp_path)
+    assert output.startswith("Success"), output
