@@ -521,7 +521,7 @@ class TestHook(Event):
 
 @final
 class UnknownEvent(Event):
-    """An event of a name that this version does not know, or whose data is not an object although its name promises one.
+    """An event whose name this version does not know, or whose data is not the object that its name promises.
 
     Service interface: Events.
     """

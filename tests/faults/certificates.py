@@ -36,7 +36,8 @@ class Certificates:
         (folder / "serial").write_text("1000\n")
         (folder / "ca.cnf").write_text(_CONFIG.format(folder=folder))
         self._openssl(
-            "req", "-x509", *_KEY, "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"
+            *["req", "-x509", *_KEY, "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"],
+            *["-addext", "keyUsage=critical,keyCertSign,cRLSign"],  # Python's ssl asks for it since 3.13
         )
         self.good = self._signed("good", "localhost", "20200101000000Z", "20490101000000Z")
         self.tls12 = self._context("good")

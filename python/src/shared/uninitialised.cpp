@@ -65,6 +65,19 @@ PyObject* call_type(PyObject* type, PyObject* args, PyObject* kwargs) noexcept {
   });
 }
 
+// For inspect.signature(), which since Python 3.13 cannot bind an __init__ that is written in C.
+PyObject* signature_of_type(PyObject* type, void* /*closure*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    if (reinterpret_cast<PyTypeObject*>(type)->tp_new == &refuse_new) throw py::attribute_error("__signature__");
+    const auto inspect = py::module_::import("inspect");
+    const auto init = inspect.attr("signature")(py::handle(type).attr("__init__"));
+    const py::list parameters(init.attr("parameters").attr("values")());
+    return init.attr("replace")(py::arg("parameters") = parameters[py::slice(1, std::nullopt, std::nullopt)])
+        .release()
+        .ptr();
+  });
+}
+
 }  // namespace
 
 void refuse_uninitialised(PyTypeObject* type) {
@@ -100,7 +113,10 @@ void guard_types(py::module_& module, std::size_t first) {
 
 py::handle guarding_metaclass() {
   static const py::handle made = [] {
-    static std::array slots{PyType_Slot{Py_tp_call, slot(&call_type)}, PyType_Slot{0, nullptr}};
+    static std::array getset{PyGetSetDef{"__signature__", signature_of_type, nullptr, "Of the constructor.", nullptr},
+                             PyGetSetDef{}};
+    static std::array slots{PyType_Slot{Py_tp_call, slot(&call_type)}, PyType_Slot{Py_tp_getset, getset.data()},
+                            PyType_Slot{0, nullptr}};
     static PyType_Spec spec{"billcore._webhook.Guarded", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
     auto* const base = reinterpret_cast<PyObject*>(py::detail::get_internals().default_metaclass);
     return checked(PyType_FromSpecWithBases(&spec, base)).release();

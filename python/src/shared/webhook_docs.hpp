@@ -162,8 +162,7 @@ inline constexpr const char* about_product_group_deleted =
     "product-group.deleted; its data is a ProductGroup. Service interface: Events.";
 inline constexpr const char* about_test_hook = "test.hook. Service interface: Events.";
 inline constexpr const char* about_unknown_event =
-    "An event of a name that this version does not know, or whose data is not an object although its name promises "
-    "one.\n"
+    "An event whose name this version does not know, or whose data is not the object that its name promises.\n"
     "\n"
     "Service interface: Events.";
 inline constexpr const char* about_verified = "The signature is right. Always true.";
