@@ -119,7 +119,6 @@ class ScriptedServer:
         self._stop.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
         with self._lock:
             sockets = list(self._sockets)
         for connection in sockets:
@@ -128,6 +127,7 @@ class ScriptedServer:
         for thread in self._threads:
             thread.join(timeout=30)
             assert not thread.is_alive(), "a thread of the scripted server did not end"
+        self._listener.close()  # last: a thread could accept from the next socket that gets this number
 
     def _play(self, replies: list[Reply]) -> Callable[[Request], Reply]:
         waiting = iter(replies)

@@ -15,10 +15,12 @@ class TcpServer:
         self._serve = serve
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
+        self._accepting.join()  # or it could accept from the next socket that gets this number
         self._listener.close()
 
     def _accept(self) -> None:
