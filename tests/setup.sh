@@ -103,7 +103,8 @@ bc_cargo() {
       return
     fi
   done
-  bc_packages cargo-web
+  # Debian 12 has an older cargo beside this one.
+  if [ "$(. /etc/os-release && echo "${VERSION_ID:-}")" = 12 ]; then bc_packages cargo-web; else bc_packages cargo; fi
   /usr/bin/cargo "$@"
 }
 

@@ -30,7 +30,9 @@ key="$(printf '%s\n' "$(wheel_pin openssl sha256)" "$(wheel_pin nghttp2 sha256)"
 folder="$bc_cache/wheel-dependencies-$target-$key"
 
 source_of() { # NAME: the folder of its source
-  echo "$(bc_crate "$(wheel_pin "$1" crate)" "$(wheel_pin "$1" crate_version)" "$(wheel_pin "$1" sha256)")/$(wheel_pin "$1" folder)"
+  local crate
+  crate="$(bc_crate "$(wheel_pin "$1" crate)" "$(wheel_pin "$1" crate_version)" "$(wheel_pin "$1" sha256)")" || return
+  echo "$crate/$(wheel_pin "$1" folder)"
 }
 
 with_cmake() { # SOURCE [OPTION…]
@@ -62,9 +64,9 @@ build() {
   work="$folder/work"
   mkdir -p "$work"
   local openssl nghttp2 curl
-  openssl="$(source_of openssl)"
-  nghttp2="$(source_of nghttp2)"
-  curl="$(source_of curl)"
+  openssl="$(source_of openssl)" || return
+  nghttp2="$(source_of nghttp2)" || return
+  curl="$(source_of curl)" || return
   bc_quietly "building OpenSSL" "$folder/openssl.log" build_openssl "$openssl"
   bc_quietly "building nghttp2" "$folder/nghttp2.log" with_cmake "$nghttp2" -DENABLE_LIB_ONLY=ON -DENABLE_DOC=OFF -DBUILD_STATIC_LIBS=ON \
     -DBUILD_TESTING=OFF
