@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 from ._errors import BillcoreError, ConfigError, InvalidArgumentError
 from ._not_given import NOT_GIVEN
@@ -14,6 +14,9 @@ from ._types import EventName
 
 SECRET = "billcore-testing-secret-32-chars"
 """What event() signs with unless told otherwise. Everybody knows it: never let a service accept it."""
+
+SignedEvent: TypeAlias = Callable[..., tuple[bytes, str]]
+"""The type of event(), to annotate the pytest fixture."""
 
 _DEFAULT: Any = object()
 _numbers = itertools.count(50_001)

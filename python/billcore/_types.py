@@ -57,3 +57,6 @@ class ProductWrite(TypedDict, total=False):
     vat_rate: int | float | Decimal | None
     """Percent."""
     interval: str | None
+
+
+ProductWrite.__module__ = "billcore"

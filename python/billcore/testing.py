@@ -15,10 +15,7 @@ Sandbox needs Starlette and uvicorn (the extra `sandbox`); this module itself us
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-from ._sample_event import SECRET, event
+from ._sample_event import SECRET, SignedEvent, event
 from ._sandbox_control import Attempt as Attempt
 from ._sandbox_control import Control, ControlError
 from ._sandbox_control import Delivery as Delivery
@@ -26,8 +23,5 @@ from ._sandbox_control import Endpoint as Endpoint
 from ._sandbox_control import FaultKind as FaultKind
 from ._sandbox_control import RequestRecord as RequestRecord
 from ._sandbox_process import Account, Sandbox, SandboxError
-
-SignedEvent: TypeAlias = Callable[..., tuple[bytes, str]]
-"""The type of `event`, to annotate the fixture."""
 
 __all__ = ["SECRET", "Account", "Control", "ControlError", "Sandbox", "SandboxError", "SignedEvent", "event"]

@@ -45,7 +45,7 @@ def test_stream_ends_once() -> None:
 
 @pytest.mark.parametrize("piece", ["text", None, {}, 7])
 def test_stream_refuses_what_is_no_bytes(piece: Any) -> None:
-    with pytest.raises(billcore.InvalidArgumentError, match="body"):
+    with pytest.raises(billcore.InvalidArgumentError, match="piece"):
         webhooks.Verifier(SECRET).stream().update(piece)
 
 
