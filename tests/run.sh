@@ -96,7 +96,7 @@ build_release() { configure_and_build release -DBILLCORE_TESTS=ON -DBILLCORE_PYT
 installed_python="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)/bin/python"
 make_package() { # FOLDER
   local beside
-  mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pytest|pytest-xdist|uvloop)==' tests/requirements.txt)
+  mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|sybil|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
   bc_say "pip install '.[sandbox]' into a clean environment"
   "$(bc_python)" -m venv "$1" &&
     # In a folder of the tree, where the compiler cache knows the files again.
@@ -234,6 +234,7 @@ area_install() {
   PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python
   BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
     run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
+  run docs "$installed_python" -m pytest -q python/docs
   run install-c ctest_in build/release/tests/capi 300
 }
 # The self-contained wheel, in an environment with other packages that bring their own OpenSSL and libcurl.

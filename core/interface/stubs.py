@@ -57,16 +57,21 @@ def entries(module: ast.Module) -> Iterator[Entry]:
             if member_text := ast.get_docstring(member) or (text if member.name == "__init__" else None):
                 seen.add(member.name)
                 if any(isinstance(one, ast.Name) and one.id == "overload" for one in member.decorator_list):
-                    member = _with_all_parameters(node, member)
+                    member = with_all_parameters(node, member)
                 yield _function(f"{snake(node.name)}_", member, inspect.cleandoc(member_text))
 
 
-def _with_all_parameters(owner: ast.ClassDef, first: ast.FunctionDef) -> ast.FunctionDef:
+def with_all_parameters(owner: ast.ClassDef, first: ast.FunctionDef) -> ast.FunctionDef:
     """An overloaded function that takes the keywords of every overload, all of which may be left out."""
     keywords: dict[str, ast.arg] = {}
     for member in owner.body:
         if isinstance(member, ast.FunctionDef) and member.name == first.name:
             keywords.update((one.arg, one) for one in member.args.kwonlyargs)
+    positional = first.args.posonlyargs[1:]
+    others = [member for member in owner.body if isinstance(member, ast.FunctionDef) and member.name == first.name]
+    for place, argument in enumerate(positional, start=1):
+        kinds = dict.fromkeys(ast.unparse(one.args.posonlyargs[place].annotation or argument) for one in others)
+        argument.annotation = ast.parse(" | ".join(kinds), mode="eval").body
     last = keywords.pop("timeout")
     first.args.kwonlyargs = [*keywords.values(), last]
     first.args.kw_defaults = [ast.Name("NOT_GIVEN")] * len(first.args.kwonlyargs)

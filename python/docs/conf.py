@@ -1,0 +1,139 @@
+"""The reference for Python: sphinx-build python/docs build/docs.
+
+The modules that are written in C++ are read from their stubs, which hold their docstrings: nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.ext.napoleon import Config, GoogleDocstring
+from sphinx.util import logging
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PACKAGE = ROOT / "build/docs-package/billcore"
+
+sys.path.insert(0, str(ROOT / "core/interface"))
+from stubs import with_all_parameters  # noqa: E402
+
+project = "billcore"
+author = "the billcore authors"
+project_copyright = author
+release = version = re.findall(r"project\(billcore VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text("utf-8"))[0]
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "furo"
+html_title = f"billcore {release}"
+html_show_sourcelink = False
+exclude_patterns = ["conftest.py"]
+nitpicky = True
+maximum_signature_line_length = 100
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+
+# Types of other packages in signatures: no link, and no warning.
+ELSEWHERE = re.compile(
+    r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client)\.|"
+    r"(Any|Buffer|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
+    r"Sequence|Literal|GenericAlias|PathLike|TracebackType|TracerProvider|Unpack|datetime|timedelta|Path|ValueError|"
+    r"Exception|AttributeError|RuntimeError|TypedDict|FaultKind|BillcoreConnectionError|BillcoreTimeoutError|"
+    r"(list|dict|tuple|str|int|float|bool|bytes|object|type|None|Ellipsis)\b.*|_\w+)$"
+)
+
+
+def join_overloads(owner: ast.ClassDef) -> None:
+    """Makes of the overloads of a method one function with all their parameters."""
+    seen: set[str] = set()
+    kept: list[ast.stmt] = []
+    for member in owner.body:
+        if isinstance(member, ast.FunctionDef) and "overload" in map(ast.unparse, member.decorator_list):
+            if member.name in seen:
+                continue
+            seen.add(member.name)
+            member = with_all_parameters(owner, member)
+            member.decorator_list = []
+        kept.append(member)
+    owner.body = kept
+
+
+def make_package() -> None:
+    """A copy of the package in which each stub is a module, with what only the compiled modules define."""
+    shutil.rmtree(PACKAGE, ignore_errors=True)
+    shutil.copytree(
+        ROOT / "python/billcore", PACKAGE, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyi", "sandbox")
+    )
+    for stub in (ROOT / "python/billcore").glob("*.pyi"):
+        module = ast.parse(stub.read_text("utf-8"))
+        for owner in module.body:
+            if isinstance(owner, ast.ClassDef):
+                join_overloads(owner)
+        text = "from __future__ import annotations\n" + ast.unparse(module)
+        (PACKAGE / f"{stub.stem}.py").write_text(text + f'\n__version__ = "{release}"\n', "utf-8")
+    sys.path.insert(0, str(PACKAGE.parent))
+
+
+def public_objects() -> dict[str, Any]:
+    """Each public name, and what it is; their modules say where they are imported from."""
+    import billcore
+    from billcore import testing, webhooks
+
+    found = {}
+    for module in (billcore, webhooks, testing):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if name.startswith("__") or isinstance(value, ModuleType):
+                continue
+            found[f"{module.__name__}.{name}"] = value
+            if getattr(value, "__module__", "").startswith("billcore._"):
+                value.__module__ = module.__name__
+    for name in ("Attempt", "Delivery", "Endpoint", "RequestRecord"):  # what a Control gives
+        getattr(testing, name).__module__ = "billcore.testing"
+    return found
+
+
+make_package()
+PUBLIC = public_objects()
+
+
+def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Element) -> nodes.Element | None:
+    """Docstrings name public things without their module; what other packages define gets no link."""
+    target = str(node.get("reftarget", ""))
+    domain = env.domains["py"]
+    for name in (f"billcore.{target}", f"billcore.webhooks.{target}", f"billcore.testing.{target}"):
+        if name in domain.objects:
+            entry = domain.objects[name]
+            made = domain.resolve_xref(env, node["refdoc"], _app.builder, "obj", entry.node_id and name, node, contents)
+            return made if isinstance(made, nodes.Element) else None
+    return contents if ELSEWHERE.match(target) else None
+
+
+def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping[str, Any], lines: list[str]) -> None:
+    """Sphinx's own extension takes what is before a colon in a property's docstring for its type."""
+    kind = "method" if what == "property" else what
+    settings = Config(napoleon_use_ivar=True)
+    lines[:] = str(GoogleDocstring(lines, settings, app, kind, name, value, options)).splitlines()
+
+
+def check_complete(app: Sphinx, _error: Exception | None) -> None:
+    """Warns of each public name that no page describes."""
+    described = app.env.domains["py"].objects  # type: ignore[attr-defined]
+    for name in PUBLIC.keys() - described.keys():
+        logging.getLogger(__name__).warning("%s is public and on no page", name)
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", google_style)
+    app.connect("missing-reference", resolve)
+    app.connect("build-finished", check_complete)

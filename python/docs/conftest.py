@@ -1,0 +1,40 @@
+"""Runs the Python of these pages against a sandbox: pytest python/docs.
+
+The code of a page shares its names, and finds the variables of the environment set. `sandbox`, `signed_event` and
+`secret` are there as they would be in a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sybil import Sybil
+from sybil.parsers.myst import PythonCodeBlockParser
+
+import billcore
+
+
+@pytest.fixture(scope="session")
+def running() -> Iterator[billcore.testing.Sandbox]:
+    with billcore.testing.Sandbox() as sandbox, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BILLCORE_BASE_URL", sandbox.base_url)
+        patch.setenv("BILLCORE_API_KEY", sandbox.api_key)
+        yield sandbox
+
+
+@pytest.fixture(scope="module")
+def sandbox(running: billcore.testing.Sandbox) -> billcore.testing.Sandbox:
+    """In its first state for each page."""
+    running.control.reset()
+    return running
+
+
+@pytest.fixture
+def secret() -> str:
+    return billcore.testing.SECRET
+
+
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser()], patterns=["*.md"], fixtures=["sandbox", "signed_event", "secret"]
+).pytest()
