@@ -71,7 +71,7 @@ PyObject* signature_of_type(PyObject* type, void* /*closure*/) noexcept {
     if (reinterpret_cast<PyTypeObject*>(type)->tp_new == &refuse_new) throw py::attribute_error("__signature__");
     const auto inspect = py::module_::import("inspect");
     const auto init = inspect.attr("signature")(py::handle(type).attr("__init__"));
-    const py::list parameters(init.attr("parameters").attr("values")());
+    const py::tuple parameters(init.attr("parameters").attr("values")());
     return init.attr("replace")(py::arg("parameters") = parameters[py::slice(1, std::nullopt, std::nullopt)])
         .release()
         .ptr();
