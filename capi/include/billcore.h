@@ -30,7 +30,7 @@
  *     BILLCORE_ERROR_MISSING_FIELD when it is read, one that is null or of the wrong type BILLCORE_DECODE, with its
  *     path, such as `data.price`; never earlier.
  *  9. Iteration returns BILLCORE_OK with an item, BILLCORE_DONE after the last one, or an error. A list inside a
- *     resource has a function that gives its number of items, and one that gives the item at an index.
+ *     resource has a function `_count` that gives its number of items, and one `_at` that gives the item at an index.
  * 10. Ids are opaque: a text, and whether it came as a JSON integer. Money is int64_t in minor units (cents); what
  *     does not fit is BILLCORE_OUT_OF_RANGE (its digits are in the raw text). VAT is in basis points (2500 = 25 %),
  *     vat_rate a number's text in percent. A time is its text as received and int64_t microseconds since
@@ -42,7 +42,9 @@
  * 12. No function writes to stdout or stderr, ends the process, or lets an exception out. Out of memory is
  *     BILLCORE_OUT_OF_MEMORY; anything unforeseen BILLCORE_INTERNAL.
  * 13. Signing secrets and API keys appear in no error and no text that goes out.
- * 14. Every symbol is in one library. Both must be of one build (libbillcore does not load with another libbillcore-
+ * 14. Functions of single fields, such as billcore_order_total, are inline: they give a function that reads any field
+ *     by its name (billcore_resource_int64) the types of C. No library exports them.
+ * 15. Every symbol is in one library. Both must be of one build (libbillcore does not load with another libbillcore-
  *     webhook), and stay loaded while handles live.
  */
 #ifndef BILLCORE_H

@@ -21,6 +21,7 @@ from typing import Any
 import jinja2
 import stubs
 from prepare import prepared
+from prepare.c_faces import c_comment
 from prepare.words import cpp_identifier, snake
 
 HERE = Path(__file__).resolve().parent
@@ -45,6 +46,11 @@ OUTPUTS = [
     ("__init__.py.j2", "python/billcore/__init__.py", "errors.toml and resources.toml"),
     ("_webhook.pyi.j2", "python/billcore/_webhook.pyi", "resources.toml and events.toml"),
     ("_client.pyi.j2", "python/billcore/_client.pyi", "operations.toml and options.toml"),
+    ("custom_field.h.j2", "capi/include/billcore/custom_field.h", "resources.toml"),
+    ("subscription.h.j2", "capi/include/billcore/subscription.h", "resources.toml"),
+    ("order.h.j2", "capi/include/billcore/order.h", "resources.toml"),
+    ("product.h.j2", "capi/include/billcore/product.h", "resources.toml"),
+    ("product_group.h.j2", "capi/include/billcore/product_group.h", "resources.toml"),
     ("README.md.j2", "core/interface/README.md", "*.toml"),
 ]
 # The docstrings of a module in C++ are those of its stub.
@@ -53,7 +59,7 @@ DOCS = [
     ("python/billcore/_client.pyi", "python/src/shared/client_docs.hpp"),
 ]
 
-COMMENTS = {".hpp": "// {}", ".py": "# {}", ".pyi": "# {}", ".md": "<!-- {} -->"}
+COMMENTS = {".hpp": "// {}", ".h": "/* {} */", ".py": "# {}", ".pyi": "# {}", ".md": "<!-- {} -->"}
 
 
 def note(path: str, source: str) -> str:
@@ -67,7 +73,7 @@ def run(command: list[str], text: str, root: Path) -> str:
 def formatted(root: Path, path: str, text: str) -> str:
     """The text as the formatter of its language writes it."""
     suffix = Path(path).suffix
-    if suffix == ".hpp":
+    if suffix in (".hpp", ".h"):
         command = ["clang-format", f"--assume-filename={root / path}"]
     elif suffix in (".py", ".pyi"):
         name = f"--stdin-filename={root / path}"
@@ -94,6 +100,7 @@ def generate(root: Path) -> dict[str, str]:
         keep_trailing_newline=True,
         autoescape=False,
     )
+    environment.filters["c_comment"] = c_comment
     environment.filters["snake"] = snake
     environment.filters["cpp_identifier"] = cpp_identifier
     data = prepared(read(folder))

@@ -4,6 +4,7 @@
 
 #include "billcore/order.h"
 #include "billcore/product.h"
+#include "billcore/product_group.h"
 #include "billcore/subscription.h"
 
 #ifdef __cplusplus
@@ -71,21 +72,50 @@ BILLCORE_API billcore_status billcore_event_data_kind(const billcore_event* even
 BILLCORE_API billcore_status billcore_event_data(const billcore_event* event, billcore_value** out, bool* present,
                                                  billcore_error** err);
 
+/** The data as a resource of this kind, BILLCORE_DATA_SUBSCRIPTION to BILLCORE_DATA_RESOURCE; BILLCORE_DECODE when it is
+ * anything else. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_event_resource(const billcore_event* event, billcore_data_kind kind,
+                                                     billcore_resource** out, billcore_error** err);
+
 /** The data of a subscription event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_subscription(const billcore_event* event, billcore_subscription** out,
-                                                         billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_subscription(const billcore_event* event, billcore_subscription** out,
+                                                         billcore_error** err) {
+  billcore_resource* made = NULL;
+  const billcore_status status =
+      billcore_event_resource(event, BILLCORE_DATA_SUBSCRIPTION, out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_subscription*, made);
+  return status;
+}
 
 /** The data of an order event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_order(const billcore_event* event, billcore_order** out,
-                                                  billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_order(const billcore_event* event, billcore_order** out,
+                                                         billcore_error** err) {
+  billcore_resource* made = NULL;
+  const billcore_status status =
+      billcore_event_resource(event, BILLCORE_DATA_ORDER, out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_order*, made);
+  return status;
+}
 
 /** The data of a product event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_product(const billcore_event* event, billcore_product** out,
-                                                    billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_product(const billcore_event* event, billcore_product** out,
+                                                         billcore_error** err) {
+  billcore_resource* made = NULL;
+  const billcore_status status =
+      billcore_event_resource(event, BILLCORE_DATA_PRODUCT, out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_product*, made);
+  return status;
+}
 
 /** The data of a product group event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_product_group(const billcore_event* event, billcore_product_group** out,
-                                                          billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_product_group(const billcore_event* event, billcore_product_group** out,
+                                                         billcore_error** err) {
+  billcore_resource* made = NULL;
+  const billcore_status status =
+      billcore_event_resource(event, BILLCORE_DATA_PRODUCT_GROUP, out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_product_group*, made);
+  return status;
+}
 
 /** The body as received.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_raw(const billcore_event* event, billcore_str* out, billcore_error** err);

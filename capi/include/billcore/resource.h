@@ -1,11 +1,14 @@
-/* What the resources have in common: custom fields, and the answer a resource came with. Conventions: billcore.h.
+/* Resources: what subscriptions, orders, products and their parts have in common. Conventions: billcore.h.
  *
- * Every resource R (subscription, order, product, product_group) is a view over the document it came in, which it keeps
- * alive (an item of a list: its whole page; billcore_R_copy gives a detached one). Besides its fields it has _raw the
- * JSON as received _value          the whole as plain JSON _field          any field by name, also one this library
- * does not know _contains       whether a field is there, null or not _equal          the same JSON _response_info  the
- * answer it came with _copy, _free Getters fail with BILLCORE_ERROR_MISSING_FIELD where a required field is absent, with
- * BILLCORE_DECODE where it is null or a field has the wrong type. */
+ * A resource is a read-only view of a JSON object in the document that it came in. It keeps that document alive: an item
+ * of a list keeps its whole page (billcore_order_copy and the like give a detached copy).
+ *
+ * Each kind has a type and inline functions of its own, such as billcore_order and billcore_order_total in
+ * billcore/order.h. They call the functions below, which read a field by its name; other languages may call these
+ * directly. In `name`, `?` marks what may be null or absent, and `.` leads into an object: "total", "reference_id?",
+ * "strings.price?", "delivery?.link". A name without `?` is of a required field: absent is
+ * BILLCORE_ERROR_MISSING_FIELD, null BILLCORE_DECODE. Where a name has a `?`, `present` must be given. A value of
+ * another type is BILLCORE_DECODE. All errors have the path. */
 #ifndef BILLCORE_RESOURCE_H
 #define BILLCORE_RESOURCE_H
 
@@ -15,37 +18,95 @@
 extern "C" {
 #endif
 
-/** A custom field of a subscription or an order. Freed with billcore_custom_field_free. Threads: immutable.
- *  Service interface: CustomFieldValue. */
-typedef struct billcore_custom_field billcore_custom_field;
+/** A resource of any kind. Freed with billcore_resource_free. Texts live as long as it. Threads: immutable. */
+typedef struct billcore_resource billcore_resource;
 
-/** Frees a custom field; accepts NULL.  @since 0.1 */
-BILLCORE_EXPORT void billcore_custom_field_free(billcore_custom_field* field);
+/** Frees a resource; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_resource_free(billcore_resource* resource);
 
-/** Its id. Service interface: CustomFieldValue.  @since 0.1 */
-BILLCORE_API billcore_status billcore_custom_field_id(const billcore_custom_field* field, int64_t* out,
-                                                      billcore_error** err);
+/** A text. present may be NULL where name has no `?`; so it is below.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_text(const billcore_resource* resource, billcore_str name,
+                                                    billcore_str* out, bool* present, billcore_error** err);
 
-/** Its label. Service interface: CustomFieldValue.  @since 0.1 */
-BILLCORE_API billcore_status billcore_custom_field_label(const billcore_custom_field* field, billcore_str* out,
-                                                         billcore_error** err);
+/** An integer; BILLCORE_OUT_OF_RANGE when it does not fit.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_int64(const billcore_resource* resource, billcore_str name, int64_t* out,
+                                                     bool* present, billcore_error** err);
 
-/** Its type. Service interface: CustomFieldValue.  @since 0.1 */
-BILLCORE_API billcore_status billcore_custom_field_type(const billcore_custom_field* field, billcore_str* out,
+/** True or false.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_bool(const billcore_resource* resource, billcore_str name, bool* out,
+                                                    bool* present, billcore_error** err);
+
+/** A date-time: the text as received, and microseconds since 1970 in UTC. Either may be NULL.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_time(const billcore_resource* resource, billcore_str name,
+                                                    billcore_str* text, int64_t* unix_micros, bool* present,
+                                                    billcore_error** err);
+
+/** The digits of a number as received, such as "12.50".  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_number(const billcore_resource* resource, billcore_str name,
+                                                      billcore_str* out, bool* present, billcore_error** err);
+
+/** An opaque id: its text, and whether it came as a JSON integer. is_integer may be NULL.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_id(const billcore_resource* resource, billcore_str name,
+                                                  billcore_str* text, bool* is_integer, bool* present,
+                                                  billcore_error** err);
+
+/** A JSON object. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_object(const billcore_resource* resource, billcore_str name,
+                                                      billcore_value** out, bool* present, billcore_error** err);
+
+/** Any JSON value, null included; with `?` null counts as absent. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_any(const billcore_resource* resource, billcore_str name,
+                                                   billcore_value** out, bool* present, billcore_error** err);
+
+/** How many resources a list has.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_list_count(const billcore_resource* resource, billcore_str name,
+                                                          size_t* out, billcore_error** err);
+
+/** One of them, from 0; BILLCORE_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_list_at(const billcore_resource* resource, billcore_str name,
+                                                       size_t index, billcore_resource** out, billcore_error** err);
+
+/** How many integers a list has.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_integers_count(const billcore_resource* resource, billcore_str name,
+                                                              size_t* out, billcore_error** err);
+
+/** One of them, from 0; BILLCORE_INVALID_ARGUMENT beyond the last.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_integer_at(const billcore_resource* resource, billcore_str name,
+                                                          size_t index, int64_t* out, billcore_error** err);
+
+/** The JSON text as received, a slice.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_raw(const billcore_resource* resource, billcore_str* out,
+                                                   billcore_error** err);
+
+/** The whole as plain JSON, to read or iterate. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_value(const billcore_resource* resource, billcore_value** out,
+                                                     billcore_error** err);
+
+/** Any field by its exact name, also one this library does not know. *present is true also when it is null; without it
+ * *out is NULL. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_field(const billcore_resource* resource, billcore_str name,
+                                                     billcore_value** out, bool* present, billcore_error** err);
+
+/** Whether there is a field of this exact name, null or not.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_contains(const billcore_resource* resource, billcore_str name, bool* out,
                                                         billcore_error** err);
 
-/** Its value: any JSON, null included; BILLCORE_ERROR_MISSING_FIELD when absent. New; free it. Service interface:
- *  CustomFieldValue.  @since 0.1 */
-BILLCORE_API billcore_status billcore_custom_field_value(const billcore_custom_field* field, billcore_value** out,
-                                                         billcore_error** err);
+/** Whether both are the same JSON.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_equal(const billcore_resource* resource, const billcore_resource* other,
+                                                     bool* out, billcore_error** err);
 
-/** The whole custom field as received, a slice.  @since 0.1 */
-BILLCORE_API billcore_status billcore_custom_field_raw(const billcore_custom_field* field, billcore_str* out,
-                                                       billcore_error** err);
+/** A detached copy, which keeps only its own text alive. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_copy(const billcore_resource* resource, billcore_resource** out,
+                                                    billcore_error** err);
 
 /** What is known about the answer a result came with. Freed with billcore_response_info_free. Texts live as long as it.
  *  Threads: immutable. */
 typedef struct billcore_response_info billcore_response_info;
+
+/** The answer it came with; not present for a part of an event. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_resource_response_info(const billcore_resource* resource,
+                                                             billcore_response_info** out, bool* present,
+                                                             billcore_error** err);
 
 /** Frees a response info; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_response_info_free(billcore_response_info* info);

@@ -8,10 +8,20 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define BILLCORE_EXPORT __attribute__((visibility("default")))
-#define BILLCORE_API BILLCORE_EXPORT __attribute__((warn_unused_result))
+#define BILLCORE_NODISCARD __attribute__((warn_unused_result))
 #else
 #define BILLCORE_EXPORT
-#define BILLCORE_API
+#define BILLCORE_NODISCARD
+#endif
+#define BILLCORE_API BILLCORE_EXPORT BILLCORE_NODISCARD
+/** A function of a header, which no library exports: it gives a function of the library its types. */
+#define BILLCORE_INLINE BILLCORE_NODISCARD static inline
+#define BILLCORE_INLINE_VOID static inline
+
+#ifdef __cplusplus
+#define BILLCORE_CAST(type, pointer) reinterpret_cast<type>(pointer)
+#else
+#define BILLCORE_CAST(type, pointer) ((type)(pointer))
 #endif
 
 #ifdef __cplusplus

@@ -4,7 +4,6 @@
 #include "client/handles.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
-#include "shared/resource.hpp"
 
 using billcore::Pagination;
 using namespace billcore::capi;
@@ -106,7 +105,8 @@ billcore_status billcore_pagination_links_previous(const billcore_pagination* pa
 
 billcore_status billcore_pagination_value(const billcore_pagination* pagination, billcore_value** out,
                                           billcore_error** err) {
-  return get_value(pagination, out, err);
+  return get_new(
+      pagination, [](const auto& view) -> const billcore::Value& { return view.value(); }, out, err);
 }
 
 void billcore_pagination_free(billcore_pagination* pagination) { delete pagination; }

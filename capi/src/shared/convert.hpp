@@ -13,6 +13,7 @@
 #include "billcore/json.hpp"
 #include "billcore/values.hpp"
 #include "shared/guard.hpp"
+#include "shared/handles.hpp"
 
 namespace billcore::capi {
 
@@ -55,7 +56,11 @@ inline void put(billcore_buf* out, std::string_view text) {
 /// A new handle made of a result; every struct of handles.hpp is made of what it shows.
 template <typename Handle, typename... Parts>
 void put_new(Handle** out, Parts&&... parts) {
-  *out = new Handle(std::forward<Parts>(parts)...);
+  if constexpr (is_resource<Handle>) {
+    *out = reinterpret_cast<Handle*>(new billcore_resource(std::forward<Parts>(parts)...));
+  } else {
+    *out = new Handle(std::forward<Parts>(parts)...);
+  }
 }
 
 /// One item of a list that a getter gave.
@@ -89,16 +94,10 @@ billcore_status get(const Handle* self, Read read, Out* out, bool* present, bill
 }
 
 /// The text of an id: of the document, or, when it came as a number, of the handle (see Digits).
-template <typename Handle>
-billcore_status get_id(const Handle* self, billcore_str* text, bool* is_integer, billcore_error** err) noexcept {
-  return call(
-      err,
-      [&] {
-        const auto id = handle(self).view.id();
-        put(text, id.is_integer() ? self->digits.of(id.text()) : self->view.value().find("id")->text());
-        if (is_integer != nullptr) *is_integer = id.is_integer();
-      },
-      text, Maybe<bool>{is_integer});
+inline void put_id(billcore_str* text, bool* is_integer, const Digits& digits, const Value& value) {
+  const Id id = read_id(value);
+  put(text, id.is_integer() ? digits.of(value, [&](const Value& /*same*/) { return id.text(); }) : value.text());
+  if (is_integer != nullptr) *is_integer = id.is_integer();
 }
 
 /// Moments as C counts them: microseconds since 1970-01-01T00:00:00Z.

@@ -14,26 +14,59 @@
 
 namespace billcore::capi {
 
-/// The digits of a number that goes out as text: raw JSON has no NUL behind it, so a copy is kept with the handle. Made when first
-/// asked for, by whichever thread comes first.
+/// The digits of numbers that go out as text: raw JSON has no NUL behind it, so a copy is kept with the handle. Made when
+/// first asked for, by whichever thread comes first.
 class Digits {
  public:
   Digits() = default;
   Digits(const Digits&) = delete;
   Digits& operator=(const Digits&) = delete;
-  ~Digits() { delete kept_.load(); }
+  ~Digits() {
+    for (const Kept* kept = first_.load(); kept != nullptr;) delete std::exchange(kept, kept->next);
+  }
 
-  [[nodiscard]] std::string_view of(std::string_view raw) const {
-    const std::string* kept = kept_.load(std::memory_order_acquire);
-    if (kept == nullptr) {
-      auto made = std::make_unique<const std::string>(raw);
-      if (kept_.compare_exchange_strong(kept, made.get(), std::memory_order_acq_rel)) kept = made.release();
+  /// The digits of a value of the document that the handle keeps alive, which `read` gives.
+  template <typename Read>
+  [[nodiscard]] std::string_view of(const Value& value, Read read) const {
+    const Kept* first = first_.load(std::memory_order_acquire);
+    for (const Kept* kept = first; kept != nullptr; kept = kept->next) {
+      if (kept->node == value.node()) return kept->text;
     }
-    return *kept;
+    // Two threads may both keep a copy of the same digits, which is no harm.
+    auto made = std::make_unique<Kept>(Kept{std::string(read(value)), value.node(), first});
+    while (!first_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel)) {
+    }
+    return made.release()->text;
   }
 
  private:
-  mutable std::atomic<const std::string*> kept_{nullptr};
+  struct Kept {
+    std::string text;
+    const detail::Node* node;
+    const Kept* next;
+  };
+  mutable std::atomic<const Kept*> first_{nullptr};
+};
+
+/// Makes the core's checked readers public.
+class Reader : public Resource {
+ public:
+  explicit Reader(const Resource& resource) : Resource(resource) {}
+  explicit Reader(Value value) : Resource(std::move(value)) {}
+  using Resource::any;
+  using Resource::boolean;
+  using Resource::detached;
+  using Resource::integer;
+  using Resource::integers;
+  using Resource::nullable;
+  using Resource::nullable_object;
+  using Resource::nullable_text;
+  using Resource::nullable_time;
+  using Resource::object;
+  using Resource::objects;
+  using Resource::required;
+  using Resource::text;
+  using Resource::time;
 };
 
 }  // namespace billcore::capi
@@ -53,12 +86,6 @@ struct billcore_value_iterator {
   billcore::Value::Iterator next;
 };
 
-struct billcore_custom_field {
-  static constexpr const char* name = "billcore_custom_field";
-  explicit billcore_custom_field(billcore::CustomFieldValue field) : view(std::move(field)) {}
-  billcore::CustomFieldValue view;
-};
-
 struct billcore_response_info {
   static constexpr const char* name = "billcore_response_info";
   explicit billcore_response_info(std::shared_ptr<const billcore::ResponseInfo> shared)
@@ -67,32 +94,28 @@ struct billcore_response_info {
   const billcore::ResponseInfo& view;
 };
 
-struct billcore_subscription {
-  static constexpr const char* name = "billcore_subscription";
-  explicit billcore_subscription(billcore::Subscription subscription) : view(std::move(subscription)) {}
-  billcore::Subscription view;
+struct billcore_resource {
+  static constexpr const char* name = "billcore_resource";
+  explicit billcore_resource(const billcore::Resource& resource) : view(resource) {}
+  billcore::capi::Reader view;
   billcore::capi::Digits digits;
 };
 
-struct billcore_order {
-  static constexpr const char* name = "billcore_order";
-  explicit billcore_order(billcore::Order order) : view(std::move(order)) {}
-  billcore::Order view;
-  billcore::capi::Digits digits;
-};
+namespace billcore::capi {
 
-struct billcore_product {
-  static constexpr const char* name = "billcore_product";
-  explicit billcore_product(billcore::Product product) : view(std::move(product)) {}
-  billcore::Product view;
-  billcore::capi::Digits digits;
-};
+// The types that the headers give to resources. A pointer to one is a pointer to a billcore_resource.
+template <typename Face>
+inline constexpr bool is_resource = false;
+template <>
+inline constexpr bool is_resource<billcore_subscription> = true;
+template <>
+inline constexpr bool is_resource<billcore_order> = true;
+template <>
+inline constexpr bool is_resource<billcore_product> = true;
+template <>
+inline constexpr bool is_resource<billcore_product_group> = true;
 
-struct billcore_product_group {
-  static constexpr const char* name = "billcore_product_group";
-  explicit billcore_product_group(billcore::ProductGroup group) : view(std::move(group)) {}
-  billcore::ProductGroup view;
-};
+}  // namespace billcore::capi
 
 struct billcore_event {
   static constexpr const char* name = "billcore_event";

@@ -1,6 +1,7 @@
 // Events.
 #include "billcore/event.h"
 
+#include <array>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -8,7 +9,6 @@
 #include "billcore/event.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
-#include "shared/resource.hpp"
 
 using billcore::Event;
 using billcore::EventData;
@@ -43,22 +43,43 @@ static_assert(alternative<BILLCORE_DATA_PRODUCT_GROUP, billcore::ProductGroup>);
 static_assert(alternative<BILLCORE_DATA_RESOURCE, billcore::Resource>);
 static_assert(alternative<BILLCORE_DATA_VALUE, billcore::Value>);
 
-/// The data as T, or DECODE with what it is instead.
-template <typename T>
-T data_as(const Event& event, const char* wanted) {
-  static constexpr const char* kinds[] = {"null or absent",  "a subscription",    "an order",     "a product",
-                                          "a product group", "an untyped object", "not an object"};
-  auto data = event.data();
-  if (auto* found = std::get_if<T>(&data)) return std::move(*found);
-  throw billcore::Error(billcore::ErrorCode::decode, std::string("data is ") + kinds[data.index()] + ", not " + wanted +
-                                                         ": look at the event's type first");
+constexpr std::array kinds{"null or absent",  "a subscription",    "an order",     "a product",
+                           "a product group", "an untyped object", "not an object"};
+
+/// The data as such a resource, or DECODE with what it is instead.
+billcore::Resource data_as(const Event& event, std::size_t kind) {
+  if (kind < BILLCORE_DATA_SUBSCRIPTION || kind > BILLCORE_DATA_RESOURCE) {
+    refuse("kind must be one of BILLCORE_DATA_SUBSCRIPTION to BILLCORE_DATA_RESOURCE");
+  }
+  const auto data = event.data();
+  if (data.index() == kind) {
+    return std::visit(
+        [&](const auto& found) {
+          if constexpr (std::is_base_of_v<billcore::Resource, std::decay_t<decltype(found)>>) {
+            return billcore::Resource(found);
+          }
+          return billcore::Resource(event.value());  // not reached
+        },
+        data);
+  }
+  throw billcore::Error(billcore::ErrorCode::decode, std::string("data is ") + kinds.at(data.index()) + ", not " +
+                                                         kinds.at(kind) + ": look at the event's type first");
 }
 
 }  // namespace
 
 billcore_status billcore_event_id(const billcore_event* event, billcore_str* text, bool* is_integer,
                                   billcore_error** err) {
-  return get_id(event, text, is_integer, err);
+  return call(
+      err,
+      [&] {
+        const auto& self = handle(event);
+        const auto id = self.view.value().find("id");
+        // Where it is absent the core has the error.
+        if (!id) static_cast<void>(self.view.id());
+        put_id(text, is_integer, self.digits, *id);
+      },
+      text, Maybe<bool>{is_integer});
 }
 
 billcore_status billcore_event_name(const billcore_event* event, billcore_str* out, billcore_error** err) {
@@ -96,26 +117,10 @@ billcore_status billcore_event_data(const billcore_event* event, billcore_value*
       out, present, err);
 }
 
-billcore_status billcore_event_subscription(const billcore_event* event, billcore_subscription** out,
-                                            billcore_error** err) {
+billcore_status billcore_event_resource(const billcore_event* event, billcore_data_kind kind, billcore_resource** out,
+                                        billcore_error** err) {
   return get_new(
-      event, [](const Event& view) { return data_as<billcore::Subscription>(view, "a subscription"); }, out, err);
-}
-
-billcore_status billcore_event_order(const billcore_event* event, billcore_order** out, billcore_error** err) {
-  return get_new(
-      event, [](const Event& view) { return data_as<billcore::Order>(view, "an order"); }, out, err);
-}
-
-billcore_status billcore_event_product(const billcore_event* event, billcore_product** out, billcore_error** err) {
-  return get_new(
-      event, [](const Event& view) { return data_as<billcore::Product>(view, "a product"); }, out, err);
-}
-
-billcore_status billcore_event_product_group(const billcore_event* event, billcore_product_group** out,
-                                             billcore_error** err) {
-  return get_new(
-      event, [](const Event& view) { return data_as<billcore::ProductGroup>(view, "a product group"); }, out, err);
+      event, [&](const Event& view) { return data_as(view, static_cast<std::size_t>(kind)); }, out, err);
 }
 
 billcore_status billcore_event_raw(const billcore_event* event, billcore_str* out, billcore_error** err) {
@@ -123,7 +128,8 @@ billcore_status billcore_event_raw(const billcore_event* event, billcore_str* ou
 }
 
 billcore_status billcore_event_value(const billcore_event* event, billcore_value** out, billcore_error** err) {
-  return get_value(event, out, err);
+  return get_new(
+      event, [](const Event& view) -> const billcore::Value& { return view.value(); }, out, err);
 }
 
 void billcore_event_free(billcore_event* event) { delete event; }

@@ -1,38 +1,292 @@
-// Custom fields, and the answer a resource came with.
+// Resources of every kind, and the answer one came with.
 #include "billcore/resource.h"
 
+#include <optional>
+#include <string_view>
+
+#include "billcore/subscription.h"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
 #include "shared/headers.hpp"
-#include "shared/resource.hpp"
 
-using billcore::CustomFieldValue;
+using billcore::Resource;
 using billcore::ResponseInfo;
+using billcore::Value;
 using namespace billcore::capi;
 
-void billcore_custom_field_free(billcore_custom_field* field) { delete field; }
+namespace {
 
-billcore_status billcore_custom_field_id(const billcore_custom_field* field, int64_t* out, billcore_error** err) {
-  return get(field, &CustomFieldValue::id, out, err);
+/// Where a name such as "delivery?.link" leads.
+class Place {
+ public:
+  Place(const billcore_resource& resource, std::string_view path) : owner_(&resource.view) {
+    for (auto dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+      auto step = path.substr(0, dot);
+      path.remove_prefix(dot + 1);
+      std::optional<Value> next;
+      if (strip(step)) {
+        next = owner_->nullable_object(step);
+        if (!next) return;
+      } else {
+        next = owner_->object(step);
+      }
+      owner_ = &nested_.emplace(*std::move(next));
+    }
+    is_nullable_ = strip(path);
+    name_ = path;
+    is_there_ = true;
+  }
+  Place(const Place&) = delete;  // the owner may be a member
+  Place& operator=(const Place&) = delete;
+
+  /// False: a step that may be null or absent is.
+  [[nodiscard]] bool is_there() const noexcept { return is_there_; }
+  [[nodiscard]] const Reader& owner() const noexcept { return *owner_; }
+  [[nodiscard]] std::string_view name() const noexcept { return name_; }
+
+  /// The field, read by one of two readers: required, or nullable (which gives an optional). False: not there.
+  template <typename Required, typename Nullable, typename Put>
+  bool read(Required required, Nullable nullable, Put put_value) const {
+    if (!is_nullable_) {
+      put_value(required(*owner_, name_));
+      return true;
+    }
+    auto found = nullable(*owner_, name_);
+    if (!found) return false;
+    put_value(*std::move(found));
+    return true;
+  }
+
+ private:
+  // Removes the mark of what may be null or absent; whether it was there.
+  static bool strip(std::string_view& step) noexcept {
+    if (!step.ends_with('?')) return false;
+    step.remove_suffix(1);
+    return true;
+  }
+
+  const Reader* owner_;
+  std::optional<Reader> nested_;
+  std::string_view name_;
+  bool is_nullable_ = false;
+  bool is_there_ = false;
+};
+
+template <typename Read, typename... Outputs>
+billcore_status read_field(const billcore_resource* resource, billcore_str name, bool* present, billcore_error** err,
+                           Read read, Outputs... outputs) noexcept {
+  return call(
+      err,
+      [&] {
+        const auto& self = handle(resource);
+        const auto path = view(name);
+        if (present == nullptr && path.find('?') != std::string_view::npos) require_output(present);
+        const Place place(self, path);
+        const bool is_there = place.is_there() && read(place);
+        if (present != nullptr) *present = is_there;
+      },
+      outputs..., Maybe<bool>{present});
 }
 
-billcore_status billcore_custom_field_label(const billcore_custom_field* field, billcore_str* out,
-                                            billcore_error** err) {
-  return get(field, &CustomFieldValue::label, out, err);
+// The value itself, for readers that take one.
+std::optional<Value> nullable_value(const Reader& owner, std::string_view name) { return owner.nullable(name); }
+Value required_value(const Reader& owner, std::string_view name) { return owner.required(name); }
+
+/// The readers of a list take names of required fields only.
+template <typename Read, typename... Outputs>
+billcore_status read_list(const billcore_resource* resource, billcore_str name, billcore_error** err, Read read,
+                          Outputs... outputs) noexcept {
+  return call(
+      err,
+      [&] {
+        const Place place(handle(resource), view(name));
+        if (!place.is_there()) refuse("name: a list cannot be behind what may be absent");
+        read(place.owner(), place.name());
+      },
+      outputs...);
 }
 
-billcore_status billcore_custom_field_type(const billcore_custom_field* field, billcore_str* out,
+}  // namespace
+
+void billcore_resource_free(billcore_resource* resource) { delete resource; }
+
+billcore_status billcore_resource_text(const billcore_resource* resource, billcore_str name, billcore_str* out,
+                                       bool* present, billcore_error** err) {
+  return read_field(
+      resource, name, present, err,
+      [&](const Place& place) {
+        return place.read([](const Reader& owner, std::string_view field) { return owner.text(field); },
+                          [](const Reader& owner, std::string_view field) { return owner.nullable_text(field); },
+                          [&](std::string_view text) { put(out, text); });
+      },
+      out);
+}
+
+billcore_status billcore_resource_int64(const billcore_resource* resource, billcore_str name, int64_t* out,
+                                        bool* present, billcore_error** err) {
+  return read_field(
+      resource, name, present, err,
+      [&](const Place& place) {
+        return place.read(
+            [](const Reader& owner, std::string_view field) { return owner.integer(field); },
+            [](const Reader& owner, std::string_view field) {
+              const auto found = owner.nullable(field);
+              return found ? std::optional(found->integer()) : std::nullopt;
+            },
+            [&](std::int64_t number) { put(out, number); });
+      },
+      out);
+}
+
+billcore_status billcore_resource_bool(const billcore_resource* resource, billcore_str name, bool* out, bool* present,
+                                       billcore_error** err) {
+  return read_field(
+      resource, name, present, err,
+      [&](const Place& place) {
+        return place.read(required_value, nullable_value, [&](const Value& value) { put(out, value.boolean()); });
+      },
+      out);
+}
+
+billcore_status billcore_resource_time(const billcore_resource* resource, billcore_str name, billcore_str* text,
+                                       int64_t* unix_micros, bool* present, billcore_error** err) {
+  return read_field(
+      resource, name, present, err,
+      [&](const Place& place) {
+        return place.read([](const Reader& owner, std::string_view field) { return owner.time(field); },
+                          [](const Reader& owner, std::string_view field) { return owner.nullable_time(field); },
+                          [&](const billcore::Time& time) { put_time(text, unix_micros, time); });
+      },
+      Maybe<billcore_str>{text}, Maybe<std::int64_t>{unix_micros});
+}
+
+billcore_status billcore_resource_number(const billcore_resource* resource, billcore_str name, billcore_str* out,
+                                         bool* present, billcore_error** err) {
+  return read_field(
+      resource, name, present, err,
+      [&](const Place& place) {
+        return place.read(required_value, nullable_value, [&](const Value& value) {
+          put(out, resource->digits.of(value, billcore::read_number_text));
+        });
+      },
+      out);
+}
+
+billcore_status billcore_resource_id(const billcore_resource* resource, billcore_str name, billcore_str* text,
+                                     bool* is_integer, bool* present, billcore_error** err) {
+  return read_field(
+      resource, name, present, err,
+      [&](const Place& place) {
+        return place.read(required_value, nullable_value,
+                          [&](const Value& value) { put_id(text, is_integer, resource->digits, value); });
+      },
+      text, Maybe<bool>{is_integer});
+}
+
+billcore_status billcore_resource_object(const billcore_resource* resource, billcore_str name, billcore_value** out,
+                                         bool* present, billcore_error** err) {
+  return read_field(
+      resource, name, present, err,
+      [&](const Place& place) {
+        return place.read([](const Reader& owner, std::string_view field) { return owner.object(field); },
+                          [](const Reader& owner, std::string_view field) { return owner.nullable_object(field); },
+                          [&](Value value) { put_new(out, std::move(value)); });
+      },
+      out);
+}
+
+billcore_status billcore_resource_any(const billcore_resource* resource, billcore_str name, billcore_value** out,
+                                      bool* present, billcore_error** err) {
+  return read_field(
+      resource, name, present, err,
+      [&](const Place& place) {
+        return place.read([](const Reader& owner, std::string_view field) { return owner.any(field); }, nullable_value,
+                          [&](Value value) { put_new(out, std::move(value)); });
+      },
+      out);
+}
+
+billcore_status billcore_resource_list_count(const billcore_resource* resource, billcore_str name, size_t* out,
+                                             billcore_error** err) {
+  return read_list(
+      resource, name, err,
+      [&](const Reader& owner, std::string_view field) { *out = owner.objects<Resource>(field).size(); }, out);
+}
+
+billcore_status billcore_resource_list_at(const billcore_resource* resource, billcore_str name, size_t index,
+                                          billcore_resource** out, billcore_error** err) {
+  return read_list(
+      resource, name, err,
+      [&](const Reader& owner, std::string_view field) { put_new(out, item_at(owner.objects<Resource>(field), index)); },
+      out);
+}
+
+billcore_status billcore_resource_integers_count(const billcore_resource* resource, billcore_str name, size_t* out,
+                                                 billcore_error** err) {
+  return read_list(
+      resource, name, err,
+      [&](const Reader& owner, std::string_view field) { *out = owner.integers(field).size(); }, out);
+}
+
+billcore_status billcore_resource_integer_at(const billcore_resource* resource, billcore_str name, size_t index,
+                                             int64_t* out, billcore_error** err) {
+  return read_list(
+      resource, name, err,
+      [&](const Reader& owner, std::string_view field) { put(out, item_at(owner.integers(field), index)); }, out);
+}
+
+billcore_status billcore_resource_raw(const billcore_resource* resource, billcore_str* out, billcore_error** err) {
+  return get(resource, &Resource::raw, out, err);
+}
+
+billcore_status billcore_resource_value(const billcore_resource* resource, billcore_value** out, billcore_error** err) {
+  return get_new(
+      resource, [](const Reader& view) -> const Value& { return view.value(); }, out, err);
+}
+
+billcore_status billcore_resource_field(const billcore_resource* resource, billcore_str name, billcore_value** out,
+                                        bool* present, billcore_error** err) {
+  return get_new(
+      resource, [&](const Reader& self) { return self.find(view(name)); }, out, present, err);
+}
+
+billcore_status billcore_resource_contains(const billcore_resource* resource, billcore_str name, bool* out,
                                            billcore_error** err) {
-  return get(field, &CustomFieldValue::type, out, err);
+  return get(
+      resource, [&](const Reader& self) { return self.contains(view(name)); }, out, err);
 }
 
-billcore_status billcore_custom_field_value(const billcore_custom_field* field, billcore_value** out,
-                                            billcore_error** err) {
-  return get_new(field, &CustomFieldValue::field_value, out, err);
+billcore_status billcore_resource_equal(const billcore_resource* resource, const billcore_resource* other, bool* out,
+                                        billcore_error** err) {
+  return get(
+      resource, [&](const Resource& self) { return self == static_cast<const Resource&>(handle(other).view); }, out, err);
 }
 
-billcore_status billcore_custom_field_raw(const billcore_custom_field* field, billcore_str* out, billcore_error** err) {
-  return get(field, &CustomFieldValue::raw, out, err);
+billcore_status billcore_resource_copy(const billcore_resource* resource, billcore_resource** out,
+                                       billcore_error** err) {
+  return get_new(
+      resource, [](const Reader& self) { return Resource(self.detached()); }, out, err);
+}
+
+billcore_status billcore_resource_response_info(const billcore_resource* resource, billcore_response_info** out,
+                                                bool* present, billcore_error** err) {
+  return call(
+      err,
+      [&] {
+        const auto& info = handle(resource).view.response_info();
+        if (info == nullptr) return;
+        put_new(out, info);
+        *present = true;
+      },
+      out, present);
+}
+
+billcore_status billcore_subscription_usable_at(const billcore_subscription* subscription, int64_t unix_micros,
+                                                bool* out, billcore_error** err) {
+  return get(
+      reinterpret_cast<const billcore_resource*>(subscription),
+      [&](const Reader& self) { return billcore::Subscription(self.value()).usable_at(instant(unix_micros)); }, out,
+      err);
 }
 
 void billcore_response_info_free(billcore_response_info* info) { delete info; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .c_faces import prepare_c_faces
 from .errors import prepare_errors, prepare_events
 from .operations import prepare_operations
 from .options import prepare_options
@@ -14,6 +15,7 @@ def prepared(data: dict[str, Row]) -> Row:
     """data: each TOML file by its stem."""
     out: Row = {}
     out |= prepare_resources(data["resources"])
+    out |= prepare_c_faces(out["resources"])
     out |= prepare_events(data["events"])
     out |= prepare_errors(data["errors"])
     out |= prepare_options(data["options"])

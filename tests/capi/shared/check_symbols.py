@@ -48,7 +48,8 @@ def main() -> None:
     capi, webhook, client = (Path(argument) for argument in sys.argv[1:4])
     problems: list[str] = []
     in_library = {"webhook": exported(webhook), "client": exported(client)}
-    functions = {function.name: function for function in read_functions(capi / "include")}
+    every_function = read_functions(capi / "include")
+    functions = {function.name: function for function in every_function if not function.inline}
     where = {name: library for library, names in in_library.items() for name in names}
     now = {name: (library, functions[name].since if name in functions else "0.1") for name, library in where.items()}
     path = capi / "abi" / "symbols.txt"
@@ -66,11 +67,12 @@ def main() -> None:
     differ("in both libraries", in_library["webhook"] & in_library["client"])
     differ("exported, but not billcore_*", {name for name in every if not name.startswith("billcore_")})
     differ("declared, but exported by no library", functions.keys() - every)
+    differ("inline, but exported", {f.name for f in every_function if f.inline} & every)
     differ("exported, but not declared", every - functions.keys() - {PRIVATE})
     differ("not in symbols.txt", every - listed.keys())
     differ("in symbols.txt, but not exported", listed.keys() - every)
     differ("in symbols.txt under another library or version", {n for n in every & listed.keys() if listed[n] != now[n]})
-    differ("declared without a comment that says @since", {f.name for f in functions.values() if not f.documented})
+    differ("declared without a comment that says @since", {f.name for f in every_function if not f.documented})
     differ("asked for by the webhook library from the client library", undefined(webhook) & in_library["client"])
     if {n for n in undefined(client) if n.startswith("billcore_")} != {PRIVATE}:
         problems.append(f"the client library should need {PRIVATE} of the webhook library, nothing else")

@@ -20,11 +20,13 @@ class Function:
     parameters: tuple[Parameter, ...]
     documented: bool  # a comment with its version stands right before it
     since: str
+    inline: bool  # in the header itself: no library exports it
 
 
 _DECLARATION = re.compile(
     r"(?P<comment>/\*\*(?:[^*]|\*(?!/))*\*/\s*)?"
-    r"BILLCORE_(?:API|EXPORT)\s+(?P<result>[\w ]+[ *]+?)(?P<name>billcore_\w+)\((?P<parameters>[^)]*)\);"
+    r"BILLCORE_(?P<kind>API|EXPORT|INLINE|INLINE_VOID)\s+(?P<result>[\w ]+[ *]+?)(?P<name>billcore_\w+)"
+    r"\((?P<parameters>[^)]*)\)(?:;| \{)"
 )
 
 
@@ -46,7 +48,7 @@ def read_functions(include: Path) -> list[Function]:
     functions = []
     for path in headers(include):
         text = path.read_text("utf-8")
-        declared = len(re.findall(r"^BILLCORE_(?:API|EXPORT) ", text, re.MULTILINE))
+        declared = len(re.findall(r"^BILLCORE_(?:API|EXPORT|INLINE|INLINE_VOID) ", text, re.MULTILINE))
         found = list(_DECLARATION.finditer(text))
         assert len(found) == declared, f"{path.name}: {declared} declarations, {len(found)} understood"
         for match in found:
@@ -59,6 +61,7 @@ def read_functions(include: Path) -> list[Function]:
                     () if parameters == "void" else tuple(_parameter(p) for p in parameters.split(",")),
                     since is not None,
                     since[1] if since else "",
+                    match["kind"].startswith("INLINE"),
                 )
             )
     names = [function.name for function in functions]

@@ -96,7 +96,7 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
 #define CUSTOM_FIELDS(resource)                                                                     \
   if (take(&p, "custom_fields")) {                                                                  \
     size_t count;                                                                                   \
-    if (!ok(billcore_##resource##_custom_fields(self, &count, err))) return NULL;                   \
+    if (!ok(billcore_##resource##_custom_fields_count(self, &count, err))) return NULL;                   \
     if (at_end(p)) return any_field_of_##resource(reply, self, "custom_fields", err);               \
     billcore_custom_field* field;                                                                   \
     if (!ok(billcore_##resource##_custom_field_at(self, take_index(&p), &field, err))) return NULL; \
@@ -196,13 +196,18 @@ static yyjson_mut_val* read_order(yyjson_mut_doc* reply, const billcore_order* s
 static yyjson_mut_val* read_images(yyjson_mut_doc* reply, const billcore_product* self, path p, billcore_error** err) {
   size_t count;
   billcore_str src;
-  if (!ok(billcore_product_images(self, &count, err))) return NULL;
+  billcore_image* image;
+  if (!ok(billcore_product_images_count(self, &count, err))) return NULL;
   if (at_end(p)) return any_field_of_product(reply, self, "images", err);
-  const size_t index = take_index(&p);
+  if (!ok(billcore_product_image_at(self, take_index(&p), &image, err))) return NULL;
+  yyjson_mut_val* out = NULL;
   if (take(&p, "portrait")) {
-    return ok(billcore_product_image_portrait(self, index, &src, err)) ? put_text(reply, src) : NULL;
+    if (ok(billcore_image_portrait_src(image, &src, err))) out = put_text(reply, src);
+  } else if (ok(billcore_image_square_src(image, &src, err))) {
+    out = put_text(reply, src);
   }
-  return ok(billcore_product_image_square(self, index, &src, err)) ? put_text(reply, src) : NULL;
+  billcore_image_free(image);
+  return out;
 }
 
 static yyjson_mut_val* read_strings(yyjson_mut_doc* reply, const billcore_product* self, path p, billcore_error** err) {
@@ -241,7 +246,7 @@ static yyjson_mut_val* read_product_group(yyjson_mut_doc* reply, const billcore_
   TEXT(product_group, name)
   if (take(&p, "products")) {
     size_t count;
-    if (!ok(billcore_product_group_products(self, &count, err))) return NULL;
+    if (!ok(billcore_product_group_products_count(self, &count, err))) return NULL;
     yyjson_mut_val* out = yyjson_mut_arr(reply);
     for (size_t i = 0; i < count; ++i) {
       int64_t id;

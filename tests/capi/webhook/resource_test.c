@@ -92,7 +92,7 @@ static void test_order(void) {
   CHECK_OK(billcore_order_response_info(order, &info, &present, &err));
   CHECK(!present && info == NULL);
 
-  CHECK_OK(billcore_order_custom_fields(order, &count, &err));
+  CHECK_OK(billcore_order_custom_fields_count(order, &count, &err));
   CHECK(count == 1);
   CHECK_FAILS(billcore_order_custom_field_at(order, 1, &field, &err), BILLCORE_INVALID_ARGUMENT, "there is no item 1");
   CHECK_OK(billcore_order_custom_field_at(order, 0, &field, &err));
@@ -201,6 +201,7 @@ static void test_product(void) {
       "\"images\":[{\"portrait\":{\"src\":\"p\"},\"square\":{}}]}}");
   billcore_product* product = NULL;
   billcore_value* strings = NULL;
+  billcore_image* image = NULL;
   billcore_str text;
   bool flag;
   size_t count;
@@ -217,13 +218,15 @@ static void test_product(void) {
   CHECK_FAILS(billcore_product_out_of_stock(product, &flag, &err), BILLCORE_ERROR_MISSING_FIELD,
               "data.out_of_stock is absent");
   CHECK(!flag);
-  CHECK_OK(billcore_product_images(product, &count, &err));
+  CHECK_OK(billcore_product_images_count(product, &count, &err));
   CHECK(count == 1);
-  CHECK_OK(billcore_product_image_portrait(product, 0, &text, &err));
+  CHECK_OK(billcore_product_image_at(product, 0, &image, &err));
+  CHECK_OK(billcore_image_portrait_src(image, &text, &err));
   CHECK(is_text(text, "p"));
-  CHECK_FAILS(billcore_product_image_square(product, 0, &text, &err), BILLCORE_ERROR_MISSING_FIELD,
-              "data.images[0].square.src");
-  CHECK_FAILS(billcore_product_image_square(product, 1, &text, &err), BILLCORE_INVALID_ARGUMENT, "there is no item 1");
+  CHECK_FAILS(billcore_image_square_src(image, &text, &err), BILLCORE_ERROR_MISSING_FIELD, "data.images[0].square.src");
+  billcore_image_free(image);
+  CHECK_FAILS(billcore_product_image_at(product, 1, &image, &err), BILLCORE_INVALID_ARGUMENT, "there is no item 1");
+  CHECK(image == NULL);
   CHECK_OK(billcore_product_strings_price(product, &text, &flag, &err));
   CHECK(!flag);
   CHECK_OK(billcore_product_strings(product, &strings, &err));
@@ -283,13 +286,13 @@ static void test_subscription_and_group(void) {
   billcore_event_free(event);
   CHECK_OK(billcore_product_group_id(group, &number, &err));
   CHECK(number == 3);
-  CHECK_FAILS(billcore_product_group_products(group, &count, &err), BILLCORE_DECODE, "data.products[1]");
+  CHECK_FAILS(billcore_product_group_products_count(group, &count, &err), BILLCORE_DECODE, "data.products[1]");
   billcore_product_group_free(group);
 
   event = event_of("{\"name\":\"product-group.updated\",\"data\":{\"products\":[5,6]}}");
   CHECK_OK(billcore_event_product_group(event, &group, &err));
   billcore_event_free(event);
-  CHECK_OK(billcore_product_group_products(group, &count, &err));
+  CHECK_OK(billcore_product_group_products_count(group, &count, &err));
   CHECK(count == 2);
   CHECK_OK(billcore_product_group_product_at(group, 1, &number, &err));
   CHECK(number == 6);

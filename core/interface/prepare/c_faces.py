@@ -1,0 +1,119 @@
+"""The inline functions that give resources their types in C."""
+
+from __future__ import annotations
+
+import textwrap
+
+from .words import Row, snake
+
+# Parameters of the accessor behind the handle, and the arguments it passes on with the name between them.
+_OUTPUTS = {
+    "integer": ("int64", ["int64_t* out"], ["out"]),
+    "text": ("text", ["billcore_str* out"], ["out"]),
+    "word": ("text", ["billcore_str* out"], ["out"]),
+    "boolean": ("bool", ["bool* out"], ["out"]),
+    "time": ("time", ["billcore_str* text", "int64_t* unix_micros"], ["text", "unix_micros"]),
+    "decimal": ("number", ["billcore_str* out"], ["out"]),
+    "id": ("id", ["billcore_str* text", "bool* is_integer"], ["text", "is_integer"]),
+    "object": ("object", ["billcore_value** out"], ["out"]),
+    "view": ("object", ["billcore_value** out"], ["out"]),
+    "any": ("any", ["billcore_value** out"], ["out"]),
+}
+_NOTES = {
+    "time": "text and unix_micros may be NULL.",
+    "id": "An opaque id: its text, and whether it came as a JSON integer (is_integer may be NULL).",
+    "object": "New; free it.",
+    "view": "As plain JSON. New; free it.",
+    "any": "New; free it.",
+}
+
+
+def c_comment(text: str) -> str:
+    """A comment of a declaration; its lines fit."""
+    lines = textwrap.wrap(" ".join(text.split()), 115)
+    lines[-1] = lines[-1].replace(" @since", "  @since")
+    return "/** " + "\n * ".join(lines) + (" */" if len(lines[-1]) < 112 else "\n */")
+
+
+def _sentence(field: Row, values: dict[str, list[str]]) -> str:
+    if "values" in field:
+        return ", ".join(values[field["values"]]) + ", or a value added since."
+    doc = field["cpp_doc"] or field["name"].replace("_", " ").capitalize() + "."
+    note = _NOTES.get(field["type"], "")
+    return f"{doc} {note}".strip() if field["type"] != "id" else note
+
+
+def _accessor(name: str, path: str, nullable: bool, field: Row, resource: Row) -> Row:
+    kind, outputs, arguments = _OUTPUTS[field["type"]]
+    values = {row["name"]: row["values"] for row in resource["enumerations"]}
+    if nullable:
+        outputs, arguments = [*outputs, "bool* present"], [*arguments, "present"]
+    else:
+        arguments = [*arguments, "NULL"]
+    return {
+        "name": name,
+        "doc": f"{_sentence(field, values)} Service interface: {resource['section']}. @since {field.get('since', '0.1')}",
+        "parameters": outputs,
+        "call": f"billcore_resource_{kind}",
+        "arguments": [f'BILLCORE_STR("{path}")', *arguments],
+        "made": "",
+    }
+
+
+def _list(resource: Row, field: Row, by_name: dict[str, Row]) -> list[Row]:
+    name, section = field["name"], resource["section"]
+    prefix, one = f"billcore_{resource['c_name']}_", name.removesuffix("s")
+    end = f"Service interface: {section}. @since {field.get('since', '0.1')}"
+    words = name.replace("_", " ")
+    literal = f'BILLCORE_STR("{name}")'
+    of_resources = field["type"] == "views"
+    made = f"billcore_{by_name[field['of']]['c_name']}" if of_resources else ""
+    beyond = "BILLCORE_INVALID_ARGUMENT beyond the last."
+    return [
+        {
+            "name": f"{prefix}{name}_count",
+            "doc": f"Number of its {words}. {end}",
+            "parameters": ["size_t* out"],
+            "call": f"billcore_resource_{'list' if of_resources else 'integers'}_count",
+            "arguments": [literal, "out"],
+            "made": "",
+        },
+        {
+            "name": f"{prefix}{one}_at",
+            "doc": f"One of its {words}, by its index from 0; {beyond}{' New; free it.' if of_resources else ''} {end}",
+            "parameters": ["size_t index", f"{made}** out" if of_resources else "int64_t* out"],
+            "call": f"billcore_resource_{'list' if of_resources else 'integer'}_at",
+            "arguments": [literal, "index", "out"],
+            "made": made,
+        },
+    ]
+
+
+def _members(resource: Row, by_name: dict[str, Row]) -> list[Row]:
+    out = []
+    for field in resource["fields"]:
+        name = f"billcore_{resource['c_name']}_{field['name']}"
+        mark = "?" if field["nullable"] else ""
+        if field["type"] in ("views", "integers"):
+            out += _list(resource, field, by_name)
+            continue
+        out.append(_accessor(name, field["name"] + mark, field["nullable"], field, resource))
+        if field["type"] == "view":
+            for part in by_name[field["of"]]["fields"]:
+                path = f"{field['name']}{mark}.{part['name']}{'?' if part['nullable'] else ''}"
+                nullable = field["nullable"] or part["nullable"]
+                out.append(_accessor(f"{name}_{part['name']}", path, nullable, part, resource))
+    return out
+
+
+def prepare_c_faces(resources: list[Row]) -> Row:
+    by_name = {resource["name"]: resource for resource in resources}
+    for resource in resources:
+        resource.setdefault("c_name", snake(resource["name"]))
+        resource.setdefault("part", False)
+        words = resource["c_name"].replace("_", " ")
+        resource["c_words"] = words
+        resource["c_article"] = "an" if words[0] in "aeiou" else "a"
+    for resource in resources:
+        resource["c_members"] = _members(resource, by_name)
+    return {"c_faces": by_name}
