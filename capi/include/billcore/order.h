@@ -90,7 +90,7 @@ BILLCORE_INLINE billcore_status billcore_order_delivery(const billcore_order* or
 /** URL. Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_delivery_link(const billcore_order* order, billcore_str* out,
                                                              bool* present, billcore_error** err) {
-  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("delivery?.link"), out,
+  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, order), BILLCORE_STR("/delivery?/link"), out,
                                 present, err);
 }
 

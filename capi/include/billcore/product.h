@@ -28,8 +28,8 @@ BILLCORE_INLINE billcore_status billcore_image_portrait(const billcore_image* im
 /** URL. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_image_portrait_src(const billcore_image* image, billcore_str* out,
                                                             billcore_error** err) {
-  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, image), BILLCORE_STR("portrait.src"), out, NULL,
-                                err);
+  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, image), BILLCORE_STR("/portrait/src"), out,
+                                NULL, err);
 }
 
 /** Square. As plain JSON. New; free it. Service interface: Product.  @since 0.1 */
@@ -42,7 +42,7 @@ BILLCORE_INLINE billcore_status billcore_image_square(const billcore_image* imag
 /** URL. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_image_square_src(const billcore_image* image, billcore_str* out,
                                                           billcore_error** err) {
-  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, image), BILLCORE_STR("square.src"), out, NULL,
+  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, image), BILLCORE_STR("/square/src"), out, NULL,
                                 err);
 }
 
@@ -184,21 +184,21 @@ BILLCORE_INLINE billcore_status billcore_product_strings(const billcore_product*
 /** Interval. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_strings_interval(const billcore_product* product, billcore_str* out,
                                                                   billcore_error** err) {
-  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("strings.interval"), out,
-                                NULL, err);
+  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("/strings/interval"),
+                                out, NULL, err);
 }
 
 /** Type. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_strings_type(const billcore_product* product, billcore_str* out,
                                                               billcore_error** err) {
-  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("strings.type"), out,
+  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("/strings/type"), out,
                                 NULL, err);
 }
 
 /** Price. Service interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_strings_price(const billcore_product* product, billcore_str* out,
                                                                bool* present, billcore_error** err) {
-  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("strings.price?"), out,
+  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product), BILLCORE_STR("/strings/price?"), out,
                                 present, err);
 }
 
@@ -207,7 +207,7 @@ BILLCORE_INLINE billcore_status billcore_product_strings_price_with_vat(const bi
                                                                         billcore_str* out, bool* present,
                                                                         billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product),
-                                BILLCORE_STR("strings.price_with_vat?"), out, present, err);
+                                BILLCORE_STR("/strings/price_with_vat?"), out, present, err);
 }
 
 /** Price without vat. Service interface: Product.  @since 0.1 */
@@ -215,7 +215,7 @@ BILLCORE_INLINE billcore_status billcore_product_strings_price_without_vat(const
                                                                            billcore_str* out, bool* present,
                                                                            billcore_error** err) {
   return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, product),
-                                BILLCORE_STR("strings.price_without_vat?"), out, present, err);
+                                BILLCORE_STR("/strings/price_without_vat?"), out, present, err);
 }
 
 /** The JSON text as received, a slice.  @since 0.1 */

@@ -5,8 +5,8 @@
  *
  * Each kind has a type and inline functions of its own, such as billcore_order and billcore_order_total in
  * billcore/order.h. They call the functions below, which read a field by its name; other languages may call these
- * directly. In `name`, `?` marks what may be null or absent, and `.` leads into an object: "total", "reference_id?",
- * "strings.price?", "delivery?.link". A name without `?` is of a required field: absent is
+ * directly. In `name`, `?` marks what may be null or absent, and slashes lead into objects: "total", "reference_id?",
+ * "/strings/price?", "/delivery?/link". A name without `?` is of a required field: absent is
  * BILLCORE_ERROR_MISSING_FIELD, null BILLCORE_DECODE. Where a name has a `?`, `present` must be given. A value of
  * another type is BILLCORE_DECODE. All errors have the path. */
 #ifndef BILLCORE_RESOURCE_H

@@ -16,61 +16,48 @@ using namespace billcore::capi;
 
 namespace {
 
-/// Where a name such as "delivery?.link" leads.
-class Place {
- public:
-  Place(const billcore_resource& resource, std::string_view path) : owner_(&resource.view) {
-    for (auto dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
-      auto step = path.substr(0, dot);
-      path.remove_prefix(dot + 1);
-      std::optional<Value> next;
-      if (strip(step)) {
-        next = owner_->nullable_object(step);
-        if (!next) return;
-      } else {
-        next = owner_->object(step);
-      }
-      owner_ = &nested_.emplace(*std::move(next));
-    }
-    is_nullable_ = strip(path);
-    name_ = path;
-    is_there_ = true;
-  }
-  Place(const Place&) = delete;  // the owner may be a member
-  Place& operator=(const Place&) = delete;
+/// A field, and whether it may be null or absent.
+struct Place {
+  const Reader& owner;
+  std::string_view name;
+  bool is_nullable;
 
-  /// False: a step that may be null or absent is.
-  [[nodiscard]] bool is_there() const noexcept { return is_there_; }
-  [[nodiscard]] const Reader& owner() const noexcept { return *owner_; }
-  [[nodiscard]] std::string_view name() const noexcept { return name_; }
-
-  /// The field, read by one of two readers: required, or nullable (which gives an optional). False: not there.
+  /// Reads it by one of two readers: required, or nullable (which gives an optional). False: not there.
   template <typename Required, typename Nullable, typename Put>
   bool read(Required required, Nullable nullable, Put put_value) const {
-    if (!is_nullable_) {
-      put_value(required(*owner_, name_));
+    if (!is_nullable) {
+      put_value(required(owner, name));
       return true;
     }
-    auto found = nullable(*owner_, name_);
+    auto found = nullable(owner, name);
     if (!found) return false;
     put_value(*std::move(found));
     return true;
   }
-
- private:
-  // Removes the mark of what may be null or absent; whether it was there.
-  static bool strip(std::string_view& step) noexcept {
-    if (!step.ends_with('?')) return false;
-    step.remove_suffix(1);
-    return true;
-  }
-
-  const Reader* owner_;
-  std::optional<Reader> nested_;
-  std::string_view name_;
-  bool is_nullable_ = false;
-  bool is_there_ = false;
 };
+
+// Removes the mark of what may be null or absent; whether it was there.
+bool strip_mark(std::string_view& step) noexcept {
+  if (!step.ends_with('?')) return false;
+  step.remove_suffix(1);
+  return true;
+}
+
+/// Reads the field that a name such as "total", "reference_id?" or "/delivery?/link" leads to. False: not there.
+template <typename Read>
+bool read_at(const Reader& owner, std::string_view path, Read read) {
+  if (path.starts_with('/')) [[unlikely]] {
+    path.remove_prefix(1);
+    if (const auto end = path.find('/'); end != std::string_view::npos) {
+      auto step = path.substr(0, end);
+      if (!strip_mark(step)) return read_at(Reader(owner.object(step)), path.substr(end), read);
+      auto next = owner.nullable_object(step);
+      return next && read_at(Reader(*std::move(next)), path.substr(end), read);
+    }
+  }
+  const bool is_nullable = strip_mark(path);
+  return read(Place{owner, path, is_nullable});
+}
 
 template <typename Read, typename... Outputs>
 billcore_status read_field(const billcore_resource* resource, billcore_str name, bool* present, billcore_error** err,
@@ -80,9 +67,10 @@ billcore_status read_field(const billcore_resource* resource, billcore_str name,
       [&] {
         const auto& self = handle(resource);
         const auto path = view(name);
-        if (present == nullptr && path.find('?') != std::string_view::npos) require_output(present);
-        const Place place(self, path);
-        const bool is_there = place.is_there() && read(place);
+        const bool may_be_absent =
+            path.ends_with('?') || (path.starts_with('/') && path.find('?') != std::string_view::npos);
+        if (may_be_absent) require_output(present);
+        const bool is_there = read_at(self.view, path, read);
         if (present != nullptr) *present = is_there;
       },
       outputs..., Maybe<bool>{present});
@@ -92,16 +80,20 @@ billcore_status read_field(const billcore_resource* resource, billcore_str name,
 std::optional<Value> nullable_value(const Reader& owner, std::string_view name) { return owner.nullable(name); }
 Value required_value(const Reader& owner, std::string_view name) { return owner.required(name); }
 
-/// The readers of a list take names of required fields only.
+/// Lists are always required.
 template <typename Read, typename... Outputs>
 billcore_status read_list(const billcore_resource* resource, billcore_str name, billcore_error** err, Read read,
                           Outputs... outputs) noexcept {
   return call(
       err,
       [&] {
-        const Place place(handle(resource), view(name));
-        if (!place.is_there()) refuse("name: a list cannot be behind what may be absent");
-        read(place.owner(), place.name());
+        const auto& self = handle(resource);
+        const auto path = view(name);
+        if (path.find('?') != std::string_view::npos) refuse("name: a list cannot be absent, so it has no '?'");
+        read_at(self.view, path, [&](const Place& place) {
+          read(place.owner, place.name);
+          return true;
+        });
       },
       outputs...);
 }

@@ -100,7 +100,7 @@ def _members(resource: Row, by_name: dict[str, Row]) -> list[Row]:
         out.append(_accessor(name, field["name"] + mark, field["nullable"], field, resource))
         if field["type"] == "view":
             for part in by_name[field["of"]]["fields"]:
-                path = f"{field['name']}{mark}.{part['name']}{'?' if part['nullable'] else ''}"
+                path = f"/{field['name']}{mark}/{part['name']}{'?' if part['nullable'] else ''}"
                 nullable = field["nullable"] or part["nullable"]
                 out.append(_accessor(f"{name}_{part['name']}", path, nullable, part, resource))
     return out
