@@ -87,7 +87,7 @@ static void read_orders(const billcore_client* client, billcore_str subscription
   must(billcore_order_query_add_state(query, BILLCORE_STR("paid"), &err), &err);
   must(billcore_order_query_add_state(query, BILLCORE_STR("confirmed"), &err), &err);
   must(billcore_order_query_set_per_page(query, 10, &err), &err);
-  must(billcore_subscription_orders(client, subscription, query, NULL, &list, &err), &err);
+  must(billcore_subscription_orders_new(client, subscription, query, NULL, &list, &err), &err);
   int paid = 0, confirmed = 0, others = 0;
   while (must_have_next(billcore_order_list_next(list, &order, &err), &err)) {
     const billcore_str state = view_order(order).state;
@@ -179,7 +179,7 @@ static billcore_order* lose_an_answer(const billcore_client* client, const billc
   billcore_order *order = NULL, *found = NULL;
   must(billcore_order_query_new(&query, &err), &err);
   must(billcore_order_query_set_product_id(query, product_id, &err), &err);
-  must(billcore_subscription_orders(client, subscription, query, NULL, &list, &err), &err);
+  must(billcore_subscription_orders_new(client, subscription, query, NULL, &list, &err), &err);
   for (bool newer = true; newer && must_have_next(billcore_order_list_next(list, &order, &err), &err);) {
     const order_view it = view_order(order);
     newer = !same_text(it.id, view_order(last_known).id);

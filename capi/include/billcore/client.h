@@ -9,7 +9,9 @@
 #define BILLCORE_CLIENT_H
 
 #include "billcore/options.h"
-#include "billcore/pager.h"
+#include "billcore/order_list.h"
+#include "billcore/product_list.h"
+#include "billcore/subscription_list.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,7 +77,7 @@ BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client*
 
 /** The subscription's orders, latest first. query may be NULL. Sends nothing yet. New; free it.
  *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_orders(const billcore_client* client, billcore_str id,
+BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
                                                           const billcore_order_query* query,
                                                           const billcore_call_options* call, billcore_order_list** out,
                                                           billcore_error** err);

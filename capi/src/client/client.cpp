@@ -1,6 +1,9 @@
 // The client and its operations.
 #include "billcore/client.h"
 
+#include <string>
+#include <utility>
+
 #include "client/handles.hpp"
 #include "shared/build.hpp"
 #include "shared/convert.hpp"
@@ -14,6 +17,28 @@ namespace {
 
 // Ties this library to the webhook library of the same build when it is loaded (build_c.cpp).
 [[gnu::used]] const char* const tied_to_build = &billcore_private_build;
+
+[[noreturn]] void refuse_setting(const char* setting, const char* list) {
+  refuse(std::string("a list of ") + list + " has no " + setting + ": leave it out of the query");
+}
+
+void refuse_of_orders(const billcore_query& query, const char* list) {
+  if (!query.states.empty()) refuse_setting("state", list);
+  if (query.product_id) refuse_setting("product_id", list);
+  if (query.per_page) refuse_setting("per_page", list);
+}
+
+template <typename Face>
+billcore_query query_of(const Face* query) {
+  return query == nullptr ? billcore_query() : *reinterpret_cast<const billcore_query*>(query);
+}
+
+/// A new list, under the type that the header gives it.
+template <typename Face, typename Read>
+billcore_status new_list(const billcore_client* client, Read read, Face** out, billcore_error** err) noexcept {
+  return call(
+      err, [&] { *out = reinterpret_cast<Face*>(new billcore_list(read(handle(client).view))); }, out);
+}
 
 }  // namespace
 
@@ -38,9 +63,18 @@ void billcore_client_free(billcore_client* client) { delete client; }
 billcore_status billcore_subscription_list_new(const billcore_client* client, const billcore_subscription_query* query,
                                                const billcore_call_options* call, billcore_subscription_list** out,
                                                billcore_error** err) {
-  return get_new(
-      client, [&](const Client& self) { return self.subscriptions().list(options_of(query), options_of(call)); }, out,
-      err);
+  return new_list(
+      client,
+      [&](const Client& self) {
+        auto given = query_of(query);
+        refuse_of_orders(given, "subscriptions");
+        return self.subscriptions().list({.reference_id = std::move(given.reference_id),
+                                          .page = given.page,
+                                          .strict = given.strict,
+                                          .resume = std::move(given.resume)},
+                                         options_of(call));
+      },
+      out, err);
 }
 
 billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
@@ -84,13 +118,22 @@ billcore_status billcore_subscription_charge(const billcore_client* client, bill
       out, err);
 }
 
-billcore_status billcore_subscription_orders(const billcore_client* client, billcore_str id,
-                                             const billcore_order_query* query, const billcore_call_options* call,
-                                             billcore_order_list** out, billcore_error** err) {
-  return get_new(
+billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
+                                                 const billcore_order_query* query, const billcore_call_options* call,
+                                                 billcore_order_list** out, billcore_error** err) {
+  return new_list(
       client,
       [&](const Client& self) {
-        return self.subscriptions().orders(Id(view(id)), options_of(query), options_of(call));
+        auto given = query_of(query);
+        if (given.reference_id) refuse_setting("reference_id", "orders");
+        return self.subscriptions().orders(Id(view(id)),
+                                           {.product_id = given.product_id,
+                                            .states = std::move(given.states),
+                                            .per_page = given.per_page,
+                                            .page = given.page,
+                                            .strict = given.strict,
+                                            .resume = std::move(given.resume)},
+                                           options_of(call));
       },
       out, err);
 }
@@ -98,8 +141,16 @@ billcore_status billcore_subscription_orders(const billcore_client* client, bill
 billcore_status billcore_product_list_new(const billcore_client* client, const billcore_product_query* query,
                                           const billcore_call_options* call, billcore_product_list** out,
                                           billcore_error** err) {
-  return get_new(
-      client, [&](const Client& self) { return self.products().list(options_of(query), options_of(call)); }, out, err);
+  return new_list(
+      client,
+      [&](const Client& self) {
+        auto given = query_of(query);
+        refuse_of_orders(given, "products");
+        if (given.reference_id) refuse_setting("reference_id", "products");
+        return self.products().list({.page = given.page, .strict = given.strict, .resume = std::move(given.resume)},
+                                    options_of(call));
+      },
+      out, err);
 }
 
 billcore_status billcore_product_get(const billcore_client* client, int64_t id, const billcore_call_options* call,

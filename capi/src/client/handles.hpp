@@ -1,9 +1,11 @@
 // The handles of the client half.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "billcore/client.h"
@@ -39,19 +41,15 @@ struct billcore_request_options {
   billcore::RequestOptions options;
 };
 
-struct billcore_subscription_query {
-  static constexpr const char* name = "billcore_subscription_query";
-  billcore::SubscriptionQuery options;
-};
-
-struct billcore_order_query {
-  static constexpr const char* name = "billcore_order_query";
-  billcore::OrderQuery options;
-};
-
-struct billcore_product_query {
-  static constexpr const char* name = "billcore_product_query";
-  billcore::ProductQuery options;
+struct billcore_query {
+  static constexpr const char* name = "billcore_query";
+  std::optional<std::string> reference_id;
+  std::vector<std::string> states;
+  std::optional<std::int64_t> product_id;
+  std::optional<std::int64_t> per_page;
+  std::int64_t page = 1;
+  bool strict = false;
+  std::optional<std::string> resume;
 };
 
 struct billcore_client {
@@ -67,57 +65,25 @@ struct billcore_response {
   billcore::Response view;
 };
 
-struct billcore_pagination {
-  static constexpr const char* name = "billcore_pagination";
-  explicit billcore_pagination(billcore::Pagination pagination) : view(std::move(pagination)) {}
-  billcore::Pagination view;
+// A pointer to billcore_order_list and the like is one to this; so it is with pages and queries.
+struct billcore_list {
+  static constexpr const char* name = "billcore_list";
+  template <typename T>
+  explicit billcore_list(billcore::Pager<T> pager) : view(std::move(pager)) {}
+  std::variant<billcore::Pager<billcore::Subscription>, billcore::Pager<billcore::Order>,
+               billcore::Pager<billcore::Product>>
+      view;
 };
 
-namespace billcore::capi {
-
-template <typename T>
-struct ListHandle {
-  explicit ListHandle(Pager<T> pager) : view(std::move(pager)) {}
-  Pager<T> view;
-};
-
-template <typename T>
-struct PageHandle {
-  explicit PageHandle(Page<T> page) : view(std::move(page)), items(view.items()) {}
-  Page<T> view;
-  std::vector<T> items;
-};
-
-}  // namespace billcore::capi
-
-struct billcore_subscription_list : billcore::capi::ListHandle<billcore::Subscription> {
-  static constexpr const char* name = "billcore_subscription_list";
-  using ListHandle::ListHandle;
-};
-
-struct billcore_order_list : billcore::capi::ListHandle<billcore::Order> {
-  static constexpr const char* name = "billcore_order_list";
-  using ListHandle::ListHandle;
-};
-
-struct billcore_product_list : billcore::capi::ListHandle<billcore::Product> {
-  static constexpr const char* name = "billcore_product_list";
-  using ListHandle::ListHandle;
-};
-
-struct billcore_subscription_page : billcore::capi::PageHandle<billcore::Subscription> {
-  static constexpr const char* name = "billcore_subscription_page";
-  using PageHandle::PageHandle;
-};
-
-struct billcore_order_page : billcore::capi::PageHandle<billcore::Order> {
-  static constexpr const char* name = "billcore_order_page";
-  using PageHandle::PageHandle;
-};
-
-struct billcore_product_page : billcore::capi::PageHandle<billcore::Product> {
-  static constexpr const char* name = "billcore_product_page";
-  using PageHandle::PageHandle;
+struct billcore_page {
+  static constexpr const char* name = "billcore_page";
+  template <typename T>
+  explicit billcore_page(const billcore::Page<T>& page) : numbers(page.pagination()) {
+    auto typed = page.items();
+    items.assign(typed.begin(), typed.end());
+  }
+  billcore::Resource numbers;
+  std::vector<billcore::Resource> items;
 };
 
 namespace billcore::capi {

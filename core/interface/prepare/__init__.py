@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .c_faces import prepare_c_faces
+from .c_faces import prepare_c_faces, prepare_c_lists
 from .errors import prepare_errors, prepare_events
 from .operations import prepare_operations
 from .options import prepare_options
@@ -20,4 +20,5 @@ def prepared(data: dict[str, Row]) -> Row:
     out |= prepare_errors(data["errors"])
     out |= prepare_options(data["options"])
     out |= prepare_operations(data["operations"])
+    out |= prepare_c_lists(out["operations"])
     return out | homes(out)

@@ -30,7 +30,8 @@ _NOTES = {
 
 def c_comment(text: str) -> str:
     """A comment of a declaration; its lines fit."""
-    lines = textwrap.wrap(" ".join(text.split()), 115)
+    words = " ".join(text.split()).replace("@since ", "@since\N{NO-BREAK SPACE}")  # stay together
+    lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(words, 115)]
     lines[-1] = lines[-1].replace(" @since", "  @since")
     return "/** " + "\n * ".join(lines) + (" */" if len(lines[-1]) < 112 else "\n */")
 
@@ -117,3 +118,27 @@ def prepare_c_faces(resources: list[Row]) -> Row:
     for resource in resources:
         resource["c_members"] = _members(resource, by_name)
     return {"c_faces": by_name}
+
+
+_SETTERS = {
+    "text": ("set_{name}", "billcore_str {name}"),
+    "integer": ("set_{name}", "int64_t {name}"),
+    "boolean": ("set_{name}", "bool {name}"),
+    "states": ("add_{name}", "billcore_str {name}"),
+}
+
+
+def prepare_c_lists(operations: list[Row]) -> Row:
+    """What the query of each list can hold."""
+    lists = []
+    for operation in operations:
+        if not operation["list"]:
+            continue
+        setters = []
+        for row in operation["all_parameters"]:
+            if row["type"] in _SETTERS and not row.get("positional"):
+                function, parameter = (text.format(name=row["name"]) for text in _SETTERS[row["type"]])
+                setters.append({"function": function, "parameter": parameter, "name": row["name"], "doc": row["doc"]})
+        one = snake(operation["list"])
+        lists.append({"one": one, "words": one.replace("_", " "), "setters": setters, "section": operation["section"]})
+    return {"c_lists": lists}

@@ -15,7 +15,7 @@ static const char* answer(const char* request) {
 static billcore_order_list* orders_of(const billcore_client* client) {
   billcore_error* err = NULL;
   billcore_order_list* list = NULL;
-  CHECK_OK(billcore_subscription_orders(client, BILLCORE_STR("s1"), NULL, NULL, &list, &err));
+  CHECK_OK(billcore_subscription_orders_new(client, BILLCORE_STR("s1"), NULL, NULL, &list, &err));
   return list;
 }
 
