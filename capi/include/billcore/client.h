@@ -8,7 +8,9 @@
 #ifndef BILLCORE_CLIENT_H
 #define BILLCORE_CLIENT_H
 
-#include "billcore/options.h"
+#include "billcore/call_options.h"
+#include "billcore/client_options.h"
+#include "billcore/operation_options.h"
 #include "billcore/order_list.h"
 #include "billcore/product_list.h"
 #include "billcore/subscription_list.h"
@@ -78,9 +80,9 @@ BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client*
 /** The subscription's orders, latest first. query may be NULL. Sends nothing yet. New; free it.
  *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
-                                                          const billcore_order_query* query,
-                                                          const billcore_call_options* call, billcore_order_list** out,
-                                                          billcore_error** err);
+                                                              const billcore_order_query* query,
+                                                              const billcore_call_options* call,
+                                                              billcore_order_list** out, billcore_error** err);
 
 /* ---- products ---- */
 

@@ -79,7 +79,7 @@ BILLCORE_API billcore_status billcore_event_resource(const billcore_event* event
 
 /** The data of a subscription event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_subscription(const billcore_event* event, billcore_subscription** out,
-                                                         billcore_error** err) {
+                                                            billcore_error** err) {
   billcore_resource* made = NULL;
   const billcore_status status =
       billcore_event_resource(event, BILLCORE_DATA_SUBSCRIPTION, out == NULL ? NULL : &made, err);
@@ -89,27 +89,25 @@ BILLCORE_INLINE billcore_status billcore_event_subscription(const billcore_event
 
 /** The data of an order event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_order(const billcore_event* event, billcore_order** out,
-                                                         billcore_error** err) {
+                                                     billcore_error** err) {
   billcore_resource* made = NULL;
-  const billcore_status status =
-      billcore_event_resource(event, BILLCORE_DATA_ORDER, out == NULL ? NULL : &made, err);
+  const billcore_status status = billcore_event_resource(event, BILLCORE_DATA_ORDER, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_order*, made);
   return status;
 }
 
 /** The data of a product event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_product(const billcore_event* event, billcore_product** out,
-                                                         billcore_error** err) {
+                                                       billcore_error** err) {
   billcore_resource* made = NULL;
-  const billcore_status status =
-      billcore_event_resource(event, BILLCORE_DATA_PRODUCT, out == NULL ? NULL : &made, err);
+  const billcore_status status = billcore_event_resource(event, BILLCORE_DATA_PRODUCT, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_product*, made);
   return status;
 }
 
 /** The data of a product group event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_product_group(const billcore_event* event, billcore_product_group** out,
-                                                         billcore_error** err) {
+                                                             billcore_error** err) {
   billcore_resource* made = NULL;
   const billcore_status status =
       billcore_event_resource(event, BILLCORE_DATA_PRODUCT_GROUP, out == NULL ? NULL : &made, err);

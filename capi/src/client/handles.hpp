@@ -10,35 +10,17 @@
 
 #include "billcore/client.h"
 #include "billcore/client.hpp"
+#include "shared/guard.hpp"
 
-struct billcore_client_options {
-  static constexpr const char* name = "billcore_client_options";
-  billcore::ClientOptions options;
-};
-
-struct billcore_call_options {
-  static constexpr const char* name = "billcore_call_options";
-  billcore::CallOptions options;
-};
-
-struct billcore_client_changes {
-  static constexpr const char* name = "billcore_client_changes";
-  billcore::ClientChanges options;
-};
-
-struct billcore_charge_options {
-  static constexpr const char* name = "billcore_charge_options";
-  billcore::Charge options;  // without product and amount
-};
-
-struct billcore_product_changes {
-  static constexpr const char* name = "billcore_product_changes";
-  billcore::JsonObject options;
-};
-
-struct billcore_request_options {
-  static constexpr const char* name = "billcore_request_options";
-  billcore::RequestOptions options;
+// A pointer to billcore_client_options and the like is one to this.
+struct billcore_options {
+  static constexpr const char* name = "billcore_options";
+  template <typename Variant>
+  explicit billcore_options(Variant&& of_a_kind) : view(std::forward<Variant>(of_a_kind)) {}
+  std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
+               billcore::Charge,  // without product and amount
+               billcore::JsonObject, billcore::RequestOptions>
+      view;
 };
 
 struct billcore_query {
@@ -88,10 +70,41 @@ struct billcore_page {
 
 namespace billcore::capi {
 
+template <typename Face>
+struct OptionsOf;
+template <>
+struct OptionsOf<billcore_client_options> {
+  using type = ClientOptions;
+};
+template <>
+struct OptionsOf<billcore_client_changes> {
+  using type = ClientChanges;
+};
+template <>
+struct OptionsOf<billcore_call_options> {
+  using type = CallOptions;
+};
+template <>
+struct OptionsOf<billcore_charge_options> {
+  using type = Charge;
+};
+template <>
+struct OptionsOf<billcore_product_changes> {
+  using type = JsonObject;
+};
+template <>
+struct OptionsOf<billcore_request_options> {
+  using type = RequestOptions;
+};
+
 /// What an optional options handle holds; nothing set when it is NULL.
-template <typename Handle>
-auto options_of(const Handle* given) {
-  return given != nullptr ? given->options : decltype(given->options){};
+template <typename Face>
+typename OptionsOf<Face>::type options_of(const Face* given) {
+  using Options = typename OptionsOf<Face>::type;
+  if (given == nullptr) return Options();
+  const auto* found = std::get_if<Options>(&reinterpret_cast<const billcore_options*>(given)->view);
+  if (found == nullptr) refuse("these options are of another kind");
+  return *found;
 }
 
 }  // namespace billcore::capi

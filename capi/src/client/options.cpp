@@ -1,303 +1,271 @@
-// Options, queries and changes: setters.
+// Options of every kind, set by their names.
 #include "billcore/options.h"
 
 #include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 #include "client/handles.hpp"
 #include "shared/convert.hpp"
 #include "shared/guard.hpp"
 
 using namespace billcore::capi;
+using billcore::CallOptions;
+using billcore::Charge;
+using billcore::ClientChanges;
+using billcore::ClientOptions;
+using billcore::JsonObject;
+using billcore::RequestOptions;
 
 namespace {
 
-/// Runs a setter on what an options handle holds.
-template <typename Handle, typename Set>
-billcore_status set(Handle* self, Set set, billcore_error** err) noexcept {
-  return call(err, [&] { set(handle(self).options); });
+// Each set() takes an option of its kind and type; false: there is none of this name.
+
+template <typename Options, typename Given>
+bool set(Options& /*to*/, std::string_view /*name*/, const Given& /*value*/) {
+  return false;
 }
 
-template <typename Handle>
-billcore_status make(Handle** out, billcore_error** err) noexcept {
-  return call(
-      err, [&] { put_new(out); }, out);
+bool set(ClientOptions& to, std::string_view name, const std::string& value) {
+  if (name == "proxy" && value.empty()) refuse("the proxy's URL is empty: for no proxy there is no_proxy");
+  if (name == "base_url")
+    to.base_url = value;
+  else if (name == "api_key")
+    to.api_key = value;
+  else if (name == "proxy")
+    to.proxy = value;
+  else if (name == "ca_bundle")
+    to.ca_bundle = value;
+  else if (name == "client_certificate")
+    to.client_certificate = value;
+  else if (name == "request_id_header")
+    to.request_id_header = value;
+  else
+    return false;
+  return true;
 }
 
-/// set_json of a number's text: nothing that is JSON, but no number, begins and ends so.
-void set_number(billcore::JsonObject& fields, std::string_view name, std::string_view number) {
+bool set(Charge& to, std::string_view name, const std::string& value) {
+  if (name != "description") return false;
+  to.description = value;
+  return true;
+}
+
+bool set(JsonObject& to, std::string_view name, const std::string& value) {
+  to.set(name, value);
+  return true;
+}
+
+int small(std::string_view name, std::int64_t value) {
+  if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max()) {
+    refuse(std::string(name) + " must fit in 32 bits");
+  }
+  return static_cast<int>(value);
+}
+
+template <typename Options>
+bool set_timeout(Options& to, std::string_view name, std::int64_t value) {
+  if (name != "timeout_ms") return false;
+  to.timeout = std::chrono::milliseconds(value);
+  return true;
+}
+
+template <typename Options>
+bool set_counts(Options& to, std::string_view name, std::int64_t value) {
+  if (name == "max_retries")
+    to.max_retries = small(name, value);
+  else if (name == "concurrency")
+    to.concurrency = small(name, value);
+  else
+    return set_timeout(to, name, value);
+  return true;
+}
+
+bool set(ClientOptions& to, std::string_view name, const std::int64_t& value) {
+  if (name != "max_response") return set_counts(to, name, value);
+  if (value < 0) refuse("max_response must be more than 0");
+  to.max_response = static_cast<std::size_t>(value);
+  return true;
+}
+bool set(ClientChanges& to, std::string_view name, const std::int64_t& value) { return set_counts(to, name, value); }
+bool set(CallOptions& to, std::string_view name, const std::int64_t& value) { return set_timeout(to, name, value); }
+
+bool set(Charge& to, std::string_view name, const std::int64_t& value) {
+  if (name == "quantity")
+    to.quantity = value;
+  else if (name == "vat")
+    to.vat = value;
+  else
+    return false;
+  return true;
+}
+
+bool set(JsonObject& to, std::string_view name, const std::int64_t& value) {
+  to.set(name, value);
+  return true;
+}
+
+void require_true(std::string_view name, bool value) {
+  if (!value) refuse(std::string(name) + " takes true only: leave it out instead");
+}
+
+template <typename Options>
+bool set_no_timeout(Options& to, std::string_view name, bool value) {
+  if (name != "no_timeout") return false;
+  require_true(name, value);
+  to.timeout = billcore::no_timeout;
+  return true;
+}
+
+bool set(ClientOptions& to, std::string_view name, const bool& value) {
+  if (name == "http2")
+    to.http2 = value;
+  else if (name == "allow_insecure_http")
+    to.allow_insecure_http = value;
+  else if (name == "no_proxy") {
+    require_true(name, value);
+    to.proxy = "";
+  } else
+    return set_no_timeout(to, name, value);
+  return true;
+}
+bool set(ClientChanges& to, std::string_view name, const bool& value) { return set_no_timeout(to, name, value); }
+bool set(CallOptions& to, std::string_view name, const bool& value) { return set_no_timeout(to, name, value); }
+
+bool set(RequestOptions& to, std::string_view name, const bool& value) {
+  if (name != "raise_on_error") return false;
+  to.raise_on_error = value;
+  return true;
+}
+
+struct Json {
+  std::string text;
+};
+
+bool set(JsonObject& to, std::string_view name, const Json& json) {
+  // What is JSON, but not a number, never begins and ends like one.
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  const bool plausible = !number.empty() && (digit(number.front()) || number.front() == '-') && digit(number.back());
-  if (!plausible) refuse(std::string(name) + " is not a JSON number: pass its digits, such as 25 or 12.50");
-  fields.set_json(name, number);
+  const auto& text = json.text;
+  const bool number = !text.empty() && (digit(text.front()) || text.front() == '-') && digit(text.back());
+  if (name == "vat_rate" && !number && text != "null") {
+    refuse("vat_rate is not a JSON number: pass its digits, such as 25 or 12.50");
+  }
+  to.set_json(name, text);
+  return true;
+}
+
+bool set(RequestOptions& to, std::string_view name, const Json& json) {
+  if (name != "json") return false;
+  to.json = json.text;
+  return true;
+}
+
+struct Pair {
+  std::string key;
+  std::string value;
+};
+
+bool set(ClientOptions& to, std::string_view name, const Pair& pair) {
+  if (name != "headers") return false;
+  to.headers.emplace_back(pair.key, pair.value);
+  return true;
+}
+
+bool set(ClientChanges& to, std::string_view name, const Pair& pair) {
+  if (name != "headers") return false;
+  if (!to.headers) to.headers.emplace();
+  to.headers->emplace_back(pair.key, pair.value);
+  return true;
+}
+
+bool set(RequestOptions& to, std::string_view name, const Pair& pair) {
+  if (name != "query") return false;
+  to.query.emplace_back(pair.key, pair.value);
+  return true;
+}
+
+template <typename Make>
+billcore_status set_option(billcore_options* options, billcore_str name, Make make, billcore_error** err) noexcept {
+  return call(err, [&] {
+    auto& self = handle(options);
+    const auto given = make();
+    const bool known = std::visit([&](auto& to) { return set(to, view(name), given); }, self.view);
+    if (!known) refuse("these options have no such option of this type: '" + text(name) + "'");
+  });
+}
+
+decltype(billcore_options::view) empty_options(billcore_options_kind kind) {
+  switch (kind) {
+    case BILLCORE_OPTIONS_OF_CLIENT:
+      return ClientOptions();
+    case BILLCORE_OPTIONS_OF_CHANGES:
+      return ClientChanges();
+    case BILLCORE_OPTIONS_OF_CALL:
+      return CallOptions();
+    case BILLCORE_OPTIONS_OF_CHARGE:
+      return Charge();
+    case BILLCORE_OPTIONS_OF_PRODUCT:
+      return JsonObject();
+    case BILLCORE_OPTIONS_OF_REQUEST:
+      return RequestOptions();
+    default:
+      refuse("kind must be one of BILLCORE_OPTIONS_OF_CLIENT to BILLCORE_OPTIONS_OF_REQUEST");
+  }
 }
 
 }  // namespace
 
-billcore_status billcore_client_options_new(billcore_client_options** out, billcore_error** err) {
-  return make(out, err);
+billcore_status billcore_options_new(billcore_options_kind kind, billcore_options** out, billcore_error** err) {
+  return call(
+      err, [&] { put_new(out, empty_options(kind)); }, out);
 }
 
-billcore_status billcore_client_options_set_base_url(billcore_client_options* options, billcore_str url,
-                                                     billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.base_url = text(url); }, err);
+void billcore_options_free(billcore_options* options) { delete options; }
+
+billcore_status billcore_options_set_text(billcore_options* options, billcore_str name, billcore_str value,
+                                          billcore_error** err) {
+  return set_option(
+      options, name, [&] { return text(value); }, err);
 }
 
-billcore_status billcore_client_options_set_api_key(billcore_client_options* options, billcore_str key,
-                                                    billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.api_key = text(key); }, err);
+billcore_status billcore_options_set_int64(billcore_options* options, billcore_str name, int64_t value,
+                                           billcore_error** err) {
+  return set_option(
+      options, name, [&] { return value; }, err);
 }
 
-billcore_status billcore_client_options_set_timeout_ms(billcore_client_options* options, int64_t milliseconds,
-                                                       billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.timeout = std::chrono::milliseconds(milliseconds); }, err);
+billcore_status billcore_options_set_bool(billcore_options* options, billcore_str name, bool value,
+                                          billcore_error** err) {
+  return set_option(
+      options, name, [&] { return value; }, err);
 }
 
-billcore_status billcore_client_options_set_no_timeout(billcore_client_options* options, billcore_error** err) {
-  return set(
-      options, [](auto& to) { to.timeout = billcore::no_timeout; }, err);
+billcore_status billcore_options_set_json(billcore_options* options, billcore_str name, billcore_str json,
+                                          billcore_error** err) {
+  return set_option(
+      options, name, [&] { return Json{text(json)}; }, err);
 }
 
-billcore_status billcore_client_options_set_max_retries(billcore_client_options* options, int32_t max_retries,
-                                                        billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.max_retries = max_retries; }, err);
-}
-
-billcore_status billcore_client_options_set_concurrency(billcore_client_options* options, int32_t pages,
-                                                        billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.concurrency = pages; }, err);
-}
-
-billcore_status billcore_client_options_set_proxy(billcore_client_options* options, billcore_str url,
-                                                  billcore_error** err) {
-  return set(
-      options,
-      [&](auto& to) {
-        if (view(url).empty()) refuse("the proxy's URL is empty: for no proxy there is set_no_proxy");
-        to.proxy = text(url);
+billcore_status billcore_options_add(billcore_options* options, billcore_str name, billcore_str key, billcore_str value,
+                                     billcore_error** err) {
+  return set_option(
+      options, name,
+      [&] {
+        return Pair{text(key), text(value)};
       },
       err);
 }
 
-billcore_status billcore_client_options_set_no_proxy(billcore_client_options* options, billcore_error** err) {
-  return set(
-      options, [](auto& to) { to.proxy = ""; }, err);
+billcore_status billcore_options_set_interrupt(billcore_options* options, billcore_interrupt callback, void* context,
+                                               billcore_error** err) {
+  return call(err, [&] {
+    auto* to = std::get_if<ClientOptions>(&handle(options).view);
+    if (to == nullptr) refuse("only the options of a client have an interrupt");
+    to->interrupt = nullptr;
+    if (callback != nullptr) to->interrupt = [callback, context] { return callback(context); };
+  });
 }
-
-billcore_status billcore_client_options_set_ca_bundle(billcore_client_options* options, billcore_str file,
-                                                      billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.ca_bundle = text(file); }, err);
-}
-
-billcore_status billcore_client_options_set_client_certificate(billcore_client_options* options, billcore_str file,
-                                                               billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.client_certificate = text(file); }, err);
-}
-
-billcore_status billcore_client_options_add_header(billcore_client_options* options, billcore_str name,
-                                                   billcore_str value, billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.headers.emplace_back(text(name), text(value)); }, err);
-}
-
-billcore_status billcore_client_options_enable_http2(billcore_client_options* options, billcore_error** err) {
-  return set(
-      options, [](auto& to) { to.http2 = true; }, err);
-}
-
-billcore_status billcore_client_options_disable_http2(billcore_client_options* options, billcore_error** err) {
-  return set(
-      options, [](auto& to) { to.http2 = false; }, err);
-}
-
-billcore_status billcore_client_options_allow_insecure_http(billcore_client_options* options, billcore_error** err) {
-  return set(
-      options, [](auto& to) { to.allow_insecure_http = true; }, err);
-}
-
-billcore_status billcore_client_options_set_request_id_header(billcore_client_options* options, billcore_str name,
-                                                              billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.request_id_header = text(name); }, err);
-}
-
-billcore_status billcore_client_options_set_max_response(billcore_client_options* options, size_t bytes,
-                                                         billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.max_response = bytes; }, err);
-}
-
-billcore_status billcore_client_options_set_interrupt(billcore_client_options* options, billcore_interrupt callback,
-                                                      void* context, billcore_error** err) {
-  return set(
-      options,
-      [&](auto& to) {
-        to.interrupt = nullptr;
-        if (callback != nullptr) to.interrupt = [callback, context] { return callback(context); };
-      },
-      err);
-}
-
-void billcore_client_options_free(billcore_client_options* options) { delete options; }
-
-billcore_status billcore_call_options_new(billcore_call_options** out, billcore_error** err) { return make(out, err); }
-
-billcore_status billcore_call_options_set_timeout_ms(billcore_call_options* options, int64_t milliseconds,
-                                                     billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.timeout = std::chrono::milliseconds(milliseconds); }, err);
-}
-
-billcore_status billcore_call_options_set_no_timeout(billcore_call_options* options, billcore_error** err) {
-  return set(
-      options, [](auto& to) { to.timeout = billcore::no_timeout; }, err);
-}
-
-void billcore_call_options_free(billcore_call_options* options) { delete options; }
-
-billcore_status billcore_client_changes_new(billcore_client_changes** out, billcore_error** err) {
-  return make(out, err);
-}
-
-billcore_status billcore_client_changes_set_timeout_ms(billcore_client_changes* changes, int64_t milliseconds,
-                                                       billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.timeout = std::chrono::milliseconds(milliseconds); }, err);
-}
-
-billcore_status billcore_client_changes_set_no_timeout(billcore_client_changes* changes, billcore_error** err) {
-  return set(
-      changes, [](auto& to) { to.timeout = billcore::no_timeout; }, err);
-}
-
-billcore_status billcore_client_changes_set_max_retries(billcore_client_changes* changes, int32_t max_retries,
-                                                        billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.max_retries = max_retries; }, err);
-}
-
-billcore_status billcore_client_changes_set_concurrency(billcore_client_changes* changes, int32_t pages,
-                                                        billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.concurrency = pages; }, err);
-}
-
-billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,
-                                                   billcore_str value, billcore_error** err) {
-  return set(
-      changes,
-      [&](auto& to) {
-        if (!to.headers) to.headers.emplace();
-        to.headers->emplace_back(text(name), text(value));
-      },
-      err);
-}
-
-void billcore_client_changes_free(billcore_client_changes* changes) { delete changes; }
-
-billcore_status billcore_charge_options_new(billcore_charge_options** out, billcore_error** err) {
-  return make(out, err);
-}
-
-billcore_status billcore_charge_options_set_quantity(billcore_charge_options* options, int64_t quantity,
-                                                     billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.quantity = quantity; }, err);
-}
-
-billcore_status billcore_charge_options_set_vat(billcore_charge_options* options, int64_t basis_points,
-                                                billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.vat = basis_points; }, err);
-}
-
-billcore_status billcore_charge_options_set_description(billcore_charge_options* options, billcore_str given,
-                                                        billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.description = text(given); }, err);
-}
-
-void billcore_charge_options_free(billcore_charge_options* options) { delete options; }
-
-billcore_status billcore_product_changes_new(billcore_product_changes** out, billcore_error** err) {
-  return make(out, err);
-}
-
-billcore_status billcore_product_changes_set_name(billcore_product_changes* changes, billcore_str text,
-                                                  billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.set("name", view(text)); }, err);
-}
-
-billcore_status billcore_product_changes_set_description(billcore_product_changes* changes, billcore_str text,
-                                                         billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.set("description", view(text)); }, err);
-}
-
-billcore_status billcore_product_changes_set_price(billcore_product_changes* changes, int64_t cents,
-                                                   billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.set("price", cents); }, err);
-}
-
-billcore_status billcore_product_changes_set_currency(billcore_product_changes* changes, billcore_str text,
-                                                      billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.set("currency", view(text)); }, err);
-}
-
-billcore_status billcore_product_changes_set_vat_rate(billcore_product_changes* changes, billcore_str number,
-                                                      billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { set_number(to, "vat_rate", view(number)); }, err);
-}
-
-billcore_status billcore_product_changes_set_interval(billcore_product_changes* changes, billcore_str text,
-                                                      billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.set("interval", view(text)); }, err);
-}
-
-billcore_status billcore_product_changes_set_null(billcore_product_changes* changes, billcore_str field,
-                                                  billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.set_null(view(field)); }, err);
-}
-
-billcore_status billcore_product_changes_set_json(billcore_product_changes* changes, billcore_str field,
-                                                  billcore_str json, billcore_error** err) {
-  return set(
-      changes, [&](auto& to) { to.set_json(view(field), view(json)); }, err);
-}
-
-void billcore_product_changes_free(billcore_product_changes* changes) { delete changes; }
-
-billcore_status billcore_request_options_new(billcore_request_options** out, billcore_error** err) {
-  return make(out, err);
-}
-
-billcore_status billcore_request_options_add_query(billcore_request_options* options, billcore_str name,
-                                                   billcore_str value, billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.query.emplace_back(text(name), text(value)); }, err);
-}
-
-billcore_status billcore_request_options_set_json(billcore_request_options* options, billcore_str json,
-                                                  billcore_error** err) {
-  return set(
-      options, [&](auto& to) { to.json = text(json); }, err);
-}
-
-billcore_status billcore_request_options_accept_all_statuses(billcore_request_options* options, billcore_error** err) {
-  return set(
-      options, [](auto& to) { to.raise_on_error = false; }, err);
-}
-
-void billcore_request_options_free(billcore_request_options* options) { delete options; }

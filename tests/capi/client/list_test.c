@@ -55,7 +55,8 @@ static billcore_status new_list(const billcore_client* client, const char* id, b
   if (billcore_order_query_new(&query, &none) != BILLCORE_OK) exit(1);
   if (resume.data != NULL && billcore_order_query_set_resume(query, resume, &none) != BILLCORE_OK) exit(1);
   if (billcore_order_query_set_strict(query, strict, &none) != BILLCORE_OK) exit(1);
-  const billcore_status status = billcore_subscription_orders_new(client, billcore_str_from(id), query, call, list, err);
+  const billcore_status status =
+      billcore_subscription_orders_new(client, billcore_str_from(id), query, call, list, err);
   billcore_order_query_free(query);
   return status;
 }

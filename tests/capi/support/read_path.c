@@ -96,7 +96,7 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
 #define CUSTOM_FIELDS(resource)                                                                     \
   if (take(&p, "custom_fields")) {                                                                  \
     size_t count;                                                                                   \
-    if (!ok(billcore_##resource##_custom_fields_count(self, &count, err))) return NULL;                   \
+    if (!ok(billcore_##resource##_custom_fields_count(self, &count, err))) return NULL;             \
     if (at_end(p)) return any_field_of_##resource(reply, self, "custom_fields", err);               \
     billcore_custom_field* field;                                                                   \
     if (!ok(billcore_##resource##_custom_field_at(self, take_index(&p), &field, err))) return NULL; \

@@ -148,8 +148,8 @@ static yyjson_mut_val* list_orders(job* self) {
     made = ok(billcore_order_query_set_product_id(query, number, &self->err));
   if (made && arg_integer(self->args, "per_page", &number))
     made = ok(billcore_order_query_set_per_page(query, number, &self->err));
-  made = made && ok(billcore_subscription_orders_new(self->driver->client, arg_text(self->args, "id"), query, NULL, &list,
-                                                 &self->err));
+  made = made && ok(billcore_subscription_orders_new(self->driver->client, arg_text(self->args, "id"), query, NULL,
+                                                     &list, &self->err));
   billcore_order_query_free(query);
   return made ? read_order_list(self, list) : NULL;
 }

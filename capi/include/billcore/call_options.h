@@ -1,0 +1,45 @@
+/* What a single call does differently from its client. Conventions: billcore.h; what all options share: billcore/options.h. */
+#ifndef BILLCORE_CALL_OPTIONS_H
+#define BILLCORE_CALL_OPTIONS_H
+
+#include "billcore/options.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a single call does differently from its client. Freed with billcore_call_options_free. Threads: one thread at a
+ * time while it is filled, then immutable. */
+typedef struct billcore_call_options billcore_call_options;
+
+/** Nothing set yet. New; free it.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_call_options_new(billcore_call_options** out, billcore_error** err) {
+  billcore_options* made = NULL;
+  const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_call_options*, made);
+  return status;
+}
+
+/** Instead of the client's; for lists it holds per page (milliseconds, more than 0).  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_call_options_set_timeout_ms(billcore_call_options* options,
+                                                                     int64_t milliseconds, billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("timeout_ms"), milliseconds,
+                                    err);
+}
+
+/** No deadline for the call.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_call_options_set_no_timeout(billcore_call_options* options,
+                                                                     billcore_error** err) {
+  return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
+}
+
+/** Frees options; accepts NULL.  @since 0.1 */
+BILLCORE_INLINE_VOID void billcore_call_options_free(billcore_call_options* options) {
+  billcore_options_free(BILLCORE_CAST(billcore_options*, options));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BILLCORE_CALL_OPTIONS_H */
