@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PARTS = ("CMakeLists.txt", "CMakePresets.json", ".clang-format", "pyproject.toml", "core", "python")
+PARTS = ("CMakeLists.txt", "CMakePresets.json", ".clang-format", "pyproject.toml", "core", "capi", "python")
 
 
 def copy_of_the_tree(folder: Path) -> Path:
-    """What git has, or would take, of core and python."""
+    """What git has, or would take, of core, capi and python."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PARTS]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     tree = folder / "tree"

@@ -1,4 +1,7 @@
-"""A field, an option and an error are added to a copy of the data, generated, built, and used from C++ and Python."""
+"""A field, an option and an error are added to a copy of the data, generated, built, and used from C++ and Python.
+
+From C the field: what it needs is a header alone.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,26 @@ int main(int, char** argv) {
   } catch (const billcore::Error& error) {
     std::cout << (error.code() == billcore::ErrorCode::teapot) << ' ' << error.what() << '\n';
   }
+}
+"""
+
+C = r"""
+#include <billcore/webhook.h>
+#include <stdio.h>
+
+int main(void) {
+  billcore_event* event = NULL;
+  billcore_order* order = NULL;
+  billcore_str colour;
+  bool present = false;
+  const billcore_str body = BILLCORE_STR("{\"name\": \"order.paid\", \"data\": {\"colour\": \"red\"}}");
+  if (billcore_webhook_parse_unverified(body, &event, NULL) != BILLCORE_OK) return 1;
+  if (billcore_event_order(event, &order, NULL) != BILLCORE_OK) return 2;
+  if (billcore_order_colour(order, &colour, &present, NULL) != BILLCORE_OK || !present) return 3;
+  puts(colour.data);
+  billcore_order_free(order);
+  billcore_event_free(event);
+  return 0;
 }
 """
 
@@ -93,12 +116,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = generate(tree)
     assert made.returncode == 0, made.stderr
     (tree / "python/user.cpp").write_text(CPP, "utf-8")
+    (tree / "python/user.c").write_text(C, "utf-8")
     with (tree / "python/CMakeLists.txt").open("a") as out:
         out.write("add_executable(user user.cpp)\ntarget_link_libraries(user PRIVATE billcore::client)\n")
+        out.write("add_executable(user-c user.c)\ntarget_link_libraries(user-c PRIVATE billcore::c-webhook)\n")
     # Relative names, so that the compiler cache knows these files again in another folder.
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]
-    configure += ["-DBILLCORE_CAPI=OFF", "-DBILLCORE_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"]
+    configure += ["-DBILLCORE_CAPI=ON", "-DBILLCORE_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"]
     for command in (configure, ["cmake", "--build", "build"]):
         ran = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-4000:]
@@ -122,3 +147,8 @@ def test_additions_are_there(built: Path, language: str) -> None:
     assert doc == (["Of the wrapping, or None."] if language == "python" else [])
     assert error.startswith("1 GET" if language == "cpp" else "True GET")
     assert error.split(" ", 1)[1] == f'GET /order/teapot: 418 the service is a teapot: {{"data": {ORDER}}}'
+
+
+def test_an_added_field_is_there_in_c(built: Path) -> None:
+    ran = subprocess.run([str(built / "python/user-c")], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (0, "red\n")

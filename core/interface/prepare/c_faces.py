@@ -44,6 +44,10 @@ def _sentence(field: Row, values: dict[str, list[str]]) -> str:
     return f"{doc} {note}".strip() if field["type"] != "id" else note
 
 
+def _end(resource: Row, field: Row) -> str:
+    return f"Service interface: {resource['section']}. @since {field.get('since', '0.1')}"
+
+
 def _accessor(name: str, path: str, nullable: bool, field: Row, resource: Row) -> Row:
     kind, outputs, arguments = _OUTPUTS[field["type"]]
     values = {row["name"]: row["values"] for row in resource["enumerations"]}
@@ -53,7 +57,7 @@ def _accessor(name: str, path: str, nullable: bool, field: Row, resource: Row) -
         arguments = [*arguments, "NULL"]
     return {
         "name": name,
-        "doc": f"{_sentence(field, values)} Service interface: {resource['section']}. @since {field.get('since', '0.1')}",
+        "doc": f"{_sentence(field, values)} {_end(resource, field)}",
         "parameters": outputs,
         "call": f"billcore_resource_{kind}",
         "arguments": [f'BILLCORE_STR("{path}")', *arguments],
@@ -62,9 +66,9 @@ def _accessor(name: str, path: str, nullable: bool, field: Row, resource: Row) -
 
 
 def _list(resource: Row, field: Row, by_name: dict[str, Row]) -> list[Row]:
-    name, section = field["name"], resource["section"]
+    name = field["name"]
     prefix, one = f"billcore_{resource['c_name']}_", name.removesuffix("s")
-    end = f"Service interface: {section}. @since {field.get('since', '0.1')}"
+    end = _end(resource, field)
     words = name.replace("_", " ")
     literal = f'BILLCORE_STR("{name}")'
     of_resources = field["type"] == "views"
