@@ -12,10 +12,10 @@
  *     failure a new billcore_error, freed with billcore_error_free. There is no thread-local or global state, and no
  *     init call.
  *  3. The order is handle, inputs, outputs, err. Outputs are zeroed (NULL, 0, false, {NULL, 0}) unless the call
- *     succeeds. An output that is NULL is BILLCORE_INVALID_ARGUMENT where its comment does not say "may be NULL"; so
+ *     succeeds. An output that is NULL is BILLCORE_ERROR_INVALID_ARGUMENT where its comment does not say "may be NULL"; so
  *     is a NULL handle.
  *  4. Texts and bytes come in as billcore_str, by value; the function copies what it keeps. {NULL, 0} is empty, except
- *     where the comment says "missing". A length or count that no memory holds is BILLCORE_INVALID_ARGUMENT.
+ *     where the comment says "missing". A length or count that no memory holds is BILLCORE_ERROR_INVALID_ARGUMENT.
  *  5. Texts going out as billcore_str are borrowed: they live as long as the handle they were read from, and a NUL
  *     follows them. Only raw JSON (`_raw`) is a slice without a NUL behind it. A billcore_buf is owned: free it with
  *     billcore_buf_free.
@@ -27,12 +27,12 @@
  *     no number is magic. Where a call takes one, NULL means: nothing set.
  *  8. Absence is never a NULL or 0 that could be a value. A field that may be null has the output `bool *present`,
  *     false for null and for absent (`_contains` and `_field` tell the two apart). A required field that is absent is
- *     BILLCORE_ERROR_MISSING_FIELD when it is read, one that is null or of the wrong type BILLCORE_DECODE, with its
+ *     BILLCORE_ERROR_MISSING_FIELD when it is read, one that is null or of the wrong type BILLCORE_ERROR_DECODE, with its
  *     path, such as `data.price`; never earlier.
  *  9. Iteration returns BILLCORE_OK with an item, BILLCORE_DONE after the last one, or an error. A list inside a
  *     resource has a function `_count` that gives its number of items, and one `_at` that gives the item at an index.
  * 10. Ids are opaque: a text, and whether it came as a JSON integer. Money is int64_t in minor units (cents); what
- *     does not fit is BILLCORE_OUT_OF_RANGE (its digits are in the raw text). VAT is in basis points (2500 = 25 %),
+ *     does not fit is BILLCORE_ERROR_OUT_OF_RANGE (its digits are in the raw text). VAT is in basis points (2500 = 25 %),
  *     vat_rate a number's text in percent. A time is its text as received and int64_t microseconds since
  *     1970-01-01T00:00:00Z (UTC when the text has no offset). Enumerations of the service are texts, since it may add
  *     values.
@@ -40,7 +40,7 @@
  *     any number of threads may call with it at once. "One thread at a time": lock around it. Nothing may use a handle
  *     while or after it is freed. No thread may be cancelled (pthread_cancel) inside a call.
  * 12. No function writes to stdout or stderr, ends the process, or lets an exception out. Out of memory is
- *     BILLCORE_OUT_OF_MEMORY; anything unforeseen BILLCORE_INTERNAL.
+ *     BILLCORE_ERROR_OUT_OF_MEMORY; anything unforeseen BILLCORE_ERROR_INTERNAL.
  * 13. Signing secrets and API keys appear in no error and no text that goes out.
  * 14. Functions of single fields, such as billcore_order_total, are inline: they give a function that reads any field
  *     by its name (billcore_resource_int64) the types of C. No library exports them.

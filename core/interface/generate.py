@@ -21,7 +21,7 @@ from typing import Any
 import jinja2
 import stubs
 from prepare import prepared
-from prepare.c_faces import c_comment
+from prepare.c_faces import c_comment, c_line_comment
 from prepare.words import cpp_identifier, snake
 
 HERE = Path(__file__).resolve().parent
@@ -55,6 +55,7 @@ OUTPUTS = [
     ("subscription_list.h.j2", "capi/include/billcore/subscription_list.h", "operations.toml"),
     ("order_list.h.j2", "capi/include/billcore/order_list.h", "operations.toml"),
     ("product_list.h.j2", "capi/include/billcore/product_list.h", "operations.toml"),
+    ("status.h.j2", "capi/include/billcore/status.h", "errors.toml"),
     ("README.md.j2", "core/interface/README.md", "*.toml"),
 ]
 # The docstrings of a module in C++ are those of its stub.
@@ -105,6 +106,7 @@ def generate(root: Path) -> dict[str, str]:
         autoescape=False,
     )
     environment.filters["c_comment"] = c_comment
+    environment.filters["c_line_comment"] = c_line_comment
     environment.filters["snake"] = snake
     environment.filters["cpp_identifier"] = cpp_identifier
     data = prepared(read(folder))

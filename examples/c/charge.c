@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   billcore_status status = billcore_client_new(NULL, &client, &err); /* uses BILLCORE_BASE_URL and BILLCORE_API_KEY */
   if (status == BILLCORE_OK)
     status = billcore_subscription_charge(client, id, atoll(argv[2]), atoll(argv[3]), NULL, NULL, &order, &err);
-  /* BILLCORE_PAYMENT is a refusal; BILLCORE_OUTCOME_UNKNOWN: check the orders before you charge again */
+  /* BILLCORE_ERROR_PAYMENT is a refusal; BILLCORE_ERROR_OUTCOME_UNKNOWN: check the orders before you charge again */
   if (status == BILLCORE_OK) puts("charged");
   if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
   billcore_order_free(order);

@@ -77,7 +77,7 @@ unsigned inbox_receive(void* context, billcore_str body, const billcore_str* nam
   if (box->verifier != NULL) {
     billcore_status status = billcore_verifier_unwrap_request(box->verifier, body, names, values, count, &event, &err);
     if (status == BILLCORE_OK) status = keep(box, event, &answer, &err);
-    if (status == BILLCORE_SIGNATURE) {
+    if (status == BILLCORE_ERROR_SIGNATURE) {
       if (box->refused_count < INBOX_MAX) box->refused[box->refused_count++] = billcore_error_reason(err);
       answer = (unsigned)billcore_error_http_status(err);
     } else if (status != BILLCORE_OK) {

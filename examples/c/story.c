@@ -146,8 +146,8 @@ static void be_refused(const billcore_client* client, int64_t product_id) {
   billcore_subscription* declined = find_subscription(client, BILLCORE_STR("demo-declined"));
   const billcore_status status =
       billcore_subscription_charge(client, view_subscription(declined).id, product_id, 1500, NULL, NULL, &order, &err);
-  if (status != BILLCORE_PAYMENT) must(status, &err);
-  expect(status == BILLCORE_PAYMENT, "the charge on demo-declined is refused");
+  if (status != BILLCORE_ERROR_PAYMENT) must(status, &err);
+  expect(status == BILLCORE_ERROR_PAYMENT, "the charge on demo-declined is refused");
   printf("    PaymentError, status %" PRId32 ", code %s: %s\n", billcore_error_http_status(err),
          billcore_error_api_code(err).data, billcore_error_api_message(err).data);
   expect(billcore_error_http_status(err) == 402 && !billcore_error_outcome_unknown(err), "a refusal is 402, and final");
@@ -160,8 +160,9 @@ static void charge_unanswered(const billcore_client* client, billcore_str subscr
   billcore_order* order = NULL;
   const billcore_status status =
       billcore_subscription_charge(client, subscription, product_id, 2700, NULL, NULL, &order, &err);
-  if (status != BILLCORE_OUTCOME_UNKNOWN) must(status, &err);
-  expect(status == BILLCORE_OUTCOME_UNKNOWN, "a connection reset instead of an answer leaves the outcome unknown");
+  if (status != BILLCORE_ERROR_OUTCOME_UNKNOWN) must(status, &err);
+  expect(status == BILLCORE_ERROR_OUTCOME_UNKNOWN,
+         "a connection reset instead of an answer leaves the outcome unknown");
   printf("    OutcomeUnknownError: %s %s was sent, but not answered\n", billcore_error_method(err).data,
          billcore_error_path(err).data);
   billcore_error_free(err);

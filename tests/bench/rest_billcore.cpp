@@ -101,7 +101,7 @@ class C {
     billcore_subscription* one = nullptr;
     const auto status = billcore_subscription_get(client_, c_text(id), call, &one, nullptr);
     billcore_call_options_free(call);
-    if (status != BILLCORE_TIMEOUT) throw std::runtime_error("the C client did not time out");
+    if (status != BILLCORE_ERROR_TIMEOUT) throw std::runtime_error("the C client did not time out");
   }
 
  private:

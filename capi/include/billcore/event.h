@@ -72,12 +72,12 @@ BILLCORE_API billcore_status billcore_event_data_kind(const billcore_event* even
 BILLCORE_API billcore_status billcore_event_data(const billcore_event* event, billcore_value** out, bool* present,
                                                  billcore_error** err);
 
-/** The data as a resource of this kind, BILLCORE_DATA_SUBSCRIPTION to BILLCORE_DATA_RESOURCE; BILLCORE_DECODE when it is
+/** The data as a resource of this kind, BILLCORE_DATA_SUBSCRIPTION to BILLCORE_DATA_RESOURCE; BILLCORE_ERROR_DECODE when it is
  * anything else. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_resource(const billcore_event* event, billcore_data_kind kind,
                                                      billcore_resource** out, billcore_error** err);
 
-/** The data of a subscription event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
+/** The data of a subscription event; BILLCORE_ERROR_DECODE when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_subscription(const billcore_event* event, billcore_subscription** out,
                                                             billcore_error** err) {
   billcore_resource* made = NULL;
@@ -87,7 +87,7 @@ BILLCORE_INLINE billcore_status billcore_event_subscription(const billcore_event
   return status;
 }
 
-/** The data of an order event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
+/** The data of an order event; BILLCORE_ERROR_DECODE when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_order(const billcore_event* event, billcore_order** out,
                                                      billcore_error** err) {
   billcore_resource* made = NULL;
@@ -96,7 +96,7 @@ BILLCORE_INLINE billcore_status billcore_event_order(const billcore_event* event
   return status;
 }
 
-/** The data of a product event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
+/** The data of a product event; BILLCORE_ERROR_DECODE when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_product(const billcore_event* event, billcore_product** out,
                                                        billcore_error** err) {
   billcore_resource* made = NULL;
@@ -105,7 +105,7 @@ BILLCORE_INLINE billcore_status billcore_event_product(const billcore_event* eve
   return status;
 }
 
-/** The data of a product group event; BILLCORE_DECODE when it is anything else. New; free it.  @since 0.1 */
+/** The data of a product group event; BILLCORE_ERROR_DECODE when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_event_product_group(const billcore_event* event, billcore_product_group** out,
                                                              billcore_error** err) {
   billcore_resource* made = NULL;

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /** Any JSON value: a view into the document it came with, which it keeps alive. Freed with billcore_value_free. Reading
- * it as another kind than it is gives BILLCORE_DECODE with its path. Threads: immutable. */
+ * it as another kind than it is gives BILLCORE_ERROR_DECODE with its path. Threads: immutable. */
 typedef struct billcore_value billcore_value;
 
 /** Kinds of JSON. A number with a fraction or an exponent is REAL. Append-only. */
@@ -33,7 +33,7 @@ BILLCORE_API billcore_status billcore_value_kind(const billcore_value* value, bi
 /** true or false.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_boolean(const billcore_value* value, bool* out, billcore_error** err);
 
-/** A whole number; BILLCORE_OUT_OF_RANGE beyond 64 signed bits (its digits: billcore_value_raw).  @since 0.1 */
+/** A whole number; BILLCORE_ERROR_OUT_OF_RANGE beyond 64 signed bits (its digits: billcore_value_raw).  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_integer(const billcore_value* value, int64_t* out, billcore_error** err);
 
 /** Any number, rounded to a double.  @since 0.1 */
@@ -51,7 +51,7 @@ BILLCORE_API billcore_status billcore_value_path(const billcore_value* value, bi
 /** Number of items or members; 0 for other kinds.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_size(const billcore_value* value, size_t* out, billcore_error** err);
 
-/** Item `index` of an array, from 0; BILLCORE_INVALID_ARGUMENT beyond its end. New; free it.  @since 0.1 */
+/** Item `index` of an array, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond its end. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,
                                                billcore_error** err);
 

@@ -55,7 +55,7 @@ BILLCORE_INLINE billcore_status billcore_product_changes_new(billcore_product_ch
   return status;
 }
 
-/** name; like every text here UTF-8, else BILLCORE_INVALID_ARGUMENT.  @since 0.1 */
+/** name; like every text here UTF-8, else BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_name(billcore_product_changes* changes, billcore_str text,
                                                                   billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("name"), text, err);
@@ -79,7 +79,7 @@ BILLCORE_INLINE billcore_status billcore_product_changes_set_currency(billcore_p
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("currency"), text, err);
 }
 
-/** vat_rate, percent: the text of a JSON number, such as "25" or "12.50", else BILLCORE_INVALID_ARGUMENT.  @since 0.1
+/** vat_rate, percent: the text of a JSON number, such as "25" or "12.50", else BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1
  */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_vat_rate(billcore_product_changes* changes,
                                                                       billcore_str number, billcore_error** err) {
@@ -98,7 +98,7 @@ BILLCORE_INLINE billcore_status billcore_product_changes_set_null(billcore_produ
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, changes), field, BILLCORE_STR("null"), err);
 }
 
-/** Any field to any JSON, whose numbers keep their digits; BILLCORE_INVALID_ARGUMENT when it is no JSON.  @since 0.1 */
+/** Any field to any JSON, whose numbers keep their digits; BILLCORE_ERROR_INVALID_ARGUMENT when it is no JSON.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_json(billcore_product_changes* changes, billcore_str field,
                                                                   billcore_str json, billcore_error** err) {
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, changes), field, json, err);

@@ -2,7 +2,7 @@
  *
  * Each kind has a type and inline functions of its own, such as billcore_client_options_set_base_url in
  * billcore/client_options.h. They call the functions below, which set an option by its name; other languages may call
- * these directly. A name that the kind does not have is BILLCORE_INVALID_ARGUMENT. */
+ * these directly. A name that the kind does not have is BILLCORE_ERROR_INVALID_ARGUMENT. */
 #ifndef BILLCORE_OPTIONS_H
 #define BILLCORE_OPTIONS_H
 
@@ -49,7 +49,7 @@ BILLCORE_API billcore_status billcore_options_set_int64(billcore_options* option
 BILLCORE_API billcore_status billcore_options_set_bool(billcore_options* options, billcore_str name, bool value,
                                                        billcore_error** err);
 
-/** Product: any field, as JSON. Request: json, the body. Copied; BILLCORE_INVALID_ARGUMENT for what is not JSON.
+/** Product: any field, as JSON. Request: json, the body. Copied; BILLCORE_ERROR_INVALID_ARGUMENT for what is not JSON.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_json(billcore_options* options, billcore_str name, billcore_str json,
                                                        billcore_error** err);
@@ -59,7 +59,7 @@ BILLCORE_API billcore_status billcore_options_add(billcore_options* options, bil
                                                   billcore_str value, billcore_error** err);
 
 /** Asked at least every 50 ms while a call waits, on the thread of the call; true ends the call with
- * BILLCORE_INTERRUPTED. A call whose answer comes first returns as usual. Of a write the error says what is known:
+ * BILLCORE_ERROR_INTERRUPTED. A call whose answer comes first returns as usual. Of a write the error says what is known:
  * billcore_error_http_status is that of an answer that came while it was asked (0: none), billcore_error_message what it
  * means, billcore_error_outcome_unknown whether the write may have happened. */
 typedef bool (*billcore_interrupt)(void* context);

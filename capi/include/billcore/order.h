@@ -101,8 +101,8 @@ BILLCORE_INLINE billcore_status billcore_order_custom_fields_count(const billcor
                                       out, err);
 }
 
-/** One of its custom fields, by its index from 0; BILLCORE_INVALID_ARGUMENT beyond the last. New; free it. Service
- * interface: Order.  @since 0.1 */
+/** One of its custom fields, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.
+ * Service interface: Order.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_custom_field_at(const billcore_order* order, size_t index,
                                                                billcore_custom_field** out, billcore_error** err) {
   billcore_resource* made = NULL;

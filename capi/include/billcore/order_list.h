@@ -142,7 +142,7 @@ BILLCORE_INLINE billcore_status billcore_order_page_count(const billcore_order_p
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);
 }
 
-/** One of them, by its index from 0; BILLCORE_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
+/** One of them, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_page_at(const billcore_order_page* given, size_t index,
                                                        billcore_order** out, billcore_error** err) {
   billcore_resource* made = NULL;

@@ -7,7 +7,7 @@
  *
  * A list may change while it is read: an id that was given within the last pages is not given again, and `_verdict` says
  * at the end whether a record may have been missed. Items and pages may outlive their list. Besides what
- * billcore/client.h says of every operation, reading may return BILLCORE_PAGINATION, for a list that repeats itself or
+ * billcore/client.h says of every operation, reading may return BILLCORE_ERROR_PAGINATION, for a list that repeats itself or
  * contradicts its own page numbers.
  *
  * Each kind of list has types and inline functions of its own, such as billcore_order_list_next in
@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /** What to list. Freed with billcore_query_free. Threads: one thread at a time while it is filled, then immutable. A list
- * refuses what its kind does not have with BILLCORE_INVALID_ARGUMENT. */
+ * refuses what its kind does not have with BILLCORE_ERROR_INVALID_ARGUMENT. */
 typedef struct billcore_query billcore_query;
 
 /** Nothing set yet: all. New; free it.  @since 0.1 */
@@ -55,7 +55,7 @@ BILLCORE_API billcore_status billcore_query_set_strict(billcore_query* query, bo
 
 /** Continue from the state of a list of the same service and query, also of an earlier process; the page that is set
  * here then does not count. Copied. What is not a state of such a list (an empty text is none) is
- * BILLCORE_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
+ * BILLCORE_ERROR_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
 BILLCORE_API billcore_status billcore_query_set_resume(billcore_query* query, billcore_str state, billcore_error** err);
 
 /** A list. Freed with billcore_list_free. Threads: one thread at a time. */
@@ -102,7 +102,7 @@ BILLCORE_EXPORT void billcore_list_free(billcore_list* list);
 /** Number of items of the page that were not given before.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_count(const billcore_page* page, size_t* out, billcore_error** err);
 
-/** Item `index`, from 0; BILLCORE_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
+/** Item `index`, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_at(const billcore_page* page, size_t index, billcore_resource** out,
                                               billcore_error** err);
 

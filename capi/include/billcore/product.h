@@ -142,8 +142,8 @@ BILLCORE_INLINE billcore_status billcore_product_images_count(const billcore_pro
                                       err);
 }
 
-/** One of its images, by its index from 0; BILLCORE_INVALID_ARGUMENT beyond the last. New; free it. Service interface:
- * Product.  @since 0.1 */
+/** One of its images, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it. Service
+ * interface: Product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_image_at(const billcore_product* product, size_t index,
                                                           billcore_image** out, billcore_error** err) {
   billcore_resource* made = NULL;

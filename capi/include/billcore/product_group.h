@@ -39,8 +39,8 @@ BILLCORE_INLINE billcore_status billcore_product_group_products_count(const bill
                                           BILLCORE_STR("products"), out, err);
 }
 
-/** One of its products, by its index from 0; BILLCORE_INVALID_ARGUMENT beyond the last. Service interface: Product
- * group.  @since 0.1 */
+/** One of its products, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. Service interface:
+ * Product group.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_group_product_at(const billcore_product_group* product_group,
                                                                   size_t index, int64_t* out, billcore_error** err) {
   return billcore_resource_integer_at(BILLCORE_CAST(const billcore_resource*, product_group), BILLCORE_STR("products"),

@@ -7,8 +7,8 @@
  * billcore/order.h. They call the functions below, which read a field by its name; other languages may call these
  * directly. In `name`, `?` marks what may be null or absent, and slashes lead into objects: "total", "reference_id?",
  * "/strings/price?", "/delivery?/link". A name without `?` is of a required field: absent is
- * BILLCORE_ERROR_MISSING_FIELD, null BILLCORE_DECODE. Where a name has a `?`, `present` must be given. A value of
- * another type is BILLCORE_DECODE. All errors have the path. */
+ * BILLCORE_ERROR_MISSING_FIELD, null BILLCORE_ERROR_DECODE. Where a name has a `?`, `present` must be given. A value of
+ * another type is BILLCORE_ERROR_DECODE. All errors have the path. */
 #ifndef BILLCORE_RESOURCE_H
 #define BILLCORE_RESOURCE_H
 
@@ -28,7 +28,7 @@ BILLCORE_EXPORT void billcore_resource_free(billcore_resource* resource);
 BILLCORE_API billcore_status billcore_resource_text(const billcore_resource* resource, billcore_str name,
                                                     billcore_str* out, bool* present, billcore_error** err);
 
-/** An integer; BILLCORE_OUT_OF_RANGE when it does not fit.  @since 0.1 */
+/** An integer; BILLCORE_ERROR_OUT_OF_RANGE when it does not fit.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_int64(const billcore_resource* resource, billcore_str name, int64_t* out,
                                                      bool* present, billcore_error** err);
 
@@ -62,7 +62,7 @@ BILLCORE_API billcore_status billcore_resource_any(const billcore_resource* reso
 BILLCORE_API billcore_status billcore_resource_list_count(const billcore_resource* resource, billcore_str name,
                                                           size_t* out, billcore_error** err);
 
-/** One of them, from 0; BILLCORE_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
+/** One of them, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_list_at(const billcore_resource* resource, billcore_str name,
                                                        size_t index, billcore_resource** out, billcore_error** err);
 
@@ -70,7 +70,7 @@ BILLCORE_API billcore_status billcore_resource_list_at(const billcore_resource* 
 BILLCORE_API billcore_status billcore_resource_integers_count(const billcore_resource* resource, billcore_str name,
                                                               size_t* out, billcore_error** err);
 
-/** One of them, from 0; BILLCORE_INVALID_ARGUMENT beyond the last.  @since 0.1 */
+/** One of them, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_integer_at(const billcore_resource* resource, billcore_str name,
                                                           size_t index, int64_t* out, billcore_error** err);
 

@@ -135,8 +135,8 @@ BILLCORE_INLINE billcore_status billcore_subscription_custom_fields_count(const 
                                       BILLCORE_STR("custom_fields"), out, err);
 }
 
-/** One of its custom fields, by its index from 0; BILLCORE_INVALID_ARGUMENT beyond the last. New; free it. Service
- * interface: Subscription.  @since 0.1 */
+/** One of its custom fields, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.
+ * Service interface: Subscription.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_custom_field_at(const billcore_subscription* subscription,
                                                                       size_t index, billcore_custom_field** out,
                                                                       billcore_error** err) {
@@ -158,7 +158,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_metadata(const billcore_su
 /** Is it still paid for at this instant (UTC microseconds)? False for pending, future_start, unpaid and expired. The
  * others are usable until ends_at; null means no end, and that a cancelled one is not usable.
  * BILLCORE_ERROR_MISSING_FIELD where ends_at is needed and absent: a reduced payload cannot tell, get the subscription by
- * its id. BILLCORE_DECODE for a status this library does not know. Service interface: States and transitions.
+ * its id. BILLCORE_ERROR_DECODE for a status this library does not know. Service interface: States and transitions.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_usable_at(const billcore_subscription* subscription,
                                                              int64_t unix_micros, bool* out, billcore_error** err);

@@ -133,7 +133,7 @@ BILLCORE_INLINE billcore_status billcore_subscription_page_count(const billcore_
   return billcore_page_count(BILLCORE_CAST(const billcore_page*, given), out, err);
 }
 
-/** One of them, by its index from 0; BILLCORE_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
+/** One of them, by its index from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_page_at(const billcore_subscription_page* given, size_t index,
                                                               billcore_subscription** out, billcore_error** err) {
   billcore_resource* made = NULL;

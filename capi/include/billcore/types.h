@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "billcore/status.h"
+
 #if defined(__GNUC__) || defined(__clang__)
 #define BILLCORE_EXPORT __attribute__((visibility("default")))
 #define BILLCORE_NODISCARD __attribute__((warn_unused_result))
@@ -28,43 +30,13 @@
 extern "C" {
 #endif
 
-/** Version of this header; billcore_version() is that of the library. */
+/** Version of this header, as a text and as a number (major * 10000 + minor * 100 + patch); billcore_version() is that
+ * of the library. */
 #define BILLCORE_VERSION "0.1.0"
+#define BILLCORE_VERSION_NUMBER 100
 
-/** Result of every function that can fail. Append-only: a number is never changed or used again. */
-typedef int32_t billcore_status;
-enum {
-  BILLCORE_OK = 0,
-  BILLCORE_DONE = 1,             /* the iteration is at its end; no error */
-  BILLCORE_INVALID_ARGUMENT = 2, /* the call cannot be made so; nothing was sent */
-  BILLCORE_CONFIG = 3,           /* an option or a secret cannot work, or the client is closed */
-  BILLCORE_OUT_OF_MEMORY = 4,
-  BILLCORE_INTERNAL = 5,        /* a fault of this library */
-  BILLCORE_SIGNATURE = 6,       /* the webhook's signature is not right: see billcore_error_reason */
-  BILLCORE_DECODE = 7,          /* JSON that is not what was promised; the message has the path */
-  BILLCORE_OUT_OF_RANGE = 8,    /* a number that does not fit; its digits are in the raw text */
-  BILLCORE_API_ERROR = 9,       /* another 4xx or a 3xx of the service */
-  BILLCORE_AUTHENTICATION = 10, /* 401 */
-  BILLCORE_PAYMENT = 11,        /* 402: the charge could not be processed */
-  BILLCORE_NOT_FOUND = 12,      /* 404 */
-  BILLCORE_VALIDATION = 13,     /* 422 */
-  BILLCORE_RATE_LIMIT = 14,     /* 429 */
-  BILLCORE_SERVER = 15,         /* 5xx */
-  BILLCORE_TRANSPORT = 16,      /* any other failure to exchange a request */
-  BILLCORE_TIMEOUT = 17,        /* no complete answer in time */
-  BILLCORE_CONNECTION = 18,     /* no connection, or it broke */
-  BILLCORE_TLS = 19,
-  BILLCORE_OUTCOME_UNKNOWN = 20, /* a write was sent and may or may not have happened: look before sending it again */
-  BILLCORE_PAGINATION = 21,      /* a list that repeats itself or contradicts its own page numbers */
-  BILLCORE_INTERRUPTED = 22,     /* the client's interrupt callback said so */
-  BILLCORE_ERROR_MISSING_FIELD = 23,     /* a required field that was read is absent; the message has the path */
-  BILLCORE_ERROR_BAD_REQUEST = 24,       /* 400 */
-  BILLCORE_ERROR_PERMISSION_DENIED = 25, /* 403 */
-  BILLCORE_ERROR_CONFLICT = 26           /* 409 */
-};
-
-/** The constant's name without BILLCORE_, such as "PAYMENT" (BILLCORE_API_ERROR gives "API", BILLCORE_ERROR_MISSING_FIELD "MISSING_FIELD"); "UNKNOWN" for other
- * numbers. Lives for ever.  Threads: any.  @since 0.1 */
+/** The name of a status without BILLCORE_ERROR_, such as "PAYMENT" (of the first two without BILLCORE_); "UNKNOWN" for
+ * other numbers. Lives for ever.  Threads: any.  @since 0.1 */
 BILLCORE_API const char* billcore_status_name(billcore_status status);
 
 /** Text or bytes that somebody else owns. This struct never changes. */

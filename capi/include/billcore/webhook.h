@@ -14,24 +14,24 @@ extern "C" {
 
 /** Is the signature right for this body? One shot: no handle, the default limit of 1 MiB for the body.
  *  signature: value of the Service-Signature header, {NULL, 0} when missing. secret: the endpoint's 32 bytes.
- *  BILLCORE_OK; BILLCORE_SIGNATURE with a reason (billcore_error_reason); BILLCORE_CONFIG for a secret of another
+ *  BILLCORE_OK; BILLCORE_ERROR_SIGNATURE with a reason (billcore_error_reason); BILLCORE_ERROR_CONFIG for a secret of another
  * length. A receiver that runs often keeps a billcore_verifier.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_verify(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_error** err);
 
-/** Verifies as billcore_webhook_verify, then parses a copy of the body: BILLCORE_DECODE when it is no event. New; free
+/** Verifies as billcore_webhook_verify, then parses a copy of the body: BILLCORE_ERROR_DECODE when it is no event. New; free
  * it with billcore_event_free.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_unwrap(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_event** out, billcore_error** err);
 
 /** An event from bytes that were verified before and stored since, such as those of a job queue: billcore_event_raw of the
  * receiver. It checks no signature and no age. Right only where nobody but the receiver can write; whatever came over the
- * network goes through billcore_webhook_unwrap. Copies the bytes; BILLCORE_DECODE when they are no event. New; free it with
+ * network goes through billcore_webhook_unwrap. Copies the bytes; BILLCORE_ERROR_DECODE when they are no event. New; free it with
  * billcore_event_free.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_parse_unverified(billcore_str raw, billcore_event** out,
                                                                billcore_error** err);
 
-/** The signature the service would send, 64 lowercase hex digits: to test your own receiver. BILLCORE_CONFIG for a
+/** The signature the service would send, 64 lowercase hex digits: to test your own receiver. BILLCORE_ERROR_CONFIG for a
  * secret that has not 32 bytes. Free *out with billcore_buf_free.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out,
                                                    billcore_error** err);
@@ -87,7 +87,7 @@ BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* o
 /** The keys of an endpoint, prepared once. Freed with billcore_verifier_free. Threads: shared. */
 typedef struct billcore_verifier billcore_verifier;
 
-/** secrets: an array of `count`, one, or several while one is being replaced; 32 bytes each, else BILLCORE_CONFIG.
+/** secrets: an array of `count`, one, or several while one is being replaced; 32 bytes each, else BILLCORE_ERROR_CONFIG.
  *  options may be NULL. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_new(const billcore_str* secrets, size_t count,
                                                    const billcore_verifier_options* options, billcore_verifier** out,
@@ -99,7 +99,7 @@ BILLCORE_API billcore_status billcore_verifier_verify(const billcore_verifier* v
                                                       billcore_str signature, size_t* secret_index,
                                                       billcore_error** err);
 
-/** Verifies, then parses a copy of the body: BILLCORE_DECODE when it is no event. New; free it.  @since 0.1 */
+/** Verifies, then parses a copy of the body: BILLCORE_ERROR_DECODE when it is no event. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_unwrap(const billcore_verifier* verifier, billcore_str body,
                                                       billcore_str signature, billcore_event** out,
                                                       billcore_error** err);
@@ -115,7 +115,7 @@ BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_ver
 BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);
 
 /** How often this secret (counted from 0, in the order given) was the one that matched: one that stays at 0 can be
- * retired. BILLCORE_INVALID_ARGUMENT when there is no such secret.  @since 0.1 */
+ * retired. BILLCORE_ERROR_INVALID_ARGUMENT when there is no such secret.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_matches(const billcore_verifier* verifier, size_t secret_index,
                                                        uint64_t* out, billcore_error** err);
 
@@ -126,16 +126,16 @@ BILLCORE_EXPORT void billcore_verifier_free(billcore_verifier* verifier);
  * billcore_verifier_stream_free. Threads: one thread at a time. */
 typedef struct billcore_verifier_stream billcore_verifier_stream;
 
-/** BILLCORE_CONFIG for a verifier with freshness, which needs the whole body. New; free it.  @since 0.1 */
+/** BILLCORE_ERROR_CONFIG for a verifier with freshness, which needs the whole body. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_new(const billcore_verifier* verifier,
                                                           billcore_verifier_stream** out, billcore_error** err);
 
-/** The next piece. BILLCORE_SIGNATURE, reason body too large, when all of them are over the limit.  @since 0.1 */
+/** The next piece. BILLCORE_ERROR_SIGNATURE, reason body too large, when all of them are over the limit.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_update(billcore_verifier_stream* stream, billcore_str piece,
                                                              billcore_error** err);
 
 /** The end of the body: status and secret_index (may be NULL) as billcore_verifier_verify. Use nothing of the pieces
- * before it is BILLCORE_OK. Ends the stream: any further call but _free is BILLCORE_INVALID_ARGUMENT.  @since 0.1 */
+ * before it is BILLCORE_OK. Ends the stream: any further call but _free is BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_finish(billcore_verifier_stream* stream, billcore_str signature,
                                                              size_t* secret_index, billcore_error** err);
 

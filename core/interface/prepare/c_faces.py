@@ -36,6 +36,10 @@ def c_comment(text: str) -> str:
     return "/** " + "\n * ".join(lines) + (" */" if len(lines[-1]) < 112 else "\n */")
 
 
+def c_line_comment(text: str) -> str:
+    return f"  /* {text.removesuffix('.')} */"
+
+
 def _sentence(field: Row, values: dict[str, list[str]]) -> str:
     if "values" in field:
         return ", ".join(values[field["values"]]) + ", or a value added since."
@@ -73,7 +77,7 @@ def _list(resource: Row, field: Row, by_name: dict[str, Row]) -> list[Row]:
     literal = f'BILLCORE_STR("{name}")'
     of_resources = field["type"] == "views"
     made = f"billcore_{by_name[field['of']]['c_name']}" if of_resources else ""
-    beyond = "BILLCORE_INVALID_ARGUMENT beyond the last."
+    beyond = "BILLCORE_ERROR_INVALID_ARGUMENT beyond the last."
     return [
         {
             "name": f"{prefix}{name}_count",

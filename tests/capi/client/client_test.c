@@ -60,7 +60,8 @@ static void test_order_across_libraries(const billcore_client* client) {
   CHECK_OK(billcore_response_info_headers(info, &count, &err));
   CHECK(count == 3);
   CHECK_OK(billcore_response_info_header_at(info, 0, &text, &text, &err));
-  CHECK_FAILS(billcore_response_info_header_at(info, 3, &text, &text, &err), BILLCORE_INVALID_ARGUMENT, "no item 3");
+  CHECK_FAILS(billcore_response_info_header_at(info, 3, &text, &text, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "no item 3");
   CHECK_OK(billcore_response_info_header(info, BILLCORE_STR("CONTENT-type"), &text, &flag, &err));
   CHECK(flag && is_text(text, "application/json"));
   CHECK_OK(billcore_response_info_header(info, BILLCORE_STR("etag"), &text, &flag, &err));
@@ -78,7 +79,8 @@ static void test_errors(const billcore_client* client) {
   double seconds;
   int64_t when;
 
-  CHECK(billcore_subscription_charge(client, BILLCORE_STR("s1"), 1, 100, NULL, NULL, &order, &err) == BILLCORE_PAYMENT);
+  CHECK(billcore_subscription_charge(client, BILLCORE_STR("s1"), 1, 100, NULL, NULL, &order, &err) ==
+        BILLCORE_ERROR_PAYMENT);
   CHECK(order == NULL && billcore_error_http_status(err) == 402);
   CHECK(is_text(billcore_error_api_code(err), "card_declined"));
   CHECK(is_text(billcore_error_api_message(err), "The card was declined"));
@@ -91,37 +93,39 @@ static void test_errors(const billcore_client* client) {
 
   /* Sent, and the connection ends without an answer. */
   CHECK(billcore_subscription_charge(client, BILLCORE_STR("s2"), 1, 100, NULL, NULL, &order, &err) ==
-        BILLCORE_OUTCOME_UNKNOWN);
-  CHECK(billcore_error_outcome_unknown(err) && billcore_error_cause(err) == BILLCORE_CONNECTION);
+        BILLCORE_ERROR_OUTCOME_UNKNOWN);
+  CHECK(billcore_error_outcome_unknown(err) && billcore_error_cause(err) == BILLCORE_ERROR_CONNECTION);
   CHECK(billcore_error_attempted_at(err, &when) && when > INT64_C(1700000000000000));
   CHECK(billcore_error_cause_message(err).len > 0);
   billcore_error_free(err);
   CHECK(billcore_subscription_charge(client, BILLCORE_STR("s2"), 1, 100, NULL, NULL, &order, NULL) ==
-        BILLCORE_OUTCOME_UNKNOWN);
+        BILLCORE_ERROR_OUTCOME_UNKNOWN);
 
-  CHECK_FAILS(billcore_subscription_get(client, BILLCORE_STR("none"), NULL, &subscription, &err), BILLCORE_NOT_FOUND,
-              "404");
+  CHECK_FAILS(billcore_subscription_get(client, BILLCORE_STR("none"), NULL, &subscription, &err),
+              BILLCORE_ERROR_NOT_FOUND, "404");
   CHECK_FAILS(billcore_subscription_get(client, BILLCORE_STR(".."), NULL, &subscription, &err),
-              BILLCORE_INVALID_ARGUMENT, "id");
-  CHECK_FAILS(billcore_product_get(client, 1, NULL, &product, &err), BILLCORE_NOT_FOUND, "404");
-  CHECK_FAILS(billcore_product_delete(client, 1, NULL, &err), BILLCORE_NOT_FOUND, "404");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "id");
+  CHECK_FAILS(billcore_product_get(client, 1, NULL, &product, &err), BILLCORE_ERROR_NOT_FOUND, "404");
+  CHECK_FAILS(billcore_product_delete(client, 1, NULL, &err), BILLCORE_ERROR_NOT_FOUND, "404");
 
-  CHECK_FAILS(billcore_product_update(client, 1, NULL, NULL, &product, &err), BILLCORE_INVALID_ARGUMENT, "no fields");
+  CHECK_FAILS(billcore_product_update(client, 1, NULL, NULL, &product, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "no fields");
   CHECK_OK(billcore_product_changes_new(&changes, &err));
-  CHECK_FAILS(billcore_product_changes_set_vat_rate(changes, BILLCORE_STR("\"25\""), &err), BILLCORE_INVALID_ARGUMENT,
-              "vat_rate");
-  CHECK_FAILS(billcore_product_changes_set_vat_rate(changes, BILLCORE_STR("2,5"), &err), BILLCORE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(billcore_product_changes_set_vat_rate(changes, BILLCORE_STR("\"25\""), &err),
+              BILLCORE_ERROR_INVALID_ARGUMENT, "vat_rate");
+  CHECK_FAILS(billcore_product_changes_set_vat_rate(changes, BILLCORE_STR("2,5"), &err),
+              BILLCORE_ERROR_INVALID_ARGUMENT, "");
   CHECK_FAILS(billcore_product_changes_set_json(changes, BILLCORE_STR("x"), BILLCORE_STR("{"), &err),
-              BILLCORE_INVALID_ARGUMENT, "");
-  CHECK_FAILS(billcore_product_changes_set_name(changes, BILLCORE_STR("\xff"), &err), BILLCORE_INVALID_ARGUMENT,
+              BILLCORE_ERROR_INVALID_ARGUMENT, "");
+  CHECK_FAILS(billcore_product_changes_set_name(changes, BILLCORE_STR("\xff"), &err), BILLCORE_ERROR_INVALID_ARGUMENT,
               "UTF-8");
   CHECK_OK(billcore_product_changes_set_vat_rate(changes, BILLCORE_STR("-12.50"), &err));
-  CHECK_FAILS(billcore_product_update(client, 1, changes, NULL, &product, &err), BILLCORE_NOT_FOUND, "404");
+  CHECK_FAILS(billcore_product_update(client, 1, changes, NULL, &product, &err), BILLCORE_ERROR_NOT_FOUND, "404");
   billcore_product_changes_free(changes);
 
   CHECK_OK(billcore_call_options_new(&soon, &err));
   CHECK_OK(billcore_call_options_set_timeout_ms(soon, 50, &err));
-  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("slow"), soon, &order, &err), BILLCORE_TIMEOUT, "time-out");
+  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("slow"), soon, &order, &err), BILLCORE_ERROR_TIMEOUT, "time-out");
   billcore_call_options_free(soon);
 }
 
@@ -173,7 +177,7 @@ static void test_interrupt_and_close(const server* at) {
   billcore_order* order = NULL;
   int asked = 0;
   billcore_client* client = client_of(at, "key", asked_often, &asked);
-  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("slow"), NULL, &order, &err), BILLCORE_INTERRUPTED,
+  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("slow"), NULL, &order, &err), BILLCORE_ERROR_INTERRUPTED,
               "interrupted");
   CHECK(asked == 3);
   billcore_client_free(client);
@@ -181,7 +185,7 @@ static void test_interrupt_and_close(const server* at) {
   client = client_of(at, "key", NULL, NULL);
   CHECK_OK(billcore_client_close(client, &err));
   CHECK_OK(billcore_client_close(client, &err));
-  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o1"), NULL, &order, &err), BILLCORE_CONFIG, "closed");
+  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o1"), NULL, &order, &err), BILLCORE_ERROR_CONFIG, "closed");
   billcore_client_free(client);
 }
 
@@ -192,14 +196,14 @@ static void test_retries_and_changes(const billcore_client* client) {
   billcore_client* other = NULL;
   billcore_client_changes* changes = NULL;
 
-  CHECK(billcore_order_get(client, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_SERVER);
+  CHECK(billcore_order_get(client, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_ERROR_SERVER);
   CHECK(billcore_error_attempts(err) == 3 && busy == 3); /* two retries are the default */
   billcore_error_free(err);
 
   CHECK_OK(billcore_client_changes_new(&changes, &err));
   CHECK_OK(billcore_client_changes_set_max_retries(changes, 0, &err));
   CHECK_OK(billcore_client_with_options(client, changes, &once, &err));
-  CHECK(billcore_order_get(once, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_SERVER);
+  CHECK(billcore_order_get(once, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_ERROR_SERVER);
   CHECK(billcore_error_attempts(err) == 1 && busy == 4);
   billcore_error_free(err);
 
@@ -210,14 +214,14 @@ static void test_retries_and_changes(const billcore_client* client) {
   CHECK_OK(billcore_order_get(other, BILLCORE_STR("busy"), NULL, &order, &err));
   billcore_order_free(order);
   CHECK_OK(billcore_client_close(other, &err));
-  CHECK(billcore_order_get(other, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_CONFIG && order == NULL);
+  CHECK(billcore_order_get(other, BILLCORE_STR("busy"), NULL, &order, &err) == BILLCORE_ERROR_CONFIG && order == NULL);
   billcore_error_free(err);
   billcore_client_free(other);
   CHECK_OK(billcore_order_get(client, BILLCORE_STR("o1"), NULL, &order, &err));
   billcore_order_free(order);
 
   CHECK_OK(billcore_client_changes_set_max_retries(changes, -1, &err));
-  CHECK(billcore_client_with_options(client, changes, &other, &err) == BILLCORE_CONFIG && other == NULL);
+  CHECK(billcore_client_with_options(client, changes, &other, &err) == BILLCORE_ERROR_CONFIG && other == NULL);
   billcore_error_free(err);
   billcore_client_changes_free(changes);
   billcore_client_changes_free(NULL);
@@ -230,7 +234,7 @@ static void test_config(void) {
   CHECK_OK(billcore_client_options_new(&options, &err));
   CHECK_OK(billcore_client_options_set_base_url(options, BILLCORE_STR("http://billing.example/a"), &err));
   CHECK_OK(billcore_client_options_set_api_key(options, BILLCORE_STR("key_of_a_test"), &err));
-  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "not loopback");
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_ERROR_CONFIG, "not loopback");
   CHECK(client == NULL);
   CHECK_OK(billcore_client_options_allow_insecure_http(options, &err));
   CHECK_OK(billcore_client_options_disable_http2(options, &err));
@@ -239,28 +243,29 @@ static void test_config(void) {
   CHECK_OK(billcore_client_new(options, &client, &err));
   billcore_client_free(client);
   CHECK_OK(billcore_client_options_set_timeout_ms(options, 0, &err));
-  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "timeout");
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_ERROR_CONFIG, "timeout");
   CHECK_OK(billcore_client_options_set_timeout_ms(options, 1, &err));
   CHECK_OK(billcore_client_options_set_max_response(options, 0, &err));
-  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "max_response");
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_ERROR_CONFIG, "max_response");
   CHECK_OK(billcore_client_options_set_max_response(options, 1000, &err));
   CHECK_OK(billcore_client_options_set_request_id_header(options, BILLCORE_STR("bad name"), &err));
-  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "request_id_header");
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_ERROR_CONFIG, "request_id_header");
   CHECK_OK(billcore_client_options_set_request_id_header(options, BILLCORE_STR("X-Id"), &err));
   CHECK_OK(billcore_client_options_set_client_certificate(options, BILLCORE_STR("/nowhere/own.pem"), &err));
-  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "client_certificate: /nowhere/own.pem");
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_ERROR_CONFIG,
+              "client_certificate: /nowhere/own.pem");
   CHECK_OK(billcore_client_options_set_ca_bundle(options, BILLCORE_STR("/nowhere/ca.pem"), &err));
-  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "ca_bundle");
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_ERROR_CONFIG, "ca_bundle");
   CHECK_OK(billcore_client_options_set_ca_bundle(options, BILLCORE_STR(""), &err));
   CHECK_OK(billcore_client_options_add_header(options, BILLCORE_STR("X-API-KEY"), BILLCORE_STR("other"), &err));
-  CHECK(billcore_client_new(options, &client, &err) == BILLCORE_CONFIG);
+  CHECK(billcore_client_new(options, &client, &err) == BILLCORE_ERROR_CONFIG);
   CHECK(strstr(billcore_error_message(err).data, "key_of_a_test") == NULL);
   billcore_error_free(err);
   CHECK_OK(billcore_client_options_set_base_url(options, BILLCORE_STR("https://billing.example/"), &err));
-  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_CONFIG, "https://HOST/ACCOUNT_ID");
+  CHECK_FAILS(billcore_client_new(options, &client, &err), BILLCORE_ERROR_CONFIG, "https://HOST/ACCOUNT_ID");
   CHECK_FAILS(
       billcore_client_options_set_base_url(options, (billcore_str){"https://billing.example/a", SIZE_MAX}, &err),
-      BILLCORE_INVALID_ARGUMENT, "no memory holds");
+      BILLCORE_ERROR_INVALID_ARGUMENT, "no memory holds");
   billcore_client_options_free(options);
 }
 

@@ -114,9 +114,9 @@ static void test_concurrency(const server* at) {
   CHECK_OK(billcore_client_changes_new(&changes, &err));
   for (size_t i = 0; i < sizeof none / sizeof *none; ++i) {
     CHECK_OK(billcore_client_options_set_concurrency(options, none[i], &err));
-    CHECK_FAILS(billcore_client_new(options, &refused, &err), BILLCORE_CONFIG, "concurrency");
+    CHECK_FAILS(billcore_client_new(options, &refused, &err), BILLCORE_ERROR_CONFIG, "concurrency");
     CHECK_OK(billcore_client_changes_set_concurrency(changes, none[i], &err));
-    CHECK_FAILS(billcore_client_with_options(client, changes, &refused, &err), BILLCORE_CONFIG, "concurrency");
+    CHECK_FAILS(billcore_client_with_options(client, changes, &refused, &err), BILLCORE_ERROR_CONFIG, "concurrency");
     CHECK(refused == NULL);
   }
   billcore_client_changes_free(changes);
@@ -177,12 +177,12 @@ static void test_an_error_names_its_page(const server* at, const billcore_client
   broken = 7;
   read_items(list, 0, 6 * per_page);
   for (int again = 0; again < 2; ++again) {
-    CHECK(billcore_order_list_next(list, &order, &err) == BILLCORE_SERVER && order == NULL);
+    CHECK(billcore_order_list_next(list, &order, &err) == BILLCORE_ERROR_SERVER && order == NULL);
     CHECK(is_text(billcore_error_message(err), "GET /subscription/s/orders?page=7: 500 the service failed"));
     CHECK(is_text(billcore_error_path(err), "/subscription/s/orders") && billcore_error_http_status(err) == 500);
     billcore_error_free(err);
   }
-  CHECK(billcore_order_list_next(list, &order, NULL) == BILLCORE_SERVER && order == NULL);
+  CHECK(billcore_order_list_next(list, &order, NULL) == BILLCORE_ERROR_SERVER && order == NULL);
   billcore_buf state = state_of(list);
   broken = 0;
   billcore_client* other = client_of(at, "another-key", NULL, NULL);
@@ -208,9 +208,10 @@ static void test_waiting_in_vain(const server* at) {
   billcore_call_options_free(soon);
   silent = 2;
   read_items(list, 0, per_page);
-  CHECK_FAILS(billcore_order_list_next(list, &order, &err), BILLCORE_TIMEOUT, "GET /subscription/s/orders?page=2: no ");
+  CHECK_FAILS(billcore_order_list_next(list, &order, &err), BILLCORE_ERROR_TIMEOUT,
+              "GET /subscription/s/orders?page=2: no ");
   stop_waiting = true;
-  CHECK(billcore_order_list_next(list, &order, &err) == BILLCORE_INTERRUPTED && order == NULL);
+  CHECK(billcore_order_list_next(list, &order, &err) == BILLCORE_ERROR_INTERRUPTED && order == NULL);
   CHECK(is_text(billcore_error_message(err), "GET /subscription/s/orders?page=2: interrupted"));
   billcore_error_free(err);
   stop_waiting = false;
@@ -224,7 +225,7 @@ static void test_waiting_in_vain(const server* at) {
 static void refused(const billcore_client* client, billcore_str state, const char* words) {
   billcore_error* err = NULL;
   billcore_order_list* list = NULL;
-  CHECK_FAILS(new_list(client, "s", state, false, NULL, &list, &err), BILLCORE_INVALID_ARGUMENT, words);
+  CHECK_FAILS(new_list(client, "s", state, false, NULL, &list, &err), BILLCORE_ERROR_INVALID_ARGUMENT, words);
   CHECK(list == NULL);
 }
 
@@ -253,34 +254,34 @@ static void test_states(const billcore_client* client) {
     state.data[i] = right;
   }
   refused(client, (billcore_str){state.data, state.len + 1}, "resume"); /* with the NUL */
-  CHECK_FAILS(new_list(client, "t", whole, false, NULL, &other, &err), BILLCORE_INVALID_ARGUMENT, "another list");
-  CHECK_FAILS(new_list(client, "s", whole, true, NULL, &other, &err), BILLCORE_INVALID_ARGUMENT, "strict");
+  CHECK_FAILS(new_list(client, "t", whole, false, NULL, &other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "another list");
+  CHECK_FAILS(new_list(client, "s", whole, true, NULL, &other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "strict");
   CHECK_OK(billcore_subscription_query_new(&subscriptions, &err));
   CHECK_OK(billcore_subscription_query_set_strict(subscriptions, true, &err));
   CHECK_OK(billcore_subscription_query_set_strict(subscriptions, false, &err));
   CHECK_OK(billcore_subscription_query_set_resume(subscriptions, whole, &err));
   CHECK_FAILS(billcore_subscription_list_new(client, subscriptions, NULL, &subscription_list, &err),
-              BILLCORE_INVALID_ARGUMENT, "another list");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "another list");
   CHECK_OK(billcore_subscription_query_set_resume(subscriptions, (billcore_str){NULL, 0}, &err));
   CHECK_FAILS(billcore_subscription_list_new(client, subscriptions, NULL, &subscription_list, &err),
-              BILLCORE_INVALID_ARGUMENT, "resume is not the state");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "resume is not the state");
   billcore_subscription_query_free(subscriptions);
   CHECK_OK(billcore_product_query_new(&products, &err));
   CHECK_OK(billcore_product_query_set_resume(products, whole, &err));
-  CHECK_FAILS(billcore_product_list_new(client, products, NULL, &product_list, &err), BILLCORE_INVALID_ARGUMENT,
+  CHECK_FAILS(billcore_product_list_new(client, products, NULL, &product_list, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
               "another list");
   billcore_product_query_free(products);
   CHECK(subscription_list == NULL && product_list == NULL);
 
   buf = state;
-  CHECK_FAILS(billcore_order_list_state(NULL, &buf, &err), BILLCORE_INVALID_ARGUMENT, "");
+  CHECK_FAILS(billcore_order_list_state(NULL, &buf, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "");
   CHECK(buf.data == NULL && buf.len == 0);
-  CHECK_FAILS(billcore_order_list_state(list, NULL, &err), BILLCORE_INVALID_ARGUMENT, "");
-  CHECK(billcore_order_list_state(NULL, NULL, NULL) == BILLCORE_INVALID_ARGUMENT);
-  CHECK(billcore_client_options_set_concurrency(NULL, 1, NULL) == BILLCORE_INVALID_ARGUMENT);
-  CHECK(billcore_client_changes_set_concurrency(NULL, 1, NULL) == BILLCORE_INVALID_ARGUMENT);
-  CHECK(billcore_order_query_set_strict(NULL, true, NULL) == BILLCORE_INVALID_ARGUMENT);
-  CHECK(billcore_order_query_set_resume(NULL, whole, NULL) == BILLCORE_INVALID_ARGUMENT);
+  CHECK_FAILS(billcore_order_list_state(list, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "");
+  CHECK(billcore_order_list_state(NULL, NULL, NULL) == BILLCORE_ERROR_INVALID_ARGUMENT);
+  CHECK(billcore_client_options_set_concurrency(NULL, 1, NULL) == BILLCORE_ERROR_INVALID_ARGUMENT);
+  CHECK(billcore_client_changes_set_concurrency(NULL, 1, NULL) == BILLCORE_ERROR_INVALID_ARGUMENT);
+  CHECK(billcore_order_query_set_strict(NULL, true, NULL) == BILLCORE_ERROR_INVALID_ARGUMENT);
+  CHECK(billcore_order_query_set_resume(NULL, whole, NULL) == BILLCORE_ERROR_INVALID_ARGUMENT);
   billcore_buf_free(&state);
   CHECK(state.data == NULL && state.len == 0);
   billcore_order_list_free(list);

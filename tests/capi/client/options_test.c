@@ -11,23 +11,23 @@ static billcore_options* options_of(billcore_options_kind kind) {
 
 static void test_names(void) {
   billcore_options* out = NULL;
-  CHECK_FAILS(billcore_options_new(0, &out, &err), BILLCORE_INVALID_ARGUMENT, "kind must be");
-  CHECK_FAILS(billcore_options_new(7, &out, &err), BILLCORE_INVALID_ARGUMENT, "kind must be");
+  CHECK_FAILS(billcore_options_new(0, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
+  CHECK_FAILS(billcore_options_new(7, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
   CHECK(out == NULL);
   for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_REQUEST; ++kind) {
     billcore_options* it = options_of(kind);
     if (kind != BILLCORE_OPTIONS_OF_PRODUCT) { /* which takes any field */
       CHECK_FAILS(billcore_options_set_text(it, BILLCORE_STR("nothing"), BILLCORE_STR("x"), &err),
-                  BILLCORE_INVALID_ARGUMENT, "no such option of this type: 'nothing'");
-      CHECK_FAILS(billcore_options_set_int64(it, BILLCORE_STR("nothing"), 1, &err), BILLCORE_INVALID_ARGUMENT,
+                  BILLCORE_ERROR_INVALID_ARGUMENT, "no such option of this type: 'nothing'");
+      CHECK_FAILS(billcore_options_set_int64(it, BILLCORE_STR("nothing"), 1, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
                   "nothing");
     }
-    CHECK_FAILS(billcore_options_set_bool(it, BILLCORE_STR("nothing"), true, &err), BILLCORE_INVALID_ARGUMENT,
+    CHECK_FAILS(billcore_options_set_bool(it, BILLCORE_STR("nothing"), true, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
                 "nothing");
     CHECK_FAILS(billcore_options_add(it, BILLCORE_STR("nothing"), BILLCORE_STR("a"), BILLCORE_STR("b"), &err),
-                BILLCORE_INVALID_ARGUMENT, "nothing");
+                BILLCORE_ERROR_INVALID_ARGUMENT, "nothing");
     if (kind != BILLCORE_OPTIONS_OF_CLIENT) {
-      CHECK_FAILS(billcore_options_set_interrupt(it, NULL, NULL, &err), BILLCORE_INVALID_ARGUMENT,
+      CHECK_FAILS(billcore_options_set_interrupt(it, NULL, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
                   "only the options of");
     }
     billcore_options_free(it);
@@ -37,21 +37,21 @@ static void test_names(void) {
 static void test_values(void) {
   billcore_options* client = options_of(BILLCORE_OPTIONS_OF_CLIENT);
   CHECK_FAILS(billcore_options_set_int64(client, BILLCORE_STR("max_retries"), INT64_C(4294967296), &err),
-              BILLCORE_INVALID_ARGUMENT, "32 bits");
-  CHECK_FAILS(billcore_options_set_int64(client, BILLCORE_STR("max_response"), -1, &err), BILLCORE_INVALID_ARGUMENT,
-              "more than 0");
-  CHECK_FAILS(billcore_options_set_bool(client, BILLCORE_STR("no_timeout"), false, &err), BILLCORE_INVALID_ARGUMENT,
-              "takes true only");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "32 bits");
+  CHECK_FAILS(billcore_options_set_int64(client, BILLCORE_STR("max_response"), -1, &err),
+              BILLCORE_ERROR_INVALID_ARGUMENT, "more than 0");
+  CHECK_FAILS(billcore_options_set_bool(client, BILLCORE_STR("no_timeout"), false, &err),
+              BILLCORE_ERROR_INVALID_ARGUMENT, "takes true only");
   CHECK_FAILS(billcore_options_set_text(client, BILLCORE_STR("proxy"), BILLCORE_STR(""), &err),
-              BILLCORE_INVALID_ARGUMENT, "no_proxy");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "no_proxy");
   CHECK_FAILS(billcore_options_set_text(client, BILLCORE_STR("timeout_ms"), BILLCORE_STR("5"), &err),
-              BILLCORE_INVALID_ARGUMENT, "of this type");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "of this type");
   billcore_options_free(client);
   billcore_options* product = options_of(BILLCORE_OPTIONS_OF_PRODUCT);
   CHECK_FAILS(billcore_options_set_json(product, BILLCORE_STR("vat_rate"), BILLCORE_STR("\"25\""), &err),
-              BILLCORE_INVALID_ARGUMENT, "not a JSON number");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "not a JSON number");
   CHECK_FAILS(billcore_options_set_json(product, BILLCORE_STR("name"), BILLCORE_STR("{"), &err),
-              BILLCORE_INVALID_ARGUMENT, "JSON");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "JSON");
   CHECK_OK(billcore_options_set_json(product, BILLCORE_STR("vat_rate"), BILLCORE_STR("null"), &err));
   billcore_options_free(product);
 }
@@ -70,19 +70,19 @@ static void test_other_kinds(void) {
   CHECK_OK(billcore_client_new(options, &client, &err));
   CHECK_FAILS(billcore_subscription_get(client, BILLCORE_STR("s"), (const billcore_call_options*)(const void*)options,
                                         &subscription, &err),
-              BILLCORE_INVALID_ARGUMENT, "of another kind");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "of another kind");
   CHECK_OK(billcore_query_new(&query, &err));
   CHECK_OK(billcore_query_set_reference_id(query, BILLCORE_STR("r"), &err));
   CHECK_FAILS(billcore_subscription_orders_new(client, BILLCORE_STR("s"), (const billcore_order_query*)(void*)query,
                                                NULL, &orders, &err),
-              BILLCORE_INVALID_ARGUMENT, "a list of orders has no reference_id");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "a list of orders has no reference_id");
   CHECK_FAILS(billcore_product_list_new(client, (const billcore_product_query*)(void*)query, NULL, &products, &err),
-              BILLCORE_INVALID_ARGUMENT, "a list of products has no reference_id");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "a list of products has no reference_id");
   billcore_query_free(query);
   CHECK_OK(billcore_query_new(&query, &err));
   CHECK_OK(billcore_query_add_state(query, BILLCORE_STR("paid"), &err));
   CHECK_FAILS(billcore_product_list_new(client, (const billcore_product_query*)(void*)query, NULL, &products, &err),
-              BILLCORE_INVALID_ARGUMENT, "a list of products has no state");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "a list of products has no state");
   CHECK(orders == NULL && products == NULL && subscription == NULL);
   billcore_query_free(query);
   billcore_client_free(client);

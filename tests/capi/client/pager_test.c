@@ -90,7 +90,7 @@ static void test_pages(const billcore_client* client) {
   CHECK_OK(billcore_order_id(order, &text, NULL, &err));
   CHECK(is_text(text, "c"));
   billcore_order_free(order);
-  CHECK_FAILS(billcore_order_page_at(page, 1, &order, &err), BILLCORE_INVALID_ARGUMENT, "no item 1");
+  CHECK_FAILS(billcore_order_page_at(page, 1, &order, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "no item 1");
   CHECK_OK(billcore_order_page_pagination(page, &numbers, &err));
   billcore_order_page_free(page);
   CHECK_OK(billcore_pagination_total(numbers, &number, &err));

@@ -13,5 +13,5 @@ int main(void) {
   billcore_error_free(err);
   billcore_client_options_free(options);
   billcore_client_free(client);
-  return status != BILLCORE_CONFIG || !described || strcmp(billcore_version(), BILLCORE_VERSION) != 0;
+  return status != BILLCORE_ERROR_CONFIG || !described || strcmp(billcore_version(), BILLCORE_VERSION) != 0;
 }

@@ -1,6 +1,6 @@
 """Writes a C program that calls every fallible function of billcore.h with NULL where a handle or an output belongs.
 
-Each such call must be BILLCORE_INVALID_ARGUMENT, fill in the error, and leave every output zero.
+Each such call must be BILLCORE_ERROR_INVALID_ARGUMENT, fill in the error, and leave every output zero.
 Usage: make_null_calls.py INCLUDE_FOLDER OUTPUT.c
 """
 
@@ -16,7 +16,7 @@ static billcore_error *err;
 static unsigned char zeros[64];
 
 static void fails(const char *name, billcore_status status) {
-  if (status != BILLCORE_INVALID_ARGUMENT || billcore_error_status(err) != BILLCORE_INVALID_ARGUMENT ||
+  if (status != BILLCORE_ERROR_INVALID_ARGUMENT || billcore_error_status(err) != BILLCORE_ERROR_INVALID_ARGUMENT ||
       strstr(billcore_error_message(err).data, "NULL") == NULL) {
     fprintf(stderr, "%s gave %s: %s\\n", name, billcore_status_name(status), billcore_error_message(err).data);
     exit(1);

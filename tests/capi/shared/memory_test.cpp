@@ -55,7 +55,7 @@ void starve(const char* what, billcore_status in_the_end, Call call) {
     const billcore_status status = call(&err);
     until_failure = -1;
     require(billcore_error_status(err) == status, what, "the error has another status");
-    if (status != BILLCORE_OUT_OF_MEMORY) {
+    if (status != BILLCORE_ERROR_OUT_OF_MEMORY) {
       require(status == in_the_end, what, billcore_error_message(err).data);
       billcore_error_free(err);
       if (!failed) break;
@@ -102,7 +102,7 @@ int main() {
     billcore_event_free(event);
     return status;
   });
-  starve("a wrong signature", BILLCORE_SIGNATURE,
+  starve("a wrong signature", BILLCORE_ERROR_SIGNATURE,
          [&](billcore_error** err) { return billcore_webhook_verify(body, BILLCORE_STR("no"), secret, err); });
   starve("explain", BILLCORE_OK, [&](billcore_error** err) {
     billcore_buf text{};
@@ -122,7 +122,7 @@ int main() {
     billcore_verifier_free(verifier);
     return status;
   });
-  starve("a NULL handle", BILLCORE_INVALID_ARGUMENT, [](billcore_error** err) {
+  starve("a NULL handle", BILLCORE_ERROR_INVALID_ARGUMENT, [](billcore_error** err) {
     bool flag = false;
     return billcore_product_use_cart(nullptr, &flag, err);
   });

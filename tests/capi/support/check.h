@@ -42,12 +42,12 @@
   } while (0)
 
 /* A call that must find a delivery's signature, or its body, at fault for this reason. */
-#define CHECK_REFUSED(call, why, http)                                          \
-  do {                                                                          \
-    CHECK((call) == BILLCORE_SIGNATURE && billcore_error_reason(err) == (why)); \
-    CHECK(billcore_error_http_status(err) == (http));                           \
-    billcore_error_free(err);                                                   \
-    err = NULL;                                                                 \
+#define CHECK_REFUSED(call, why, http)                                                \
+  do {                                                                                \
+    CHECK((call) == BILLCORE_ERROR_SIGNATURE && billcore_error_reason(err) == (why)); \
+    CHECK(billcore_error_http_status(err) == (http));                                 \
+    billcore_error_free(err);                                                         \
+    err = NULL;                                                                       \
   } while (0)
 
 static inline bool is_text(billcore_str text, const char* expected) {

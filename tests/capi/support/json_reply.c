@@ -83,42 +83,42 @@ yyjson_mut_val* put_value(yyjson_mut_doc* reply, billcore_value* value) {
 
 const char* class_of(billcore_status status) {
   switch (status) {
-    case BILLCORE_INVALID_ARGUMENT:
+    case BILLCORE_ERROR_INVALID_ARGUMENT:
       return "InvalidArgumentError";
-    case BILLCORE_CONFIG:
+    case BILLCORE_ERROR_CONFIG:
       return "ConfigError";
-    case BILLCORE_OUT_OF_MEMORY:
+    case BILLCORE_ERROR_OUT_OF_MEMORY:
       return "MemoryError";
-    case BILLCORE_SIGNATURE:
+    case BILLCORE_ERROR_SIGNATURE:
       return "SignatureError";
-    case BILLCORE_DECODE:
-    case BILLCORE_OUT_OF_RANGE:
+    case BILLCORE_ERROR_DECODE:
+    case BILLCORE_ERROR_OUT_OF_RANGE:
       return "DecodeError";
-    case BILLCORE_API_ERROR:
+    case BILLCORE_ERROR_API:
       return "ApiError";
-    case BILLCORE_AUTHENTICATION:
+    case BILLCORE_ERROR_AUTHENTICATION:
       return "AuthenticationError";
-    case BILLCORE_PAYMENT:
+    case BILLCORE_ERROR_PAYMENT:
       return "PaymentError";
-    case BILLCORE_NOT_FOUND:
+    case BILLCORE_ERROR_NOT_FOUND:
       return "NotFoundError";
-    case BILLCORE_VALIDATION:
+    case BILLCORE_ERROR_VALIDATION:
       return "ValidationError";
-    case BILLCORE_RATE_LIMIT:
+    case BILLCORE_ERROR_RATE_LIMIT:
       return "RateLimitError";
-    case BILLCORE_SERVER:
+    case BILLCORE_ERROR_SERVER:
       return "ServerError";
-    case BILLCORE_TRANSPORT:
+    case BILLCORE_ERROR_TRANSPORT:
       return "TransportError";
-    case BILLCORE_TIMEOUT:
+    case BILLCORE_ERROR_TIMEOUT:
       return "TimeoutError";
-    case BILLCORE_CONNECTION:
+    case BILLCORE_ERROR_CONNECTION:
       return "ConnectionError";
-    case BILLCORE_TLS:
+    case BILLCORE_ERROR_TLS:
       return "TlsError";
-    case BILLCORE_OUTCOME_UNKNOWN:
+    case BILLCORE_ERROR_OUTCOME_UNKNOWN:
       return "OutcomeUnknownError";
-    case BILLCORE_PAGINATION:
+    case BILLCORE_ERROR_PAGINATION:
       return "PaginationError";
     case BILLCORE_ERROR_MISSING_FIELD:
       return "MissingFieldError";
@@ -128,7 +128,7 @@ const char* class_of(billcore_status status) {
       return "PermissionDeniedError";
     case BILLCORE_ERROR_CONFLICT:
       return "ConflictError";
-    case BILLCORE_INTERRUPTED:
+    case BILLCORE_ERROR_INTERRUPTED:
       return "KeyboardInterrupt";
     default:
       return "BillcoreError";

@@ -71,7 +71,7 @@ static yyjson_mut_val* put_response(job* self, billcore_response* response) {
     if (status == BILLCORE_OK && !first) status = billcore_##resource##_list_stop(list, &self->err);                 \
     if (status == BILLCORE_DONE) status = BILLCORE_OK;                                                               \
     if (billcore_##resource##_list_state(list, &self->state, ok(status) ? &self->err : NULL) != BILLCORE_OK)         \
-      status = BILLCORE_INTERNAL;                                                                                    \
+      status = BILLCORE_ERROR_INTERNAL;                                                                              \
     if (ok(status)) status = billcore_##resource##_list_total(list, &total, &has_total, &self->err);                 \
     if (ok(status)) status = billcore_##resource##_list_fetched_pages(list, &fetched, &self->err);                   \
     if (ok(status)) status = billcore_##resource##_list_verdict(list, &complete, &reason, &has_verdict, &self->err); \

@@ -10,27 +10,27 @@ static void test_numbers(void) {
     const char* name;
   } table[] = {{BILLCORE_OK, 0, "OK"},
                {BILLCORE_DONE, 1, "DONE"},
-               {BILLCORE_INVALID_ARGUMENT, 2, "INVALID_ARGUMENT"},
-               {BILLCORE_CONFIG, 3, "CONFIG"},
-               {BILLCORE_OUT_OF_MEMORY, 4, "OUT_OF_MEMORY"},
-               {BILLCORE_INTERNAL, 5, "INTERNAL"},
-               {BILLCORE_SIGNATURE, 6, "SIGNATURE"},
-               {BILLCORE_DECODE, 7, "DECODE"},
-               {BILLCORE_OUT_OF_RANGE, 8, "OUT_OF_RANGE"},
-               {BILLCORE_API_ERROR, 9, "API"},
-               {BILLCORE_AUTHENTICATION, 10, "AUTHENTICATION"},
-               {BILLCORE_PAYMENT, 11, "PAYMENT"},
-               {BILLCORE_NOT_FOUND, 12, "NOT_FOUND"},
-               {BILLCORE_VALIDATION, 13, "VALIDATION"},
-               {BILLCORE_RATE_LIMIT, 14, "RATE_LIMIT"},
-               {BILLCORE_SERVER, 15, "SERVER"},
-               {BILLCORE_TRANSPORT, 16, "TRANSPORT"},
-               {BILLCORE_TIMEOUT, 17, "TIMEOUT"},
-               {BILLCORE_CONNECTION, 18, "CONNECTION"},
-               {BILLCORE_TLS, 19, "TLS"},
-               {BILLCORE_OUTCOME_UNKNOWN, 20, "OUTCOME_UNKNOWN"},
-               {BILLCORE_PAGINATION, 21, "PAGINATION"},
-               {BILLCORE_INTERRUPTED, 22, "INTERRUPTED"},
+               {BILLCORE_ERROR_INVALID_ARGUMENT, 2, "INVALID_ARGUMENT"},
+               {BILLCORE_ERROR_CONFIG, 3, "CONFIG"},
+               {BILLCORE_ERROR_OUT_OF_MEMORY, 4, "OUT_OF_MEMORY"},
+               {BILLCORE_ERROR_INTERNAL, 5, "INTERNAL"},
+               {BILLCORE_ERROR_SIGNATURE, 6, "SIGNATURE"},
+               {BILLCORE_ERROR_DECODE, 7, "DECODE"},
+               {BILLCORE_ERROR_OUT_OF_RANGE, 8, "OUT_OF_RANGE"},
+               {BILLCORE_ERROR_API, 9, "API"},
+               {BILLCORE_ERROR_AUTHENTICATION, 10, "AUTHENTICATION"},
+               {BILLCORE_ERROR_PAYMENT, 11, "PAYMENT"},
+               {BILLCORE_ERROR_NOT_FOUND, 12, "NOT_FOUND"},
+               {BILLCORE_ERROR_VALIDATION, 13, "VALIDATION"},
+               {BILLCORE_ERROR_RATE_LIMIT, 14, "RATE_LIMIT"},
+               {BILLCORE_ERROR_SERVER, 15, "SERVER"},
+               {BILLCORE_ERROR_TRANSPORT, 16, "TRANSPORT"},
+               {BILLCORE_ERROR_TIMEOUT, 17, "TIMEOUT"},
+               {BILLCORE_ERROR_CONNECTION, 18, "CONNECTION"},
+               {BILLCORE_ERROR_TLS, 19, "TLS"},
+               {BILLCORE_ERROR_OUTCOME_UNKNOWN, 20, "OUTCOME_UNKNOWN"},
+               {BILLCORE_ERROR_PAGINATION, 21, "PAGINATION"},
+               {BILLCORE_ERROR_INTERRUPTED, 22, "INTERRUPTED"},
                {BILLCORE_ERROR_MISSING_FIELD, 23, "MISSING_FIELD"},
                {BILLCORE_ERROR_BAD_REQUEST, 24, "BAD_REQUEST"},
                {BILLCORE_ERROR_PERMISSION_DENIED, 25, "PERMISSION_DENIED"},
@@ -76,9 +76,9 @@ static void test_texts(void) {
   CHECK(is_text(billcore_str_from("abc"), "abc"));
   CHECK(is_text(BILLCORE_STR("abc"), "abc"));
   /* A length without data is a mistake of the caller, not an empty text. */
-  CHECK_FAILS(billcore_webhook_verify((billcore_str){NULL, 3}, none, SECRET, &err), BILLCORE_INVALID_ARGUMENT,
+  CHECK_FAILS(billcore_webhook_verify((billcore_str){NULL, 3}, none, SECRET, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
               "length");
-  CHECK_FAILS(billcore_webhook_verify(none, (billcore_str){NULL, 64}, SECRET, &err), BILLCORE_INVALID_ARGUMENT,
+  CHECK_FAILS(billcore_webhook_verify(none, (billcore_str){NULL, 64}, SECRET, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
               "length");
 }
 
@@ -101,7 +101,7 @@ static void test_lengths(void) {
     billcore_event* event = NULL;
     billcore_verifier* made = NULL;
     size_t index = 0;
-#define CHECK_LENGTH(call) CHECK_FAILS(call, BILLCORE_INVALID_ARGUMENT, "no memory holds")
+#define CHECK_LENGTH(call) CHECK_FAILS(call, BILLCORE_ERROR_INVALID_ARGUMENT, "no memory holds")
     CHECK_LENGTH(billcore_webhook_sign(huge, SECRET, &text, &err));
     CHECK_LENGTH(billcore_webhook_sign(body, huge, &text, &err));
     CHECK_LENGTH(billcore_webhook_explain(huge, signature, &secret, 1, &text, &err));
@@ -158,16 +158,16 @@ static void test_signature_errors(void) {
   CHECK_REFUSED(billcore_webhook_verify(body, (billcore_str){NULL, 0}, SECRET, &err), BILLCORE_REASON_MISSING, 401);
   CHECK_REFUSED(billcore_webhook_verify(body, BILLCORE_STR(""), SECRET, &err), BILLCORE_REASON_MALFORMED, 400);
 
-  CHECK_FAILS(billcore_verifier_new(secrets, 0, NULL, &verifier, &err), BILLCORE_CONFIG, "no signing secret");
+  CHECK_FAILS(billcore_verifier_new(secrets, 0, NULL, &verifier, &err), BILLCORE_ERROR_CONFIG, "no signing secret");
   CHECK(verifier == NULL);
-  CHECK_FAILS(billcore_verifier_new(NULL, 1, NULL, &verifier, &err), BILLCORE_INVALID_ARGUMENT, "array is NULL");
-  CHECK_FAILS(billcore_webhook_sign(body, BILLCORE_STR("short"), &signature, &err), BILLCORE_CONFIG, "5 bytes");
+  CHECK_FAILS(billcore_verifier_new(NULL, 1, NULL, &verifier, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "array is NULL");
+  CHECK_FAILS(billcore_webhook_sign(body, BILLCORE_STR("short"), &signature, &err), BILLCORE_ERROR_CONFIG, "5 bytes");
   CHECK(signature.data == NULL);
 
   /* The loud option accepts any length, the same header twice is one, two values are none. */
   const billcore_str short_secret[] = {BILLCORE_STR("short"), SECRET};
   CHECK_OK(billcore_verifier_options_new(&options, &err));
-  CHECK_FAILS(billcore_verifier_new(short_secret, 2, options, &verifier, &err), BILLCORE_CONFIG, "5 bytes");
+  CHECK_FAILS(billcore_verifier_new(short_secret, 2, options, &verifier, &err), BILLCORE_ERROR_CONFIG, "5 bytes");
   CHECK_OK(billcore_verifier_options_allow_any_key_length(options, &err));
   CHECK_OK(billcore_verifier_options_set_header(options, BILLCORE_STR("SERVICE-SIGNATURE"), &err));
   CHECK_OK(billcore_verifier_new(short_secret, 2, options, &verifier, &err));

@@ -37,7 +37,7 @@ static void test_event(void) {
   CHECK(is_text(text, order_event));
   CHECK_OK(billcore_event_data_kind(event, &kind, &err));
   CHECK(kind == BILLCORE_DATA_ORDER);
-  CHECK_FAILS(billcore_event_subscription(event, &subscription, &err), BILLCORE_DECODE,
+  CHECK_FAILS(billcore_event_subscription(event, &subscription, &err), BILLCORE_ERROR_DECODE,
               "data is an order, not a subscription");
   CHECK(subscription == NULL);
   billcore_event_free(event);
@@ -67,7 +67,7 @@ static void test_order(void) {
   CHECK(is_text(text, "2025-04-25T12:00:00.5+02:00") && number == INT64_C(1745575200500000));
   CHECK_OK(billcore_order_total(order, &number, &err));
   CHECK(number == 1500);
-  CHECK_FAILS(billcore_order_total_with_vat(order, &number, &err), BILLCORE_OUT_OF_RANGE, "data.total_with_vat");
+  CHECK_FAILS(billcore_order_total_with_vat(order, &number, &err), BILLCORE_ERROR_OUT_OF_RANGE, "data.total_with_vat");
   CHECK(number == 0);
 
   /* Null and absent read the same; contains and field tell them apart. */
@@ -94,7 +94,8 @@ static void test_order(void) {
 
   CHECK_OK(billcore_order_custom_fields_count(order, &count, &err));
   CHECK(count == 1);
-  CHECK_FAILS(billcore_order_custom_field_at(order, 1, &field, &err), BILLCORE_INVALID_ARGUMENT, "there is no item 1");
+  CHECK_FAILS(billcore_order_custom_field_at(order, 1, &field, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "there is no item 1");
   CHECK_OK(billcore_order_custom_field_at(order, 0, &field, &err));
   CHECK_OK(billcore_order_copy(order, &copy, &err));
   CHECK_OK(billcore_order_equal(order, copy, &flag, &err));
@@ -110,7 +111,7 @@ static void test_order(void) {
   billcore_value_free(value);
 
   /* A copy still knows where its fields stood. */
-  CHECK_FAILS(billcore_order_total_with_vat(copy, &number, &err), BILLCORE_OUT_OF_RANGE, "data.total_with_vat");
+  CHECK_FAILS(billcore_order_total_with_vat(copy, &number, &err), BILLCORE_ERROR_OUT_OF_RANGE, "data.total_with_vat");
   billcore_order_free(copy);
 }
 
@@ -140,7 +141,7 @@ static void test_values(void) {
   CHECK_OK(billcore_value_copy(data, &same, &err));
   CHECK_OK(billcore_value_equal(data, same, &flag, &err));
   CHECK(flag);
-  CHECK_FAILS(billcore_value_equal(data, NULL, &flag, &err), BILLCORE_INVALID_ARGUMENT, "billcore_value");
+  CHECK_FAILS(billcore_value_equal(data, NULL, &flag, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "billcore_value");
   billcore_value_free(same);
 
   /* Of members with one name the last one counts; the iteration shows them all. */
@@ -158,7 +159,7 @@ static void test_values(void) {
   CHECK_OK(billcore_value_at(item, 0, &same, &err));
   CHECK_OK(billcore_value_integer(same, &number, &err));
   CHECK(number == 1);
-  CHECK_FAILS(billcore_value_text(same, &text, &err), BILLCORE_DECODE, "data.a[0]");
+  CHECK_FAILS(billcore_value_text(same, &text, &err), BILLCORE_ERROR_DECODE, "data.a[0]");
   billcore_value_free(same);
   CHECK_OK(billcore_value_at(item, 1, &same, &err));
   CHECK_OK(billcore_value_real(same, &real, &err));
@@ -178,7 +179,7 @@ static void test_values(void) {
   CHECK_OK(billcore_value_boolean(same, &flag, &err));
   CHECK(flag);
   billcore_value_free(same);
-  CHECK_FAILS(billcore_value_at(item, 5, &same, &err), BILLCORE_INVALID_ARGUMENT, "5");
+  CHECK_FAILS(billcore_value_at(item, 5, &same, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "5");
   CHECK(same == NULL);
   billcore_value_free(item);
   CHECK_OK(billcore_value_iterator_next(each, NULL, &item, &err));
@@ -225,7 +226,8 @@ static void test_product(void) {
   CHECK(is_text(text, "p"));
   CHECK_FAILS(billcore_image_square_src(image, &text, &err), BILLCORE_ERROR_MISSING_FIELD, "data.images[0].square.src");
   billcore_image_free(image);
-  CHECK_FAILS(billcore_product_image_at(product, 1, &image, &err), BILLCORE_INVALID_ARGUMENT, "there is no item 1");
+  CHECK_FAILS(billcore_product_image_at(product, 1, &image, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "there is no item 1");
   CHECK(image == NULL);
   CHECK_OK(billcore_product_strings_price(product, &text, &flag, &err));
   CHECK(!flag);
@@ -277,7 +279,8 @@ static void test_subscription_and_group(void) {
   event = event_of("{\"name\":\"subscription.updated\",\"data\":{\"status\":\"new\",\"ends_at\":null}}");
   CHECK_OK(billcore_event_subscription(event, &subscription, &err));
   billcore_event_free(event);
-  CHECK_FAILS(billcore_subscription_usable_at(subscription, 0, &flag, &err), BILLCORE_DECODE, "data.status is not");
+  CHECK_FAILS(billcore_subscription_usable_at(subscription, 0, &flag, &err), BILLCORE_ERROR_DECODE,
+              "data.status is not");
   billcore_subscription_free(subscription);
 
   event =
@@ -286,7 +289,7 @@ static void test_subscription_and_group(void) {
   billcore_event_free(event);
   CHECK_OK(billcore_product_group_id(group, &number, &err));
   CHECK(number == 3);
-  CHECK_FAILS(billcore_product_group_products_count(group, &count, &err), BILLCORE_DECODE, "data.products[1]");
+  CHECK_FAILS(billcore_product_group_products_count(group, &count, &err), BILLCORE_ERROR_DECODE, "data.products[1]");
   billcore_product_group_free(group);
 
   event = event_of("{\"name\":\"product-group.updated\",\"data\":{\"products\":[5,6]}}");

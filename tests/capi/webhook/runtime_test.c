@@ -11,11 +11,11 @@ static billcore_resource* resource_of(void) {
   billcore_error* err = NULL;
   billcore_resource* out = NULL;
   billcore_event* event = event_of(event_text);
-  CHECK_FAILS(billcore_event_resource(event, BILLCORE_DATA_PRODUCT, &out, &err), BILLCORE_DECODE,
+  CHECK_FAILS(billcore_event_resource(event, BILLCORE_DATA_PRODUCT, &out, &err), BILLCORE_ERROR_DECODE,
               "data is an order, not a product");
-  CHECK_FAILS(billcore_event_resource(event, BILLCORE_DATA_NONE, &out, &err), BILLCORE_INVALID_ARGUMENT,
+  CHECK_FAILS(billcore_event_resource(event, BILLCORE_DATA_NONE, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
               "kind must be");
-  CHECK_FAILS(billcore_event_resource(event, -1, &out, &err), BILLCORE_INVALID_ARGUMENT, "kind must be");
+  CHECK_FAILS(billcore_event_resource(event, -1, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
   CHECK(out == NULL);
   CHECK_OK(billcore_event_resource(event, BILLCORE_DATA_ORDER, &out, &err));
   billcore_event_free(event);
@@ -40,15 +40,17 @@ static void test_marks(const billcore_resource* it) {
   CHECK(!present && number == 0);
   CHECK_OK(billcore_resource_bool(it, BILLCORE_STR("flag?"), &flag, &present, &err));
   CHECK(present && flag);
-  CHECK_FAILS(billcore_resource_text(it, BILLCORE_STR("null"), &text, NULL, &err), BILLCORE_DECODE, "data.null");
+  CHECK_FAILS(billcore_resource_text(it, BILLCORE_STR("null"), &text, NULL, &err), BILLCORE_ERROR_DECODE, "data.null");
   CHECK_FAILS(billcore_resource_text(it, BILLCORE_STR("absent"), &text, NULL, &err), BILLCORE_ERROR_MISSING_FIELD,
               "data.absent");
-  CHECK_FAILS(billcore_resource_text(it, BILLCORE_STR("id?"), &text, &present, &err), BILLCORE_DECODE, "data.id");
-  CHECK_FAILS(billcore_resource_text(it, BILLCORE_STR("text?"), &text, NULL, &err), BILLCORE_INVALID_ARGUMENT, "NULL");
-  CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("huge"), &number, NULL, &err), BILLCORE_OUT_OF_RANGE,
+  CHECK_FAILS(billcore_resource_text(it, BILLCORE_STR("id?"), &text, &present, &err), BILLCORE_ERROR_DECODE, "data.id");
+  CHECK_FAILS(billcore_resource_text(it, BILLCORE_STR("text?"), &text, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "NULL");
+  CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("huge"), &number, NULL, &err), BILLCORE_ERROR_OUT_OF_RANGE,
               "data.huge");
   CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR(""), &number, NULL, &err), BILLCORE_ERROR_MISSING_FIELD, "data");
-  CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("?"), &number, NULL, &err), BILLCORE_INVALID_ARGUMENT, "NULL");
+  CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("?"), &number, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "NULL");
 }
 
 static void test_paths(const billcore_resource* it) {
@@ -67,13 +69,15 @@ static void test_paths(const billcore_resource* it) {
   CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("/inner?/deep/y"), &number, &present, &err),
               BILLCORE_ERROR_MISSING_FIELD, "data.inner.deep.y");
   CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("/inner?/deep/y"), &number, NULL, &err),
-              BILLCORE_INVALID_ARGUMENT, "NULL");
-  CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("/text/x"), &number, NULL, &err), BILLCORE_DECODE, "data.text");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "NULL");
+  CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("/text/x"), &number, NULL, &err), BILLCORE_ERROR_DECODE,
+              "data.text");
   CHECK_FAILS(billcore_resource_int64(it, BILLCORE_STR("//x"), &number, NULL, &err), BILLCORE_ERROR_MISSING_FIELD,
               "data");
   CHECK_OK(billcore_resource_object(it, BILLCORE_STR("/inner/deep"), &value, NULL, &err));
   billcore_value_free(value);
-  CHECK_FAILS(billcore_resource_object(it, BILLCORE_STR("list"), &value, NULL, &err), BILLCORE_DECODE, "data.list");
+  CHECK_FAILS(billcore_resource_object(it, BILLCORE_STR("list"), &value, NULL, &err), BILLCORE_ERROR_DECODE,
+              "data.list");
   CHECK_OK(billcore_resource_any(it, BILLCORE_STR("null"), &value, NULL, &err));
   billcore_value_free(value);
 }
@@ -94,7 +98,8 @@ static void test_numbers_as_text(const billcore_resource* it) {
     CHECK_OK(billcore_resource_number(it, BILLCORE_STR("number"), &again, NULL, &err));
     CHECK(again.data == first.data); /* kept with the handle */
   }
-  CHECK_FAILS(billcore_resource_number(it, BILLCORE_STR("text"), &first, NULL, &err), BILLCORE_DECODE, "data.text");
+  CHECK_FAILS(billcore_resource_number(it, BILLCORE_STR("text"), &first, NULL, &err), BILLCORE_ERROR_DECODE,
+              "data.text");
 }
 
 static void test_lists(const billcore_resource* it) {
@@ -110,12 +115,14 @@ static void test_lists(const billcore_resource* it) {
   CHECK_FAILS(billcore_resource_int64(item, BILLCORE_STR("b"), &number, NULL, &err), BILLCORE_ERROR_MISSING_FIELD,
               "data.list[1].b");
   billcore_resource_free(item);
-  CHECK_FAILS(billcore_resource_list_at(it, BILLCORE_STR("list"), 2, &item, &err), BILLCORE_INVALID_ARGUMENT,
+  CHECK_FAILS(billcore_resource_list_at(it, BILLCORE_STR("list"), 2, &item, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
               "there is no item 2");
   CHECK(item == NULL);
-  CHECK_FAILS(billcore_resource_list_count(it, BILLCORE_STR("mixed"), &count, &err), BILLCORE_DECODE, "data.mixed[1]");
-  CHECK_FAILS(billcore_resource_list_count(it, BILLCORE_STR("text"), &count, &err), BILLCORE_DECODE, "data.text");
-  CHECK_FAILS(billcore_resource_list_count(it, BILLCORE_STR("list?"), &count, &err), BILLCORE_INVALID_ARGUMENT, "'?'");
+  CHECK_FAILS(billcore_resource_list_count(it, BILLCORE_STR("mixed"), &count, &err), BILLCORE_ERROR_DECODE,
+              "data.mixed[1]");
+  CHECK_FAILS(billcore_resource_list_count(it, BILLCORE_STR("text"), &count, &err), BILLCORE_ERROR_DECODE, "data.text");
+  CHECK_FAILS(billcore_resource_list_count(it, BILLCORE_STR("list?"), &count, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "'?'");
   CHECK_OK(billcore_resource_integers_count(it, BILLCORE_STR("numbers"), &count, &err));
   CHECK(count == 3);
   CHECK_OK(billcore_resource_integer_at(it, BILLCORE_STR("numbers"), 2, &number, &err));

@@ -75,7 +75,7 @@ static void check_outcome(const test_case* self, const char* what, billcore_stat
   const char* wanted = expected(self, what);
   const char* verify = expected(self, "verify");
   const char* got = status == BILLCORE_OK ? "ok" : class_of(status);
-  if (status == BILLCORE_SIGNATURE) {
+  if (status == BILLCORE_ERROR_SIGNATURE) {
     yyjson_val* answer = yyjson_obj_get(yyjson_obj_get(self->json, "expect"), "http_status");
     if (strcmp(billcore_reason_name(billcore_error_reason(err)), verify) != 0) {
       fprintf(stderr, "%s: %s: %s\n", self->name, what, billcore_error_message(err).data);

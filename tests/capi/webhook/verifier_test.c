@@ -48,19 +48,21 @@ static void test_freshness(void) {
   index = 9;
   CHECK_REFUSED(billcore_verifier_verify(verifier, body, view_of(signature), &index, &err), BILLCORE_REASON_STALE, 400);
   CHECK(index == 0);
-  CHECK(billcore_verifier_verify(verifier, body, view_of(signature), NULL, NULL) == BILLCORE_SIGNATURE);
-  CHECK_FAILS(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err), BILLCORE_SIGNATURE, "stale");
+  CHECK(billcore_verifier_verify(verifier, body, view_of(signature), NULL, NULL) == BILLCORE_ERROR_SIGNATURE);
+  CHECK_FAILS(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err), BILLCORE_ERROR_SIGNATURE,
+              "stale");
   CHECK(event == NULL);
   /* A signature that is wrong asks no clock. */
   times[1] = 0;
   CHECK_FAILS(billcore_verifier_verify(verifier, BILLCORE_STR("{}"), view_of(signature), NULL, &err),
-              BILLCORE_SIGNATURE, "mismatch");
+              BILLCORE_ERROR_SIGNATURE, "mismatch");
   CHECK(times[1] == 0);
   billcore_verifier_free(verifier);
 
   /* No clock: the system's. */
   verifier = make(fresh(INT64_C(1000) * 3600, NULL));
-  CHECK_FAILS(billcore_verifier_verify(verifier, body, view_of(signature), NULL, &err), BILLCORE_SIGNATURE, "stale");
+  CHECK_FAILS(billcore_verifier_verify(verifier, body, view_of(signature), NULL, &err), BILLCORE_ERROR_SIGNATURE,
+              "stale");
   billcore_verifier_free(verifier);
   /* The largest number means as long as can be, not that something overflows. */
   verifier = make(fresh(INT64_MAX, NULL));
@@ -76,7 +78,7 @@ static void test_freshness_must_be_positive(void) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
     billcore_verifier_options* options = fresh(refused[i], NULL);
     billcore_verifier* verifier = (billcore_verifier*)&err;
-    CHECK_FAILS(billcore_verifier_new(secrets, 1, options, &verifier, &err), BILLCORE_CONFIG, "freshness");
+    CHECK_FAILS(billcore_verifier_new(secrets, 1, options, &verifier, &err), BILLCORE_ERROR_CONFIG, "freshness");
     CHECK(verifier == NULL);
     billcore_verifier_options_free(options);
   }
@@ -103,7 +105,8 @@ static void test_stream(void) {
   }
   CHECK_OK(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err));
   /* Streams keep alive what they need of the verifier, and count for it. */
-  CHECK_FAILS(billcore_verifier_stream_finish(other, view_of(signature), &index, &err), BILLCORE_SIGNATURE, "mismatch");
+  CHECK_FAILS(billcore_verifier_stream_finish(other, view_of(signature), &index, &err), BILLCORE_ERROR_SIGNATURE,
+              "mismatch");
   CHECK(index == 0);
   CHECK_OK(billcore_verifier_matches(verifier, 1, &count, &err));
   CHECK(count == 0);
@@ -114,17 +117,17 @@ static void test_stream(void) {
   CHECK_OK(billcore_verifier_matches(verifier, 0, &count, &err));
   CHECK(count == 0);
   count = 9;
-  CHECK_FAILS(billcore_verifier_matches(verifier, 2, &count, &err), BILLCORE_INVALID_ARGUMENT, "there are 2");
+  CHECK_FAILS(billcore_verifier_matches(verifier, 2, &count, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "there are 2");
   CHECK(count == 0);
 
   /* It has ended, also when the signature was wrong. */
   index = 9;
-  CHECK_FAILS(billcore_verifier_stream_finish(stream, view_of(signature), &index, &err), BILLCORE_INVALID_ARGUMENT,
-              "ended");
+  CHECK_FAILS(billcore_verifier_stream_finish(stream, view_of(signature), &index, &err),
+              BILLCORE_ERROR_INVALID_ARGUMENT, "ended");
   CHECK(index == 0);
-  CHECK_FAILS(billcore_verifier_stream_update(stream, body, &err), BILLCORE_INVALID_ARGUMENT, "ended");
-  CHECK_FAILS(billcore_verifier_stream_update(other, body, &err), BILLCORE_INVALID_ARGUMENT, "ended");
-  CHECK_FAILS(billcore_verifier_stream_finish(other, view_of(signature), NULL, &err), BILLCORE_INVALID_ARGUMENT,
+  CHECK_FAILS(billcore_verifier_stream_update(stream, body, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "ended");
+  CHECK_FAILS(billcore_verifier_stream_update(other, body, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "ended");
+  CHECK_FAILS(billcore_verifier_stream_finish(other, view_of(signature), NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
               "ended");
   billcore_verifier_stream_free(stream);
   billcore_verifier_stream_free(other);
@@ -135,14 +138,14 @@ static void test_stream(void) {
   CHECK_OK(billcore_verifier_stream_new(verifier, &other, &err));
   billcore_verifier_free(verifier);
   CHECK_OK(billcore_verifier_stream_update(stream, body, &err));
-  CHECK_FAILS(billcore_verifier_stream_update(other, (billcore_str){NULL, 1}, &err), BILLCORE_INVALID_ARGUMENT,
+  CHECK_FAILS(billcore_verifier_stream_update(other, (billcore_str){NULL, 1}, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
               "length");
   CHECK_OK(billcore_verifier_stream_finish(stream, view_of(signature), NULL, &err));
   billcore_verifier_stream_free(other);
   billcore_verifier_stream_free(stream);
 
   verifier = make(fresh(1000, NULL));
-  CHECK_FAILS(billcore_verifier_stream_new(verifier, &stream, &err), BILLCORE_CONFIG, "freshness");
+  CHECK_FAILS(billcore_verifier_stream_new(verifier, &stream, &err), BILLCORE_ERROR_CONFIG, "freshness");
   CHECK(stream == NULL);
   billcore_verifier_free(verifier);
   billcore_buf_free(&signature);
@@ -161,8 +164,9 @@ static void test_stream_over_the_limit(void) {
   CHECK_OK(billcore_verifier_stream_update(stream, five, &err));
   CHECK_REFUSED(billcore_verifier_stream_update(stream, five, &err), BILLCORE_REASON_BODY_TOO_LARGE, 413);
   /* A caller that goes on all the same gets the same answer, not that of a shorter body. */
-  CHECK_FAILS(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err), BILLCORE_SIGNATURE, "too_large");
-  CHECK_FAILS(billcore_verifier_stream_finish(stream, (billcore_str){NULL, 0}, NULL, &err), BILLCORE_SIGNATURE,
+  CHECK_FAILS(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err), BILLCORE_ERROR_SIGNATURE,
+              "too_large");
+  CHECK_FAILS(billcore_verifier_stream_finish(stream, (billcore_str){NULL, 0}, NULL, &err), BILLCORE_ERROR_SIGNATURE,
               "too_large");
   billcore_verifier_stream_free(stream);
   billcore_verifier_free(verifier);
@@ -184,9 +188,10 @@ static void test_explain(void) {
   CHECK_OK(billcore_webhook_explain(none, none, NULL, 0, &text, &err));
   CHECK(strstr(text.data, "no such header") != NULL && strstr(text.data, "it is empty") != NULL);
   billcore_buf_free(&text);
-  CHECK_FAILS(billcore_webhook_explain(body, none, NULL, 1, &text, &err), BILLCORE_INVALID_ARGUMENT, "array is NULL");
+  CHECK_FAILS(billcore_webhook_explain(body, none, NULL, 1, &text, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "array is NULL");
   CHECK_FAILS(billcore_webhook_explain((billcore_str){NULL, 1}, none, secrets, 1, &text, &err),
-              BILLCORE_INVALID_ARGUMENT, "length");
+              BILLCORE_ERROR_INVALID_ARGUMENT, "length");
   CHECK(text.data == NULL && text.len == 0);
   billcore_buf_free(&signature);
 }
