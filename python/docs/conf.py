@@ -14,9 +14,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from docutils import nodes
+from docutils import nodes  # type: ignore[import-untyped]
 from sphinx.application import Sphinx
-from sphinx.ext.napoleon import Config, GoogleDocstring
+from sphinx.ext.napoleon import Config
+from sphinx.ext.napoleon.docstring import GoogleDocstring
 from sphinx.util import logging
 
 HERE = Path(__file__).resolve().parent
@@ -121,14 +122,14 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
 
 def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping[str, Any], lines: list[str]) -> None:
     """Sphinx's own extension takes what is before a colon in a property's docstring for its type."""
-    kind = "method" if what == "property" else what
-    settings = Config(napoleon_use_ivar=True)
+    kind: Any = "method" if what == "property" else what
+    settings: Any = Config(napoleon_use_ivar=True)
     lines[:] = str(GoogleDocstring(lines, settings, app, kind, name, value, options)).splitlines()
 
 
 def check_complete(app: Sphinx, _error: Exception | None) -> None:
     """Warns of each public name that no page describes."""
-    described = app.env.domains["py"].objects  # type: ignore[attr-defined]
+    described = app.env.domains["py"].objects
     for name in PUBLIC.keys() - described.keys():
         logging.getLogger(__name__).warning("%s is public and on no page", name)
 
