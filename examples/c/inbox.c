@@ -20,10 +20,9 @@ void inbox_destroy(inbox* box) {
 }
 
 void inbox_trust(inbox* box, const char* secret) {
-  const billcore_str secrets[] = {billcore_str_from(secret)};
   billcore_error* err = NULL;
   pthread_mutex_lock(&box->lock);
-  must(billcore_verifier_new(secrets, 1, NULL, &box->verifier, &err), &err);
+  must(billcore_verifier_new(billcore_str_from(secret), NULL, &box->verifier, &err), &err);
   pthread_mutex_unlock(&box->lock);
 }
 
@@ -67,15 +66,14 @@ static billcore_status keep(inbox* box, billcore_event* event, unsigned* answer,
   return BILLCORE_OK;
 }
 
-unsigned inbox_receive(void* context, billcore_str body, const billcore_str* names, const billcore_str* values,
-                       size_t count) {
+unsigned inbox_receive(void* context, billcore_str body, const billcore_headers* headers) {
   inbox* box = context;
   billcore_event* event = NULL;
   billcore_error* err = NULL;
   unsigned answer = 503;
   pthread_mutex_lock(&box->lock);
   if (box->verifier != NULL) {
-    billcore_status status = billcore_verifier_unwrap_request(box->verifier, body, names, values, count, &event, &err);
+    billcore_status status = billcore_verifier_unwrap_request(box->verifier, body, headers, &event, &err);
     if (status == BILLCORE_OK) status = keep(box, event, &answer, &err);
     if (status == BILLCORE_ERROR_SIGNATURE) {
       if (box->refused_count < INBOX_MAX) box->refused[box->refused_count++] = billcore_error_reason(err);

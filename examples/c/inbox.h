@@ -25,8 +25,7 @@ void inbox_destroy(inbox* box);
 /* Sets the endpoint's secret, which the service makes when the URL is registered. */
 void inbox_trust(inbox* box, const char* secret);
 /* Handles a delivery, from any thread; returns the HTTP status to answer. A listener_receive: context is the inbox. */
-unsigned inbox_receive(void* context, billcore_str body, const billcore_str* names, const billcore_str* values,
-                       size_t count);
+unsigned inbox_receive(void* context, billcore_str body, const billcore_headers* headers);
 /* Waits until so many have arrived, or 30 seconds have passed. */
 void inbox_wait(inbox* box, size_t events, size_t duplicates);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BODY = 1 << 20, MAX_HEADERS = 64 };
+enum { MAX_BODY = 1 << 20 };
 
 struct listener {
   listener_receive receive;
@@ -20,20 +20,10 @@ typedef struct request {
   bool too_large;
 } request;
 
-typedef struct headers {
-  billcore_str names[MAX_HEADERS];
-  billcore_str values[MAX_HEADERS];
-  size_t count;
-} headers;
-
 static enum MHD_Result add_header(void* context, enum MHD_ValueKind kind, const char* name, const char* value) {
-  headers* all = context;
   (void)kind;
-  if (all->count == MAX_HEADERS) return MHD_NO;
-  all->names[all->count] = billcore_str_from(name);
-  all->values[all->count] = billcore_str_from(value);
-  ++all->count;
-  return MHD_YES;
+  return billcore_headers_add(context, billcore_str_from(name), billcore_str_from(value), NULL) == BILLCORE_OK ? MHD_YES
+                                                                                                               : MHD_NO;
 }
 
 static enum MHD_Result answer(struct MHD_Connection* connection, unsigned status) {
@@ -72,10 +62,15 @@ static enum MHD_Result on_request(void* context, struct MHD_Connection* connecti
   }
   if (strcmp(method, "POST") != 0) return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED);
   if (received->too_large) return answer(connection, MHD_HTTP_CONTENT_TOO_LARGE);
-  headers all = {.count = 0};
-  MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, &all);
   const billcore_str body = {received->body, received->len};
-  return answer(connection, server->receive(server->context, body, all.names, all.values, all.count));
+  billcore_headers* headers = NULL;
+  unsigned status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+  if (billcore_headers_new(&headers, NULL) == BILLCORE_OK) {
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, headers);
+    status = server->receive(server->context, body, headers);
+  }
+  billcore_headers_free(headers);
+  return answer(connection, status);
 }
 
 static void on_completed(void* context, struct MHD_Connection* connection, void** state,

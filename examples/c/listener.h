@@ -4,9 +4,8 @@
 
 #include <billcore.h>
 
-/* Called from the server's thread, with the body and `count` header fields. */
-typedef unsigned (*listener_receive)(void* context, billcore_str body, const billcore_str* names,
-                                     const billcore_str* values, size_t count);
+/* Called from the server's thread, with the body and the header fields. */
+typedef unsigned (*listener_receive)(void* context, billcore_str body, const billcore_headers* headers);
 
 typedef struct listener listener;
 

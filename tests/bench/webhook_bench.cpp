@@ -159,7 +159,7 @@ struct Parties {
   explicit Parties(std::string text) : secret(std::move(text)) {
     const billcore_str only = c_secret();
     billcore_verifier* made = nullptr;
-    if (billcore_verifier_new(&only, 1, nullptr, &made, nullptr) != BILLCORE_OK) {
+    if (billcore_verifier_new(only, nullptr, &made, nullptr) != BILLCORE_OK) {
       throw std::runtime_error("billcore_verifier_new failed");
     }
     c_verifier.reset(made);

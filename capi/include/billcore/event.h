@@ -47,22 +47,35 @@ enum {
 
 /** Delivery id, the key to drop duplicates with (not for test.hook, whose id is 0); opaque: compare with
  * billcore_same_id. is_integer may be NULL: whether it came as a JSON integer.  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_id(const billcore_event* event, billcore_str* text, bool* is_integer,
-                                               billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_id(const billcore_event* event, billcore_str* text, bool* is_integer,
+                                                  billcore_error** err) {
+  return billcore_resource_id(BILLCORE_CAST(const billcore_resource*, event), BILLCORE_STR("id"), text, is_integer,
+                              NULL, err);
+}
 
 /** Name as received, such as "order.paid".  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_name(const billcore_event* event, billcore_str* out, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_name(const billcore_event* event, billcore_str* out,
+                                                    billcore_error** err) {
+  return billcore_resource_text(BILLCORE_CAST(const billcore_resource*, event), BILLCORE_STR("name"), out, NULL, err);
+}
 
 /** One of BILLCORE_EVENT_*.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_type(const billcore_event* event, billcore_event_kind* out,
                                                  billcore_error** err);
 
 /** Integer id of the account; not the UUID of the base URL, never compare the two.  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_account(const billcore_event* event, int64_t* out, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_account(const billcore_event* event, int64_t* out,
+                                                       billcore_error** err) {
+  return billcore_resource_int64(BILLCORE_CAST(const billcore_resource*, event), BILLCORE_STR("account"), out, NULL,
+                                 err);
+}
 
 /** When the event was generated; text and unix_micros may be NULL.  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_created_at(const billcore_event* event, billcore_str* text,
-                                                       int64_t* unix_micros, billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_created_at(const billcore_event* event, billcore_str* text,
+                                                          int64_t* unix_micros, billcore_error** err) {
+  return billcore_resource_time(BILLCORE_CAST(const billcore_resource*, event), BILLCORE_STR("created_at"), text,
+                                unix_micros, NULL, err);
+}
 
 /** One of BILLCORE_DATA_*: which of the functions below gives the data.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_data_kind(const billcore_event* event, billcore_data_kind* out,
@@ -119,8 +132,10 @@ BILLCORE_INLINE billcore_status billcore_event_product_group(const billcore_even
 BILLCORE_API billcore_status billcore_event_raw(const billcore_event* event, billcore_str* out, billcore_error** err);
 
 /** The whole envelope as plain JSON. New; free it.  @since 0.1 */
-BILLCORE_API billcore_status billcore_event_value(const billcore_event* event, billcore_value** out,
-                                                  billcore_error** err);
+BILLCORE_INLINE billcore_status billcore_event_value(const billcore_event* event, billcore_value** out,
+                                                     billcore_error** err) {
+  return billcore_resource_value(BILLCORE_CAST(const billcore_resource*, event), out, err);
+}
 
 /** Frees an event; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_event_free(billcore_event* event);

@@ -36,16 +36,6 @@ BILLCORE_API billcore_status billcore_webhook_parse_unverified(billcore_str raw,
 BILLCORE_API billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out,
                                                    billcore_error** err);
 
-/** Why is this signature refused? Tries offline what goes wrong in practice (the body re-serialised, still in base64, with
- * another line end; the signature in upper case or with a prefix; a secret with white space, in another encoding, another
- * of the list) and names what would have matched. The text, a few lines for a person, is all it gives: it never accepts
- * and shows neither a secret nor the right signature. Slow: does not belong in a request path.
- *  secrets: an array of `count`; wrong lengths and no secret at all are explained, too. Free *out with
- * billcore_buf_free.  Threads: any.  @since 0.1 */
-BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature,
-                                                      const billcore_str* secrets, size_t count, billcore_buf* out,
-                                                      billcore_error** err);
-
 /** How a verifier works. Freed with billcore_verifier_options_free. Threads: one thread at a time. */
 typedef struct billcore_verifier_options billcore_verifier_options;
 
@@ -81,17 +71,31 @@ BILLCORE_API billcore_status billcore_verifier_options_set_clock(billcore_verifi
 BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier_options* options,
                                                                             billcore_error** err);
 
+/** One more secret, while one is being replaced. Copied; 32 bytes, else billcore_verifier_new is BILLCORE_ERROR_CONFIG.
+ *  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_options_add_secret(billcore_verifier_options* options,
+                                                                  billcore_str secret, billcore_error** err);
+
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* options);
+
+/** Why is this signature refused? Tries offline what goes wrong in practice (the body re-serialised, still in base64, with
+ * another line end; the signature in upper case or with a prefix; a secret with white space, in another encoding, another
+ * of several) and names what would have matched. The text, a few lines for a person, is all it gives: it never accepts
+ * and shows neither a secret nor the right signature. Slow: does not belong in a request path.
+ *  secret: {NULL, 0} for none. options may be NULL; its secrets come after that one. Wrong lengths and no secret at all
+ * are explained, too. Free *out with billcore_buf_free.  Threads: any.  @since 0.1 */
+BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, billcore_str secret,
+                                                      const billcore_verifier_options* options, billcore_buf* out,
+                                                      billcore_error** err);
 
 /** The keys of an endpoint, prepared once. Freed with billcore_verifier_free. Threads: shared. */
 typedef struct billcore_verifier billcore_verifier;
 
-/** secrets: an array of `count`, one, or several while one is being replaced; 32 bytes each, else BILLCORE_ERROR_CONFIG.
- *  options may be NULL. New; free it.  @since 0.1 */
-BILLCORE_API billcore_status billcore_verifier_new(const billcore_str* secrets, size_t count,
-                                                   const billcore_verifier_options* options, billcore_verifier** out,
-                                                   billcore_error** err);
+/** secret: the endpoint's 32 bytes, else BILLCORE_ERROR_CONFIG; {NULL, 0} for those of the options alone. options may be
+ * NULL; its secrets come after this one. New; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_verifier_new(billcore_str secret, const billcore_verifier_options* options,
+                                                   billcore_verifier** out, billcore_error** err);
 
 /** Is the signature right for this body? Copies and parses nothing. secret_index (may be NULL): the first secret that
  * matched; all are compared, in constant time. Status as billcore_webhook_verify.  @since 0.1 */
@@ -104,12 +108,26 @@ BILLCORE_API billcore_status billcore_verifier_unwrap(const billcore_verifier* v
                                                       billcore_str signature, billcore_event** out,
                                                       billcore_error** err);
 
-/** The same, finding the signature among a request's header fields: names[i] with values[i], in any case, a name may
- * come several times. Equal values, repeated or joined by commas, are one; different ones are malformed. The other
- * functions take the value exactly as it is.  @since 0.1 */
+/** The header fields of a request. Freed with billcore_headers_free. Threads: one thread at a time while they are filled,
+ * then immutable. */
+typedef struct billcore_headers billcore_headers;
+
+/** None yet. New; free them.  @since 0.1 */
+BILLCORE_API billcore_status billcore_headers_new(billcore_headers** out, billcore_error** err);
+
+/** One field; a name may be added several times. Copied.  @since 0.1 */
+BILLCORE_API billcore_status billcore_headers_add(billcore_headers* headers, billcore_str name, billcore_str value,
+                                                  billcore_error** err);
+
+/** Frees headers; accepts NULL.  @since 0.1 */
+BILLCORE_EXPORT void billcore_headers_free(billcore_headers* headers);
+
+/** The same as billcore_verifier_unwrap, finding the signature among a request's header fields; the case of names does
+ * not matter. Equal values, repeated or joined by commas, are one; different ones are malformed. The other functions
+ * take the value exactly as it is. headers may be NULL: none.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifier, billcore_str body,
-                                                              const billcore_str* names, const billcore_str* values,
-                                                              size_t count, billcore_event** out, billcore_error** err);
+                                                              const billcore_headers* headers, billcore_event** out,
+                                                              billcore_error** err);
 
 /** How many secrets it has; 0 for NULL.  @since 0.1 */
 BILLCORE_API size_t billcore_verifier_secret_count(const billcore_verifier* verifier);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "billcore/event.hpp"
 #include "billcore/model.hpp"
@@ -117,17 +118,24 @@ inline constexpr bool is_resource<billcore_product_group> = true;
 
 }  // namespace billcore::capi
 
-struct billcore_event {
+// An event is read as the resource of its envelope, too.
+struct billcore_event : billcore_resource {
   static constexpr const char* name = "billcore_event";
-  explicit billcore_event(billcore::Event event) : view(std::move(event)) {}
+  explicit billcore_event(billcore::Event event)
+      : billcore_resource(billcore::Resource(event.value())), view(std::move(event)) {}
   billcore::Event view;
-  billcore::capi::Digits digits;
 };
 
 struct billcore_verifier_options {
   static constexpr const char* name = "billcore_verifier_options";
   billcore::VerifierOptions options;
   bool any_key_length = false;
+  std::vector<std::string> secrets;
+};
+
+struct billcore_headers {
+  static constexpr const char* name = "billcore_headers";
+  std::vector<std::pair<std::string, std::string>> fields;
 };
 
 struct billcore_verifier {

@@ -68,36 +68,9 @@ billcore::Resource data_as(const Event& event, std::size_t kind) {
 
 }  // namespace
 
-billcore_status billcore_event_id(const billcore_event* event, billcore_str* text, bool* is_integer,
-                                  billcore_error** err) {
-  return call(
-      err,
-      [&] {
-        const auto& self = handle(event);
-        const auto id = self.view.value().find("id");
-        // Where it is absent the core has the error.
-        if (!id) static_cast<void>(self.view.id());
-        put_id(text, is_integer, self.digits, *id);
-      },
-      text, Maybe<bool>{is_integer});
-}
-
-billcore_status billcore_event_name(const billcore_event* event, billcore_str* out, billcore_error** err) {
-  return get(event, &Event::name, out, err);
-}
-
 billcore_status billcore_event_type(const billcore_event* event, billcore_event_kind* out, billcore_error** err) {
   return get(
       event, [](const Event& view) { return static_cast<billcore_event_kind>(view.type()); }, out, err);
-}
-
-billcore_status billcore_event_account(const billcore_event* event, int64_t* out, billcore_error** err) {
-  return get(event, &Event::account, out, err);
-}
-
-billcore_status billcore_event_created_at(const billcore_event* event, billcore_str* text, int64_t* unix_micros,
-                                          billcore_error** err) {
-  return get_time(event, &Event::created_at, text, unix_micros, err);
 }
 
 billcore_status billcore_event_data_kind(const billcore_event* event, billcore_data_kind* out, billcore_error** err) {
@@ -125,11 +98,6 @@ billcore_status billcore_event_resource(const billcore_event* event, billcore_da
 
 billcore_status billcore_event_raw(const billcore_event* event, billcore_str* out, billcore_error** err) {
   return get(event, &Event::raw, out, err);
-}
-
-billcore_status billcore_event_value(const billcore_event* event, billcore_value** out, billcore_error** err) {
-  return get_new(
-      event, [](const Event& view) -> const billcore::Value& { return view.value(); }, out, err);
 }
 
 void billcore_event_free(billcore_event* event) { delete event; }

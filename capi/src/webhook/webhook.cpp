@@ -17,21 +17,19 @@ using namespace billcore::capi;
 
 namespace {
 
-std::vector<std::string_view> views(const billcore_str* texts, size_t count) {
-  if (texts == nullptr && count > 0) refuse("an array is NULL, but its count is not 0");
-  if (count >= PTRDIFF_MAX / sizeof *texts) {
-    refuse("an array has a count that no memory holds: pass its number of items");
-  }
+/// This secret, and those of the options.
+std::vector<std::string_view> secrets_of(billcore_str secret, const billcore_verifier_options* options) {
   std::vector<std::string_view> out;
-  out.reserve(count);
-  for (size_t i = 0; i < count; ++i) out.push_back(view(texts[i]));
+  if (const auto first = optional_view(secret)) out.push_back(*first);
+  if (options != nullptr) out.insert(out.end(), options->secrets.begin(), options->secrets.end());
   return out;
 }
 
-Verifier make_verifier(const std::vector<std::string_view>& secrets, const billcore_verifier_options* given) {
-  const billcore_verifier_options options = given != nullptr ? *given : billcore_verifier_options{};
-  if (options.any_key_length) return Verifier::allowing_any_key_length(secrets, options.options);
-  return Verifier(secrets, options.options);
+Verifier make_verifier(billcore_str secret, const billcore_verifier_options* given) {
+  const auto secrets = secrets_of(secret, given);
+  const auto options = given != nullptr ? given->options : billcore::VerifierOptions();
+  if (given != nullptr && given->any_key_length) return Verifier::allowing_any_key_length(secrets, options);
+  return Verifier(secrets, options);
 }
 
 }  // namespace
@@ -58,10 +56,12 @@ billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, bi
       err, [&] { put(out, billcore::webhooks::sign(view(body), view(secret))); }, out);
 }
 
-billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, const billcore_str* secrets,
-                                         size_t count, billcore_buf* out, billcore_error** err) {
+billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, billcore_str secret,
+                                         const billcore_verifier_options* options, billcore_buf* out,
+                                         billcore_error** err) {
   return call(
-      err, [&] { put(out, billcore::webhooks::explain(view(body), optional_view(signature), views(secrets, count))); },
+      err,
+      [&] { put(out, billcore::webhooks::explain(view(body), optional_view(signature), secrets_of(secret, options))); },
       out);
 }
 
@@ -107,13 +107,17 @@ billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier
   return call(err, [&] { handle(options).any_key_length = true; });
 }
 
+billcore_status billcore_verifier_options_add_secret(billcore_verifier_options* options, billcore_str secret,
+                                                     billcore_error** err) {
+  return call(err, [&] { handle(options).secrets.push_back(text(secret)); });
+}
+
 void billcore_verifier_options_free(billcore_verifier_options* options) { delete options; }
 
-billcore_status billcore_verifier_new(const billcore_str* secrets, size_t count,
-                                      const billcore_verifier_options* options, billcore_verifier** out,
-                                      billcore_error** err) {
+billcore_status billcore_verifier_new(billcore_str secret, const billcore_verifier_options* options,
+                                      billcore_verifier** out, billcore_error** err) {
   return call(
-      err, [&] { put_new(out, make_verifier(views(secrets, count), options)); }, out);
+      err, [&] { put_new(out, make_verifier(secret, options)); }, out);
 }
 
 billcore_status billcore_verifier_verify(const billcore_verifier* verifier, billcore_str body, billcore_str signature,
@@ -133,17 +137,26 @@ billcore_status billcore_verifier_unwrap(const billcore_verifier* verifier, bill
       verifier, [&](const Verifier& keys) { return keys.unwrap(view(body), optional_view(signature)); }, out, err);
 }
 
+billcore_status billcore_headers_new(billcore_headers** out, billcore_error** err) {
+  return call(
+      err, [&] { put_new(out); }, out);
+}
+
+billcore_status billcore_headers_add(billcore_headers* headers, billcore_str name, billcore_str value,
+                                     billcore_error** err) {
+  return call(err, [&] { handle(headers).fields.emplace_back(text(name), text(value)); });
+}
+
+void billcore_headers_free(billcore_headers* headers) { delete headers; }
+
 billcore_status billcore_verifier_unwrap_request(const billcore_verifier* verifier, billcore_str body,
-                                                 const billcore_str* names, const billcore_str* values, size_t count,
-                                                 billcore_event** out, billcore_error** err) {
+                                                 const billcore_headers* headers, billcore_event** out,
+                                                 billcore_error** err) {
   return get_new(
       verifier,
       [&](const Verifier& keys) {
-        const auto name_views = views(names, count);
-        const auto value_views = views(values, count);
         std::vector<std::pair<std::string_view, std::string_view>> fields;
-        fields.reserve(count);
-        for (size_t i = 0; i < count; ++i) fields.emplace_back(name_views[i], value_views[i]);
+        if (headers != nullptr) fields.assign(headers->fields.begin(), headers->fields.end());
         return keys.unwrap_request(view(body), fields);
       },
       out, err);

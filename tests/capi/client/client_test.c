@@ -285,12 +285,11 @@ static void* use_shared(void* signature) {
 }
 
 static void test_threads(const server* at) {
-  const billcore_str secrets[] = {SECRET};
   billcore_error* err = NULL;
   billcore_buf signature = signature_of(BILLCORE_STR("{}"));
   pthread_t threads[8];
   shared_client = client_of(at, "key", NULL, NULL);
-  CHECK_OK(billcore_verifier_new(secrets, 1, NULL, &shared_verifier, &err));
+  CHECK_OK(billcore_verifier_new(SECRET, NULL, &shared_verifier, &err));
   for (int i = 0; i < 8; ++i) CHECK(pthread_create(&threads[i], NULL, use_shared, signature.data) == 0);
   for (int i = 0; i < 8; ++i) CHECK(pthread_join(threads[i], NULL) == 0);
   billcore_buf_free(&signature);

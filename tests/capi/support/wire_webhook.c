@@ -61,13 +61,20 @@ static bool set_verifier_options(billcore_verifier_options* to, yyjson_val* from
   return !arg_flag(from, "any_key_length", false) || ok(billcore_verifier_options_allow_any_key_length(to, err));
 }
 
+static bool add_secrets(billcore_verifier_options* to, const texts* secrets, billcore_error** err) {
+  for (size_t i = 0; i < secrets->count; ++i) {
+    if (!ok(billcore_verifier_options_add_secret(to, secrets->views[i], err))) return false;
+  }
+  return true;
+}
+
 static billcore_verifier* make_verifier(job* self, int64_t* now) {
   texts secrets = texts_of(yyjson_obj_get(self->args, "secrets"));
   billcore_verifier_options* options = NULL;
   billcore_verifier* out = NULL;
   if (ok(billcore_verifier_options_new(&options, &self->err)) &&
-      set_verifier_options(options, self->args, now, &self->err) &&
-      !ok(billcore_verifier_new(secrets.views, secrets.count, options, &out, &self->err)))
+      set_verifier_options(options, self->args, now, &self->err) && add_secrets(options, &secrets, &self->err) &&
+      !ok(billcore_verifier_new((billcore_str){NULL, 0}, options, &out, &self->err)))
     out = NULL;
   billcore_verifier_options_free(options);
   free_texts(&secrets);
@@ -116,22 +123,20 @@ static yyjson_mut_val* stream(job* self, const billcore_verifier* verifier, bill
 }
 
 static yyjson_mut_val* unwrap_request(job* self, const billcore_verifier* verifier, billcore_str body) {
-  yyjson_val* headers = yyjson_obj_get(self->args, "headers");
-  const size_t count = yyjson_arr_size(headers);
-  bytes* owned = calloc(2 * count + 1, sizeof *owned);
-  billcore_str* names = calloc(2 * count + 1, sizeof *names);
+  yyjson_arr_iter fields = yyjson_arr_iter_with(yyjson_obj_get(self->args, "headers"));
+  billcore_headers* headers = NULL;
   billcore_event* event = NULL;
-  for (size_t i = 0; i < count; ++i) {
-    owned[i] = bytes_of(yyjson_arr_get(yyjson_arr_get(headers, i), 0));
-    owned[count + i] = bytes_of(yyjson_arr_get(yyjson_arr_get(headers, i), 1));
-    names[i] = str_of(owned[i]);
-    names[count + i] = str_of(owned[count + i]);
+  yyjson_val* field;
+  bool good = ok(billcore_headers_new(&headers, &self->err));
+  while (good && (field = yyjson_arr_iter_next(&fields)) != NULL) {
+    bytes name = bytes_of(yyjson_arr_get(field, 0));
+    bytes value = bytes_of(yyjson_arr_get(field, 1));
+    good = ok(billcore_headers_add(headers, str_of(name), str_of(value), &self->err));
+    free(name.data);
+    free(value.data);
   }
-  const bool good =
-      ok(billcore_verifier_unwrap_request(verifier, body, names, names + count, count, &event, &self->err));
-  for (size_t i = 0; i < 2 * count; ++i) free(owned[i].data);
-  free(names);
-  free(owned);
+  good = good && ok(billcore_verifier_unwrap_request(verifier, body, headers, &event, &self->err));
+  billcore_headers_free(headers);
   return good ? read_event(self, event, body) : NULL;
 }
 
@@ -184,13 +189,17 @@ static yyjson_mut_val* matches(job* self, const billcore_verifier* verifier) {
 static yyjson_mut_val* explain(job* self, billcore_str body) {
   texts secrets = texts_of(yyjson_obj_get(self->args, "secrets"));
   bytes signature = bytes_of(yyjson_obj_get(self->args, "signature"));
-  billcore_buf text;
+  const billcore_str none = {NULL, 0};
+  billcore_verifier_options* options = NULL;
+  billcore_buf text = {NULL, 0};
   yyjson_mut_val* out = NULL;
-  if (ok(billcore_webhook_explain(body, str_of(signature), secrets.views, secrets.count, &text, &self->err))) {
+  if (ok(billcore_verifier_options_new(&options, &self->err)) && add_secrets(options, &secrets, &self->err) &&
+      ok(billcore_webhook_explain(body, str_of(signature), none, options, &text, &self->err))) {
     out = yyjson_mut_obj(self->reply);
     yyjson_mut_obj_add_strncpy(self->reply, out, "text", text.data, text.len);
   }
   billcore_buf_free(&text);
+  billcore_verifier_options_free(options);
   free(signature.data);
   free_texts(&secrets);
   return out;

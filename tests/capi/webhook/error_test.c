@@ -87,13 +87,14 @@ static void test_lengths(void) {
   static const size_t lengths[] = {PTRDIFF_MAX, (size_t)PTRDIFF_MAX + 1, SIZE_MAX - 1, SIZE_MAX};
   const billcore_str body = BILLCORE_STR("{}");
   const billcore_str signature = BILLCORE_STR("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
-  const billcore_str secret = SECRET;
   billcore_error* err = NULL;
+  billcore_headers* headers = NULL;
   billcore_verifier* verifier = NULL;
   billcore_verifier_stream* stream = NULL;
   billcore_verifier_options* options = NULL;
   CHECK_OK(billcore_verifier_options_new(&options, &err));
-  CHECK_OK(billcore_verifier_new(&secret, 1, NULL, &verifier, &err));
+  CHECK_OK(billcore_verifier_new(SECRET, NULL, &verifier, &err));
+  CHECK_OK(billcore_headers_new(&headers, &err));
   CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
     const billcore_str huge = {"{}", lengths[i]};
@@ -104,10 +105,9 @@ static void test_lengths(void) {
 #define CHECK_LENGTH(call) CHECK_FAILS(call, BILLCORE_ERROR_INVALID_ARGUMENT, "no memory holds")
     CHECK_LENGTH(billcore_webhook_sign(huge, SECRET, &text, &err));
     CHECK_LENGTH(billcore_webhook_sign(body, huge, &text, &err));
-    CHECK_LENGTH(billcore_webhook_explain(huge, signature, &secret, 1, &text, &err));
-    CHECK_LENGTH(billcore_webhook_explain(body, huge, &secret, 1, &text, &err));
-    CHECK_LENGTH(billcore_webhook_explain(body, signature, &huge, 1, &text, &err));
-    CHECK_LENGTH(billcore_webhook_explain(body, signature, &secret, lengths[i], &text, &err));
+    CHECK_LENGTH(billcore_webhook_explain(huge, signature, SECRET, NULL, &text, &err));
+    CHECK_LENGTH(billcore_webhook_explain(body, huge, SECRET, NULL, &text, &err));
+    CHECK_LENGTH(billcore_webhook_explain(body, signature, huge, NULL, &text, &err));
     CHECK(text.data == NULL && text.len == 0);
     CHECK_LENGTH(billcore_webhook_verify(huge, signature, SECRET, &err));
     CHECK_LENGTH(billcore_webhook_verify(body, huge, SECRET, &err));
@@ -115,19 +115,19 @@ static void test_lengths(void) {
     CHECK_LENGTH(billcore_webhook_unwrap(huge, signature, SECRET, &event, &err));
     CHECK_LENGTH(billcore_verifier_verify(verifier, huge, signature, &index, &err));
     CHECK_LENGTH(billcore_verifier_unwrap(verifier, body, huge, &event, &err));
-    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, huge, &secret, &secret, 1, &event, &err));
-    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, body, &huge, &secret, 1, &event, &err));
-    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, body, &secret, &huge, 1, &event, &err));
-    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, body, &secret, &secret, lengths[i], &event, &err));
+    CHECK_LENGTH(billcore_verifier_unwrap_request(verifier, huge, headers, &event, &err));
+    CHECK_LENGTH(billcore_headers_add(headers, huge, body, &err));
+    CHECK_LENGTH(billcore_headers_add(headers, body, huge, &err));
     CHECK(event == NULL);
-    CHECK_LENGTH(billcore_verifier_new(&huge, 1, NULL, &made, &err));
-    CHECK_LENGTH(billcore_verifier_new(&secret, lengths[i], NULL, &made, &err));
+    CHECK_LENGTH(billcore_verifier_new(huge, NULL, &made, &err));
+    CHECK_LENGTH(billcore_verifier_options_add_secret(options, huge, &err));
     CHECK(made == NULL);
     CHECK_LENGTH(billcore_verifier_options_set_header(options, huge, &err));
     CHECK_LENGTH(billcore_verifier_stream_update(stream, huge, &err));
 #undef CHECK_LENGTH
   }
   billcore_verifier_stream_free(stream);
+  billcore_headers_free(headers);
   billcore_verifier_free(verifier);
   billcore_verifier_options_free(options);
 }
@@ -146,45 +146,53 @@ static void test_same_id(void) {
 static void test_signature_errors(void) {
   billcore_error* err = NULL;
   billcore_verifier* verifier = (billcore_verifier*)&err;
-  const billcore_str secrets[] = {SECRET};
+  const billcore_str none = {NULL, 0};
   const billcore_str body = BILLCORE_STR("{}");
-  const billcore_str names[] = {BILLCORE_STR("Service-Signature"), BILLCORE_STR("service-signature")};
-  billcore_str values[2];
+  billcore_headers* headers = NULL;
   billcore_verifier_options* options = NULL;
   billcore_event* event = NULL;
   billcore_buf signature;
   char joined[160];
 
-  CHECK_REFUSED(billcore_webhook_verify(body, (billcore_str){NULL, 0}, SECRET, &err), BILLCORE_REASON_MISSING, 401);
+  CHECK_REFUSED(billcore_webhook_verify(body, none, SECRET, &err), BILLCORE_REASON_MISSING, 401);
   CHECK_REFUSED(billcore_webhook_verify(body, BILLCORE_STR(""), SECRET, &err), BILLCORE_REASON_MALFORMED, 400);
 
-  CHECK_FAILS(billcore_verifier_new(secrets, 0, NULL, &verifier, &err), BILLCORE_ERROR_CONFIG, "no signing secret");
+  CHECK_FAILS(billcore_verifier_new(none, NULL, &verifier, &err), BILLCORE_ERROR_CONFIG, "no signing secret");
   CHECK(verifier == NULL);
-  CHECK_FAILS(billcore_verifier_new(NULL, 1, NULL, &verifier, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "array is NULL");
+  CHECK_FAILS(billcore_verifier_new(BILLCORE_STR(""), NULL, &verifier, &err), BILLCORE_ERROR_CONFIG, "empty");
   CHECK_FAILS(billcore_webhook_sign(body, BILLCORE_STR("short"), &signature, &err), BILLCORE_ERROR_CONFIG, "5 bytes");
   CHECK(signature.data == NULL);
 
   /* The loud option accepts any length, the same header twice is one, two values are none. */
-  const billcore_str short_secret[] = {BILLCORE_STR("short"), SECRET};
   CHECK_OK(billcore_verifier_options_new(&options, &err));
-  CHECK_FAILS(billcore_verifier_new(short_secret, 2, options, &verifier, &err), BILLCORE_ERROR_CONFIG, "5 bytes");
+  CHECK_OK(billcore_verifier_options_add_secret(options, SECRET, &err));
+  CHECK_FAILS(billcore_verifier_new(BILLCORE_STR("short"), options, &verifier, &err), BILLCORE_ERROR_CONFIG, "5 bytes");
   CHECK_OK(billcore_verifier_options_allow_any_key_length(options, &err));
   CHECK_OK(billcore_verifier_options_set_header(options, BILLCORE_STR("SERVICE-SIGNATURE"), &err));
-  CHECK_OK(billcore_verifier_new(short_secret, 2, options, &verifier, &err));
+  CHECK_OK(billcore_verifier_new(none, options, &verifier, &err));
+  CHECK(billcore_verifier_secret_count(verifier) == 1);
+  billcore_verifier_free(verifier);
+  CHECK_OK(billcore_verifier_new(BILLCORE_STR("short"), options, &verifier, &err));
+  CHECK(billcore_verifier_secret_count(verifier) == 2);
   billcore_verifier_options_free(options);
   signature = signature_of(body);
-  values[0] = values[1] = view_of(signature);
-  CHECK_OK(billcore_verifier_unwrap_request(verifier, body, names, values, 2, &event, &err));
+  CHECK_REFUSED(billcore_verifier_unwrap_request(verifier, body, NULL, &event, &err), BILLCORE_REASON_MISSING, 401);
+  CHECK_OK(billcore_headers_new(&headers, &err));
+  CHECK_OK(billcore_headers_add(headers, BILLCORE_STR("Service-Signature"), view_of(signature), &err));
+  CHECK_OK(billcore_headers_add(headers, BILLCORE_STR("service-signature"), view_of(signature), &err));
+  CHECK_OK(billcore_verifier_unwrap_request(verifier, body, headers, &event, &err));
   billcore_event_free(event);
   snprintf(joined, sizeof joined, "%s , %s", signature.data, signature.data);
-  values[1] = billcore_str_from(joined);
-  CHECK_OK(billcore_verifier_unwrap_request(verifier, body, names, values, 2, &event, &err));
+  CHECK_OK(billcore_headers_add(headers, BILLCORE_STR("service-signature"), billcore_str_from(joined), &err));
+  CHECK_OK(billcore_verifier_unwrap_request(verifier, body, headers, &event, &err));
   billcore_event_free(event);
-  CHECK_REFUSED(billcore_verifier_unwrap(verifier, body, values[1], &event, &err), BILLCORE_REASON_MALFORMED, 400);
-  values[1] = BILLCORE_STR("another");
-  CHECK_REFUSED(billcore_verifier_unwrap_request(verifier, body, names, values, 2, &event, &err),
+  CHECK_REFUSED(billcore_verifier_unwrap(verifier, body, billcore_str_from(joined), &event, &err),
                 BILLCORE_REASON_MALFORMED, 400);
+  CHECK_OK(billcore_headers_add(headers, BILLCORE_STR("service-signature"), BILLCORE_STR("another"), &err));
+  CHECK_REFUSED(billcore_verifier_unwrap_request(verifier, body, headers, &event, &err), BILLCORE_REASON_MALFORMED,
+                400);
   CHECK(event == NULL);
+  billcore_headers_free(headers);
   billcore_buf_free(&signature);
   billcore_verifier_free(verifier);
 }

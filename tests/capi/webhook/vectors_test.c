@@ -95,9 +95,7 @@ static void check_outcome(const test_case* self, const char* what, billcore_stat
 static void check_verifier(const test_case* self, const billcore_verifier* verifier) {
   const billcore_str body = str_of(self->body);
   const billcore_str signature = str_of(self->signature);
-  const billcore_str names[] = {BILLCORE_STR("content-type"), BILLCORE_STR("SERVICE-signature")};
-  const billcore_str values[] = {BILLCORE_STR("application/json"), signature};
-  const size_t fields = signature.data == NULL ? 1 : 2;
+  billcore_headers* headers = NULL;
   billcore_event* event = NULL;
   billcore_error* err = NULL;
   size_t index = 99;
@@ -116,7 +114,12 @@ static void check_verifier(const test_case* self, const billcore_verifier* verif
   }
   billcore_event_free(event);
 
-  status = billcore_verifier_unwrap_request(verifier, body, names, values, fields, &event, &err);
+  CHECK_OK(billcore_headers_new(&headers, &err));
+  CHECK_OK(billcore_headers_add(headers, BILLCORE_STR("content-type"), BILLCORE_STR("application/json"), &err));
+  if (signature.data != NULL)
+    CHECK_OK(billcore_headers_add(headers, BILLCORE_STR("SERVICE-signature"), signature, &err));
+  status = billcore_verifier_unwrap_request(verifier, body, headers, &event, &err);
+  billcore_headers_free(headers);
   check_outcome(self, expected(self, "unwrap_request") != NULL ? "unwrap_request" : "unwrap", status, err);
   billcore_event_free(event);
 }
@@ -133,7 +136,10 @@ static void check_case(const test_case* self) {
 
   CHECK_OK(billcore_verifier_options_new(&options, &err));
   if (max_body != NULL) CHECK_OK(billcore_verifier_options_set_max_body(options, yyjson_get_uint(max_body), &err));
-  status = billcore_verifier_new(self->secret_views, self->count, options, &verifier, &err);
+  for (size_t i = 0; i < self->count; ++i) {
+    CHECK_OK(billcore_verifier_options_add_secret(options, self->secret_views[i], &err));
+  }
+  status = billcore_verifier_new((billcore_str){NULL, 0}, options, &verifier, &err);
   billcore_verifier_options_free(options);
   CHECK((status == BILLCORE_OK) == (verifier != NULL));
   if (status == BILLCORE_OK) {

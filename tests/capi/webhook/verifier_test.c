@@ -15,8 +15,9 @@ static int64_t read_clock(void* context) {
 static billcore_verifier* make(billcore_verifier_options* options) {
   billcore_error* err = NULL;
   billcore_verifier* out = NULL;
-  const billcore_str secrets[] = {BILLCORE_STR("another 32 bytes, another 32 byt"), SECRET};
-  CHECK_OK(billcore_verifier_new(secrets, 2, options, &out, &err));
+  if (options == NULL) CHECK_OK(billcore_verifier_options_new(&options, &err));
+  CHECK_OK(billcore_verifier_options_add_secret(options, SECRET, &err));
+  CHECK_OK(billcore_verifier_new(BILLCORE_STR("another 32 bytes, another 32 byt"), options, &out, &err));
   billcore_verifier_options_free(options);
   return out;
 }
@@ -73,12 +74,11 @@ static void test_freshness(void) {
 
 static void test_freshness_must_be_positive(void) {
   const int64_t refused[] = {0, -1, INT64_MIN};
-  const billcore_str secrets[] = {SECRET};
   billcore_error* err = NULL;
   for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
     billcore_verifier_options* options = fresh(refused[i], NULL);
     billcore_verifier* verifier = (billcore_verifier*)&err;
-    CHECK_FAILS(billcore_verifier_new(secrets, 1, options, &verifier, &err), BILLCORE_ERROR_CONFIG, "freshness");
+    CHECK_FAILS(billcore_verifier_new(SECRET, options, &verifier, &err), BILLCORE_ERROR_CONFIG, "freshness");
     CHECK(verifier == NULL);
     billcore_verifier_options_free(options);
   }
@@ -176,21 +176,22 @@ static void test_explain(void) {
   billcore_error* err = NULL;
   const billcore_str body = billcore_str_from(body_text);
   const billcore_str none = {NULL, 0};
-  const billcore_str secrets[] = {BILLCORE_STR("short"), SECRET};
+  billcore_verifier_options* more = NULL;
   billcore_buf signature = signature_of(body);
   billcore_buf text = {NULL, 0};
-  CHECK_OK(billcore_webhook_explain(body, view_of(signature), &secrets[1], 1, &text, &err));
+  CHECK_OK(billcore_webhook_explain(body, view_of(signature), SECRET, NULL, &text, &err));
   CHECK(strstr(text.data, "No fault in what was given: secret 1 of 1") == text.data && strlen(text.data) == text.len);
   billcore_buf_free(&text);
-  CHECK_OK(billcore_webhook_explain(body, view_of(signature), secrets, 2, &text, &err));
+  CHECK_OK(billcore_verifier_options_new(&more, &err));
+  CHECK_OK(billcore_verifier_options_add_secret(more, SECRET, &err));
+  CHECK_OK(billcore_webhook_explain(body, view_of(signature), BILLCORE_STR("short"), more, &text, &err));
+  billcore_verifier_options_free(more);
   CHECK(strstr(text.data, "secret 1 of 2: it has 5 bytes") != NULL);
   billcore_buf_free(&text);
-  CHECK_OK(billcore_webhook_explain(none, none, NULL, 0, &text, &err));
+  CHECK_OK(billcore_webhook_explain(none, none, none, NULL, &text, &err));
   CHECK(strstr(text.data, "no such header") != NULL && strstr(text.data, "it is empty") != NULL);
   billcore_buf_free(&text);
-  CHECK_FAILS(billcore_webhook_explain(body, none, NULL, 1, &text, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
-              "array is NULL");
-  CHECK_FAILS(billcore_webhook_explain((billcore_str){NULL, 1}, none, secrets, 1, &text, &err),
+  CHECK_FAILS(billcore_webhook_explain((billcore_str){NULL, 1}, none, SECRET, NULL, &text, &err),
               BILLCORE_ERROR_INVALID_ARGUMENT, "length");
   CHECK(text.data == NULL && text.len == 0);
   billcore_buf_free(&signature);
