@@ -31,6 +31,14 @@ if cmake -S "$work/missing" -B "$work/missing/build" -DCMAKE_PREFIX_PATH="$prefi
 fi
 grep -q 'no component `turbo`' "$work/missing.log" || { cat "$work/missing.log" >&2; exit 1; }
 
+for licence in LICENSE yyjson.txt; do
+  [ -s "$prefix/share/licenses/billcore/$licence" ] || { echo "the licence $licence is not installed" >&2; exit 1; }
+done
+# A header is installed with its library only.
+if [ -e "$prefix/include/billcore/arrow.hpp" ] && [ -z "$(find "$prefix" -name 'libbillcore-arrow++.a')" ]; then
+  echo "arrow.hpp is installed without its library" >&2
+  exit 1
+fi
 pc=$(find "$prefix" -name billcore.pc)
 libdir=$(dirname "$(dirname "$pc")")
 PKG_CONFIG_PATH=$(dirname "$pc")
@@ -43,7 +51,16 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   $cc $flags "$here/large.c" -o "$work/pc-large" $(pkg-config --cflags --libs billcore)
   LD_LIBRARY_PATH=$libdir "$work/pc-small"
   LD_LIBRARY_PATH=$libdir "$work/pc-large"
-  # The archives: out of a tree that has nothing else.
+  # The archives, beside the shared libraries.
+  $cc $flags "$here/small.c" -o "$work/pc-small-archive" $(pkg-config --cflags --libs billcore-webhook-static)
+  $cc $flags "$here/large.c" -o "$work/pc-large-archive" $(pkg-config --cflags --libs billcore-static)
+  if readelf -d "$work/pc-small-archive" "$work/pc-large-archive" | grep -F libbillcore; then
+    echo "the static pkg-config names link the shared libraries" >&2
+    exit 1
+  fi
+  "$work/pc-small-archive"
+  "$work/pc-large-archive"
+  # The same with --static: out of a tree that has nothing else.
   mkdir "$work/archives"
   cp -R "$prefix/." "$work/archives"
   find "$work/archives" -name 'libbillcore*.so*' -exec rm -f {} +
