@@ -12,12 +12,12 @@
  *     failure a new billcore_error, freed with billcore_error_free. There is no thread-local or global state, and no
  *     init call.
  *  3. The order is handle, inputs, outputs, err. Outputs are zeroed (NULL, 0, false, {NULL, 0}) unless the call
- *     succeeds. An output that is NULL is BILLCORE_ERROR_INVALID_ARGUMENT where its comment does not say "may be NULL"; so
- *     is a NULL handle.
+ *     succeeds. An output that is NULL is BILLCORE_ERROR_INVALID_ARGUMENT where its comment does not say
+ *     "may be NULL"; so is a NULL handle.
  *  4. Texts and bytes come in as billcore_str, by value; the function copies what it keeps. {NULL, 0} is empty, except
  *     where the comment says "missing". A length or count that no memory holds is BILLCORE_ERROR_INVALID_ARGUMENT.
  *  5. Texts going out as billcore_str are borrowed: they live as long as the handle they were read from, and a NUL
- *     follows them. Only raw JSON (`_raw`) is a slice without a NUL behind it. A billcore_buf is owned: free it with
+ *     follows them. Only raw JSON (`_raw`) is a slice without a NUL after it. A billcore_buf is owned: free it with
  *     billcore_buf_free.
  *  6. A `billcore_x **out` gives a new handle, owned by the caller, freed with its own `_free`, which accepts NULL.
  *     Never use libc's free. Handles keep alive what they are made of: free them in any order, whichever library they
@@ -27,16 +27,16 @@
  *     no number is magic. Where a call takes one, NULL means: nothing set.
  *  8. Absence is never a NULL or 0 that could be a value. A field that may be null has the output `bool *present`,
  *     false for null and for absent (`_contains` and `_field` tell the two apart). A required field that is absent is
- *     BILLCORE_ERROR_MISSING_FIELD when it is read, one that is null or of the wrong type BILLCORE_ERROR_DECODE, with its
- *     path, such as `data.price`; never earlier.
+ *     BILLCORE_ERROR_MISSING_FIELD when it is read, one that is null or of the wrong type BILLCORE_ERROR_DECODE,
+ *     with its path, such as `data.price`; never earlier.
  *  9. Iteration returns BILLCORE_OK with an item, BILLCORE_DONE after the last one, or an error. A list inside a
  *     resource has a function `_count` that gives its number of items, and one `_at` that gives the item at an index.
  * 10. Ids are opaque: a text, and whether it came as a JSON integer. Money is int64_t in minor units (cents); what
- *     does not fit is BILLCORE_ERROR_OUT_OF_RANGE (its digits are in the raw text). VAT is in basis points (2500 = 25 %),
- *     vat_rate a number's text in percent. A time is its text as received and int64_t microseconds since
+ *     does not fit is BILLCORE_ERROR_OUT_OF_RANGE (its digits are in the raw text). VAT is in basis points
+ *     (2500 = 25 %), vat_rate a number's text in percent. A time is its text as received and int64_t microseconds since
  *     1970-01-01T00:00:00Z (UTC when the text has no offset). Enumerations of the service are texts, since it may add
  *     values.
- * 11. Threads, in the same words on every type. "Immutable": any number of threads may use a handle at once. "Shared":
+ * 11. Threads: each type has one of three rules. "Immutable": any number of threads may use a handle at once. "Shared":
  *     any number of threads may call with it at once. "One thread at a time": lock around it. Nothing may use a handle
  *     while or after it is freed. No thread may be cancelled (pthread_cancel) inside a call.
  * 12. No function writes to stdout or stderr, ends the process, or lets an exception out. Out of memory is

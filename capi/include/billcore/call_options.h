@@ -1,4 +1,5 @@
-/* What a single call does differently from its client. Conventions: billcore.h; what all options share: billcore/options.h. */
+/* What a single call does differently from its client. Conventions: billcore.h; what all options share:
+ * billcore/options.h. */
 #ifndef BILLCORE_CALL_OPTIONS_H
 #define BILLCORE_CALL_OPTIONS_H
 

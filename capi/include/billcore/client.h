@@ -1,10 +1,11 @@
 /* The REST client: the operations of the service, each sent at most once. Conventions: billcore.h.
  *
- * What every operation may return, besides its own: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent), BILLCORE_ERROR_CONFIG (the
- * client is closed), the statuses of the service (BILLCORE_ERROR_API to BILLCORE_ERROR_SERVER; a write's error says
- * outcome_unknown when it may have happened), BILLCORE_ERROR_DECODE (a success, but not the JSON promised),
- * BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS (a write: nothing was sent), BILLCORE_ERROR_OUTCOME_UNKNOWN (a write: sent, no complete
- * answer), BILLCORE_ERROR_INTERRUPTED. `call` may be NULL: the client's time-out. */
+ * What every operation may return, besides its own: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent),
+ * BILLCORE_ERROR_CONFIG (the client is closed), the statuses of the service (BILLCORE_ERROR_API to
+ * BILLCORE_ERROR_SERVER; a write's error says outcome_unknown when it may have happened), BILLCORE_ERROR_DECODE (a
+ * success, but not the JSON promised), BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS (a write: nothing was sent),
+ * BILLCORE_ERROR_OUTCOME_UNKNOWN (a write: sent, no complete answer), BILLCORE_ERROR_INTERRUPTED. `call` may be
+ * NULL: the client's time-out. */
 #ifndef BILLCORE_CLIENT_H
 #define BILLCORE_CLIENT_H
 
@@ -22,23 +23,25 @@ extern "C" {
 /** A client. Freed with billcore_client_free; lists made with it may outlive it. Threads: shared. */
 typedef struct billcore_client billcore_client;
 
-/** Connects to nothing yet. options may be NULL; they may be freed afterwards. BILLCORE_ERROR_CONFIG when one cannot work.
- * New; free it.
+/** Connects to nothing yet. options may be NULL; they may be freed afterwards. BILLCORE_ERROR_CONFIG when one cannot
+ * work. New; free it.
  *  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_new(const billcore_client_options* options, billcore_client** out,
                                                  billcore_error** err);
 
 /** A client that differs in these options and shares everything else, connections included; either may be freed first.
- * changes may be NULL. BILLCORE_ERROR_CONFIG when one cannot work, or the client is closed. New; free it.  @since 0.1 */
+ * changes may be NULL. BILLCORE_ERROR_CONFIG when one cannot work, or the client is closed. New; free it.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_with_options(const billcore_client* client,
                                                           const billcore_client_changes* changes, billcore_client** out,
                                                           billcore_error** err);
 
-/** Closes idle connections; calls under way finish, later ones are BILLCORE_ERROR_CONFIG. Closing again does nothing. A client
- * made by billcore_client_with_options leaves the connections to the one it was made from.  @since 0.1 */
+/** Closes idle connections; calls that are running finish, later ones are BILLCORE_ERROR_CONFIG. Closing again does
+ * nothing. A client made by billcore_client_with_options leaves the connections to the one it was made from.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_close(billcore_client* client, billcore_error** err);
 
-/** Frees a client; accepts NULL. No call may be under way.  @since 0.1 */
+/** Frees a client; accepts NULL. No call may be running.  @since 0.1 */
 BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
 
 /* ---- subscriptions ---- */
@@ -69,7 +72,8 @@ BILLCORE_API billcore_status billcore_subscription_change_product(const billcore
 
 /** Bills a one-off amount through the subscription's billing method. Sent at most once.
  *  product_id: a one-time product of the account. amount: cents. options may be NULL. *out: the order; new; free it.
- *  BILLCORE_ERROR_PAYMENT when the charge is refused; BILLCORE_ERROR_OUTCOME_UNKNOWN when it may or may not have been made.
+ *  BILLCORE_ERROR_PAYMENT when the charge is refused; BILLCORE_ERROR_OUTCOME_UNKNOWN when it may or may not have
+ * been made.
  *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id,
                                                           int64_t product_id, int64_t amount,
@@ -98,8 +102,8 @@ BILLCORE_API billcore_status billcore_product_get(const billcore_client* client,
                                                   const billcore_call_options* call, billcore_product** out,
                                                   billcore_error** err);
 
-/** Changes the fields that are set, no others; none at all is BILLCORE_ERROR_INVALID_ARGUMENT. Sent at most once. *out: as it
- * is now; new; free it. Service interface: Endpoints, Products.  @since 0.1 */
+/** Changes the fields that are set, no others; none at all is BILLCORE_ERROR_INVALID_ARGUMENT. Sent at most once.
+ * *out: as it is now; new; free it. Service interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_update(const billcore_client* client, int64_t id,
                                                      const billcore_product_changes* changes,
                                                      const billcore_call_options* call, billcore_product** out,
@@ -123,8 +127,8 @@ BILLCORE_API billcore_status billcore_order_get(const billcore_client* client, b
 typedef struct billcore_response billcore_response;
 
 /** Registers a URL for webhooks. The signing secret is not in the answer: it is read from the admin UI. Sent at most
- * once. BILLCORE_ERROR_VALIDATION when the URL is invalid or already registered. New; free it. Service interface: Endpoints,
- * Webhook endpoints.  @since 0.1 */
+ * once. BILLCORE_ERROR_VALIDATION when the URL is invalid or already registered. New; free it. Service interface:
+ * Endpoints, Webhook endpoints.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
                                                               const billcore_call_options* call,
                                                               billcore_response** out, billcore_error** err);
@@ -144,7 +148,7 @@ BILLCORE_API billcore_status billcore_response_status(const billcore_response* r
 BILLCORE_API billcore_status billcore_response_body(const billcore_response* response, billcore_str* out,
                                                     billcore_error** err);
 
-/** The body parsed; BILLCORE_ERROR_DECODE when it is no JSON. New; free it.  @since 0.1 */
+/** The body parsed; BILLCORE_ERROR_DECODE when it is not JSON. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_json(const billcore_response* response, billcore_value** out,
                                                     billcore_error** err);
 

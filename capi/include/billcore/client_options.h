@@ -47,15 +47,16 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_no_timeout(billcore_
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Further attempts of a call, where one is safe: of a GET when no connection came about, the answer broke off, or its
- * status is 408, 429 or 5xx; of a write only when nothing of it was sent. 0: exactly one send. Default: 2.  @since 0.1 */
+/** Further attempts of a call, where one is safe: of a GET when no connection was made, the answer broke off, or its
+ * status is 408, 429 or 5xx; of a write only when nothing of it was sent. 0: exactly one send. Default: 2.
+ *  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_max_retries(billcore_client_options* options,
                                                                         int32_t max_retries, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("max_retries"), max_retries,
                                     err);
 }
 
-/** Pages of a list on their way at once, at least 1, which reads one page after the other; after a 429 fewer. Default: 8.
+/** Pages of a list that are requested at once, at least 1 (one page after the other); fewer after a 429. Default: 8.
  *  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_concurrency(billcore_client_options* options, int32_t pages,
                                                                         billcore_error** err) {
@@ -81,8 +82,8 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_ca_bundle(billcore_c
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("ca_bundle"), file, err);
 }
 
-/** File of PEM with a certificate, those above it, and its key without a password: shown to a service that asks for one.
- * Default: none.  @since 0.1 */
+/** File of PEM with a certificate, those above it, and its key without a password: shown to a service that asks for
+ * one. Default: none.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_client_certificate(billcore_client_options* options,
                                                                                billcore_str file,
                                                                                billcore_error** err) {
@@ -90,14 +91,14 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_client_certificate(b
                                    err);
 }
 
-/** A header field to send with every request; a User-Agent is put behind the client's own.  @since 0.1 */
+/** A header field to send with every request; a User-Agent is appended to the client's own.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_add_header(billcore_client_options* options, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("headers"), name, value, err);
 }
 
-/** Offer HTTP/2, whatever the libcurl in use. Default: offered where that libcurl ends a call in time although the other
- * side floods it with small frames; that of Debian 12 does not.  @since 0.1 */
+/** Offer HTTP/2, whatever the libcurl in use. Default: offered where that libcurl ends a call in time although the
+ * other side floods it with small frames; that of Debian 12 does not.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_enable_http2(billcore_client_options* options,
                                                                      billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("http2"), true, err);
@@ -130,7 +131,7 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcor
                                     bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, err);
 }
 
-/** `context` is handed to the callback; both must live as long as the client. A NULL callback takes it back.
+/** `context` is handed to the callback; both must live as long as the client. A NULL callback removes it.
  *  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_interrupt(billcore_client_options* options,
                                                                       billcore_interrupt callback, void* context,
@@ -143,8 +144,8 @@ BILLCORE_INLINE_VOID void billcore_client_options_free(billcore_client_options* 
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));
 }
 
-/** What billcore_client_with_options changes; what is not set stays. Freed with billcore_client_changes_free. Threads: one
- * thread at a time while it is filled, then immutable. */
+/** What billcore_client_with_options changes; what is not set stays. Freed with billcore_client_changes_free.
+ * Threads: one thread at a time while it is filled, then immutable. */
 typedef struct billcore_client_changes billcore_client_changes;
 
 /** Nothing set yet. New; free it.  @since 0.1 */

@@ -69,14 +69,15 @@ BILLCORE_API billcore_str billcore_error_method(const billcore_error* error);
 /** Path of the request the error is about, below the base URL, encoded.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_path(const billcore_error* error);
 
-/** Path of the JSON value that a BILLCORE_ERROR_DECODE, BILLCORE_ERROR_OUT_OF_RANGE or BILLCORE_ERROR_MISSING_FIELD is about, such as
- * "data.price"; empty when it is about a whole answer.  @since 0.1 */
+/** Path of the JSON value that a BILLCORE_ERROR_DECODE, BILLCORE_ERROR_OUT_OF_RANGE or BILLCORE_ERROR_MISSING_FIELD
+ * is about, such as "data.price"; empty when it is about a whole answer.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_field_path(const billcore_error* error);
 
 /** True when a write left, whose outcome is now unknown; *unix_micros (may be NULL; else 0) is when.  @since 0.1 */
 BILLCORE_API bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micros);
 
-/** What went wrong on the wire behind BILLCORE_ERROR_OUTCOME_UNKNOWN, such as BILLCORE_ERROR_TIMEOUT; else BILLCORE_OK.  @since 0.1
+/** What went wrong on the wire behind BILLCORE_ERROR_OUTCOME_UNKNOWN, such as BILLCORE_ERROR_TIMEOUT; else
+ * BILLCORE_OK.  @since 0.1
  */
 BILLCORE_API billcore_status billcore_error_cause(const billcore_error* error);
 

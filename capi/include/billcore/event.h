@@ -85,8 +85,8 @@ BILLCORE_API billcore_status billcore_event_data_kind(const billcore_event* even
 BILLCORE_API billcore_status billcore_event_data(const billcore_event* event, billcore_value** out, bool* present,
                                                  billcore_error** err);
 
-/** The data as a resource of this kind, BILLCORE_DATA_SUBSCRIPTION to BILLCORE_DATA_RESOURCE; BILLCORE_ERROR_DECODE when it is
- * anything else. New; free it.  @since 0.1 */
+/** The data as a resource of this kind, BILLCORE_DATA_SUBSCRIPTION to BILLCORE_DATA_RESOURCE; BILLCORE_ERROR_DECODE
+ * when it is anything else. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_event_resource(const billcore_event* event, billcore_data_kind kind,
                                                      billcore_resource** out, billcore_error** err);
 

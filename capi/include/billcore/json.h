@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /** Any JSON value: a view into the document it came with, which it keeps alive. Freed with billcore_value_free. Reading
- * it as another kind than it is gives BILLCORE_ERROR_DECODE with its path. Threads: immutable. */
+ * it as a kind that it is not gives BILLCORE_ERROR_DECODE with its path. Threads: immutable. */
 typedef struct billcore_value billcore_value;
 
 /** Kinds of JSON. A number with a fraction or an exponent is REAL. Append-only. */
@@ -42,7 +42,7 @@ BILLCORE_API billcore_status billcore_value_real(const billcore_value* value, do
 /** A string's text: UTF-8, unescaped, it may hold NULs. Borrowed from the value.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_text(const billcore_value* value, billcore_str* out, billcore_error** err);
 
-/** The JSON text exactly as received: a slice, no NUL behind it. Borrowed from the value.  @since 0.1 */
+/** The JSON text exactly as received: a slice, without a NUL after it. Borrowed from the value.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_raw(const billcore_value* value, billcore_str* out, billcore_error** err);
 
 /** Where the value stands in its document, such as `data.images[0]`; empty for the whole. Free *out.  @since 0.1 */
@@ -76,7 +76,7 @@ typedef struct billcore_value_iterator billcore_value_iterator;
 BILLCORE_API billcore_status billcore_value_iterator_new(const billcore_value* value, billcore_value_iterator** out,
                                                          billcore_error** err);
 
-/** The next item: BILLCORE_OK, or BILLCORE_DONE behind the last one. name (may be NULL): of a member, borrowed from the
+/** The next item: BILLCORE_OK, or BILLCORE_DONE after the last one. name (may be NULL): of a member, borrowed from the
  *  iterator; empty for items of an array. *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_iterator_next(billcore_value_iterator* iterator, billcore_str* name,
                                                           billcore_value** out, billcore_error** err);

@@ -20,7 +20,7 @@ BILLCORE_INLINE billcore_status billcore_charge_options_new(billcore_charge_opti
   return status;
 }
 
-/** How many; the service's default is 1.  @since 0.1 */
+/** Number of pieces; the service's default is 1.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_options_set_quantity(billcore_charge_options* options, int64_t quantity,
                                                                      billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("quantity"), quantity, err);
@@ -79,7 +79,8 @@ BILLCORE_INLINE billcore_status billcore_product_changes_set_currency(billcore_p
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("currency"), text, err);
 }
 
-/** vat_rate, percent: the text of a JSON number, such as "25" or "12.50", else BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1
+/** vat_rate, percent: the text of a JSON number, such as "25" or "12.50", else BILLCORE_ERROR_INVALID_ARGUMENT.
+ * @since 0.1
  */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_vat_rate(billcore_product_changes* changes,
                                                                       billcore_str number, billcore_error** err) {
@@ -98,7 +99,8 @@ BILLCORE_INLINE billcore_status billcore_product_changes_set_null(billcore_produ
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, changes), field, BILLCORE_STR("null"), err);
 }
 
-/** Any field to any JSON, whose numbers keep their digits; BILLCORE_ERROR_INVALID_ARGUMENT when it is no JSON.  @since 0.1 */
+/** Any field to any JSON, whose numbers keep their digits; BILLCORE_ERROR_INVALID_ARGUMENT when it is not JSON.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_changes_set_json(billcore_product_changes* changes, billcore_str field,
                                                                   billcore_str json, billcore_error** err) {
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, changes), field, json, err);
@@ -133,7 +135,7 @@ BILLCORE_INLINE billcore_status billcore_request_options_set_json(billcore_reque
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("json"), json, err);
 }
 
-/** Give back every complete answer: a 4xx or 5xx is no error.  @since 0.1 */
+/** Return every complete answer: a 4xx or 5xx is not an error.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_accept_all_statuses(billcore_request_options* options,
                                                                              billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("raise_on_error"), false,

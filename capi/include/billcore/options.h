@@ -34,8 +34,8 @@ BILLCORE_API billcore_status billcore_options_new(billcore_options_kind kind, bi
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_options_free(billcore_options* options);
 
-/** Client: base_url, api_key, proxy, ca_bundle, client_certificate, request_id_header. Charge: description. Product: any
- * field. Copied.  @since 0.1 */
+/** Client: base_url, api_key, proxy, ca_bundle, client_certificate, request_id_header. Charge: description. Product:
+ * any field. Copied.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_text(billcore_options* options, billcore_str name, billcore_str value,
                                                        billcore_error** err);
 
@@ -59,12 +59,12 @@ BILLCORE_API billcore_status billcore_options_add(billcore_options* options, bil
                                                   billcore_str value, billcore_error** err);
 
 /** Asked at least every 50 ms while a call waits, on the thread of the call; true ends the call with
- * BILLCORE_ERROR_INTERRUPTED. A call whose answer comes first returns as usual. Of a write the error says what is known:
- * billcore_error_http_status is that of an answer that came while it was asked (0: none), billcore_error_message what it
- * means, billcore_error_outcome_unknown whether the write may have happened. */
+ * BILLCORE_ERROR_INTERRUPTED. A call whose answer comes first returns as usual. Of a write the error says what is
+ * known: billcore_error_http_status is that of an answer that came while it was asked (0: none),
+ * billcore_error_message what it means, billcore_error_outcome_unknown whether the write may have happened. */
 typedef bool (*billcore_interrupt)(void* context);
 
-/** Client. `context` is handed to the callback; both must live as long as the client. A NULL callback takes it back.
+/** Client. `context` is handed to the callback; both must live as long as the client. A NULL callback removes it.
  *  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_interrupt(billcore_options* options, billcore_interrupt callback,
                                                             void* context, billcore_error** err);

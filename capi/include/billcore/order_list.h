@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/** Which orders to list. Freed with billcore_order_query_free. Threads: one thread at a time while it is filled, then immutable. */
+/** Which orders to list. Freed with billcore_order_query_free. Threads: one thread at a time while it is filled, then
+ * immutable. */
 typedef struct billcore_order_query billcore_order_query;
 
 /** Nothing set yet: all. New; free it.  @since 0.1 */

@@ -5,10 +5,10 @@
  * is not a time-out. The message of an error names the page ("GET /products?page=57: ..."); after an error the list can
  * be read on.
  *
- * A list may change while it is read: an id that was given within the last pages is not given again, and `_verdict` says
- * at the end whether a record may have been missed. Items and pages may outlive their list. Besides what
- * billcore/client.h says of every operation, reading may return BILLCORE_ERROR_PAGINATION, for a list that repeats itself or
- * contradicts its own page numbers.
+ * A list may change while it is read: an id that was given within the last pages is not given again, and `_verdict`
+ * says at the end whether a record may have been missed. Items and pages may outlive their list. Besides what
+ * billcore/client.h says of every operation, reading may return BILLCORE_ERROR_PAGINATION, for a list that repeats
+ * itself or contradicts its own page numbers.
  *
  * Each kind of list has types and inline functions of its own, such as billcore_order_list_next in
  * billcore/order_list.h. They call the functions below, which work with every kind; other languages may call these
@@ -22,8 +22,8 @@
 extern "C" {
 #endif
 
-/** What to list. Freed with billcore_query_free. Threads: one thread at a time while it is filled, then immutable. A list
- * refuses what its kind does not have with BILLCORE_ERROR_INVALID_ARGUMENT. */
+/** What to list. Freed with billcore_query_free. Threads: one thread at a time while it is filled, then immutable. A
+ * list refuses what its kind does not have with BILLCORE_ERROR_INVALID_ARGUMENT. */
 typedef struct billcore_query billcore_query;
 
 /** Nothing set yet: all. New; free it.  @since 0.1 */
@@ -72,8 +72,8 @@ BILLCORE_API billcore_status billcore_list_next(billcore_list* list, billcore_re
  *  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
-/** The list's first item, without moving on: one request at most. BILLCORE_DONE when the list is empty. *out is new; free
- * it.  @since 0.1 */
+/** The list's first item, without moving on: one request at most. BILLCORE_DONE when the list is empty. *out is new;
+ * free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err);
 
 /** The service's count of the whole list, from the page read last; not present before the first.  @since 0.1 */

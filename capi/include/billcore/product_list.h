@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/** Which products to list. Freed with billcore_product_query_free. Threads: one thread at a time while it is filled, then immutable. */
+/** Which products to list. Freed with billcore_product_query_free. Threads: one thread at a time while it is filled,
+ * then immutable. */
 typedef struct billcore_product_query billcore_product_query;
 
 /** Nothing set yet: all. New; free it.  @since 0.1 */

@@ -1,7 +1,7 @@
 /* Resources: what subscriptions, orders, products and their parts have in common. Conventions: billcore.h.
  *
- * A resource is a read-only view of a JSON object in the document that it came in. It keeps that document alive: an item
- * of a list keeps its whole page (billcore_order_copy and the like give a detached copy).
+ * A resource is a read-only view of a JSON object in the document that it came in. It keeps that document alive: an
+ * item of a list keeps its whole page (billcore_order_copy and the like give a detached copy).
  *
  * Each kind has a type and inline functions of its own, such as billcore_order and billcore_order_total in
  * billcore/order.h. They call the functions below, which read a field by its name; other languages may call these

@@ -157,8 +157,8 @@ BILLCORE_INLINE billcore_status billcore_subscription_metadata(const billcore_su
 
 /** Is it still paid for at this instant (UTC microseconds)? False for pending, future_start, unpaid and expired. The
  * others are usable until ends_at; null means no end, and that a cancelled one is not usable.
- * BILLCORE_ERROR_MISSING_FIELD where ends_at is needed and absent: a reduced payload cannot tell, get the subscription by
- * its id. BILLCORE_ERROR_DECODE for a status this library does not know. Service interface: States and transitions.
+ * BILLCORE_ERROR_MISSING_FIELD where ends_at is needed and absent: a reduced payload cannot tell, get the subscription
+ * by its id. BILLCORE_ERROR_DECODE for a status this library does not know. Service interface: States and transitions.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_usable_at(const billcore_subscription* subscription,
                                                              int64_t unix_micros, bool* out, billcore_error** err);

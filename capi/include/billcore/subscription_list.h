@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/** Which subscriptions to list. Freed with billcore_subscription_query_free. Threads: one thread at a time while it is filled, then immutable. */
+/** Which subscriptions to list. Freed with billcore_subscription_query_free. Threads: one thread at a time while it is
+ * filled, then immutable. */
 typedef struct billcore_subscription_query billcore_subscription_query;
 
 /** Nothing set yet: all. New; free it.  @since 0.1 */

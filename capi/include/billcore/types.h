@@ -39,7 +39,7 @@ extern "C" {
  * other numbers. Lives for ever.  Threads: any.  @since 0.1 */
 BILLCORE_API const char* billcore_status_name(billcore_status status);
 
-/** Text or bytes that somebody else owns. This struct never changes. */
+/** Text or bytes that are borrowed. This struct never changes. */
 typedef struct billcore_str {
   const char* data;
   size_t len;
@@ -57,8 +57,8 @@ typedef struct billcore_str {
 BILLCORE_API billcore_str billcore_str_from(const char* text);
 
 /** Do both texts of ids name the same record? True when the bytes are equal: webhooks may carry as an integer the id
- * that the REST interface gives as a string, and its text is the same. Borrows both for the call. False when one of them
- * has no data, which is no id.  Threads: any.  @since 0.1 */
+ * that the REST interface gives as a string, and its text is the same. Borrows both for the call. False when one of
+ * them has no data.  Threads: any.  @since 0.1 */
 BILLCORE_API bool billcore_same_id(billcore_str a, billcore_str b);
 
 /** Bytes that the caller owns; a NUL follows them. Free with billcore_buf_free. This struct never changes. */

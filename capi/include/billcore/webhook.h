@@ -14,25 +14,25 @@ extern "C" {
 
 /** Is the signature right for this body? One shot: no handle, the default limit of 1 MiB for the body.
  *  signature: value of the Service-Signature header, {NULL, 0} when missing. secret: the endpoint's 32 bytes.
- *  BILLCORE_OK; BILLCORE_ERROR_SIGNATURE with a reason (billcore_error_reason); BILLCORE_ERROR_CONFIG for a secret of another
- * length. A receiver that runs often keeps a billcore_verifier.  Threads: any.  @since 0.1 */
+ *  BILLCORE_OK; BILLCORE_ERROR_SIGNATURE with a reason (billcore_error_reason); BILLCORE_ERROR_CONFIG for a secret
+ * of another length. A receiver that runs often keeps a billcore_verifier.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_verify(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_error** err);
 
-/** Verifies as billcore_webhook_verify, then parses a copy of the body: BILLCORE_ERROR_DECODE when it is no event. New; free
- * it with billcore_event_free.  Threads: any.  @since 0.1 */
+/** Verifies as billcore_webhook_verify, then parses a copy of the body: BILLCORE_ERROR_DECODE when it is not an
+ * event. New; free it with billcore_event_free.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_unwrap(billcore_str body, billcore_str signature, billcore_str secret,
                                                      billcore_event** out, billcore_error** err);
 
-/** An event from bytes that were verified before and stored since, such as those of a job queue: billcore_event_raw of the
- * receiver. It checks no signature and no age. Right only where nobody but the receiver can write; whatever came over the
- * network goes through billcore_webhook_unwrap. Copies the bytes; BILLCORE_ERROR_DECODE when they are no event. New; free it with
- * billcore_event_free.  Threads: any.  @since 0.1 */
+/** An event from bytes that were verified before and stored since, such as those of a job queue: billcore_event_raw
+ * of the receiver. It checks no signature and no age. Use it only where the receiver alone can write; what comes
+ * over the network goes through billcore_webhook_unwrap. Copies the bytes; BILLCORE_ERROR_DECODE when they are not
+ * an event. New; free it with billcore_event_free.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_parse_unverified(billcore_str raw, billcore_event** out,
                                                                billcore_error** err);
 
-/** The signature the service would send, 64 lowercase hex digits: to test your own receiver. BILLCORE_ERROR_CONFIG for a
- * secret that has not 32 bytes. Free *out with billcore_buf_free.  Threads: any.  @since 0.1 */
+/** The signature the service would send, 64 lowercase hex digits: to test your own receiver. BILLCORE_ERROR_CONFIG
+ * for a secret that has not 32 bytes. Free *out with billcore_buf_free.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_sign(billcore_str body, billcore_str secret, billcore_buf* out,
                                                    billcore_error** err);
 
@@ -51,17 +51,17 @@ BILLCORE_API billcore_status billcore_verifier_options_set_max_body(billcore_ver
                                                                     billcore_error** err);
 
 /** Refuse events whose signed created_at is further than this from now, before or after, or cannot be read:
- * BILLCORE_REASON_STALE (milliseconds, more than 0). Off by default, because old events are legitimate: failed deliveries
- * are retried, invoices are paid weeks later. It is no protection against replays: drop events by account and id for
- * that. test.hook is never stale.  @since 0.1 */
+ * BILLCORE_REASON_STALE (milliseconds, more than 0). Off by default, because old events are legitimate: failed
+ * deliveries are retried, invoices are paid weeks later. It does not protect against replays: drop events by account
+ * and id for that. test.hook is never stale.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options,
                                                                         int64_t milliseconds, billcore_error** err);
 
 /** Tells the time: microseconds since 1970-01-01T00:00:00Z. Called on the thread that verifies. */
 typedef int64_t (*billcore_clock)(void* context);
 
-/** The clock that freshness goes by. `context` is handed to it; both must live as long as the verifier. NULL, the default:
- * the system's clock.  @since 0.1 */
+/** The clock that freshness goes by. `context` is handed to it; both must live as long as the verifier. NULL, the
+ * default: the system's clock.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_clock(billcore_verifier_options* options,
                                                                  billcore_clock clock, void* context,
                                                                  billcore_error** err);
@@ -79,12 +79,12 @@ BILLCORE_API billcore_status billcore_verifier_options_add_secret(billcore_verif
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_verifier_options_free(billcore_verifier_options* options);
 
-/** Why is this signature refused? Tries offline what goes wrong in practice (the body re-serialised, still in base64, with
- * another line end; the signature in upper case or with a prefix; a secret with white space, in another encoding, another
- * of several) and names what would have matched. The text, a few lines for a person, is all it gives: it never accepts
- * and shows neither a secret nor the right signature. Slow: does not belong in a request path.
- *  secret: {NULL, 0} for none. options may be NULL; its secrets come after that one. Wrong lengths and no secret at all
- * are explained, too. Free *out with billcore_buf_free.  Threads: any.  @since 0.1 */
+/** Why is this signature refused? Tries offline what goes wrong in practice (the body re-serialised, still in
+ * base64, with another line end; the signature in upper case or with a prefix; a secret with white space, in another
+ * encoding, another of several) and names what would have matched. The text, a few lines for a person, is all it
+ * gives: it never accepts and shows neither a secret nor the right signature. Slow: does not belong in a request path.
+ *  secret: {NULL, 0} for none. options may be NULL; its secrets come after that one. Wrong lengths and a missing secret
+ * are also explained. Free *out with billcore_buf_free.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcore_str signature, billcore_str secret,
                                                       const billcore_verifier_options* options, billcore_buf* out,
                                                       billcore_error** err);
@@ -92,8 +92,8 @@ BILLCORE_API billcore_status billcore_webhook_explain(billcore_str body, billcor
 /** The keys of an endpoint, prepared once. Freed with billcore_verifier_free. Threads: shared. */
 typedef struct billcore_verifier billcore_verifier;
 
-/** secret: the endpoint's 32 bytes, else BILLCORE_ERROR_CONFIG; {NULL, 0} for those of the options alone. options may be
- * NULL; its secrets come after this one. New; free it.  @since 0.1 */
+/** secret: the endpoint's 32 bytes, else BILLCORE_ERROR_CONFIG; {NULL, 0} for those of the options alone. options
+ * may be NULL; its secrets come after this one. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_new(billcore_str secret, const billcore_verifier_options* options,
                                                    billcore_verifier** out, billcore_error** err);
 
@@ -103,13 +103,14 @@ BILLCORE_API billcore_status billcore_verifier_verify(const billcore_verifier* v
                                                       billcore_str signature, size_t* secret_index,
                                                       billcore_error** err);
 
-/** Verifies, then parses a copy of the body: BILLCORE_ERROR_DECODE when it is no event. New; free it.  @since 0.1 */
+/** Verifies, then parses a copy of the body: BILLCORE_ERROR_DECODE when it is not an event. New; free it.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_unwrap(const billcore_verifier* verifier, billcore_str body,
                                                       billcore_str signature, billcore_event** out,
                                                       billcore_error** err);
 
-/** The header fields of a request. Freed with billcore_headers_free. Threads: one thread at a time while they are filled,
- * then immutable. */
+/** The header fields of a request. Freed with billcore_headers_free. Threads: one thread at a time while they are
+ * filled, then immutable. */
 typedef struct billcore_headers billcore_headers;
 
 /** None yet. New; free them.  @since 0.1 */
@@ -153,7 +154,8 @@ BILLCORE_API billcore_status billcore_verifier_stream_update(billcore_verifier_s
                                                              billcore_error** err);
 
 /** The end of the body: status and secret_index (may be NULL) as billcore_verifier_verify. Use nothing of the pieces
- * before it is BILLCORE_OK. Ends the stream: any further call but _free is BILLCORE_ERROR_INVALID_ARGUMENT.  @since 0.1 */
+ * before it is BILLCORE_OK. Ends the stream: any further call but _free is BILLCORE_ERROR_INVALID_ARGUMENT.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_stream_finish(billcore_verifier_stream* stream, billcore_str signature,
                                                              size_t* secret_index, billcore_error** err);
 

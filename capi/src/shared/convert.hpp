@@ -35,7 +35,7 @@ inline std::optional<std::string_view> optional_view(billcore_str text) {
   return given;
 }
 
-/// Never NULL, so that an empty text is a C string, too.
+/// Never NULL, so that an empty text is a C string.
 inline billcore_str borrow(std::string_view text) noexcept {
   return text.data() == nullptr ? billcore_str{"", 0} : billcore_str{text.data(), text.size()};
 }

@@ -118,7 +118,7 @@ inline constexpr bool is_resource<billcore_product_group> = true;
 
 }  // namespace billcore::capi
 
-// An event is read as the resource of its envelope, too.
+// An event can also be read as the resource of its envelope.
 struct billcore_event : billcore_resource {
   static constexpr const char* name = "billcore_event";
   explicit billcore_event(billcore::Event event)

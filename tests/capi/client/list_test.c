@@ -1,4 +1,5 @@
-/* Lists of many pages against a small server: several pages at once, strict reading, states, errors that name their page, forks. */
+/* Lists of many pages against a small server: several pages at once, strict reading, states, errors that name their
+ * page, forks. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdatomic.h>
@@ -26,7 +27,7 @@ static const char* answer(const char* request) {
            "{\"data\":[{\"id\":%d},{\"id\":%d},{\"id\":%d}],\"pagination\":{\"total\":%d,\"count\":3,\"per_page\":3,"
            "\"current_page\":%d,\"total_pages\":%d,\"links\":{\"next\":null,\"previous\":null}}}",
            (number - 1) * 3, (number - 1) * 3 + 1, (number - 1) * 3 + 2, (int)records, number, (int)pages);
-  /* With its length: a fork holds the server's side of a connection, too, which does not end then. */
+  /* With its length: a forked child also holds the server's side of a connection, which then does not end. */
   snprintf(out, sizeof out, "HTTP/1.1 200 OK\r\nContent-Length: %d" HEAD "%s", (int)strlen(body), body);
   return out;
 }
@@ -296,8 +297,8 @@ static void test_states(const billcore_client* client) {
   billcore_product_list_free(product_list);
 }
 
-/* With pages on their way, both sides read on. (The child comes second: the server serves one connection after the other, and
- * those of a parent that waits would hold it up.) */
+/* With requests outstanding, both sides read on. (The child comes second: the server serves one connection after the
+ * other, and those of a parent that waits would hold it up.) */
 static void test_fork(const billcore_client* client) {
   int status = -1;
   int turn[2];

@@ -6,8 +6,8 @@
 
 typedef struct server server;
 
-/* The whole answer to a request (head and body as received); static text. NULL: none, the connection is kept open until the server
- * stops. Called on the server's thread, one request after the other. */
+/* The whole answer to a request (head and body as received); static text. NULL: none, the connection is kept open
+ * until the server stops. Called on the server's thread, one request after the other. */
 typedef const char* (*server_answer)(const char* request);
 
 server* server_start(server_answer answer);

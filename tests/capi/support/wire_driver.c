@@ -1,4 +1,5 @@
-/* The conformance driver in C: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance). */
+/* The conformance driver in C: one JSON request a line on stdin, one JSON reply a line on stdout (see
+ * tests/conformance). */
 #define _POSIX_C_SOURCE 200809L
 
 #include "wire_driver.h"

@@ -28,7 +28,7 @@ typedef yyjson_mut_val* operation(job* self);
 
 /* The operation of a client by its name in the protocol; NULL when there is none. */
 operation* find_operation(const char* op);
-/* What stands behind "webhook.". */
+/* Runs an operation whose name begins with "webhook.". */
 yyjson_mut_val* run_webhook(job* self, const char* verb);
 
 #endif

@@ -1,4 +1,5 @@
-/* Resources: what getters cannot show one by one in the conformance tests: lifetimes, absence, JSON views, iteration. */
+/* Resources: what getters cannot show one by one in the conformance tests: lifetimes, absence, JSON views,
+ * iteration. */
 #include "support/events.h"
 
 static const char order_event[] =
