@@ -127,8 +127,9 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_request_id_header(bi
 /** Larger answers are refused (bytes, more than 0). Default: 64 MiB.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcore_client_options* options, size_t bytes,
                                                                          billcore_error** err) {
+  const uint64_t wide = bytes; /* where size_t has 32 bits the comparison would be one that compilers warn about */
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("max_response"),
-                                    bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, err);
+                                    wide > INT64_MAX ? INT64_MAX : BILLCORE_INT64(wide), err);
 }
 
 /** `context` is handed to the callback; both must live as long as the client. A NULL callback removes it.

@@ -22,8 +22,10 @@
 
 #ifdef __cplusplus
 #define BILLCORE_CAST(type, pointer) reinterpret_cast<type>(pointer)
+#define BILLCORE_INT64(number) static_cast<int64_t>(number)
 #else
 #define BILLCORE_CAST(type, pointer) ((type)(pointer))
+#define BILLCORE_INT64(number) ((int64_t)(number))
 #endif
 
 #ifdef __cplusplus
