@@ -64,7 +64,7 @@ static billcore_value* text_at(const billcore_value* array, size_t index, const 
 static size_t size_of(const billcore_value* array) {
   billcore_error* err = NULL;
   size_t size = 0;
-  must(billcore_value_size(array, &size, &err), &err);
+  must(billcore_value_count(array, &size, &err), &err);
   return size;
 }
 

@@ -161,8 +161,8 @@ BILLCORE_API billcore_status billcore_response_header(const billcore_response* r
                                                       billcore_str* out, bool* present, billcore_error** err);
 
 /** Number of header fields.  @since 0.1 */
-BILLCORE_API billcore_status billcore_response_headers(const billcore_response* response, size_t* count,
-                                                       billcore_error** err);
+BILLCORE_API billcore_status billcore_response_header_count(const billcore_response* response, size_t* count,
+                                                            billcore_error** err);
 
 /** Header field `index`, from 0, in the order received; names are in lower case.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_header_at(const billcore_response* response, size_t index,

@@ -49,7 +49,7 @@ BILLCORE_API billcore_status billcore_value_raw(const billcore_value* value, bil
 BILLCORE_API billcore_status billcore_value_path(const billcore_value* value, billcore_buf* out, billcore_error** err);
 
 /** Number of items or members; 0 for other kinds.  @since 0.1 */
-BILLCORE_API billcore_status billcore_value_size(const billcore_value* value, size_t* out, billcore_error** err);
+BILLCORE_API billcore_status billcore_value_count(const billcore_value* value, size_t* out, billcore_error** err);
 
 /** Item `index` of an array, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond its end. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,

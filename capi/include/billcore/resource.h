@@ -124,8 +124,8 @@ BILLCORE_API billcore_status billcore_response_info_request_id(const billcore_re
                                                                billcore_error** err);
 
 /** Number of header fields.  @since 0.1 */
-BILLCORE_API billcore_status billcore_response_info_headers(const billcore_response_info* info, size_t* count,
-                                                            billcore_error** err);
+BILLCORE_API billcore_status billcore_response_info_header_count(const billcore_response_info* info, size_t* count,
+                                                                 billcore_error** err);
 
 /** Header field `index`, from 0, in the order received; names are in lower case.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_info_header_at(const billcore_response_info* info, size_t index,

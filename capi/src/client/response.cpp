@@ -30,7 +30,7 @@ billcore_status billcore_response_header(const billcore_response* response, bill
   return get_header(response, &Response::headers, name, out, present, err);
 }
 
-billcore_status billcore_response_headers(const billcore_response* response, size_t* count, billcore_error** err) {
+billcore_status billcore_response_header_count(const billcore_response* response, size_t* count, billcore_error** err) {
   return get_count(response, &Response::headers, count, err);
 }
 

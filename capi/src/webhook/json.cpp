@@ -47,7 +47,7 @@ billcore_status billcore_value_path(const billcore_value* value, billcore_buf* o
   return get(value, &Value::path, out, err);
 }
 
-billcore_status billcore_value_size(const billcore_value* value, size_t* out, billcore_error** err) {
+billcore_status billcore_value_count(const billcore_value* value, size_t* out, billcore_error** err) {
   return get_count(
       value, [](const Value& view) -> const Value& { return view; }, out, err);
 }

@@ -299,8 +299,8 @@ billcore_status billcore_response_info_request_id(const billcore_response_info* 
   return get(info, &ResponseInfo::request_id, out, err);
 }
 
-billcore_status billcore_response_info_headers(const billcore_response_info* info, size_t* count,
-                                               billcore_error** err) {
+billcore_status billcore_response_info_header_count(const billcore_response_info* info, size_t* count,
+                                                    billcore_error** err) {
   return get_count(info, &ResponseInfo::headers, count, err);
 }
 

@@ -57,7 +57,7 @@ static void test_order_across_libraries(const billcore_client* client) {
   CHECK(number == 1);
   CHECK_OK(billcore_response_info_request_id(info, &text, &err));
   CHECK(is_text(text, "req-7"));
-  CHECK_OK(billcore_response_info_headers(info, &count, &err));
+  CHECK_OK(billcore_response_info_header_count(info, &count, &err));
   CHECK(count == 3);
   CHECK_OK(billcore_response_info_header_at(info, 0, &text, &text, &err));
   CHECK_FAILS(billcore_response_info_header_at(info, 3, &text, &text, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
@@ -155,7 +155,7 @@ static void test_request(const billcore_client* client) {
   CHECK(status == 409);
   CHECK_OK(billcore_response_body(response, &text, &err));
   CHECK(is_text(text, "{\"x\":[1]}"));
-  CHECK_OK(billcore_response_headers(response, &count, &err));
+  CHECK_OK(billcore_response_header_count(response, &count, &err));
   CHECK(count == 3);
   CHECK_OK(billcore_response_header(response, BILLCORE_STR("X-REQUEST-ID"), &text, &present, &err));
   CHECK(present && is_text(text, "req-7"));

@@ -27,7 +27,7 @@ static yyjson_mut_val* put_response(job* self, billcore_response* response) {
   billcore_str body = {NULL, 0};
   bool read = ok(billcore_response_status(response, &status, &self->err)) &&
               ok(billcore_response_body(response, &body, &self->err)) &&
-              ok(billcore_response_headers(response, &count, &self->err));
+              ok(billcore_response_header_count(response, &count, &self->err));
   for (size_t i = 0; read && i < count; ++i) {
     billcore_str name;
     billcore_str value;

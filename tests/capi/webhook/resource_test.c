@@ -137,7 +137,7 @@ static void test_values(void) {
   CHECK_OK(billcore_event_data(event, &data, &present, &err));
   CHECK(present);
   billcore_event_free(event);
-  CHECK_OK(billcore_value_size(data, &size, &err));
+  CHECK_OK(billcore_value_count(data, &size, &err));
   CHECK(size == 3);
   CHECK_OK(billcore_value_copy(data, &same, &err));
   CHECK_OK(billcore_value_equal(data, same, &flag, &err));
@@ -155,7 +155,7 @@ static void test_values(void) {
   billcore_value_free(data); /* the iteration holds it */
   CHECK_OK(billcore_value_iterator_next(each, &name, &item, &err));
   CHECK(is_text(name, "a"));
-  CHECK_OK(billcore_value_size(item, &size, &err));
+  CHECK_OK(billcore_value_count(item, &size, &err));
   CHECK(size == 5);
   CHECK_OK(billcore_value_at(item, 0, &same, &err));
   CHECK_OK(billcore_value_integer(same, &number, &err));
