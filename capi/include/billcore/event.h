@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /** An event, from a body whose signature was right (billcore/webhook.h; billcore_webhook_parse_unverified is the one
- * that does not look). Freed with billcore_event_free. Texts live as long as it. Threads: immutable. Service interface:
- * Events, Envelope. */
+ * that does not look). Freed with billcore_event_free, never as a resource. Texts live as long as it.
+ * Threads: immutable. Service interface: Events, Envelope. */
 typedef struct billcore_event billcore_event;
 
 /** The event names; UNKNOWN is any other, which is ordinary. Append-only. Service interface: Events, Catalog. */

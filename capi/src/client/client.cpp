@@ -33,11 +33,16 @@ billcore_query query_of(const Face* query) {
   return query == nullptr ? billcore_query() : *reinterpret_cast<const billcore_query*>(query);
 }
 
+template <typename T>
+billcore_list* make_list(billcore::Pager<T> pager) {
+  return new billcore_list(std::move(pager));
+}
+
 /// A new list, under the type that the header gives it.
 template <typename Face, typename Read>
 billcore_status new_list(const billcore_client* client, Read read, Face** out, billcore_error** err) noexcept {
   return call(
-      err, [&] { *out = reinterpret_cast<Face*>(new billcore_list(read(handle(client).view))); }, out);
+      err, [&] { *out = reinterpret_cast<Face*>(make_list(read(handle(client).view))); }, out);
 }
 
 }  // namespace

@@ -15,12 +15,11 @@
 // A pointer to billcore_client_options and the like is one to this.
 struct billcore_options {
   static constexpr const char* name = "billcore_options";
-  template <typename Variant>
-  explicit billcore_options(Variant&& of_a_kind) : view(std::forward<Variant>(of_a_kind)) {}
-  std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
-               billcore::Charge,  // without product and amount
-               billcore::JsonObject, billcore::RequestOptions>
-      view;
+  using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
+                            billcore::Charge,  // without product and amount
+                            billcore::JsonObject, billcore::RequestOptions>;
+  explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
+  View view;
 };
 
 struct billcore_query {

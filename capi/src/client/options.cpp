@@ -198,7 +198,7 @@ billcore_status set_option(billcore_options* options, billcore_str name, Make ma
   });
 }
 
-decltype(billcore_options::view) empty_options(billcore_options_kind kind) {
+billcore_options::View empty_options(billcore_options_kind kind) {
   switch (kind) {
     case BILLCORE_OPTIONS_OF_CLIENT:
       return ClientOptions();

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "billcore/detail/secret.hpp"
 #include "billcore/event.hpp"
 #include "billcore/model.hpp"
 #include "billcore/webhook.h"
@@ -131,6 +132,13 @@ struct billcore_verifier_options {
   billcore::VerifierOptions options;
   bool any_key_length = false;
   std::vector<std::string> secrets;
+
+  billcore_verifier_options() = default;
+  billcore_verifier_options(const billcore_verifier_options&) = delete;
+  billcore_verifier_options& operator=(const billcore_verifier_options&) = delete;
+  ~billcore_verifier_options() {
+    for (auto& secret : secrets) billcore::detail::cleanse(secret.data(), secret.size());
+  }
 };
 
 struct billcore_headers {
