@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds wheels that carry all they need: one for each CPython given, and checks them.
 #   python/wheel/build.sh [--target TARGET] [--output FOLDER] [PYTHON…]
-# TARGET: x86_64-linux-gnu (this is tested), or aarch64-linux-gnu, x86_64-linux-musl, aarch64-linux-musl (cross-built; not
-# tried yet). PYTHON: interpreters of this machine, 3.11 or newer; without any, each release that is found. FOLDER: dist.
+# TARGET: x86_64-linux-gnu (this is tested), or aarch64-linux-gnu, x86_64-linux-musl, aarch64-linux-musl (cross-built;
+# README.md says what was tried). PYTHON: interpreters of this machine, 3.11 or newer; without any, each release that is found. FOLDER: dist.
 # On a fresh Debian 12 machine (as root, or with the packages installed). README.md beside this file has the rest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
