@@ -1,4 +1,5 @@
 #include <billcore/webhook.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
@@ -11,20 +12,20 @@ int main(int argc, char** argv) try {
   }
   const std::string body(std::istreambuf_iterator<char>(std::cin), {});
   const billcore::Event event = billcore::webhooks::unwrap(body, argv[1], secret);
-  switch (event.type()) {
-    case billcore::EventType::test_hook:  // only the name is reliable: answer 200, read nothing else
-      std::cout << "test.hook\n";
-      break;
-    case billcore::EventType::order_paid:
-      if (const auto order = event.data_as<billcore::Order>()) {
-        std::cout << "event " << event.id().text() << ": order " << order->id().text() << " is paid, " << order->total()
-                  << " cents\n";
-        break;
-      }
-      [[fallthrough]];  // its data is not an object
-    default:
-      std::cout << "event " << event.id().text() << " is " << event.name() << '\n';
+  if (event.type() == billcore::EventType::test_hook) {
+    std::cout << "test.hook\n";  // only the name is reliable: answer 200, read nothing else
+    return 0;
   }
+  const billcore::Id id = event.id();  // throws when it is absent: read before a part of the line is written
+  if (event.type() == billcore::EventType::order_paid) {
+    if (const auto order = event.data_as<billcore::Order>()) {
+      const billcore::Id order_id = order->id();
+      const std::int64_t total = order->total();
+      std::cout << "event " << id.text() << ": order " << order_id.text() << " is paid, " << total << " cents\n";
+      return 0;
+    }  // else its data is not an object
+  }
+  std::cout << "event " << id.text() << " is " << event.name() << '\n';
 } catch (const billcore::Error& error) {  // answer with detail().http_status
   std::cerr << error.what() << '\n';
   return 1;

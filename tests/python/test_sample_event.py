@@ -18,6 +18,7 @@ import pytest
 import billcore
 from billcore import webhooks
 from billcore.testing import SECRET, event
+from support import plugin
 
 from .support import ORDER, run_python
 from .support import event as event_with
@@ -208,8 +209,7 @@ def test_the_pytest_fixture(tmp_path: Path) -> None:
         "    assert webhooks.TestHook.__test__ is False\n"
         "from billcore.webhooks import TestHook\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "billcore._pytest_plugin"]
-    # An installed billcore has loaded the plugin through its entry point; naming it again is harmless.
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", *plugin.OPTIONS]
     done = subprocess.run(
         [*command, "-p", "no:cacheprovider", str(tmp_path)], capture_output=True, text=True, timeout=60, cwd=tmp_path
     )

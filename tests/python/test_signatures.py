@@ -31,7 +31,8 @@ def members(kind: type) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_dir_shows_the_public_names(module: str) -> None:
-    shown = dir(MODULES[module])
+    # pytest rewrites the asserts of a plugin's package, which leaves names such as "@pytest_ar" in an installed one.
+    shown = [name for name in dir(MODULES[module]) if name.isidentifier()]
     assert set(MODULES[module].__all__) <= set(shown)
     if module == "billcore":
         submodules = {"otel", "sandbox", "testing", "webhooks"}  # those that something has imported

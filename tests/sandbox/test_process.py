@@ -19,6 +19,7 @@ import pytest
 from billcore import testing
 from billcore.testing import Sandbox, SandboxError
 from sandbox.support import Receiver, account
+from support import plugin
 from support.waiting import GENEROUS, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -315,8 +316,7 @@ def test_the_pytest_fixture(tmp_path: Path) -> None:
         "    assert len(pids) == 1\n"
         "    assert billcore_sandbox.control.state()['faults'] == []\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "billcore._pytest_plugin", "-p", "no:cacheprovider"]
-    # An installed billcore has loaded the plugin through its entry point; naming it again is harmless.
+    command = [sys.executable, "-m", "pytest", "-q", *plugin.OPTIONS, "-p", "no:cacheprovider"]
     done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, timeout=GENEROUS, cwd=tmp_path)
     assert "2 passed" in done.stdout, done.stdout + done.stderr
 
