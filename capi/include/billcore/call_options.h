@@ -34,6 +34,20 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_no_timeout(billcore_ca
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
+/** Ends the call when the token is triggered; for lists it holds for every page. The token may be freed before the
+ * options; NULL removes it.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_call_options_set_cancel(billcore_call_options* options,
+                                                                 const billcore_cancel* cancel, billcore_error** err) {
+  return billcore_options_set_cancel(BILLCORE_CAST(billcore_options*, options), cancel, err);
+}
+
+/** Instead of the client's. `context` is handed to the hook; both must live as long as the call, for lists as long as the
+ * list. A NULL hook removes it.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_call_options_set_hook(billcore_call_options* options, billcore_hook hook,
+                                                               void* context, billcore_error** err) {
+  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, err);
+}
+
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_INLINE_VOID void billcore_call_options_free(billcore_call_options* options) {
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));

@@ -88,6 +88,24 @@ BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_cli
                                                               const billcore_call_options* call,
                                                               billcore_order_list** out, billcore_error** err);
 
+/** The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
+ * latest first. None: the charge was not made, or the service is still at it. charge: its error
+ * (billcore_error_outcome_unknown is true); it stays the caller's. skew_ms: how far the service's clock may be behind the
+ * local one (milliseconds; five minutes are a good choice). BILLCORE_ERROR_INVALID_ARGUMENT for the error of another call
+ * and for a known outcome. *out has no numbers; new; free it. Service interface: Endpoints, Orders.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_client* client,
+                                                                const billcore_error* charge, int64_t skew_ms,
+                                                                const billcore_call_options* call,
+                                                                billcore_order_page** out, billcore_error** err);
+
+/** The same without an error, for example after a crash: the subscription's orders created at or after a moment by the
+ * service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second). *out has no numbers; new; free it.
+ * Service interface: Endpoints, Orders.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
+                                                                      int64_t unix_micros,
+                                                                      const billcore_call_options* call,
+                                                                      billcore_order_page** out, billcore_error** err);
+
 /* ---- products ---- */
 
 /** All products. query may be NULL. Sends nothing yet. New; free it. Service interface: Endpoints, Products.

@@ -140,6 +140,13 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_interrupt(billcore_c
   return billcore_options_set_interrupt(BILLCORE_CAST(billcore_options*, options), callback, context, err);
 }
 
+/** Told of every attempt of every call. `context` is handed to the hook; both must live as long as the client and its
+ * lists. A NULL hook removes it.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_client_options_set_hook(billcore_client_options* options, billcore_hook hook,
+                                                                 void* context, billcore_error** err) {
+  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, err);
+}
+
 /** Frees options; accepts NULL.  @since 0.1 */
 BILLCORE_INLINE_VOID void billcore_client_options_free(billcore_client_options* options) {
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));

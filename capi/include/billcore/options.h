@@ -6,7 +6,9 @@
 #ifndef BILLCORE_OPTIONS_H
 #define BILLCORE_OPTIONS_H
 
+#include "billcore/cancel.h"
 #include "billcore/error.h"
+#include "billcore/hooks.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,6 +70,15 @@ typedef bool (*billcore_interrupt)(void* context);
  *  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_interrupt(billcore_options* options, billcore_interrupt callback,
                                                             void* context, billcore_error** err);
+
+/** Client and call. `context` is handed to the hook; both must live as long as the client, its lists and the options. A
+ * NULL hook removes it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_options_set_hook(billcore_options* options, billcore_hook hook, void* context,
+                                                       billcore_error** err);
+
+/** Call. The token may be freed before the options; NULL removes it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_options_set_cancel(billcore_options* options, const billcore_cancel* cancel,
+                                                         billcore_error** err);
 
 #ifdef __cplusplus
 }

@@ -107,7 +107,8 @@ BILLCORE_API billcore_status billcore_page_at(const billcore_page* page, size_t 
                                               billcore_error** err);
 
 /** The page's numbers, as a resource: "total", "count", "per_page", "current_page", "total_pages", "/links/next?",
- * "/links/previous?" (never followed). New; free it. Service interface: Pagination.  @since 0.1 */
+ * "/links/previous?" (never followed). BILLCORE_ERROR_INVALID_ARGUMENT for the orders that a search has found, which have
+ * none. New; free it. Service interface: Pagination.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_numbers(const billcore_page* page, billcore_resource** out,
                                                    billcore_error** err);
 

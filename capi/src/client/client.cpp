@@ -1,8 +1,11 @@
 // The client and its operations.
 #include "billcore/client.h"
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/handles.hpp"
 #include "shared/build.hpp"
@@ -43,6 +46,18 @@ template <typename Face, typename Read>
 billcore_status new_list(const billcore_client* client, Read read, Face** out, billcore_error** err) noexcept {
   return call(
       err, [&] { *out = reinterpret_cast<Face*>(make_list(read(handle(client).view))); }, out);
+}
+
+template <typename Search>
+billcore_status find_charges(const billcore_client* client, Search search, billcore_order_page** out,
+                             billcore_error** err) noexcept {
+  return call(
+      err,
+      [&] {
+        const auto found = search(handle(client).view.subscriptions());
+        *out = reinterpret_cast<billcore_order_page*>(new billcore_page(found));
+      },
+      out);
 }
 
 }  // namespace
@@ -139,6 +154,31 @@ billcore_status billcore_subscription_orders_new(const billcore_client* client, 
                                             .strict = given.strict,
                                             .resume = std::move(given.resume)},
                                            options_of(call));
+      },
+      out, err);
+}
+
+billcore_status billcore_subscription_find_charges(const billcore_client* client, const billcore_error* charge,
+                                                   int64_t skew_ms, const billcore_call_options* call,
+                                                   billcore_order_page** out, billcore_error** err) {
+  return find_charges(
+      client,
+      [&](const billcore::Subscriptions& self) {
+        if (charge == nullptr || !charge->error) refuse("the error of the charge is missing: pass it, or use _since");
+        using Milliseconds = std::chrono::milliseconds;
+        const auto skew = std::clamp(Milliseconds(skew_ms), Milliseconds(-1), Milliseconds(std::chrono::years(10)));
+        return self.find_charges(*charge->error, skew, options_of(call));
+      },
+      out, err);
+}
+
+billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
+                                                         int64_t unix_micros, const billcore_call_options* call,
+                                                         billcore_order_page** out, billcore_error** err) {
+  return find_charges(
+      client,
+      [&](const billcore::Subscriptions& self) {
+        return self.find_charges(Id(view(id)), instant(unix_micros), options_of(call));
       },
       out, err);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,6 +21,11 @@ struct billcore_options {
                             billcore::JsonObject, billcore::RequestOptions>;
   explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
   View view;
+};
+
+struct billcore_cancel {
+  static constexpr const char* name = "billcore_cancel";
+  std::stop_source source;
 };
 
 struct billcore_query {
@@ -63,7 +69,8 @@ struct billcore_page {
     auto typed = page.items();
     items.assign(typed.begin(), typed.end());
   }
-  billcore::Resource numbers;
+  explicit billcore_page(const std::vector<billcore::Order>& found) : items(found.begin(), found.end()) {}
+  std::optional<billcore::Resource> numbers;  // not of orders that were found on several pages
   std::vector<billcore::Resource> items;
 };
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -188,6 +190,31 @@ bool set(RequestOptions& to, std::string_view name, const Pair& pair) {
   return true;
 }
 
+class CHooks final : public billcore::Hooks {
+ public:
+  CHooks(billcore_hook hook, void* context) noexcept : hook_(hook), context_(context) {}
+  void on_request(const billcore::Attempt& attempt) override { tell(BILLCORE_MOMENT_REQUEST, attempt); }
+  void on_response(const billcore::Attempt& attempt) override { tell(BILLCORE_MOMENT_RESPONSE, attempt); }
+  void on_retry(const billcore::Attempt& attempt) override { tell(BILLCORE_MOMENT_RETRY, attempt); }
+
+ private:
+  void tell(billcore_moment moment, const billcore::Attempt& attempt) {
+    const billcore_attempt told{.moment = moment,
+                                .number = attempt.number,
+                                .status = attempt.status,
+                                .failure = static_cast<billcore_status>(attempt.failure),
+                                .method = borrow(attempt.method),
+                                .route = borrow(attempt.route),
+                                .request_id = borrow(attempt.request_id),
+                                .duration_micros = attempt.duration.count(),
+                                .wait_ms = attempt.wait.count()};
+    hook_(context_, &told);
+  }
+
+  billcore_hook hook_;
+  void* context_;
+};
+
 template <typename Make>
 billcore_status set_option(billcore_options* options, billcore_str name, Make make, billcore_error** err) noexcept {
   return call(err, [&] {
@@ -267,5 +294,26 @@ billcore_status billcore_options_set_interrupt(billcore_options* options, billco
     if (to == nullptr) refuse("only the options of a client have an interrupt");
     to->interrupt = nullptr;
     if (callback != nullptr) to->interrupt = [callback, context] { return callback(context); };
+  });
+}
+
+billcore_status billcore_options_set_hook(billcore_options* options, billcore_hook hook, void* context,
+                                          billcore_error** err) {
+  return call(err, [&] {
+    auto& self = handle(options).view;
+    auto* client = std::get_if<ClientOptions>(&self);
+    auto* call = std::get_if<CallOptions>(&self);
+    if (client == nullptr && call == nullptr) refuse("only the options of a client and of a call have a hook");
+    auto hooks = hook == nullptr ? nullptr : std::make_shared<CHooks>(hook, context);
+    (client != nullptr ? client->hooks : call->hooks) = std::move(hooks);
+  });
+}
+
+billcore_status billcore_options_set_cancel(billcore_options* options, const billcore_cancel* cancel,
+                                            billcore_error** err) {
+  return call(err, [&] {
+    auto* to = std::get_if<CallOptions>(&handle(options).view);
+    if (to == nullptr) refuse("only the options of a call have a cancel token");
+    to->cancel = cancel == nullptr ? std::stop_token() : cancel->source.get_token();
   });
 }

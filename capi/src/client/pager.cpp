@@ -155,7 +155,13 @@ billcore_status billcore_page_at(const billcore_page* page, size_t index, billco
 
 billcore_status billcore_page_numbers(const billcore_page* page, billcore_resource** out, billcore_error** err) {
   return call(
-      err, [&] { put_new(out, handle(page).numbers); }, out);
+      err,
+      [&] {
+        const auto& numbers = handle(page).numbers;
+        if (!numbers) refuse("these orders come from a search: they have no page numbers");
+        put_new(out, *numbers);
+      },
+      out);
 }
 
 void billcore_page_free(billcore_page* page) { delete page; }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,10 @@ struct CallOptions {
   std::optional<std::chrono::milliseconds> timeout = {};
   /// Instead of the client's.
   std::shared_ptr<Hooks> hooks = {};
+  /// Ends the call with Error(interrupted) as soon as its stop is requested, by any thread; the error says what is known
+  /// of a write, as with `interrupt`. A stop requested before: nothing is sent. Of a list: of every page. An AsyncClient
+  /// has its own cancel() and refuses a token.
+  std::stop_token cancel = {};
 };
 
 }  // namespace billcore

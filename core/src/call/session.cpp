@@ -108,10 +108,10 @@ bool Session::close() noexcept {
 namespace {
 
 // Returns false if the call was interrupted.
-bool finish(Call& call, Engine& engine, const std::function<bool()>& interrupt) {
+bool finish(Call& call, Engine& engine, const std::function<bool()>& interrupt, const std::stop_token& cancel) {
   try {
     call.start(nullptr);
-    return engine.drive([&call] { return call.done(); }, interrupt);
+    return engine.drive([&call] { return call.done(); }, interrupt, cancel);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (...) {
@@ -131,7 +131,8 @@ void Session::send(const Operation& operation, const CallOptions& options,
   Engine& engine = *lease;
   Call call(settings_, engine, operation, until, hooks(options));
   call.telling_whether_sent([&] {
-    if (!finish(call, engine, settings_.options.interrupt)) throw interrupt(call);
+    if (options.cancel.stop_requested()) throw interrupted(call.request(), {});  // before anything is sent
+    if (!finish(call, engine, settings_.options.interrupt, options.cancel)) throw interrupt(call);
     Completed completed(call);
     read(completed);
   });

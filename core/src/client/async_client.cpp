@@ -21,6 +21,7 @@ void AsyncClient::process() {
 
 AsyncClient::CallId AsyncClient::start(Operation operation, const CallOptions& call, Done done) {
   session_->require_open();
+  detail::refuse_token(call);
   return loop_->start(session_, std::move(operation), call, std::move(done));
 }
 

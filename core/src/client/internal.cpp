@@ -78,6 +78,7 @@ struct LoopPages::State final : detail::PageSource {
 
 LoopPages::LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call) {
   Access::session(client)->require_open();
+  detail::refuse_token(call);
   state_ = std::make_unique<State>(client, std::move(list), std::move(operation), call);
   state_->flow->attach(*state_);
 }

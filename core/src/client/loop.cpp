@@ -27,6 +27,12 @@ Loop::Loop(const ClientOptions& options)
       descriptor(engine->descriptor()),
       pid_(getpid()) {}
 
+void refuse_token(const CallOptions& options) {
+  if (!options.cancel.stop_possible()) return;
+  throw Error(ErrorCode::invalid_argument,
+              "an AsyncClient takes no cancel token: call its cancel() on the thread of the loop");
+}
+
 Loop::~Loop() {
   if (is_ours()) return;
   // In a forked child: cleaning up would close the parent's connections.

@@ -11,6 +11,9 @@
 
 namespace billcore::detail {
 
+/// Error(invalid_argument) for a token: it may be used on another thread, but a loop's connections only on its own.
+void refuse_token(const CallOptions& options);
+
 /// One operation in flight. `call` refers to the other members.
 struct PendingCall {
   PendingCall(SessionPtr from, Engine& engine, Operation what, const CallOptions& options, AsyncClient::Done then)

@@ -226,7 +226,10 @@ void Engine::Impl::check(CURLMcode code) const {
   throw Error(ErrorCode::internal, std::string("libcurl: ") + curl_multi_strerror(code));
 }
 
-bool Engine::drive(const std::function<bool()>& until, const std::function<bool()>& interrupt) {
+bool Engine::drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
+                   const std::stop_token& cancel) {
+  // Runs on the thread that requests the stop; its destructor waits for one that is running.
+  const std::stop_callback wake(cancel, [this]() noexcept { curl_multi_wakeup(impl_->multi.get()); });
   auto asked = interrupt ? SteadyClock::now() : SteadyClock::time_point();
   while (true) {
     int running = 0;
@@ -234,14 +237,16 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
     impl_->collect();
     impl_->run_timers();
     if (until()) return true;
-    if (interrupt && SteadyClock::now() - asked >= interrupt_interval) {
-      if (interrupt()) {
-        // Read an answer that has arrived meanwhile, so that the caller can report the outcome of a write.
-        static_cast<void>(curl_multi_perform(impl_->multi.get(), &running));
-        impl_->collect();
-        return false;
-      }
+    bool ends = cancel.stop_requested();
+    if (!ends && interrupt && SteadyClock::now() - asked >= interrupt_interval) {
+      ends = interrupt();
       asked = SteadyClock::now();
+    }
+    if (ends) {
+      // Read an answer that has arrived meanwhile, so that the caller can report the outcome of a write.
+      static_cast<void>(curl_multi_perform(impl_->multi.get(), &running));
+      impl_->collect();
+      return false;
     }
     auto wait = interrupt_interval;
     if (!impl_->timers.empty()) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -60,7 +61,9 @@ class Engine {
   InFlight* start(Request request, Completion done);
   /// Runs until `until` returns true. Calls `interrupt` at least every 50 ms; when it returns true, drive() reads what
   /// has already arrived and returns false, even if `until` would now return true.
-  [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt);
+  /// `cancel` does the same at once, from any thread.
+  [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
+                           const std::stop_token& cancel = {});
   /// Cancels a request without calling its `done`. If nothing has arrived on its connection since it was sent, that
   /// connection (HTTP/2) is not used for further requests. Returns whether sending had begun; if so, `sent_at` is set.
   bool cancel(InFlight* request, Instant* sent_at = nullptr) noexcept;

@@ -41,11 +41,15 @@ PageFetcher& BlockingSource::fetcher() {
 std::shared_ptr<const Document> BlockingSource::fetch(const Wanted& wanted) {
   auto& pages = fetcher();
   if (wanted.anew) pages.clear();
-  pages.request(wanted.page, wanted.last, wanted.count);
-  pages.expect(wanted.page, nullptr);
   bool whole = false;
   try {
-    whole = (*leased_->lease).drive([&] { return pages.has(wanted.page); }, session_->settings().options.interrupt);
+    if (!options_.cancel.stop_requested()) {
+      pages.request(wanted.page, wanted.last, wanted.count);
+      pages.expect(wanted.page, nullptr);
+      whole =
+          (*leased_->lease)
+              .drive([&] { return pages.has(wanted.page); }, session_->settings().options.interrupt, options_.cancel);
+    }
   } catch (...) {
     pages.cancel();
     throw;

@@ -26,6 +26,14 @@ static void test_names(void) {
                 "nothing");
     CHECK_FAILS(billcore_options_add(it, BILLCORE_STR("nothing"), BILLCORE_STR("a"), BILLCORE_STR("b"), &err),
                 BILLCORE_ERROR_INVALID_ARGUMENT, "nothing");
+    if (kind != BILLCORE_OPTIONS_OF_CALL) {
+      CHECK_FAILS(billcore_options_set_cancel(it, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+                  "only the options of a call");
+      if (kind != BILLCORE_OPTIONS_OF_CLIENT) {
+        CHECK_FAILS(billcore_options_set_hook(it, NULL, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+                    "of a client and of");
+      }
+    }
     if (kind != BILLCORE_OPTIONS_OF_CLIENT) {
       CHECK_FAILS(billcore_options_set_interrupt(it, NULL, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
                   "only the options of");

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { max_held = 8 };
+enum { max_held = 32 };
 
 struct server {
   server_answer answer;

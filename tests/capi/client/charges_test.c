@@ -1,0 +1,81 @@
+/* What a charge of unknown outcome has made: billcore_subscription_find_charges. */
+#include <inttypes.h>
+
+#include "support/client.h"
+
+#define MADE(id, time) "{\"id\":\"" id "\",\"total\":1500,\"state\":\"paid\",\"created_at\":\"" time "\"}"
+#define LATER "2999-01-01T00:00:00Z"
+#define EARLIER "1999-01-01T00:00:00Z"
+
+static billcore_error* err;
+
+static const char* answer(const char* request) {
+  if (strncmp(request, "POST /acct/subscription/s/order", 31) == 0) return ""; /* hangs up: done, or not? */
+  if (strncmp(request, "POST ", 5) == 0) return "HTTP/1.1 402 X" HEAD "{}";
+  if (strncmp(request, "GET /acct/subscription/s/orders", 31) == 0) {
+    return "HTTP/1.1 200 OK" HEAD "{\"data\":[" MADE("new", LATER) "," MADE("old", EARLIER) "],\"pagination\":"
+           "{\"total\":2,\"count\":2,\"per_page\":2,\"current_page\":1,\"total_pages\":1,\"links\":{}}}";
+  }
+  return "HTTP/1.1 404 X" HEAD "{}";
+}
+
+static billcore_error* failed_charge(const billcore_client* client, const char* id, billcore_status status) {
+  billcore_error* out = NULL;
+  billcore_order* order = NULL;
+  CHECK(billcore_subscription_charge(client, billcore_str_from(id), 1, 1500, NULL, NULL, &order, &out) == status);
+  return out;
+}
+
+static void expect(billcore_order_page* found, size_t expected, const char* first) {
+  size_t count = 0;
+  billcore_order* order = NULL;
+  billcore_str id;
+  billcore_pagination* numbers = NULL;
+  CHECK_OK(billcore_order_page_count(found, &count, &err));
+  CHECK(count == expected);
+  CHECK_OK(billcore_order_page_at(found, 0, &order, &err));
+  CHECK_OK(billcore_order_id(order, &id, NULL, &err));
+  CHECK(is_text(id, first));
+  billcore_order_free(order);
+  CHECK_FAILS(billcore_order_page_at(found, count, &order, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "no item");
+  CHECK_FAILS(billcore_order_page_pagination(found, &numbers, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "come from a search");
+  billcore_order_page_free(found);
+}
+
+int main(void) {
+  server* at = server_start(answer);
+  billcore_client* client = client_of(at, "key", NULL, NULL);
+  billcore_order_page* found = NULL;
+  billcore_error* unknown = failed_charge(client, "s", BILLCORE_ERROR_OUTCOME_UNKNOWN);
+  billcore_error* refused = failed_charge(client, "t", BILLCORE_ERROR_PAYMENT);
+
+  CHECK_OK(billcore_subscription_find_charges(client, unknown, 300000, NULL, &found, &err));
+  expect(found, 1, "new");
+  CHECK_OK(billcore_subscription_find_charges(client, unknown, INT64_MAX, NULL, &found, &err));
+  expect(found, 1, "new"); /* of no more than ten years */
+  CHECK_OK(billcore_subscription_find_charges_since(client, BILLCORE_STR("s"), 0, NULL, &found, &err));
+  expect(found, 2, "new");
+  CHECK_OK(billcore_subscription_find_charges_since(client, BILLCORE_STR("s"), INT64_MIN, NULL, &found, &err));
+  expect(found, 2, "new");
+  CHECK_OK(billcore_subscription_find_charges_since(client, BILLCORE_STR("s"), INT64_MAX, NULL, &found, &err));
+  size_t count = 1;
+  CHECK_OK(billcore_order_page_count(found, &count, &err));
+  CHECK(count == 0);
+  billcore_order_page_free(found);
+
+  const billcore_status invalid = BILLCORE_ERROR_INVALID_ARGUMENT;
+  CHECK_FAILS(billcore_subscription_find_charges(client, refused, 0, NULL, &found, &err), invalid, "is known");
+  CHECK_FAILS(billcore_subscription_find_charges(client, NULL, 0, NULL, &found, &err), invalid, "is missing");
+  CHECK_FAILS(billcore_subscription_find_charges(client, unknown, -1, NULL, &found, &err), invalid, "negative");
+  CHECK_FAILS(billcore_subscription_find_charges(client, unknown, INT64_MIN, NULL, &found, &err), invalid, "negative");
+  CHECK_FAILS(billcore_subscription_find_charges(client, unknown, 0, NULL, NULL, &err), invalid, "output");
+  CHECK_FAILS(billcore_subscription_find_charges_since(client, BILLCORE_STR(""), 0, NULL, &found, &err), invalid, "id");
+  CHECK(found == NULL);
+
+  billcore_error_free(unknown);
+  billcore_error_free(refused);
+  billcore_client_free(client);
+  server_stop(at);
+  return 0;
+}

@@ -1,0 +1,62 @@
+// Callbacks of a C++ program that throw: nothing gets past the library, and a write says that it left.
+#include <atomic>
+#include <stdexcept>
+
+extern "C" {
+#include "support/client.h"
+}
+
+namespace {
+
+billcore_error* err;
+std::atomic<bool> held{false};
+
+const char* answer(const char* /*request*/) {
+  if (held) return nullptr;
+  return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o") "}";
+}
+
+void throwing_hook(void* /*context*/, const billcore_attempt* /*attempt*/) { throw std::runtime_error("from a hook"); }
+bool throwing_interrupt(void* /*context*/) { throw std::runtime_error("from an interrupt"); }
+bool odd_interrupt(void* /*context*/) { throw 5; }
+
+// A hook cannot change what a call does.
+void test_hook(const server* at) {
+  billcore_call_options* call = nullptr;
+  billcore_order* order = nullptr;
+  billcore_client* client = client_of(at, "key", nullptr, nullptr);
+  CHECK_OK(billcore_call_options_new(&call, &err));
+  CHECK_OK(billcore_call_options_set_hook(call, &throwing_hook, nullptr, &err));
+  CHECK_OK(billcore_order_get(client, BILLCORE_STR("o"), call, &order, &err));
+  billcore_order_free(order);
+  CHECK_OK(billcore_subscription_charge(client, BILLCORE_STR("s"), 1, 500, nullptr, call, &order, &err));
+  billcore_order_free(order);
+  billcore_call_options_free(call);
+  billcore_client_free(client);
+}
+
+void test_interrupt(const server* at, bool (*interrupt)(void*)) {
+  billcore_client* client = client_of(at, "key", interrupt, nullptr);
+  billcore_order* order = nullptr;
+  held = true;
+  CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o"), nullptr, &order, &err), BILLCORE_ERROR_INTERNAL,
+              "please report it");
+  CHECK(billcore_subscription_charge(client, BILLCORE_STR("s"), 1, 500, nullptr, nullptr, &order, &err) ==
+        BILLCORE_ERROR_OUTCOME_UNKNOWN);
+  CHECK(billcore_error_outcome_unknown(err) && billcore_error_attempted_at(err, nullptr) && order == nullptr);
+  billcore_error_free(err);
+  err = nullptr;
+  held = false;
+  billcore_client_free(client);
+}
+
+}  // namespace
+
+int main() {
+  server* at = server_start(answer);
+  test_hook(at);
+  test_interrupt(at, &throwing_interrupt);
+  test_interrupt(at, &odd_interrupt);
+  server_stop(at);
+  return 0;
+}
