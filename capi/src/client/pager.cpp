@@ -1,14 +1,18 @@
 // Lists, and their pages.
 #include "billcore/pager.h"
 
+#include <optional>
 #include <string>
 #include <variant>
 
+#include "billcore/internal.hpp"
 #include "client/handles.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
+#include "shared/pages.hpp"
 
 using namespace billcore::capi;
+namespace internal = billcore::internal;
 
 namespace {
 
@@ -33,6 +37,10 @@ billcore_status step(billcore_list* list, Read read, Out** out, billcore_error**
             handle(list).view);
       },
       out);
+}
+
+billcore::detail::PageFlow& flow_of(const billcore_list* list) {
+  return *visit(list, [](const auto& pager) { return internal::Access::flow(pager).get(); });
 }
 
 template <typename F>
@@ -139,6 +147,21 @@ billcore_status billcore_list_verdict(const billcore_list* list, bool* complete,
 billcore_status billcore_list_stop(billcore_list* list, billcore_error** err) {
   return call(err, [&] { std::visit([](auto& pager) { pager.stop(); }, handle(list).view); });
 }
+
+billcore_status billcore_private_page(billcore_list* list, std::optional<billcore::detail::PageData>* page,
+                                      int32_t* kind, billcore_error** err) {
+  return call(err, [&]() -> billcore_status {
+    auto& flow = flow_of(list);
+    while (!internal::buffered(flow)) {
+      if (internal::advance(flow) != billcore::detail::Step::taken) return BILLCORE_DONE;
+    }
+    *page = internal::rest_of_page(flow);
+    *kind = static_cast<int32_t>(list->view.index());
+    return BILLCORE_OK;
+  });
+}
+
+void billcore_private_skip_page(billcore_list* list) { internal::skip_page(flow_of(list)); }
 
 void billcore_list_free(billcore_list* list) { delete list; }
 

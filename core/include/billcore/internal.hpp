@@ -50,6 +50,9 @@ detail::Step advance(detail::PageFlow& list);
 [[nodiscard]] std::optional<Value> take_item(detail::PageFlow& list);
 [[nodiscard]] std::optional<detail::PageData> take_page(detail::PageFlow& list);
 [[nodiscard]] bool buffered(const detail::PageFlow& list) noexcept;
+/// take_page() in two steps, for work in between that may fail.
+[[nodiscard]] std::optional<detail::PageData> rest_of_page(detail::PageFlow& list);
+void skip_page(detail::PageFlow& list) noexcept;
 /// nullopt if the list is empty or its first page has not been read.
 [[nodiscard]] std::optional<Value> known_first(const detail::PageFlow& list);
 [[nodiscard]] bool knows_first(const detail::PageFlow& list) noexcept;

@@ -1,8 +1,8 @@
-"""A libbillcore does not load with a libbillcore-webhook of another build.
+"""A libbillcore does not load with a libbillcore-webhook of another build, nor a libbillcore-arrow with such a libbillcore.
 
-Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE
+Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW
 
-A copy of the webhook library gets another build id in its symbol versions; the dynamic loader itself must refuse.
+A copy of a library gets another build id in its symbol versions; the dynamic loader itself must refuse.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 
 LOAD = "import ctypes, sys\nctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_LOCAL)\nprint('loaded')"
@@ -45,21 +46,23 @@ def load(library: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def main() -> None:
-    webhook, client = (Path(argument).resolve() for argument in sys.argv[1:])
+    libraries = [Path(argument).resolve() for argument in sys.argv[1:]]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        own = folder / "libbillcore.so.0"
-        shutil.copy(client, own)
-        beside = folder / "libbillcore-webhook.so.0"
-        shutil.copy(webhook, beside)
-        same = load(own, folder)
-        assert same.stdout == "loaded\n", f"the libraries of one build do not load together: {same.stderr}"
-        beside.write_bytes(with_another_id(webhook.read_bytes()))
-        other = load(own, folder)
-        assert other.returncode != 0 and "BILLCORE_PRIVATE_" in other.stderr and "not found" in other.stderr, (
-            f"a library of another build was not refused: {other.stdout} {other.stderr}"
-        )
-        print(other.stderr.strip().splitlines()[-1])
+        copies = [folder / f"{library.name.split('.so')[0]}.so.0" for library in libraries]
+        for library, copy in zip(libraries, copies, strict=True):
+            shutil.copy(library, copy)
+        for needed, user in pairwise(copies):
+            same = load(user, folder)
+            assert same.stdout == "loaded\n", f"the libraries of one build do not load together: {same.stderr}"
+            kept = needed.read_bytes()
+            needed.write_bytes(with_another_id(kept))
+            other = load(user, folder)
+            assert other.returncode != 0 and "BILLCORE_PRIVATE_" in other.stderr and "not found" in other.stderr, (
+                f"a library of another build was not refused: {other.stdout} {other.stderr}"
+            )
+            print(other.stderr.strip().splitlines()[-1])
+            needed.write_bytes(kept)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Compares what both libraries export, what the header declares, and capi/abi/symbols.txt.
+"""Compares what the libraries export, what the headers declare, and capi/abi/symbols.txt.
 
-Usage: check_symbols.py CAPI_FOLDER LIBBILLCORE_WEBHOOK LIBBILLCORE [--write]
+Usage: check_symbols.py CAPI_FOLDER LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW [--write]
 --write brings symbols.txt up to date first.
 """
 
@@ -13,7 +13,14 @@ from pathlib import Path
 
 from header import read_functions
 
-PRIVATE = "billcore_private_build"  # between the two libraries, in no header
+# What one library asks another of the same build for; in no header.
+PRIVATE = {
+    "webhook": {"billcore_private_build"},
+    "client": {"billcore_private_page", "billcore_private_skip_page"},
+    "arrow": set[str](),
+}
+NEEDS = {"webhook": set[str](), "client": PRIVATE["webhook"], "arrow": PRIVATE["client"]}
+SONAMES = {"webhook": "libbillcore-webhook.so.0", "client": "libbillcore.so.0", "arrow": "libbillcore-arrow.so.0"}
 
 
 def exported(library: Path) -> set[str]:
@@ -36,8 +43,8 @@ def soname(library: Path) -> str:
 
 def read_list(path: Path) -> dict[str, tuple[str, str]]:
     rows = [line.split() for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    assert all(len(row) == 3 and row[1] in ("webhook", "client") for row in rows), (
-        "symbols.txt: NAME webhook|client VERSION"
+    assert all(len(row) == 3 and row[1] in SONAMES for row in rows), (
+        "symbols.txt: NAME webhook|client|arrow VERSION"
     )
     names = [row[0] for row in rows]
     assert names == sorted(set(names)), "symbols.txt: sorted, each name once"
@@ -45,15 +52,16 @@ def read_list(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def main() -> None:
-    capi, webhook, client = (Path(argument) for argument in sys.argv[1:4])
+    capi, *paths = (Path(argument) for argument in sys.argv[1:5])
+    libraries = dict(zip(SONAMES, paths, strict=True))
     problems: list[str] = []
-    in_library = {"webhook": exported(webhook), "client": exported(client)}
+    in_library = {name: exported(path) for name, path in libraries.items()}
     every_function = read_functions(capi / "include")
     functions = {function.name: function for function in every_function if not function.inline}
     where = {name: library for library, names in in_library.items() for name in names}
     now = {name: (library, functions[name].since if name in functions else "0.1") for name, library in where.items()}
     path = capi / "abi" / "symbols.txt"
-    if sys.argv[4:] == ["--write"]:
+    if sys.argv[5:] == ["--write"]:
         head = "# Every exported symbol, the library it lives in, the version it came in. Rows are only ever added.\n"
         path.write_text(
             head + "".join(f"{name} {library} {version}\n" for name, (library, version) in sorted(now.items()))
@@ -63,22 +71,22 @@ def main() -> None:
     def differ(what: str, names: set[str]) -> None:
         problems.extend(f"{what}: {name}" for name in sorted(names))
 
-    every = in_library["webhook"] | in_library["client"]
-    differ("in both libraries", in_library["webhook"] & in_library["client"])
+    every = set().union(*in_library.values())
+    differ("in two libraries", {name for name in every if sum(name in names for names in in_library.values()) > 1})
     differ("exported, but not billcore_*", {name for name in every if not name.startswith("billcore_")})
     differ("declared, but exported by no library", functions.keys() - every)
     differ("inline, but exported", {f.name for f in every_function if f.inline} & every)
-    differ("exported, but not declared", every - functions.keys() - {PRIVATE})
+    differ("exported, but not declared", every - functions.keys() - set().union(*PRIVATE.values()))
     differ("not in symbols.txt", every - listed.keys())
     differ("in symbols.txt, but not exported", listed.keys() - every)
     differ("in symbols.txt under another library or version", {n for n in every & listed.keys() if listed[n] != now[n]})
     differ("declared without a comment that says @since", {f.name for f in every_function if not f.documented})
-    differ("asked for by the webhook library from the client library", undefined(webhook) & in_library["client"])
-    if {n for n in undefined(client) if n.startswith("billcore_")} != {PRIVATE}:
-        problems.append(f"the client library should need {PRIVATE} of the webhook library, nothing else")
-    for library, name in ((webhook, "libbillcore-webhook.so.0"), (client, "libbillcore.so.0")):
-        if soname(library) != name:
-            problems.append(f"{library.name}: soname {soname(library)}, not {name}")
+    for name, path in libraries.items():
+        asked = {symbol for symbol in undefined(path) if symbol.startswith("billcore_")}
+        if asked != NEEDS[name]:
+            problems.append(f"the {name} library asks others for {sorted(asked)}, not for {sorted(NEEDS[name])}")
+        if soname(path) != SONAMES[name]:
+            problems.append(f"{path.name}: soname {soname(path)}, not {SONAMES[name]}")
     print("\n".join(problems) or f"{len(every)} symbols, each in one library, declared and listed")
     sys.exit(bool(problems))
 

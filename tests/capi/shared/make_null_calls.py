@@ -10,10 +10,12 @@ from pathlib import Path
 from header import Function, Parameter, read_functions
 
 HEAD = """/* Written by make_null_calls.py. */
+#include <billcore/arrow.h>
+
 #include "support/check.h"
 
 static billcore_error *err;
-static unsigned char zeros[64];
+static unsigned char zeros[128];
 
 static void fails(const char *name, billcore_status status) {
   if (status != BILLCORE_ERROR_INVALID_ARGUMENT || billcore_error_status(err) != BILLCORE_ERROR_INVALID_ARGUMENT ||
@@ -46,7 +48,7 @@ TRANSPARENT = {
 }
 
 
-CALLBACKS = {"billcore_interrupt", "billcore_clock"}
+CALLBACKS = {"billcore_interrupt", "billcore_clock", "billcore_hook"}
 
 
 def is_output(parameter: Parameter) -> bool:

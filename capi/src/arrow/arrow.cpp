@@ -1,0 +1,28 @@
+// Lists as columns. The pages come from libbillcore; what is here reads their JSON and writes arrays.
+#include "billcore/arrow.h"
+
+#include <optional>
+
+#include "arrow/arrow_batch.hpp"
+#include "shared/guard.hpp"
+#include "shared/pages.hpp"
+
+using namespace billcore;
+
+billcore_status billcore_list_next_arrow(billcore_list* list, ArrowArray* array, ArrowSchema* schema,
+                                         billcore_error** err) {
+  const auto next = [&] {
+    std::optional<detail::PageData> page;
+    std::int32_t kind = 0;
+    const auto status = billcore_private_page(list, &page, &kind, err);
+    if (status != BILLCORE_OK) return status;
+    const auto batch =
+        detail::make_batch(detail::choose_columns(static_cast<detail::Table>(kind), std::nullopt), *page);
+    const auto records = batch.export_array();
+    if (schema != nullptr) ArrowSchemaMove(detail::export_schema(batch.columns()).get(), schema);
+    ArrowArrayMove(records.get(), array);
+    billcore_private_skip_page(list);
+    return billcore_status{BILLCORE_OK};
+  };
+  return capi::call(err, next, array, capi::Maybe<ArrowSchema>{schema});
+}

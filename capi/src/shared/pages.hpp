@@ -1,0 +1,16 @@
+// What libbillcore-arrow asks of the libbillcore of the same build (client.map.in). Not part of the interface.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "billcore/pager.h"
+#include "billcore/pager.hpp"
+
+/// What is left of the page that comes next, which is fetched when it must be, and the kind of its items: 0 subscriptions,
+/// 1 orders, 2 products. BILLCORE_DONE after the last one. The list does not move on.
+extern "C" BILLCORE_API billcore_status billcore_private_page(billcore_list* list,
+                                                              std::optional<billcore::detail::PageData>* page,
+                                                              int32_t* kind, billcore_error** err);
+/// Moves on behind the page that was given last.
+extern "C" BILLCORE_EXPORT void billcore_private_skip_page(billcore_list* list);

@@ -1,0 +1,181 @@
+// Record batches out of pages, and their schema.
+#include "arrow/arrow_batch.hpp"
+
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "arrow/arrow_columns.hpp"
+#include "billcore/error.hpp"
+
+namespace billcore::detail {
+namespace {
+
+void check(ArrowErrorCode code) {
+  if (code == NANOARROW_OK) return;
+  if (code == ENOMEM) throw std::bad_alloc();
+  throw Error(ErrorCode::decode,
+              "a page does not fit into Arrow columns: it has more than 2 GiB of text in one of them");
+}
+
+template <typename Struct>
+void release_and_delete(Struct* owned) noexcept {
+  if (owned->release != nullptr) owned->release(owned);
+  delete owned;
+}
+
+void set_type(ArrowSchema* schema, ColumnType type) {
+  switch (type) {
+    case ColumnType::integer:
+      return check(ArrowSchemaSetType(schema, NANOARROW_TYPE_INT64));
+    case ColumnType::boolean:
+      return check(ArrowSchemaSetType(schema, NANOARROW_TYPE_BOOL));
+    case ColumnType::time:
+      return check(ArrowSchemaSetTypeDateTime(schema, NANOARROW_TYPE_TIMESTAMP, NANOARROW_TIME_UNIT_MICRO, "UTC"));
+    case ColumnType::decimal:
+      return check(ArrowSchemaSetTypeDecimal(schema, NANOARROW_TYPE_DECIMAL128, decimal_digits, decimal_scale));
+    case ColumnType::text:
+    case ColumnType::id:
+    case ColumnType::json:
+    case ColumnType::whole:
+      return check(ArrowSchemaSetType(schema, NANOARROW_TYPE_STRING));
+  }
+}
+
+[[nodiscard]] ArrowErrorCode append_text(ArrowArray* column, std::string_view text) {
+  return ArrowArrayAppendString(column, {text.data(), static_cast<std::int64_t>(text.size())});
+}
+
+[[nodiscard]] ArrowErrorCode append_decimal(ArrowArray* column, const Value& value, std::string_view text) {
+  static_cast<void>(value.real());  // throws if it is not a number
+  const auto digits = scaled_digits(text);
+  if (!digits) {
+    throw value_error(ErrorCode::out_of_range, value.path(), "has more digits than decimal128(38, 18) holds");
+  }
+  ArrowDecimal decimal{};
+  ArrowDecimalInit(&decimal, 128, decimal_digits, decimal_scale);
+  check(ArrowDecimalSetDigits(&decimal, {digits->data(), static_cast<std::int64_t>(digits->size())}));
+  return ArrowArrayAppendDecimal(column, &decimal);
+}
+
+// Fast paths read the node directly; for anything unexpected the checked readers throw the error.
+[[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell,
+                                    const std::shared_ptr<const Document>& document) {
+  const auto what = cell.node == nullptr ? Value::Kind::null : kind(cell.node);
+  if (what == Value::Kind::null) return ArrowArrayAppendNull(column, 1);
+  switch (type) {
+    case ColumnType::text:
+      return append_text(column, what == Value::Kind::string ? text(cell.node) : Value(document, cell.node).text());
+    case ColumnType::id:
+      if (what == Value::Kind::string) return append_text(column, text(cell.node));
+      return append_text(column, read_id(Value(document, cell.node)).text());
+    case ColumnType::integer: {
+      std::int64_t number = 0;
+      if (!int64(cell.node, number)) number = Value(document, cell.node).integer();
+      return ArrowArrayAppendInt(column, number);
+    }
+    case ColumnType::boolean:
+      return ArrowArrayAppendInt(column, Value(document, cell.node).boolean() ? 1 : 0);
+    case ColumnType::time:
+      return ArrowArrayAppendInt(column, read_time(Value(document, cell.node)).at.time_since_epoch().count());
+    case ColumnType::decimal:
+      return append_decimal(column, Value(document, cell.node), cell.text);
+    case ColumnType::json:
+    case ColumnType::whole:
+      return append_text(column, cell.text);
+  }
+  return EINVAL;
+}
+
+std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& page) {
+  const auto schema = export_schema(columns);
+  auto out = make_empty<ArrowArray>();
+  check(ArrowArrayInitFromSchema(out.get(), schema.get(), nullptr));
+  check(ArrowArrayStartAppending(out.get()));
+  check(ArrowArrayReserve(out.get(), static_cast<std::int64_t>(page.items.size())));
+  CellFinder finder(columns);
+  for (const auto* item : page.items) {
+    const auto cells = finder.find(*page.document, item);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      check(append(out->children[i], columns.chosen()[i].type, cells[i], page.document));
+    }
+    check(ArrowArrayFinishElement(out.get()));
+  }
+  check(ArrowArrayFinishBuildingDefault(out.get(), nullptr));
+  return out;
+}
+
+/// Borrows the buffers of another array and keeps it alive. Each child holds its own reference, since it may be moved
+/// out.
+struct SharedArray {
+  std::shared_ptr<const ArrowArray> whole;
+  std::vector<ArrowArray> children;
+  std::vector<ArrowArray*> pointers;
+};
+
+void release_shared(ArrowArray* array) noexcept {
+  const std::unique_ptr<SharedArray> own(static_cast<SharedArray*>(array->private_data));
+  for (auto& child : own->children) {
+    if (child.release != nullptr) child.release(&child);
+  }
+  array->release = nullptr;
+}
+
+void share(const std::shared_ptr<const ArrowArray>& whole, const ArrowArray& from, ArrowArray* out) {
+  auto own = std::make_unique<SharedArray>();
+  own->whole = whole;
+  const auto count = static_cast<std::size_t>(from.n_children);
+  own->children.reserve(count);
+  own->pointers.reserve(count);
+  ArrowArray made = from;  // buffers included
+  made.release = &release_shared;
+  made.private_data = own.get();
+  made.children = nullptr;
+  *out = made;
+  auto* const owner = own.release();
+  try {
+    for (std::size_t i = 0; i < count; ++i) {
+      owner->children.push_back({});
+      share(whole, *from.children[i], &owner->children.back());
+      owner->pointers.push_back(&owner->children.back());
+    }
+  } catch (...) {
+    out->release(out);
+    throw;
+  }
+  if (count > 0) out->children = owner->pointers.data();
+}
+
+}  // namespace
+
+void ArrowDelete::operator()(ArrowArray* array) const noexcept { release_and_delete(array); }
+void ArrowDelete::operator()(ArrowArrayStream* stream) const noexcept { release_and_delete(stream); }
+void ArrowDelete::operator()(ArrowSchema* schema) const noexcept { release_and_delete(schema); }
+
+ArrowPtr<ArrowSchema> export_schema(const Columns& columns) {
+  const auto& chosen = columns.chosen();
+  auto out = make_empty<ArrowSchema>();
+  ArrowSchemaInit(out.get());
+  check(ArrowSchemaSetTypeStruct(out.get(), static_cast<std::int64_t>(chosen.size())));
+  out->flags = 0;  // a record is never null
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    set_type(out->children[i], chosen[i].type);
+    check(ArrowSchemaSetName(out->children[i], std::string(chosen[i].name).c_str()));
+  }
+  return out;
+}
+
+std::int64_t Batch::rows() const noexcept { return array_->length; }
+
+ArrowPtr<ArrowArray> Batch::export_array() const {
+  auto out = make_empty<ArrowArray>();
+  share(array_, *array_, out.get());
+  return out;
+}
+
+Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page) {
+  auto array = build(*columns, page);
+  return {std::move(columns), std::move(array)};
+}
+
+}  // namespace billcore::detail
