@@ -44,8 +44,9 @@
  * 13. Signing secrets and API keys appear in no error and no text that goes out.
  * 14. Functions of single fields, such as billcore_order_total, are inline: they give a function that reads any field
  *     by its name (billcore_resource_int64) the types of C. No library exports them.
- * 15. Every symbol is in one library. Both must be of one build (libbillcore does not load with another libbillcore-
- *     webhook), and stay loaded while handles live.
+ * 15. Every symbol is in one library. All libraries must be of one build (libbillcore does not load with another
+ *     libbillcore-webhook), and stay loaded while handles live. Lists as Arrow columns are `billcore/arrow.h` with the
+ *     library billcore-arrow.
  */
 #ifndef BILLCORE_H
 #define BILLCORE_H

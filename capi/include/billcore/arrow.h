@@ -51,7 +51,7 @@ struct ArrowArray {
 
 #endif /* ARROW_C_DATA_INTERFACE */
 
-/* Not used here, but headers that find the first guard leave this one out, too. */
+/* Not used here, but headers that find the first guard leave out this one as well. */
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 

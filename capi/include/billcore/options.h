@@ -1,4 +1,4 @@
-/* Options: of a client, of a call and of the operations. Conventions: billcore.h.
+/* Options: of a client, of a call, of the operations and of lists. Conventions: billcore.h.
  *
  * Each kind has a type and inline functions of its own, such as billcore_client_options_set_base_url in
  * billcore/client_options.h. They call the functions below, which set an option by its name; other languages may call
@@ -26,7 +26,8 @@ enum {
   BILLCORE_OPTIONS_OF_CALL = 3,
   BILLCORE_OPTIONS_OF_CHARGE = 4,
   BILLCORE_OPTIONS_OF_PRODUCT = 5, /* the fields of billcore_product_update, under their own names */
-  BILLCORE_OPTIONS_OF_REQUEST = 6
+  BILLCORE_OPTIONS_OF_REQUEST = 6,
+  BILLCORE_OPTIONS_OF_LIST = 7 /* what to list; a list refuses what its kind does not have */
 };
 
 /** Nothing set yet. New; free it.  @since 0.1 */
@@ -37,17 +38,19 @@ BILLCORE_API billcore_status billcore_options_new(billcore_options_kind kind, bi
 BILLCORE_EXPORT void billcore_options_free(billcore_options* options);
 
 /** Client: base_url, api_key, proxy, ca_bundle, client_certificate, request_id_header. Charge: description. Product:
- * any field. Copied.  @since 0.1 */
+ * any field. List: reference_id, of subscriptions; state, of orders, where several calls ask for any of these; resume, the
+ * state of a list of the same service and query, also of an earlier process. Copied.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_text(billcore_options* options, billcore_str name, billcore_str value,
                                                        billcore_error** err);
 
 /** Client: timeout_ms, max_retries, concurrency, max_response. Changes: timeout_ms, max_retries, concurrency. Call:
- * timeout_ms. Charge: quantity, vat. Product: any field.  @since 0.1 */
+ * timeout_ms. Charge: quantity, vat. Product: any field. List: page to begin with, from 1; product_id and
+ * per_page (1 to 200), of orders.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_int64(billcore_options* options, billcore_str name, int64_t value,
                                                         billcore_error** err);
 
-/** Client: no_timeout, no_proxy, http2, allow_insecure_http. Changes and call: no_timeout. Request: raise_on_error. The
- * names that begin with no_ take true only.  @since 0.1 */
+/** Client: no_timeout, no_proxy, http2, allow_insecure_http. Changes and call: no_timeout. Request: raise_on_error. List:
+ * strict. The names that begin with no_ take true only.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_bool(billcore_options* options, billcore_str name, bool value,
                                                        billcore_error** err);
 

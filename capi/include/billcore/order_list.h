@@ -3,6 +3,7 @@
 #ifndef BILLCORE_ORDER_LIST_H
 #define BILLCORE_ORDER_LIST_H
 
+#include "billcore/options.h"
 #include "billcore/order.h"
 #include "billcore/pager.h"
 #include "billcore/pagination.h"
@@ -17,54 +18,55 @@ typedef struct billcore_order_query billcore_order_query;
 
 /** Nothing set yet: all. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_new(billcore_order_query** out, billcore_error** err) {
-  billcore_query* made = NULL;
-  const billcore_status status = billcore_query_new(out == NULL ? NULL : &made, err);
+  billcore_options* made = NULL;
+  const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_LIST, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_order_query*, made);
   return status;
 }
 
 /** Accepts NULL.  @since 0.1 */
 BILLCORE_INLINE_VOID void billcore_order_query_free(billcore_order_query* given) {
-  billcore_query_free(BILLCORE_CAST(billcore_query*, given));
+  billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
 /** Only orders of this product. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_product_id(billcore_order_query* given, int64_t product_id,
                                                                     billcore_error** err) {
-  return billcore_query_set_product_id(BILLCORE_CAST(billcore_query*, given), product_id, err);
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("product_id"), product_id,
+                                    err);
 }
 
 /** Only orders in this state, or in one of several. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1
  */
 BILLCORE_INLINE billcore_status billcore_order_query_add_state(billcore_order_query* given, billcore_str state,
                                                                billcore_error** err) {
-  return billcore_query_add_state(BILLCORE_CAST(billcore_query*, given), state, err);
+  return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("state"), state, err);
 }
 
 /** Orders on a page, 1 to 200. Left out: as the service likes. Service interface: Endpoints, Subscriptions; Limits.
  * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_per_page(billcore_order_query* given, int64_t per_page,
                                                                   billcore_error** err) {
-  return billcore_query_set_per_page(BILLCORE_CAST(billcore_query*, given), per_page, err);
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("per_page"), per_page, err);
 }
 
 /** The page to begin with. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_page(billcore_order_query* given, int64_t page,
                                                               billcore_error** err) {
-  return billcore_query_set_page(BILLCORE_CAST(billcore_query*, given), page, err);
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("page"), page, err);
 }
 
 /** Read the list a second time, for what the first reading missed. Service interface: Endpoints, Subscriptions;
  * Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_strict(billcore_order_query* given, bool strict,
                                                                 billcore_error** err) {
-  return billcore_query_set_strict(BILLCORE_CAST(billcore_query*, given), strict, err);
+  return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("strict"), strict, err);
 }
 
 /** A pager's state: continue from there. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_resume(billcore_order_query* given, billcore_str resume,
                                                                 billcore_error** err) {
-  return billcore_query_set_resume(BILLCORE_CAST(billcore_query*, given), resume, err);
+  return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("resume"), resume, err);
 }
 
 /** A list of orders. Freed with billcore_order_list_free. Threads: one thread at a time. */

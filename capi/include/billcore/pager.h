@@ -22,42 +22,6 @@
 extern "C" {
 #endif
 
-/** What to list. Freed with billcore_query_free. Threads: one thread at a time while it is filled, then immutable. A
- * list refuses what its kind does not have with BILLCORE_ERROR_INVALID_ARGUMENT. */
-typedef struct billcore_query billcore_query;
-
-/** Nothing set yet: all. New; free it.  @since 0.1 */
-BILLCORE_API billcore_status billcore_query_new(billcore_query** out, billcore_error** err);
-
-/** Frees a query; accepts NULL.  @since 0.1 */
-BILLCORE_EXPORT void billcore_query_free(billcore_query* query);
-
-/** Of subscriptions: those with exactly this reference_id.  @since 0.1 */
-BILLCORE_API billcore_status billcore_query_set_reference_id(billcore_query* query, billcore_str reference_id,
-                                                             billcore_error** err);
-
-/** Of orders: those in this state; several calls: in any of these.  @since 0.1 */
-BILLCORE_API billcore_status billcore_query_add_state(billcore_query* query, billcore_str state, billcore_error** err);
-
-/** Of orders: those of this product.  @since 0.1 */
-BILLCORE_API billcore_status billcore_query_set_product_id(billcore_query* query, int64_t product_id,
-                                                           billcore_error** err);
-
-/** Of orders: how many on a page, 1 to 200. Not set: as the service likes.  @since 0.1 */
-BILLCORE_API billcore_status billcore_query_set_per_page(billcore_query* query, int64_t per_page, billcore_error** err);
-
-/** The page to begin with, from 1, which is the default.  @since 0.1 */
-BILLCORE_API billcore_status billcore_query_set_page(billcore_query* query, int64_t page, billcore_error** err);
-
-/** true: read the list a second time, for what the first reading missed; the verdict is then of the second. Costs twice
- * the requests. Default: false.  @since 0.1 */
-BILLCORE_API billcore_status billcore_query_set_strict(billcore_query* query, bool strict, billcore_error** err);
-
-/** Continue from the state of a list of the same service and query, also of an earlier process; the page that is set
- * here then does not count. Copied. What is not a state of such a list (an empty text is none) is
- * BILLCORE_ERROR_INVALID_ARGUMENT when the list is made, and so is a state together with strict.  @since 0.1 */
-BILLCORE_API billcore_status billcore_query_set_resume(billcore_query* query, billcore_str state, billcore_error** err);
-
 /** A list. Freed with billcore_list_free. Threads: one thread at a time. */
 typedef struct billcore_list billcore_list;
 
@@ -80,7 +44,7 @@ BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_r
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
 
-/** Where the list stands, for billcore_query_set_resume: behind the item given last, also after an error. A short text
+/** Where the list stands, for the option resume of a later list: behind the item given last, also after an error. A short text
  * without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err);
 

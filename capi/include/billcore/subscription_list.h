@@ -3,6 +3,7 @@
 #ifndef BILLCORE_SUBSCRIPTION_LIST_H
 #define BILLCORE_SUBSCRIPTION_LIST_H
 
+#include "billcore/options.h"
 #include "billcore/pager.h"
 #include "billcore/pagination.h"
 #include "billcore/subscription.h"
@@ -18,41 +19,42 @@ typedef struct billcore_subscription_query billcore_subscription_query;
 /** Nothing set yet: all. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_new(billcore_subscription_query** out,
                                                                 billcore_error** err) {
-  billcore_query* made = NULL;
-  const billcore_status status = billcore_query_new(out == NULL ? NULL : &made, err);
+  billcore_options* made = NULL;
+  const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_LIST, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_subscription_query*, made);
   return status;
 }
 
 /** Accepts NULL.  @since 0.1 */
 BILLCORE_INLINE_VOID void billcore_subscription_query_free(billcore_subscription_query* given) {
-  billcore_query_free(BILLCORE_CAST(billcore_query*, given));
+  billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
 /** Only subscriptions with exactly this one. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_set_reference_id(billcore_subscription_query* given,
                                                                              billcore_str reference_id,
                                                                              billcore_error** err) {
-  return billcore_query_set_reference_id(BILLCORE_CAST(billcore_query*, given), reference_id, err);
+  return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("reference_id"), reference_id,
+                                   err);
 }
 
 /** The page to begin with. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_set_page(billcore_subscription_query* given, int64_t page,
                                                                      billcore_error** err) {
-  return billcore_query_set_page(BILLCORE_CAST(billcore_query*, given), page, err);
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("page"), page, err);
 }
 
 /** Read the list a second time, for what the first reading missed. Service interface: Endpoints, Subscriptions.
  * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_set_strict(billcore_subscription_query* given, bool strict,
                                                                        billcore_error** err) {
-  return billcore_query_set_strict(BILLCORE_CAST(billcore_query*, given), strict, err);
+  return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("strict"), strict, err);
 }
 
 /** A pager's state: continue from there. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_set_resume(billcore_subscription_query* given,
                                                                        billcore_str resume, billcore_error** err) {
-  return billcore_query_set_resume(BILLCORE_CAST(billcore_query*, given), resume, err);
+  return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("resume"), resume, err);
 }
 
 /** A list of subscriptions. Freed with billcore_subscription_list_free. Threads: one thread at a time. */

@@ -25,15 +25,10 @@ namespace {
   refuse(std::string("a list of ") + list + " has no " + setting + ": leave it out of the query");
 }
 
-void refuse_of_orders(const billcore_query& query, const char* list) {
+void refuse_of_orders(const ListOptions& query, const char* list) {
   if (!query.states.empty()) refuse_setting("state", list);
   if (query.product_id) refuse_setting("product_id", list);
   if (query.per_page) refuse_setting("per_page", list);
-}
-
-template <typename Face>
-billcore_query query_of(const Face* query) {
-  return query == nullptr ? billcore_query() : *reinterpret_cast<const billcore_query*>(query);
 }
 
 template <typename T>
@@ -86,7 +81,7 @@ billcore_status billcore_subscription_list_new(const billcore_client* client, co
   return new_list(
       client,
       [&](const Client& self) {
-        auto given = query_of(query);
+        auto given = options_of(query);
         refuse_of_orders(given, "subscriptions");
         return self.subscriptions().list({.reference_id = std::move(given.reference_id),
                                           .page = given.page,
@@ -144,7 +139,7 @@ billcore_status billcore_subscription_orders_new(const billcore_client* client, 
   return new_list(
       client,
       [&](const Client& self) {
-        auto given = query_of(query);
+        auto given = options_of(query);
         if (given.reference_id) refuse_setting("reference_id", "orders");
         return self.subscriptions().orders(Id(view(id)),
                                            {.product_id = given.product_id,
@@ -189,7 +184,7 @@ billcore_status billcore_product_list_new(const billcore_client* client, const b
   return new_list(
       client,
       [&](const Client& self) {
-        auto given = query_of(query);
+        auto given = options_of(query);
         refuse_of_orders(given, "products");
         if (given.reference_id) refuse_setting("reference_id", "products");
         return self.products().list({.page = given.page, .strict = given.strict, .resume = std::move(given.resume)},

@@ -13,23 +13,10 @@
 #include "billcore/client.hpp"
 #include "shared/guard.hpp"
 
-// A pointer to billcore_client_options and the like is one to this.
-struct billcore_options {
-  static constexpr const char* name = "billcore_options";
-  using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
-                            billcore::Charge,  // without product and amount
-                            billcore::JsonObject, billcore::RequestOptions>;
-  explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
-  View view;
-};
+namespace billcore::capi {
 
-struct billcore_cancel {
-  static constexpr const char* name = "billcore_cancel";
-  std::stop_source source;
-};
-
-struct billcore_query {
-  static constexpr const char* name = "billcore_query";
+/// What the lists of all kinds may be asked for.
+struct ListOptions {
   std::optional<std::string> reference_id;
   std::vector<std::string> states;
   std::optional<std::int64_t> product_id;
@@ -37,6 +24,23 @@ struct billcore_query {
   std::int64_t page = 1;
   bool strict = false;
   std::optional<std::string> resume;
+};
+
+}  // namespace billcore::capi
+
+// A pointer to billcore_client_options and the like is one to this.
+struct billcore_options {
+  static constexpr const char* name = "billcore_options";
+  using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
+                            billcore::Charge,  // without product and amount
+                            billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions>;
+  explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
+  View view;
+};
+
+struct billcore_cancel {
+  static constexpr const char* name = "billcore_cancel";
+  std::stop_source source;
 };
 
 struct billcore_client {
@@ -101,6 +105,18 @@ struct OptionsOf<billcore_product_changes> {
 template <>
 struct OptionsOf<billcore_request_options> {
   using type = RequestOptions;
+};
+template <>
+struct OptionsOf<billcore_subscription_query> {
+  using type = ListOptions;
+};
+template <>
+struct OptionsOf<billcore_order_query> {
+  using type = ListOptions;
+};
+template <>
+struct OptionsOf<billcore_product_query> {
+  using type = ListOptions;
 };
 
 /// What an optional options handle holds; nothing set when it is NULL.

@@ -62,6 +62,18 @@ bool set(JsonObject& to, std::string_view name, const std::string& value) {
   return true;
 }
 
+bool set(ListOptions& to, std::string_view name, const std::string& value) {
+  if (name == "reference_id")
+    to.reference_id = value;
+  else if (name == "state")
+    to.states.push_back(value);
+  else if (name == "resume")
+    to.resume = value;
+  else
+    return false;
+  return true;
+}
+
 int small(std::string_view name, std::int64_t value) {
   if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max()) {
     refuse(std::string(name) + " must fit in 32 bits");
@@ -111,6 +123,18 @@ bool set(JsonObject& to, std::string_view name, const std::int64_t& value) {
   return true;
 }
 
+bool set(ListOptions& to, std::string_view name, const std::int64_t& value) {
+  if (name == "page")
+    to.page = value;
+  else if (name == "product_id")
+    to.product_id = value;
+  else if (name == "per_page")
+    to.per_page = value;
+  else
+    return false;
+  return true;
+}
+
 void require_true(std::string_view name, bool value) {
   if (!value) refuse(std::string(name) + " takes true only: leave it out instead");
 }
@@ -141,6 +165,12 @@ bool set(CallOptions& to, std::string_view name, const bool& value) { return set
 bool set(RequestOptions& to, std::string_view name, const bool& value) {
   if (name != "raise_on_error") return false;
   to.raise_on_error = value;
+  return true;
+}
+
+bool set(ListOptions& to, std::string_view name, const bool& value) {
+  if (name != "strict") return false;
+  to.strict = value;
   return true;
 }
 
@@ -239,8 +269,10 @@ billcore_options::View empty_options(billcore_options_kind kind) {
       return JsonObject();
     case BILLCORE_OPTIONS_OF_REQUEST:
       return RequestOptions();
+    case BILLCORE_OPTIONS_OF_LIST:
+      return ListOptions();
     default:
-      refuse("kind must be one of BILLCORE_OPTIONS_OF_CLIENT to BILLCORE_OPTIONS_OF_REQUEST");
+      refuse("kind must be one of BILLCORE_OPTIONS_OF_CLIENT to BILLCORE_OPTIONS_OF_LIST");
   }
 }
 

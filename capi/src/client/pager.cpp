@@ -43,55 +43,7 @@ billcore::detail::PageFlow& flow_of(const billcore_list* list) {
   return *visit(list, [](const auto& pager) { return internal::Access::flow(pager).get(); });
 }
 
-template <typename F>
-billcore_status fill(billcore_query* query, F set, billcore_error** err) noexcept {
-  return call(err, [&] { set(handle(query)); });
-}
-
 }  // namespace
-
-billcore_status billcore_query_new(billcore_query** out, billcore_error** err) {
-  return call(
-      err, [&] { put_new(out); }, out);
-}
-
-void billcore_query_free(billcore_query* query) { delete query; }
-
-billcore_status billcore_query_set_reference_id(billcore_query* query, billcore_str reference_id,
-                                                billcore_error** err) {
-  return fill(
-      query, [&](billcore_query& to) { to.reference_id = text(reference_id); }, err);
-}
-
-billcore_status billcore_query_add_state(billcore_query* query, billcore_str state, billcore_error** err) {
-  return fill(
-      query, [&](billcore_query& to) { to.states.push_back(text(state)); }, err);
-}
-
-billcore_status billcore_query_set_product_id(billcore_query* query, int64_t product_id, billcore_error** err) {
-  return fill(
-      query, [&](billcore_query& to) { to.product_id = product_id; }, err);
-}
-
-billcore_status billcore_query_set_per_page(billcore_query* query, int64_t per_page, billcore_error** err) {
-  return fill(
-      query, [&](billcore_query& to) { to.per_page = per_page; }, err);
-}
-
-billcore_status billcore_query_set_page(billcore_query* query, int64_t page, billcore_error** err) {
-  return fill(
-      query, [&](billcore_query& to) { to.page = page; }, err);
-}
-
-billcore_status billcore_query_set_strict(billcore_query* query, bool strict, billcore_error** err) {
-  return fill(
-      query, [&](billcore_query& to) { to.strict = strict; }, err);
-}
-
-billcore_status billcore_query_set_resume(billcore_query* query, billcore_str state, billcore_error** err) {
-  return fill(
-      query, [&](billcore_query& to) { to.resume = text(state); }, err);
-}
 
 billcore_status billcore_list_next(billcore_list* list, billcore_resource** out, billcore_error** err) {
   return step(

@@ -129,10 +129,10 @@ def prepare_c_faces(resources: list[Row]) -> Row:
 
 
 _SETTERS = {
-    "text": ("set_{name}", "billcore_str {name}"),
-    "integer": ("set_{name}", "int64_t {name}"),
-    "boolean": ("set_{name}", "bool {name}"),
-    "states": ("add_{name}", "billcore_str {name}"),
+    "text": ("set_{name}", "billcore_str {name}", "set_text"),
+    "integer": ("set_{name}", "int64_t {name}", "set_int64"),
+    "boolean": ("set_{name}", "bool {name}", "set_bool"),
+    "states": ("add_{name}", "billcore_str {name}", "set_text"),
 }
 
 
@@ -145,8 +145,8 @@ def prepare_c_lists(operations: list[Row]) -> Row:
         setters = []
         for row in operation["all_parameters"]:
             if row["type"] in _SETTERS and not row.get("positional"):
-                function, parameter = (text.format(name=row["name"]) for text in _SETTERS[row["type"]])
-                setters.append({"function": function, "parameter": parameter, "name": row["name"], "doc": row["doc"]})
+                function, parameter, runtime = (text.format(name=row["name"]) for text in _SETTERS[row["type"]])
+                setters.append({"function": function, "parameter": parameter, "runtime": runtime} | row)
         one = snake(operation["list"])
         lists.append({"one": one, "words": one.replace("_", " "), "setters": setters, "section": operation["section"]})
     return {"c_lists": lists}

@@ -12,9 +12,9 @@ static billcore_options* options_of(billcore_options_kind kind) {
 static void test_names(void) {
   billcore_options* out = NULL;
   CHECK_FAILS(billcore_options_new(0, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
-  CHECK_FAILS(billcore_options_new(7, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
+  CHECK_FAILS(billcore_options_new(8, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
   CHECK(out == NULL);
-  for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_REQUEST; ++kind) {
+  for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_LIST; ++kind) {
     billcore_options* it = options_of(kind);
     if (kind != BILLCORE_OPTIONS_OF_PRODUCT) { /* which takes any field */
       CHECK_FAILS(billcore_options_set_text(it, BILLCORE_STR("nothing"), BILLCORE_STR("x"), &err),
@@ -68,7 +68,7 @@ static void test_values(void) {
 static void test_other_kinds(void) {
   billcore_client_options* options = NULL;
   billcore_client* client = NULL;
-  billcore_query* query = NULL;
+  billcore_options* query = NULL;
   billcore_order_list* orders = NULL;
   billcore_product_list* products = NULL;
   billcore_subscription* subscription = NULL;
@@ -79,20 +79,20 @@ static void test_other_kinds(void) {
   CHECK_FAILS(billcore_subscription_get(client, BILLCORE_STR("s"), (const billcore_call_options*)(const void*)options,
                                         &subscription, &err),
               BILLCORE_ERROR_INVALID_ARGUMENT, "of another kind");
-  CHECK_OK(billcore_query_new(&query, &err));
-  CHECK_OK(billcore_query_set_reference_id(query, BILLCORE_STR("r"), &err));
+  CHECK_OK(billcore_options_new(BILLCORE_OPTIONS_OF_LIST, &query, &err));
+  CHECK_OK(billcore_options_set_text(query, BILLCORE_STR("reference_id"), BILLCORE_STR("r"), &err));
   CHECK_FAILS(billcore_subscription_orders_new(client, BILLCORE_STR("s"), (const billcore_order_query*)(void*)query,
                                                NULL, &orders, &err),
               BILLCORE_ERROR_INVALID_ARGUMENT, "a list of orders has no reference_id");
   CHECK_FAILS(billcore_product_list_new(client, (const billcore_product_query*)(void*)query, NULL, &products, &err),
               BILLCORE_ERROR_INVALID_ARGUMENT, "a list of products has no reference_id");
-  billcore_query_free(query);
-  CHECK_OK(billcore_query_new(&query, &err));
-  CHECK_OK(billcore_query_add_state(query, BILLCORE_STR("paid"), &err));
+  billcore_options_free(query);
+  CHECK_OK(billcore_options_new(BILLCORE_OPTIONS_OF_LIST, &query, &err));
+  CHECK_OK(billcore_options_set_text(query, BILLCORE_STR("state"), BILLCORE_STR("paid"), &err));
   CHECK_FAILS(billcore_product_list_new(client, (const billcore_product_query*)(void*)query, NULL, &products, &err),
               BILLCORE_ERROR_INVALID_ARGUMENT, "a list of products has no state");
   CHECK(orders == NULL && products == NULL && subscription == NULL);
-  billcore_query_free(query);
+  billcore_options_free(query);
   billcore_client_free(client);
   billcore_client_options_free(options);
 }

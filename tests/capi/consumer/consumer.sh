@@ -18,7 +18,7 @@ fi
 cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" >"$work/cmake.log" 2>&1 ||
   { cat "$work/cmake.log" >&2; exit 1; }
 cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" >&2; exit 1; }
-for program in small small-static large large-static small-cxx large-cxx; do
+for program in small small-static large large-static columns columns-static small-cxx large-cxx; do
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
 # A component that does not exist is named.
@@ -31,7 +31,7 @@ if cmake -S "$work/missing" -B "$work/missing/build" -DCMAKE_PREFIX_PATH="$prefi
 fi
 grep -q 'no component `turbo`' "$work/missing.log" || { cat "$work/missing.log" >&2; exit 1; }
 
-for licence in LICENSE yyjson.txt; do
+for licence in LICENSE yyjson.txt nanoarrow.txt; do
   [ -s "$prefix/share/licenses/billcore/$licence" ] || { echo "the licence $licence is not installed" >&2; exit 1; }
 done
 # A header is installed with its library only.
@@ -51,10 +51,14 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   $cc $flags "$here/large.c" -o "$work/pc-large" $(pkg-config --cflags --libs billcore)
   LD_LIBRARY_PATH=$libdir "$work/pc-small"
   LD_LIBRARY_PATH=$libdir "$work/pc-large"
+  $cc $flags "$here/columns.c" -o "$work/pc-columns" $(pkg-config --cflags --libs billcore-arrow)
+  LD_LIBRARY_PATH=$libdir "$work/pc-columns"
+  $cc $flags "$here/columns.c" -o "$work/pc-columns-archive" $(pkg-config --cflags --libs billcore-arrow-static)
+  "$work/pc-columns-archive"
   # The archives, beside the shared libraries.
   $cc $flags "$here/small.c" -o "$work/pc-small-archive" $(pkg-config --cflags --libs billcore-webhook-static)
   $cc $flags "$here/large.c" -o "$work/pc-large-archive" $(pkg-config --cflags --libs billcore-static)
-  if readelf -d "$work/pc-small-archive" "$work/pc-large-archive" | grep -F libbillcore; then
+  if readelf -d "$work/pc-small-archive" "$work/pc-large-archive" "$work/pc-columns-archive" | grep -F libbillcore; then
     echo "the static pkg-config names link the shared libraries" >&2
     exit 1
   fi

@@ -1,4 +1,4 @@
-"""A libbillcore does not load with a libbillcore-webhook of another build, nor a libbillcore-arrow with such a libbillcore.
+"""The libraries of one build load together, those of two builds do not.
 
 Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW
 

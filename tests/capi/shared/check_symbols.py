@@ -43,9 +43,7 @@ def soname(library: Path) -> str:
 
 def read_list(path: Path) -> dict[str, tuple[str, str]]:
     rows = [line.split() for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    assert all(len(row) == 3 and row[1] in SONAMES for row in rows), (
-        "symbols.txt: NAME webhook|client|arrow VERSION"
-    )
+    assert all(len(row) == 3 and row[1] in SONAMES for row in rows), "symbols.txt: NAME webhook|client|arrow VERSION"
     names = [row[0] for row in rows]
     assert names == sorted(set(names)), "symbols.txt: sorted, each name once"
     return {name: (library, version) for name, library, version in rows}
