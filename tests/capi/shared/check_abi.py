@@ -1,7 +1,7 @@
-"""Compares the shared libraries with the ABI that is stored in capi/abi, with libabigail's abidiff.
+"""Compares the public headers, and the shared libraries with libabigail's abidiff, with what capi/abi stores of them.
 
-Usage: check_abi.py CAPI_FOLDER LIBRARY… [--write]
---write stores the ABI of these libraries instead. They need debug information and no sanitizer.
+Usage: check_abi.py CAPI_FOLDER [LIBRARY…] [--write]
+--write stores the headers and the ABI of these libraries first. They need debug information and no sanitizer.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from stored_header import differences, joined, version
 
 # What a C program cannot see is left out, and so is what depends on the machine: types that are defined in no public
 # header, names of parameters, places in the sources.
@@ -69,15 +71,32 @@ def check(capi: Path, library: Path, renew: str) -> str:
     return ""
 
 
+def check_headers(capi: Path, renew: str) -> list[str]:
+    now = joined(capi / "include")
+    newest = capi / "abi" / f"billcore-{version(now)}.h"
+    if not newest.exists():
+        return [f"{newest} does not exist. To store it:\n{renew}"]
+    problems = []
+    for path in sorted((capi / "abi").glob("billcore-*.h")):
+        missing, more = differences(path.read_text("utf-8"), now)
+        problems += [f"the headers break a promise of {path.name}: {text}" for text in missing]
+        if path == newest and more:
+            problems.append("\n  ".join([f"the headers have more than {path.name}. To store it:\n{renew}", *more]))
+    return problems
+
+
 def main() -> None:
     words = [word for word in sys.argv[1:] if word != "--write"]
     capi, libraries = Path(words[0]), [Path(word) for word in words[1:]]
     if "--write" in sys.argv:
+        text = joined(capi / "include")
+        (capi / "abi" / f"billcore-{version(text)}.h").write_text(text, "utf-8")
         for library in libraries:
             stored(capi, library).write_text(dump(capi, library))
     renew = " ".join(["python3", sys.argv[0], *words, "--write"])
-    problems = [problem for library in libraries if (problem := check(capi, library, renew))]
-    print("\n".join(problems) or "the same ABI: " + ", ".join(library.name for library in libraries))
+    problems = check_headers(capi, renew)
+    problems += [problem for library in libraries if (problem := check(capi, library, renew))]
+    print("\n".join(problems) or "the same ABI: " + ", ".join(["headers", *(library.name for library in libraries)]))
     sys.exit(bool(problems))
 
 
