@@ -28,5 +28,10 @@ add_library(billcore_nanoarrow OBJECT ${_nanoarrow_files})
 target_include_directories(billcore_nanoarrow SYSTEM PUBLIC
                            $<BUILD_INTERFACE:${_nanoarrow_dir}> $<BUILD_INTERFACE:${CMAKE_CURRENT_BINARY_DIR}/nanoarrow>)
 target_compile_definitions(billcore_nanoarrow PRIVATE NANOARROW_DLL=)
+# Its memory comes from arrow_memory.cpp, which throws through its frames when there is none.
+target_compile_options(billcore_nanoarrow PRIVATE -fexceptions)
+list(FILTER _nanoarrow_files INCLUDE REGEX "utils\\.c$")
+set_source_files_properties(${_nanoarrow_files} PROPERTIES COMPILE_DEFINITIONS
+  "malloc=billcore_arrow_malloc;realloc=billcore_arrow_realloc;free=billcore_arrow_free")
 # Its own warnings are its makers' business.
 target_compile_options(billcore_nanoarrow PRIVATE -w)

@@ -33,14 +33,6 @@ struct Options {
   bool keep_failing = false;
 };
 
-std::vector<Entry> all_entries() {
-  std::vector<Entry> all;
-  for (const auto* some : {&webhook_scenarios(), &client_scenarios(), &async_scenarios()}) {
-    all.insert(all.end(), some->begin(), some->end());
-  }
-  return all;
-}
-
 const char* name_of(int kind) { return kind == TORTURE_MEMORY ? "memory" : kind == TORTURE_CALLS ? "calls" : "again"; }
 
 // In one write, because several processes print.

@@ -4,6 +4,7 @@
 #   tests/torture/run.sh BUILD --all      every point
 # Prints the first point of those left out; BUILD/tests/torture/torture runs any others.
 set -euo pipefail
+folder="$(dirname "${BASH_SOURCE[0]}")"
 build="$1"
 program="$build/tests/torture/torture"
 every=61
@@ -19,5 +20,17 @@ run() {
 run --jobs 2 "${usual[@]}"
 run --jobs 2 --from-there-on "${usual[@]}"
 run --jobs 2 --start 7 --every "$every" "${first[@]}"
+# The C ABI: each exported function has a scenario of its own, or is left out for a reason.
+names() { grep -hv '^#' "$@" | cut -d ' ' -f 1; }
+difference="$(comm -3 <(names "$folder/../../capi/abi/symbols.txt" | sort) \
+  <({ "$program-c" --list | grep '^billcore_'; names "$folder/left_out.txt"; } | sort))"
+if [ -n "$difference" ]; then
+  printf 'in symbols.txt, but without a scenario; or (to the right) twice, or in no library:\n%s\n' "$difference"
+  failed=1
+fi
+for more in "" --from-there-on; do
+  echo "$program-c --jobs 2 $more"
+  "$program-c" --jobs 2 ${more:+"$more"} || failed=1
+done
 [ "$failed" -eq 0 ] || { echo "torture: 1 failed"; exit 1; }
 echo "torture: all tests passed"

@@ -46,6 +46,9 @@ struct Entry {
       false;  // in a process that has not used the library before: a leak cannot be told from what is kept permanently
 };
 
+/// Of the program that is linked.
+std::vector<Entry> all_entries();
+
 const std::vector<Entry>& webhook_scenarios();
 const std::vector<Entry>& client_scenarios();
 const std::vector<Entry>& async_scenarios();

@@ -100,14 +100,13 @@ billcore_status billcore_list_stop(billcore_list* list, billcore_error** err) {
   return call(err, [&] { std::visit([](auto& pager) { pager.stop(); }, handle(list).view); });
 }
 
-billcore_status billcore_private_page(billcore_list* list, std::optional<billcore::detail::PageData>* page,
-                                      int32_t* kind, billcore_error** err) {
+billcore_status billcore_private_page(billcore_list* list, void* page, int32_t* kind, billcore_error** err) {
   return call(err, [&]() -> billcore_status {
     auto& flow = flow_of(list);
     while (!internal::buffered(flow)) {
       if (internal::advance(flow) != billcore::detail::Step::taken) return BILLCORE_DONE;
     }
-    *page = internal::rest_of_page(flow);
+    *static_cast<std::optional<billcore::detail::PageData>*>(page) = internal::rest_of_page(flow);
     *kind = static_cast<int32_t>(list->view.index());
     return BILLCORE_OK;
   });

@@ -2,15 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "billcore/pager.h"
-#include "billcore/pager.hpp"
 
 /// What is left of the page that comes next, which is fetched when it must be, and the kind of its items: 0 subscriptions,
 /// 1 orders, 2 products. BILLCORE_DONE after the last one. The list does not move on.
-extern "C" BILLCORE_API billcore_status billcore_private_page(billcore_list* list,
-                                                              std::optional<billcore::detail::PageData>* page,
-                                                              int32_t* kind, billcore_error** err);
+/// page: a std::optional<detail::PageData> to fill; no type of C++, since the stored ABI would describe it.
+extern "C" BILLCORE_API billcore_status billcore_private_page(billcore_list* list, void* page, int32_t* kind,
+                                                              billcore_error** err);
 /// Moves on behind the page that was given last.
 extern "C" BILLCORE_EXPORT void billcore_private_skip_page(billcore_list* list);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arrow/arrow_columns.hpp"
+#include "arrow/arrow_memory.hpp"
 #include "billcore/error.hpp"
 
 namespace billcore::detail {
@@ -90,18 +91,22 @@ void set_type(ArrowSchema* schema, ColumnType type) {
 std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& page) {
   const auto schema = export_schema(columns);
   auto out = make_empty<ArrowArray>();
-  check(ArrowArrayInitFromSchema(out.get(), schema.get(), nullptr));
-  check(ArrowArrayStartAppending(out.get()));
-  check(ArrowArrayReserve(out.get(), static_cast<std::int64_t>(page.items.size())));
+  ArrowScope scope;
+  ArrowArray made{};
+  check(ArrowArrayInitFromSchema(&made, schema.get(), nullptr));
+  check(ArrowArrayStartAppending(&made));
+  check(ArrowArrayReserve(&made, static_cast<std::int64_t>(page.items.size())));
   CellFinder finder(columns);
   for (const auto* item : page.items) {
     const auto cells = finder.find(*page.document, item);
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      check(append(out->children[i], columns.chosen()[i].type, cells[i], page.document));
+      check(append(made.children[i], columns.chosen()[i].type, cells[i], page.document));
     }
-    check(ArrowArrayFinishElement(out.get()));
+    check(ArrowArrayFinishElement(&made));
   }
-  check(ArrowArrayFinishBuildingDefault(out.get(), nullptr));
+  check(ArrowArrayFinishBuildingDefault(&made, nullptr));
+  scope.keep();
+  ArrowArrayMove(&made, out.get());
   return out;
 }
 
@@ -155,13 +160,17 @@ void ArrowDelete::operator()(ArrowSchema* schema) const noexcept { release_and_d
 ArrowPtr<ArrowSchema> export_schema(const Columns& columns) {
   const auto& chosen = columns.chosen();
   auto out = make_empty<ArrowSchema>();
-  ArrowSchemaInit(out.get());
-  check(ArrowSchemaSetTypeStruct(out.get(), static_cast<std::int64_t>(chosen.size())));
-  out->flags = 0;  // a record is never null
+  ArrowScope scope;
+  ArrowSchema made{};
+  ArrowSchemaInit(&made);
+  check(ArrowSchemaSetTypeStruct(&made, static_cast<std::int64_t>(chosen.size())));
+  made.flags = 0;  // a record is never null
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    set_type(out->children[i], chosen[i].type);
-    check(ArrowSchemaSetName(out->children[i], std::string(chosen[i].name).c_str()));
+    set_type(made.children[i], chosen[i].type);
+    check(ArrowSchemaSetName(made.children[i], std::string(chosen[i].name).c_str()));
   }
+  scope.keep();
+  ArrowSchemaMove(&made, out.get());
   return out;
 }
 

@@ -44,26 +44,29 @@ def headers(include: Path) -> list[Path]:
     return found
 
 
-def read_functions(include: Path) -> list[Function]:
+def functions_of(text: str, source: str) -> list[Function]:
+    declared = len(re.findall(r"^BILLCORE_(?:API|EXPORT|INLINE|INLINE_VOID) ", text, re.MULTILINE))
+    found = list(_DECLARATION.finditer(text))
+    assert len(found) == declared, f"{source}: {declared} declarations, {len(found)} understood"
     functions = []
-    for path in headers(include):
-        text = path.read_text("utf-8")
-        declared = len(re.findall(r"^BILLCORE_(?:API|EXPORT|INLINE|INLINE_VOID) ", text, re.MULTILINE))
-        found = list(_DECLARATION.finditer(text))
-        assert len(found) == declared, f"{path.name}: {declared} declarations, {len(found)} understood"
-        for match in found:
-            parameters = match["parameters"].strip()
-            since = re.search(r"@since (\d+\.\d+)", match["comment"] or "")
-            functions.append(
-                Function(
-                    match["name"],
-                    match["result"].strip(),
-                    () if parameters == "void" else tuple(_parameter(p) for p in parameters.split(",")),
-                    since is not None,
-                    since[1] if since else "",
-                    match["kind"].startswith("INLINE"),
-                )
+    for match in found:
+        parameters = match["parameters"].strip()
+        since = re.search(r"@since (\d+\.\d+)", match["comment"] or "")
+        functions.append(
+            Function(
+                match["name"],
+                match["result"].strip(),
+                () if parameters == "void" else tuple(_parameter(p) for p in parameters.split(",")),
+                since is not None,
+                since[1] if since else "",
+                match["kind"].startswith("INLINE"),
             )
+        )
+    return functions
+
+
+def read_functions(include: Path) -> list[Function]:
+    functions = [f for path in headers(include) for f in functions_of(path.read_text("utf-8"), path.name)]
     names = [function.name for function in functions]
     assert len(names) == len(set(names)), "a function is declared twice"
     return functions

@@ -1,0 +1,70 @@
+#include "arrow/arrow_memory.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace billcore::detail {
+namespace {
+
+using Block = ArrowScope::Block;
+
+// The ring of the innermost scope. What is allocated in a scope belongs to its ring, anything else to none.
+thread_local Block* scope = nullptr;
+
+void* failed() {
+  if (scope != nullptr) throw std::bad_alloc();
+  return nullptr;
+}
+
+}  // namespace
+
+ArrowScope::ArrowScope() noexcept : outer_(scope), blocks_{&blocks_, &blocks_} { scope = &blocks_; }
+
+ArrowScope::~ArrowScope() {
+  scope = outer_;
+  for (Block* block = blocks_.next; block != &blocks_;) std::free(std::exchange(block, block->next));
+}
+
+void ArrowScope::keep() noexcept {
+  for (Block* block = blocks_.next; block != &blocks_;) *std::exchange(block, block->next) = {nullptr, nullptr};
+  blocks_ = {&blocks_, &blocks_};
+}
+
+// The names under which nanoarrow's utils.c asks for memory (cmake/nanoarrow.cmake).
+extern "C" {
+[[gnu::visibility("hidden")]] void* billcore_arrow_malloc(std::size_t size);
+[[gnu::visibility("hidden")]] void* billcore_arrow_realloc(void* memory, std::size_t size);
+[[gnu::visibility("hidden")]] void billcore_arrow_free(void* memory) noexcept;
+}
+
+void* billcore_arrow_malloc(std::size_t size) {
+  if (size > SIZE_MAX - sizeof(Block)) return failed();
+  auto* const block = static_cast<Block*>(std::malloc(sizeof(Block) + size));
+  if (block == nullptr) return failed();
+  *block = {scope, scope == nullptr ? nullptr : scope->previous};
+  if (scope != nullptr) block->next->previous = block->previous->next = block;
+  return block + 1;
+}
+
+void* billcore_arrow_realloc(void* memory, std::size_t size) {
+  if (memory == nullptr) return billcore_arrow_malloc(size);
+  if (size > SIZE_MAX - sizeof(Block)) return failed();
+  auto* const block = static_cast<Block*>(std::realloc(static_cast<Block*>(memory) - 1, sizeof(Block) + size));
+  if (block == nullptr) return failed();
+  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // it may have moved
+  return block + 1;
+}
+
+void billcore_arrow_free(void* memory) noexcept {
+  if (memory == nullptr) return;
+  auto* const block = static_cast<Block*>(memory) - 1;
+  if (block->next != nullptr) {
+    block->next->previous = block->previous;
+    block->previous->next = block->next;
+  }
+  std::free(block);
+}
+
+}  // namespace billcore::detail

@@ -1,0 +1,198 @@
+// Calls of the C ABI for the torture: their outputs are checked, what they made is freed, a failure becomes an
+// exception that the judge knows.
+#pragma once
+
+#include <billcore.h>
+#include <billcore/arrow.h>
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "billcore/error.hpp"
+#include "interposer.h"
+#include "scenario.hpp"
+
+namespace torture::abi {
+
+template <typename T>
+void release(T&) {}  // a plain value
+inline void release(billcore_buf& given) { billcore_buf_free(&given); }
+#define BILLCORE_RELEASE(type) \
+  inline void release(billcore_##type*& given) { billcore_##type##_free(given); }
+BILLCORE_RELEASE(cancel)
+BILLCORE_RELEASE(client)
+BILLCORE_RELEASE(error)
+BILLCORE_RELEASE(event)
+BILLCORE_RELEASE(headers)
+BILLCORE_RELEASE(list)
+BILLCORE_RELEASE(options)
+BILLCORE_RELEASE(order)
+BILLCORE_RELEASE(order_list)
+BILLCORE_RELEASE(order_page)
+BILLCORE_RELEASE(page)
+BILLCORE_RELEASE(product)
+BILLCORE_RELEASE(product_list)
+BILLCORE_RELEASE(resource)
+BILLCORE_RELEASE(response)
+BILLCORE_RELEASE(response_info)
+BILLCORE_RELEASE(subscription)
+BILLCORE_RELEASE(subscription_list)
+BILLCORE_RELEASE(value)
+BILLCORE_RELEASE(value_iterator)
+BILLCORE_RELEASE(verifier)
+BILLCORE_RELEASE(verifier_options)
+BILLCORE_RELEASE(verifier_stream)
+#undef BILLCORE_RELEASE
+template <typename T>
+void release_arrow(T& given) {
+  if (given.release != nullptr) given.release(&given);
+}
+inline void release(ArrowArray& given) { release_arrow(given); }
+inline void release(ArrowSchema& given) { release_arrow(given); }
+
+template <typename T>
+class Owned {
+ public:
+  Owned() = default;
+  explicit Owned(T* given) : given_(given) {}
+  Owned(Owned&& other) noexcept : given_(std::exchange(other.given_, nullptr)) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(given_, other.given_);
+    return *this;
+  }
+  ~Owned() { release(given_); }
+  operator T*() const { return given_; }  // NOLINT: as a C program passes it
+
+ private:
+  T* given_ = nullptr;
+};
+
+inline billcore_str text(std::string_view given) { return {given.data(), given.size()}; }
+
+/// Throws what the judge knows of a failed call. The run ends here: making an exception allocates.
+[[noreturn]] inline void raise(billcore_status status, billcore_error* err) {
+  torture_end();
+  const std::unique_ptr<billcore_error, decltype(&billcore_error_free)> owned(err, &billcore_error_free);
+  require(err != nullptr, "a failed call gives no error");
+  require(billcore_error_status(err) == status, "the error has another status than its call");
+  const std::string message = billcore_error_message(err).data;
+  if (status == BILLCORE_ERROR_OUT_OF_MEMORY) {
+    require(message == "out of memory", "an error without memory has another message");
+    throw std::bad_alloc();
+  }
+  billcore::ErrorDetail detail;  // without outcome_unknown: the ledger counts charges only, which have other scenarios
+  detail.cause = static_cast<billcore::ErrorCode>(billcore_error_cause(err));
+  throw billcore::Error(static_cast<billcore::ErrorCode>(status), message, detail);
+}
+
+template <typename T>
+bool is_zero(const T& value) {
+  const T zero{};
+  return std::memcmp(&value, &zero, sizeof value) == 0;
+}
+
+template <typename Parameters, std::size_t first, typename Numbers>
+struct Outputs;
+template <typename... P, std::size_t first, std::size_t... number>
+struct Outputs<std::tuple<P...>, first, std::index_sequence<number...>> {
+  using type = std::tuple<std::remove_pointer_t<std::tuple_element_t<first + number, std::tuple<P...>>>...>;
+};
+
+/// Calls `function` with these inputs. What follows in its parameters are outputs and err.
+template <typename... P, typename... In>
+auto outputs_of(billcore_status (*function)(P...), const In&... in) {
+  constexpr auto count = sizeof...(P) - sizeof...(In) - 1;
+  typename Outputs<std::tuple<P...>, sizeof...(In), std::make_index_sequence<count>>::type outputs;
+  billcore_error* err = nullptr;
+  const auto status = std::apply(
+      [&](auto&... out) {
+        (std::memset(static_cast<void*>(&out), 0x55, sizeof out), ...);
+        return function(in..., &out..., &err);
+      },
+      outputs);
+  if (status == BILLCORE_OK) return outputs;
+  const bool zero = std::apply([](const auto&... out) { return (is_zero(out) && ...); }, outputs);
+  if (!zero) {
+    torture_end();
+    billcore_error_free(err);
+    throw Wrong("an output is set although its call failed");
+  }
+  if (status != BILLCORE_DONE) raise(status, err);
+  return outputs;
+}
+
+template <typename... P, typename... In>
+void call(billcore_status (*function)(P...), const In&... in) {
+  auto outputs = outputs_of(function, in...);
+  std::apply([](auto&... out) { (release(out), ...); }, outputs);
+}
+
+/// A call that ends with this status, unless memory runs out.
+template <typename... P, typename... In>
+void refused(billcore_status expected, billcore_status (*function)(P...), const In&... in) {
+  try {
+    call(function, in...);
+  } catch (const billcore::Error& error) {
+    if (error.code() == static_cast<billcore::ErrorCode>(expected)) return;
+    throw;
+  }
+  throw Wrong("it should have been refused");
+}
+
+/// A call whose first output is a handle to keep.
+template <typename... P, typename... In>
+auto make(billcore_status (*function)(P...), const In&... in) {
+  return Owned(std::get<0>(outputs_of(function, in...)));
+}
+
+/// What the functions are called with; each scenario makes its own, before anything fails.
+struct Given {
+  Owned<billcore_event> event;
+  Owned<billcore_resource> resource;
+  Owned<billcore_value> value;  // an object
+  Owned<billcore_value_iterator> iterator;
+  Owned<billcore_error> missing;  // an error
+  Owned<billcore_verifier_options> verifier_options;
+  Owned<billcore_verifier> verifier;
+  Owned<billcore_headers> headers;
+  Owned<billcore_verifier_stream> stream;
+  std::string signature;
+
+  Owned<billcore_options> options;
+  Owned<billcore_options> changes;
+  Owned<billcore_options> request;
+  Owned<billcore_options> call;
+  Owned<billcore_cancel> cancel;
+  Owned<billcore_options> query;
+  Owned<billcore_client> client;
+  Owned<billcore_list> list;
+  Owned<billcore_page> page;
+  Owned<billcore_resource> item;
+  Owned<billcore_response> response;
+  Owned<billcore_response_info> info;
+};
+
+void prepare_webhook(Given& given);
+void prepare_client(Given& given, const std::string& base_url);
+
+/// One exported function, under its own name.
+class Call : public Scenario {
+ public:
+  Call(void (*step)(Given&), void (*make_given)(Given&, const std::string&), const Place& place)
+      : step_(step), prepare_(make_given), base_url_(place.base_url) {}
+  void prepare() override { prepare_(given_, base_url_); }
+  void run() override { step_(given_); }
+  void after(bool) override { step_(given_); }
+
+ private:
+  void (*step_)(Given&);
+  void (*prepare_)(Given&, const std::string&);
+  std::string base_url_;
+  Given given_;
+};
+
+}  // namespace torture::abi

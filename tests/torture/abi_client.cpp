@@ -1,0 +1,119 @@
+// The functions of libbillcore, most of them over a connection that was kept.
+#include "abi_scenarios.hpp"
+
+namespace torture::abi {
+namespace {
+
+constexpr std::string_view id = "an-id-that-does-not-fit-into-a-small-string";
+constexpr billcore_call_options* no_options = nullptr;
+
+template <typename To, typename From>
+To* as(const Owned<From>& given) {
+  return reinterpret_cast<To*>(static_cast<From*>(given));
+}
+
+void unhooked(void*, const billcore_attempt*) {}
+
+#define LISTED(function) CALL(function, g.client, nullptr, no_options)
+
+}  // namespace
+
+void prepare_client(Given& g, const std::string& base_url) {
+  const auto set = [&](const char* name, std::string_view value) {
+    call(&billcore_options_set_text, g.options, billcore_str_from(name), text(value));
+  };
+  g.options = make(&billcore_options_new, BILLCORE_OPTIONS_OF_CLIENT);
+  set("base_url", base_url);
+  set("api_key", "a_key_that_does_not_fit_into_a_small_string");
+  call(&billcore_options_set_int64, g.options, text("max_retries"), std::int64_t{0});
+  // Longer than the limit after which a run counts as hung.
+  call(&billcore_options_set_int64, g.options, text("timeout_ms"), std::int64_t{300'000});
+  g.changes = make(&billcore_options_new, BILLCORE_OPTIONS_OF_PRODUCT);
+  call(&billcore_options_set_text, g.changes, text("name"), text("a name that is not a short one"));
+  g.request = make(&billcore_options_new, BILLCORE_OPTIONS_OF_REQUEST);
+  call(&billcore_options_add, g.request, text("query"), text("page"), text("1"));
+  g.call = make(&billcore_options_new, BILLCORE_OPTIONS_OF_CALL);
+  g.cancel = make(&billcore_cancel_new);
+  g.query = make(&billcore_options_new, BILLCORE_OPTIONS_OF_LIST);
+  g.client = make(&billcore_client_new, as<billcore_client_options>(g.options));
+  const auto new_list = [&] {
+    billcore_order_list* list = std::get<0>(outputs_of(&billcore_subscription_orders_new, g.client, text(id),
+                                                       as<billcore_order_query>(g.query), no_options));
+    return Owned(reinterpret_cast<billcore_list*>(list));
+  };
+  g.list = new_list();
+  g.page = make(&billcore_list_next_page, g.list);
+  g.item = make(&billcore_page_at, g.page, std::size_t{0});
+  g.list = new_list();
+  g.response = make(&billcore_client_request, g.client, text("GET"), text("/orders"),
+                    as<billcore_request_options>(g.request), no_options);
+  g.info = make(&billcore_response_get_info, g.response);
+}
+
+const std::vector<Function>& client_functions() {
+  static const std::vector<Function> functions{
+      CALL(billcore_cancel_new),
+      CALL(billcore_client_close, g.client),
+      CALL(billcore_client_new, as<billcore_client_options>(g.options)),
+      CALL(billcore_client_request, g.client, text("GET"), text("/orders"), as<billcore_request_options>(g.request),
+           no_options),
+      CALL(billcore_client_with_options, g.client, nullptr),
+      CALL(billcore_list_fetched_pages, g.list),
+      CALL(billcore_list_first, g.list),
+      CALL(billcore_list_next, g.list),
+      CALL(billcore_list_next_arrow, g.list),
+      CALL(billcore_list_next_page, g.list),
+      CALL(billcore_list_state, g.list),
+      CALL(billcore_list_stop, g.list),
+      CALL(billcore_list_total, g.list),
+      CALL(billcore_list_verdict, g.list),
+      CALL(billcore_options_add, g.request, text("query"), text(id), text(id)),
+      CALL(billcore_options_new, BILLCORE_OPTIONS_OF_CLIENT),
+      CALL(billcore_options_set_bool, g.options, text("http2"), false),
+      CALL(billcore_options_set_cancel, g.call, g.cancel),
+      CALL(billcore_options_set_hook, g.call, &unhooked, nullptr),
+      CALL(billcore_options_set_int64, g.changes, text("price"), std::int64_t{100}),
+      CALL(billcore_options_set_interrupt, g.options, billcore_interrupt{nullptr}, nullptr),
+      CALL(billcore_options_set_json, g.request, text("json"), text(R"({"a":["a text that is not a short one"]})")),
+      CALL(billcore_options_set_text, g.options, text("ca_bundle"), text(id)),
+      CALL(billcore_order_get, g.client, text(id), no_options),
+      CALL(billcore_page_at, g.page, std::size_t{0}),
+      CALL(billcore_page_count, g.page),
+      CALL(billcore_page_numbers, g.page),
+      CALL(billcore_product_delete, g.client, std::int64_t{1}, no_options),
+      CALL(billcore_product_get, g.client, std::int64_t{1}, no_options),
+      LISTED(billcore_product_list_new),
+      CALL(billcore_product_update, g.client, std::int64_t{1}, as<billcore_product_changes>(g.changes), no_options),
+      CALL(billcore_response_body, g.response),
+      CALL(billcore_response_get_info, g.response),
+      CALL(billcore_response_header, g.response, text("A-Header-That-Is-Not-There-And-Long")),
+      CALL(billcore_response_header_at, g.response, std::size_t{0}),
+      CALL(billcore_response_header_count, g.response),
+      CALL(billcore_response_json, g.response),
+      CALL(billcore_response_status, g.response),
+      CALL(billcore_subscription_cancel, g.client, text(id), no_options),
+      CALL(billcore_subscription_change_product, g.client, text(id), std::int64_t{1}, no_options),
+      CALL(billcore_subscription_charge, g.client, text(id), std::int64_t{1}, std::int64_t{1}, nullptr, no_options),
+      {"billcore_subscription_find_charges",
+       [](Given& g) {
+         refused(BILLCORE_ERROR_INVALID_ARGUMENT, &billcore_subscription_find_charges, g.client, nullptr,
+                 std::int64_t{1}, no_options);
+       }},
+      CALL(billcore_subscription_find_charges_since, g.client, text(id), std::int64_t{0}, no_options),
+      CALL(billcore_subscription_get, g.client, text(id), no_options),
+      LISTED(billcore_subscription_list_new),
+      CALL(billcore_subscription_orders_new, g.client, text(id), nullptr, no_options),
+      CALL(billcore_webhook_endpoint_create, g.client, text("https://receiver.example/webhooks"), no_options),
+      // Of the other library, with what only a client has.
+      CALL(billcore_resource_response_info, g.item),
+      CALL(billcore_response_info_attempts, g.info),
+      CALL(billcore_response_info_header, g.info, text("A-Header-That-Is-Not-There-And-Long")),
+      CALL(billcore_response_info_header_at, g.info, std::size_t{0}),
+      CALL(billcore_response_info_header_count, g.info),
+      CALL(billcore_response_info_request_id, g.info),
+      CALL(billcore_response_info_status, g.info),
+  };
+  return functions;
+}
+
+}  // namespace torture::abi

@@ -1,0 +1,21 @@
+// The scenarios of torture-c.
+#include "abi_scenarios.hpp"
+
+namespace torture {
+
+std::vector<Entry> all_entries() {
+  std::vector<Entry> all;
+  const auto add = [&](const std::vector<abi::Function>& functions, void (*prepare)(abi::Given&, const std::string&)) {
+    for (const auto& function : functions) {
+      const auto make = [&function, prepare](const Place& place) {
+        return std::make_unique<abi::Call>(function.call, prepare, place);
+      };
+      all.push_back({function.name, make, false, false});  // only allocations: system calls fail in the C++ scenarios
+    }
+  };
+  add(abi::webhook_functions(), [](abi::Given& given, const std::string&) { abi::prepare_webhook(given); });
+  add(abi::client_functions(), &abi::prepare_client);
+  return all;
+}
+
+}  // namespace torture

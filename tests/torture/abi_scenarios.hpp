@@ -1,0 +1,25 @@
+// The exported functions, each with a call of it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "abi.hpp"
+
+namespace torture::abi {
+
+struct Function {
+  std::string_view name;
+  void (*call)(Given&);
+};
+
+const std::vector<Function>& webhook_functions();
+const std::vector<Function>& client_functions();
+
+/// A function with its inputs, which may use `g`.
+#define CALL(function, ...)                                                                   \
+  {                                                                                           \
+#function, []([[maybe_unused]] Given & g) { call(&function __VA_OPT__(, ) __VA_ARGS__); } \
+  }
+
+}  // namespace torture::abi
