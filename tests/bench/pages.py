@@ -68,9 +68,15 @@ class Arena:
         if read != expected:
             raise RuntimeError(f"{key} reads {read} instead of {expected}")
 
-    def run_at_once(self, contestants: dict[str, Contestant], effort: Effort, samples: Samples) -> None:
-        """Rounds without delay."""
-        places = _places(contestants, list(ALL))
+    def run_at_once(
+        self,
+        contestants: dict[str, Contestant],
+        effort: Effort,
+        samples: Samples,
+        only: tuple[int, ...] = (),
+    ) -> None:
+        """Rounds without delay. only: numbers of requests in flight."""
+        places = [place for place in _places(contestants, list(ALL)) if not only or place[1] in only]
         often = {}
         for key, at_once in places:
             self.require_right_answer(contestants[key], at_once)
@@ -102,7 +108,8 @@ class Arena:
 
 
 def _places(contestants: dict[str, Contestant], keys: list[str]) -> list[Place]:
-    return [(key, at_once) for key in keys if not contestants[key].missing for at_once in ALL[key].at_once]
+    there = [key for key in keys if key in contestants and not contestants[key].missing]
+    return [(key, at_once) for key in there for at_once in ALL[key].at_once]
 
 
 def _label(place: Place) -> str:

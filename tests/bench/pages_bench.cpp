@@ -1,4 +1,4 @@
-// The C and C++ rows of the pages tables: pages-bench raw|cpp|cpp_pages|cpp_items
+// The C and C++ rows of the pages tables: pages-bench raw|cpp|cpp_pages|cpp_items|c
 #include "pages_rows.hpp"
 
 namespace {

@@ -1,7 +1,8 @@
-// The C++ pager.
+// The pager in C++ and C.
 #include <billcore/client.hpp>
 #include <stdexcept>
 
+#include "ffi_c.h"
 #include "pages_rows.hpp"
 
 namespace pages {
@@ -51,12 +52,37 @@ class Cpp : public turns::Row {
   std::size_t (*read_)(Orders&);
 };
 
+class C : public turns::Row {
+ public:
+  C(const turns::Server& server, int at_once) {
+    billcore_client_options* options = nullptr;
+    const bool made = billcore_client_options_new(&options, nullptr) == BILLCORE_OK &&
+                      billcore_client_options_set_base_url(options, billcore_str_from(server.base_url.c_str()),
+                                                           nullptr) == BILLCORE_OK &&
+                      billcore_client_options_set_api_key(options, {turns::api_key.data(), turns::api_key.size()},
+                                                          nullptr) == BILLCORE_OK &&
+                      billcore_client_options_set_concurrency(options, at_once, nullptr) == BILLCORE_OK &&
+                      billcore_client_new(options, &client_, nullptr) == BILLCORE_OK;
+    billcore_client_options_free(options);
+    if (!made) throw std::runtime_error("billcore_client_new failed");
+  }
+  C(const C&) = delete;
+  C& operator=(const C&) = delete;
+  ~C() override { billcore_client_free(client_); }
+  std::size_t run(std::size_t count) override { return ffi_list(client_, list_id(count).c_str()); }
+  std::string show() override { return std::to_string(run(1)); }
+
+ private:
+  billcore_client* client_ = nullptr;
+};
+
 }  // namespace
 
 std::unique_ptr<turns::Row> make_billcore(std::string_view name, const turns::Server& server, int at_once) {
   if (name == "cpp") return std::make_unique<Cpp>(server, at_once, read_fields);
   if (name == "cpp_items") return std::make_unique<Cpp>(server, at_once, take_items);
   if (name == "cpp_pages") return std::make_unique<Cpp>(server, at_once, take_pages);
+  if (name == "c") return std::make_unique<C>(server, at_once);
   throw std::runtime_error("there is no such row");
 }
 

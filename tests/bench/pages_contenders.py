@@ -25,6 +25,7 @@ class Contender:
 CONTENDERS = {
     "raw": Contender("raw libcurl + yyjson", kind="native"),
     "cpp": Contender("C++ for (auto& order : pager)", kind="native"),
+    "c": Contender("C billcore_order_list_next", kind="native"),
     "go": Contender("Go net/http + encoding/json", kind="go"),
     "billcore": Contender("billcore for order in pager"),
     "billcore_async": Contender("billcore async for order in pager"),

@@ -10,7 +10,7 @@ inline std::string list_id(std::size_t count) { return "sub_" + std::to_string(c
 
 /// at_once: pages in flight; 1 is curl_easy_perform.
 turns::Make make_raw;
-/// cpp, or, for the cost of an item, cpp_pages (no items made) and cpp_items (no fields read). at_once: concurrency.
+/// cpp, c, or, for the cost of an item, cpp_pages (no items made) and cpp_items (no fields read). at_once: concurrency.
 turns::Make make_billcore;
 
 }  // namespace pages

@@ -10,7 +10,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-areas=(webhook rest pages)
+areas=(webhook rest pages ffi)
 area="${1:-}"
 if [ -z "$area" ]; then
   printf '%s\n' "${areas[@]}"

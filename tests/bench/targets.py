@@ -55,7 +55,7 @@ REST: dict[tuple[str, str], list[Target]] = {
 
 # A plain loop has 8 in flight. Milliseconds.
 PAGES: dict[tuple[str, str], list[Target]] = {
-    **{("pages/0", f"cpp/{at_once}"): [Target("ratio", 1.3)] for at_once in (1, 8)},
+    **{("pages/0", f"{row}/{at_once}"): [Target("ratio", 1.3)] for row in ("cpp", "c") for at_once in (1, 8)},
     **{("pages/0", f"billcore/{at_once}"): [Target("ratio", 1.6)] for at_once in (1, 8)},
     **{("pages/0", f"billcore_async/{at_once}"): [Target("ratio", 2.3)] for at_once in (1, 8)},
     **{
@@ -65,4 +65,11 @@ PAGES: dict[tuple[str, str], list[Target]] = {
         for row in ("cpp", "billcore")
         for at_once, bound in ((8, 350), (16, 190))
     },
+}
+
+# Of C++.
+FFI: dict[tuple[str, str], list[Target]] = {
+    ("ffi/verify", "c"): [Target("ratio", 1.05)],
+    ("ffi/unwrap", "c"): [Target("ratio", 1.15)],
+    **{("ffi/list", f"c/{at_once}"): [Target("ratio", 1.1, against=f"cpp/{at_once}")] for at_once in (1, 8)},
 }

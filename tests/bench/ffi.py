@@ -1,0 +1,130 @@
+"""The area `ffi`: what the border between the core and another language costs, in rounds of all languages."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from . import bodies, machine, pages, plot, report
+from .pages_contenders import CONTENDERS, DEFAULT
+from .pages_server import PER_PAGE, PagesServer
+from .tables import Row, Table
+from .targets import FFI
+from .turns import Contestant, command, started
+
+LANGUAGES = {"cpp": ("C++", "native"), "c": ("C", "native")}  # label, kind of program
+LISTS = ("raw", "cpp", "c")  # contenders of pages
+
+
+@dataclass(frozen=True)
+class Operation:
+    title: str
+    unit: str
+    per_unit: float  # nanoseconds
+    count: int  # of one turn
+    digits: int
+    reference: str
+
+
+OPERATIONS = {
+    "call": Operation("A bare call: are two short ids the same? (inline in C++)", "ns", 1, 1_000_000, 2, "c"),
+    "verify": Operation("Verify, 900 B", "µs", 1e3, 20_000, 3, "cpp"),
+    "unwrap": Operation("Verify and parse, 3 fields read, 900 B", "µs", 1e3, 15_000, 3, "cpp"),
+}
+
+
+@dataclass(frozen=True)
+class Effort:
+    starts: int
+    rounds: int  # of each start
+    share: float  # of the count of each turn
+    pages: pages.Effort
+
+
+Samples = dict[tuple[str, str], list[float]]  # by operation and language: nanoseconds of processor time
+
+
+def _samples(programs: Path, folder: Path, effort: Effort) -> Samples:
+    bodies.write(folder)
+    commands = {key: command("ffi", kind, programs, key) for key, (_, kind) in LANGUAGES.items()}
+    found: Samples = {}
+    for _ in range(effort.starts):
+        with ExitStack() as stack:
+            contestants = started(stack, folder, commands)
+            places = [(name, key) for name in OPERATIONS for key, one in contestants.items() if not one.missing]
+            _require_same(contestants, places, folder)
+            for _ in range(effort.rounds):
+                random.shuffle(places)
+                for name, key in places:
+                    count = max(1, round(OPERATIONS[name].count * effort.share))
+                    turn = contestants[key].run(f"{name}:{folder}", 1, count, max(1, count // 10))
+                    found.setdefault((name, key), []).append(turn.cpu / count)
+    return found
+
+
+def _require_same(contestants: dict[str, Contestant], places: list[tuple[str, str]], folder: Path) -> None:
+    for name in OPERATIONS:
+        read = {key: contestants[key].show(f"{name}:{folder}", 1) for one, key in places if one == name}
+        if len(set(read.values())) != 1:
+            raise RuntimeError(f"{name}: the languages read different things: {read}")
+
+
+def _tables(samples: Samples) -> list[Table]:
+    found = []
+    for name, operation in OPERATIONS.items():
+        rows = [
+            Row(key, label, [nanoseconds / operation.per_unit for nanoseconds in samples[name, key]])
+            for key, (label, _) in LANGUAGES.items()
+            if (name, key) in samples
+        ]
+        key, title = f"ffi/{name}", operation.title
+        found.append(Table(key, title, operation.unit, operation.reference, rows, FFI, operation.digits))
+    return found
+
+
+def _list_table(programs: Path, folder: Path, effort: pages.Effort) -> Table:
+    """A list of orders, as in the area pages, with fewer contenders."""
+    lists = {1, effort.pages, *(at_once + 1 for at_once in (1, DEFAULT))}
+    samples: pages.Samples = {}
+    with PagesServer(folder / "now", lists, [0], machine.processors()[-1]) as server:
+        arena = pages.Arena(folder, programs, {0: server.base_urls[0]}, effort.pages)
+        commands = {key: one for key, one in arena.commands().items() if key in LISTS}
+        for _ in range(effort.starts):
+            with ExitStack() as start:
+                arena.run_at_once(started(start, folder, commands), effort, samples, (1, DEFAULT))
+    rows = [
+        Row(f"{key}/{at_once}", CONTENDERS[key].name(at_once), [wall for wall, _ in samples[0, (key, at_once)]])
+        for key in LISTS
+        for at_once in (1, DEFAULT)
+    ]
+    title = f"{effort.pages * PER_PAGE:,} orders, fetching included, 3 fields read, no delay"
+    return Table("ffi/list", title, "ms", f"cpp/{DEFAULT}", rows, FFI)
+
+
+def measure(programs: Path, effort: Effort) -> list[Table]:
+    os.sched_setaffinity(0, {machine.processors()[-1]})
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        return [*_tables(_samples(programs, folder, effort)), _list_table(programs, folder, effort.pages)]
+
+
+def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
+    return [plot.Panel(table, "ratio", f"{table.title}: multiple of {table.reference}") for table in by_key.values()]
+
+
+def main() -> int:
+    options = report.options("ffi")
+    quick = Effort(1, 2, 0.01, pages.Effort(5, 1, 1, 0, {}, 0, 0))
+    effort = quick if options.quick else Effort(5, 12, 1, pages.Effort(100, 5, 6, 0.03, {}, 0, 0))
+    tables = measure(options.program.parent, effort)
+    report.publish("ffi", options, tables, machine.facts_of_clients((), {}), panels)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
