@@ -64,6 +64,7 @@ check "shellcheck" shellcheck -x -S warning "${shell[@]}"
 check "actionlint" "$actionlint/actionlint" -no-color "${workflows[@]}"
 check "json" sh -c 'for f; do python3 -m json.tool "$f" >/dev/null || { echo "$f"; exit 1; }; done' sh "${json[@]}"
 check "reference" sphinx-build -q -E -W --keep-going -d build/docs/.doctrees python/docs build/docs
+check "reference of C" python3 -B tests/capi/shared/check_reference.py
 check "plain English" python3 tests/words.py "${texts[@]}"
 check "codespell" codespell "${texts[@]}"
 check "nothing left undone" stands_alone

@@ -52,7 +52,7 @@ case "${#areas[@]}" in
     done ;;
 esac
 
-bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format clang-tidy cmake git golang-go \
+bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format clang-tidy cmake doxygen git golang-go \
   libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
   python3-venv shellcheck valgrind
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)

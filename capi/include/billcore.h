@@ -1,4 +1,5 @@
-/* billcore: a client of the billing service and a verifier of its webhooks, in C.
+/** @file
+ * billcore: a client of the billing service and a verifier of its webhooks, in C.
  *
  * This one include gives everything. The webhook half alone (signatures, events, resources, errors; no HTTP stack) is
  * `billcore/webhook.h` with the library billcore-webhook; the client half adds `billcore/client.h` and the library
@@ -31,27 +32,33 @@
  *     with its path, such as `data.price`; never earlier.
  *  9. Iteration returns BILLCORE_OK with an item, BILLCORE_DONE after the last one, or an error. A list inside a
  *     resource has a function `_count` that gives its number of items, and one `_at` that gives the item at an index.
- * 10. Ids are opaque: a text, and whether it came as a JSON integer. Money is int64_t in minor units (cents); what
+ *  10. Ids are opaque: a text, and whether it came as a JSON integer. Money is int64_t in minor units (cents); what
  *     does not fit is BILLCORE_ERROR_OUT_OF_RANGE (its digits are in the raw text). VAT is in basis points
  *     (2500 = 25 %), vat_rate a number's text in percent. A time is its text as received and int64_t microseconds since
  *     1970-01-01T00:00:00Z (UTC when the text has no offset). Enumerations of the service are texts, since it may add
  *     values.
- * 11. Threads: each type has one of three rules. "Immutable": any number of threads may use a handle at once. "Shared":
- *     any number of threads may call with it at once. "One thread at a time": lock around it. Nothing may use a handle
- *     while or after it is freed. No thread may be cancelled (pthread_cancel) inside a call.
- * 12. No function writes to stdout or stderr, ends the process, or lets an exception out. Out of memory is
+ *  11. Threads: each type has one of three rules. "Immutable": any number of threads may use a handle at once.
+ *     "Shared": any number of threads may call with it at once. "One thread at a time": lock around it. Nothing may use
+ *     a handle while or after it is freed. No thread may be cancelled (pthread_cancel) inside a call.
+ *  12. No function writes to stdout or stderr, ends the process, or lets an exception out. Out of memory is
  *     BILLCORE_ERROR_OUT_OF_MEMORY; anything unforeseen BILLCORE_ERROR_INTERNAL.
- * 13. Signing secrets and API keys appear in no error and no text that goes out.
- * 14. Functions of single fields, such as billcore_order_total, are inline: they give a function that reads any field
+ *  13. Signing secrets and API keys appear in no error and no text that goes out.
+ *  14. Functions of single fields, such as billcore_order_total, are inline: they give a function that reads any field
  *     by its name (billcore_resource_int64) the types of C. No library exports them.
- * 15. Every symbol is in one library. All libraries must be of one build (libbillcore does not load with another
+ *  15. Every symbol is in one library. All libraries must be of one build (libbillcore does not load with another
  *     libbillcore-webhook), and stay loaded while handles live. Lists as Arrow columns are `billcore/arrow.h` with the
  *     library billcore-arrow.
+ *
+ * The headers begin with an example. It goes on where a program already has a client and ids, or an event and the
+ * parts of a request (body, signature, secret), and declares the rest.
  */
 #ifndef BILLCORE_H
 #define BILLCORE_H
 
 #include "billcore/client.h"
 #include "billcore/webhook.h"
+
+/** @mainpage
+ * @copydetails billcore.h */
 
 #endif /* BILLCORE_H */

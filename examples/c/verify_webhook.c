@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   billcore_status status =
       billcore_webhook_unwrap(body, billcore_str_from(argv[1]), billcore_str_from(secret), &event, &err);
   if (status == BILLCORE_OK) status = show(event, &err);
-  /* answer with billcore_error_http_status(err) */
+  /* answer with billcore_error_http_status(err), or 500 where that is 0 */
   if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
   billcore_event_free(event);
   billcore_error_free(err);

@@ -26,7 +26,7 @@ int main(int argc, char** argv) try {
     }  // else its data is not an object
   }
   std::cout << "event " << id.text() << " is " << event.name() << '\n';
-} catch (const billcore::Error& error) {  // answer with detail().http_status
+} catch (const billcore::Error& error) {  // answer with detail().http_status, or 500 where that is 0
   std::cerr << error.what() << '\n';
   return 1;
 }

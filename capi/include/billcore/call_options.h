@@ -1,5 +1,19 @@
-/* What a single call does differently from its client. Conventions: billcore.h; what all options share:
- * billcore/options.h. */
+/** @file
+ * What a single call does differently from its client. Conventions: billcore.h; what all options share:
+ * billcore/options.h.
+ *
+ * @code{.c}
+ * billcore_call_options* call = NULL;
+ * billcore_order* order = NULL;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_call_options_new(&call, &err);
+ * if (status == BILLCORE_OK) status = billcore_call_options_set_timeout_ms(call, 60000, &err);
+ * if (status == BILLCORE_OK) status = billcore_order_get(client, order_id, call, &order, &err);
+ * billcore_call_options_free(call);
+ * billcore_order_free(order);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_CALL_OPTIONS_H
 #define BILLCORE_CALL_OPTIONS_H
 

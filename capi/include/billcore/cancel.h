@@ -1,11 +1,26 @@
-/* Cancellation: ends calls from another thread. Conventions: billcore.h.
+/** @file
+ * Cancellation: ends calls from another thread. Conventions: billcore.h.
  *
  * A token is set in the options of calls (billcore_call_options_set_cancel). Once it is triggered, a call that waits
  * returns at once with BILLCORE_ERROR_INTERRUPTED, and a call that is made later sends nothing. A list ends with the page
  * it waits for, or with the next one it would fetch. A call whose answer came first returns as usual.
  *
  * Of a write the error says what is known: billcore_error_http_status is that of an answer that came at the same moment
- * (0: none), billcore_error_message what it means, billcore_error_outcome_unknown whether the write may have happened. */
+ * (0: none), billcore_error_message what it means, billcore_error_outcome_unknown whether the write may have happened.
+ *
+ * @code{.c}
+ * billcore_cancel* cancel = NULL;
+ * billcore_call_options* call = NULL;
+ * billcore_order* order = NULL;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_cancel_new(&cancel, &err); // any thread may billcore_cancel_trigger(cancel)
+ * if (status == BILLCORE_OK) status = billcore_call_options_new(&call, &err);
+ * if (status == BILLCORE_OK) status = billcore_call_options_set_cancel(call, cancel, &err);
+ * if (status == BILLCORE_OK) status = billcore_order_get(client, order_id, call, &order, &err);
+ * billcore_call_options_free(call), billcore_order_free(order), billcore_error_free(err);
+ * billcore_cancel_free(cancel);
+ * @endcode
+ */
 #ifndef BILLCORE_CANCEL_H
 #define BILLCORE_CANCEL_H
 

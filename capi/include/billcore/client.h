@@ -1,11 +1,28 @@
-/* The REST client: the operations of the service, each sent at most once. Conventions: billcore.h.
+/** @file
+ * The REST client: the operations of the service, each sent at most once. Conventions: billcore.h.
  *
  * What every operation may return, besides its own: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent),
  * BILLCORE_ERROR_CONFIG (the client is closed), the statuses of the service (BILLCORE_ERROR_API to
  * BILLCORE_ERROR_SERVER; a write's error says outcome_unknown when it may have happened), BILLCORE_ERROR_DECODE (a
  * success, but not the JSON promised), BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS (a write: nothing was sent),
  * BILLCORE_ERROR_OUTCOME_UNKNOWN (a write: sent, no complete answer), BILLCORE_ERROR_INTERRUPTED. `call` may be
- * NULL: the client's time-out. */
+ * NULL: the client's time-out.
+ *
+ * @code{.c}
+ * billcore_client* client = NULL;
+ * billcore_subscription* subscription = NULL;
+ * billcore_str state;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_client_new(NULL, &client, &err);  // uses BILLCORE_BASE_URL and BILLCORE_API_KEY
+ * if (status == BILLCORE_OK) status = billcore_subscription_get(client, subscription_id, NULL, &subscription, &err);
+ * if (status == BILLCORE_OK) status = billcore_subscription_status(subscription, &state, &err);
+ * if (status == BILLCORE_OK) printf("the subscription is %s\n", state.data);
+ * if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
+ * billcore_subscription_free(subscription);
+ * billcore_client_free(client);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_CLIENT_H
 #define BILLCORE_CLIENT_H
 

@@ -1,4 +1,20 @@
-/* Options of a client. Conventions: billcore.h; what all options share: billcore/options.h. */
+/** @file
+ * Options of a client. Conventions: billcore.h; what all options share: billcore/options.h.
+ *
+ * @code{.c}
+ * billcore_client_options* options = NULL;
+ * billcore_client* client = NULL;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_client_options_new(&options, &err);
+ * if (status == BILLCORE_OK) status = billcore_client_options_set_timeout_ms(options, 10000, &err);
+ * if (status == BILLCORE_OK) status = billcore_client_options_set_max_retries(options, 0, &err);
+ * if (status == BILLCORE_OK) status = billcore_client_new(options, &client, &err);
+ * if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
+ * billcore_client_options_free(options);
+ * billcore_client_free(client);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_CLIENT_OPTIONS_H
 #define BILLCORE_CLIENT_OPTIONS_H
 

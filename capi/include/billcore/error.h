@@ -1,4 +1,21 @@
-/* Errors: what a failed call says besides its status. Conventions: billcore.h. */
+/** @file
+ * Errors: what a failed call says besides its status. Conventions: billcore.h.
+ *
+ * @code{.c}
+ * billcore_order* order = NULL;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_subscription_charge(client, subscription_id, 102, 1500, NULL, NULL, &order, &err);
+ * if (billcore_error_outcome_unknown(err)) {
+ *   puts("perhaps charged: look at the orders before you charge again");
+ * } else if (status == BILLCORE_ERROR_PAYMENT) {
+ *   printf("refused: %s\n", billcore_error_api_message(err).data);
+ * } else if (status != BILLCORE_OK) {
+ *   fprintf(stderr, "%s\n", billcore_error_message(err).data);
+ * }
+ * billcore_order_free(order);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_ERROR_H
 #define BILLCORE_ERROR_H
 
@@ -48,13 +65,14 @@ BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 
 /** Why a signature check failed, in the order in which the checks are made. Append-only. */
 typedef int32_t billcore_reason;
+/** Values of a billcore_reason. */
 enum {
-  BILLCORE_REASON_NONE = 0,           /* the error is not about a signature */
-  BILLCORE_REASON_BODY_TOO_LARGE = 1, /* answer 413 */
-  BILLCORE_REASON_MISSING = 2,        /* 401: the request has no signature header */
-  BILLCORE_REASON_MALFORMED = 3,      /* 400: not exactly 64 lowercase hex digits */
-  BILLCORE_REASON_MISMATCH = 4,       /* 401: no secret gives this signature for this body */
-  BILLCORE_REASON_STALE = 5           /* 400: signed right, but too old or too new (set_freshness_ms) */
+  BILLCORE_REASON_NONE = 0,           /**< the error is not about a signature */
+  BILLCORE_REASON_BODY_TOO_LARGE = 1, /**< answer 413 */
+  BILLCORE_REASON_MISSING = 2,        /**< 401: the request has no signature header */
+  BILLCORE_REASON_MALFORMED = 3,      /**< 400: not exactly 64 lowercase hex digits */
+  BILLCORE_REASON_MISMATCH = 4,       /**< 401: no secret gives this signature for this body */
+  BILLCORE_REASON_STALE = 5           /**< 400: signed right, but too old or too new (set_freshness_ms) */
 };
 
 /** One of BILLCORE_REASON_*.  @since 0.1 */

@@ -1,4 +1,21 @@
-/* Events of the service, as they arrive by webhook. Conventions: billcore.h. */
+/** @file
+ * Events of the service, as they arrive by webhook. Conventions: billcore.h.
+ *
+ * @code{.c}
+ * billcore_event_kind kind = BILLCORE_EVENT_UNKNOWN;
+ * billcore_order* order = NULL;
+ * int64_t cents = 0;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_event_type(event, &kind, &err);
+ * if (status == BILLCORE_OK && kind == BILLCORE_EVENT_ORDER_PAID) {
+ *   status = billcore_event_order(event, &order, &err);
+ *   if (status == BILLCORE_OK) status = billcore_order_total(order, &cents, &err);
+ *   if (status == BILLCORE_OK) printf("paid: %" PRId64 " cents\n", cents);
+ * }
+ * billcore_order_free(order);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_EVENT_H
 #define BILLCORE_EVENT_H
 
@@ -18,6 +35,7 @@ typedef struct billcore_event billcore_event;
 
 /** The event names; UNKNOWN is any other, which is ordinary. Append-only. Service interface: Events, Catalog. */
 typedef int32_t billcore_event_kind;
+/** Values of a billcore_event_kind. */
 enum {
   BILLCORE_EVENT_UNKNOWN = 0,
   BILLCORE_EVENT_SUBSCRIPTION_CREATED = 1,
@@ -35,14 +53,15 @@ enum {
 
 /** What `data` of an event is. Append-only. */
 typedef int32_t billcore_data_kind;
+/** Values of a billcore_data_kind. */
 enum {
-  BILLCORE_DATA_NONE = 0, /* null or absent */
+  BILLCORE_DATA_NONE = 0, /**< null or absent */
   BILLCORE_DATA_SUBSCRIPTION = 1,
   BILLCORE_DATA_ORDER = 2,
   BILLCORE_DATA_PRODUCT = 3,
   BILLCORE_DATA_PRODUCT_GROUP = 4,
-  BILLCORE_DATA_RESOURCE = 5, /* an object of test.hook or of an unknown event */
-  BILLCORE_DATA_VALUE = 6     /* any other JSON */
+  BILLCORE_DATA_RESOURCE = 5, /**< an object of test.hook or of an unknown event */
+  BILLCORE_DATA_VALUE = 6     /**< any other JSON */
 };
 
 /** Delivery id, the key to drop duplicates with (not for test.hook, whose id is 0); opaque: compare with

@@ -1,4 +1,5 @@
-/* Hooks: a callback that is told of every attempt of a call, for logs, measures and traces. Conventions: billcore.h.
+/** @file
+ * Hooks: a callback that is told of every attempt of a call, for logs, measures and traces. Conventions: billcore.h.
  *
  * Set for a client (billcore_client_options_set_hook) or for one call (billcore_call_options_set_hook), which then counts
  * instead of the client's. It sees neither header values nor ids nor bodies. */
@@ -13,24 +14,25 @@ extern "C" {
 
 /** What an attempt is told for. Append-only. */
 typedef int32_t billcore_moment;
+/** Values of a billcore_moment. */
 enum {
-  BILLCORE_MOMENT_REQUEST = 1,  /* before it; it may still have to wait for a connection */
-  BILLCORE_MOMENT_RESPONSE = 2, /* after it, with an answer or without */
-  BILLCORE_MOMENT_RETRY = 3     /* before the wait for another one */
+  BILLCORE_MOMENT_REQUEST = 1,  /**< before it; it may still have to wait for a connection */
+  BILLCORE_MOMENT_RESPONSE = 2, /**< after it, with an answer or without */
+  BILLCORE_MOMENT_RETRY = 3     /**< before the wait for another one */
 };
 
 /** One attempt of a call. The library makes it; it and its texts are valid during the callback only. New members are
  * added at its end. */
 typedef struct billcore_attempt {
-  billcore_moment moment;
-  int32_t number;          /* of this attempt, from 1 */
-  int32_t status;          /* of the answer; 0 before it, and without a complete one */
-  billcore_status failure; /* why there is no complete answer; BILLCORE_OK otherwise */
-  billcore_str method;     /* such as GET */
-  billcore_str route;      /* such as /subscription/{id}; "(other)" for a path that is not part of the interface */
-  billcore_str request_id; /* of the answer; empty when it has none */
-  int64_t duration_micros; /* of the attempt, after it (microseconds) */
-  int64_t wait_ms;         /* BILLCORE_MOMENT_RETRY: until the next attempt (milliseconds) */
+  billcore_moment moment;  /**< which BILLCORE_MOMENT_ this is */
+  int32_t number;          /**< of this attempt, from 1 */
+  int32_t status;          /**< of the answer; 0 before it, and without a complete one */
+  billcore_status failure; /**< why there is no complete answer; BILLCORE_OK otherwise */
+  billcore_str method;     /**< such as GET */
+  billcore_str route;      /**< such as /subscription/{id}; "(other)" for a path that is not part of the interface */
+  billcore_str request_id; /**< of the answer; empty when it has none */
+  int64_t duration_micros; /**< of the attempt, after it (microseconds) */
+  int64_t wait_ms;         /**< BILLCORE_MOMENT_RETRY: until the next attempt (milliseconds) */
 } billcore_attempt;
 
 /** Called on the thread of the call, so by several threads at once where they share a client. The call waits for it. It

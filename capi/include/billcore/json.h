@@ -1,4 +1,21 @@
-/* Read-only views of JSON as received. Conventions: billcore.h. */
+/** @file
+ * Read-only views of JSON as received. Conventions: billcore.h.
+ *
+ * @code{.c}
+ * billcore_value_iterator* each = NULL;
+ * billcore_value* member = NULL;
+ * billcore_str name, json;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_value_iterator_new(value, &each, &err);
+ * while (status == BILLCORE_OK && (status = billcore_value_iterator_next(each, &name, &member, &err)) == BILLCORE_OK) {
+ *   status = billcore_value_raw(member, &json, &err);
+ *   if (status == BILLCORE_OK) printf("%s is %.*s\n", name.data, (int)json.len, json.data);
+ *   billcore_value_free(member);
+ * }
+ * billcore_value_iterator_free(each);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_JSON_H
 #define BILLCORE_JSON_H
 
@@ -14,6 +31,7 @@ typedef struct billcore_value billcore_value;
 
 /** Kinds of JSON. A number with a fraction or an exponent is REAL. Append-only. */
 typedef int32_t billcore_kind;
+/** Values of a billcore_kind. */
 enum {
   BILLCORE_KIND_NULL = 0,
   BILLCORE_KIND_BOOLEAN = 1,

@@ -1,4 +1,19 @@
-/* Options of operations. Conventions: billcore.h; what all options share: billcore/options.h. */
+/** @file
+ * Options of operations. Conventions: billcore.h; what all options share: billcore/options.h.
+ *
+ * @code{.c}
+ * billcore_product_changes* changes = NULL;
+ * billcore_product* product = NULL;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_product_changes_new(&changes, &err);
+ * if (status == BILLCORE_OK) status = billcore_product_changes_set_price(changes, 1900, &err);
+ * if (status == BILLCORE_OK) status = billcore_product_changes_set_null(changes, BILLCORE_STR("description"), &err);
+ * if (status == BILLCORE_OK) status = billcore_product_update(client, 102, changes, NULL, &product, &err);
+ * billcore_product_changes_free(changes);
+ * billcore_product_free(product);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_OPERATION_OPTIONS_H
 #define BILLCORE_OPERATION_OPTIONS_H
 

@@ -1,4 +1,5 @@
-/* Options: of a client, of a call, of the operations and of lists. Conventions: billcore.h.
+/** @file
+ * Options: of a client, of a call, of the operations and of lists. Conventions: billcore.h.
  *
  * Each kind has a type and inline functions of its own, such as billcore_client_options_set_base_url in
  * billcore/client_options.h. They call the functions below, which set an option by its name; other languages may call
@@ -20,14 +21,15 @@ typedef struct billcore_options billcore_options;
 
 /** What the options are of. Append-only. */
 typedef int32_t billcore_options_kind;
+/** Values of a billcore_options_kind. */
 enum {
   BILLCORE_OPTIONS_OF_CLIENT = 1,
-  BILLCORE_OPTIONS_OF_CHANGES = 2, /* of billcore_client_with_options */
+  BILLCORE_OPTIONS_OF_CHANGES = 2, /**< of billcore_client_with_options */
   BILLCORE_OPTIONS_OF_CALL = 3,
   BILLCORE_OPTIONS_OF_CHARGE = 4,
-  BILLCORE_OPTIONS_OF_PRODUCT = 5, /* the fields of billcore_product_update, under their own names */
+  BILLCORE_OPTIONS_OF_PRODUCT = 5, /**< the fields of billcore_product_update, under their own names */
   BILLCORE_OPTIONS_OF_REQUEST = 6,
-  BILLCORE_OPTIONS_OF_LIST = 7 /* what to list; a list refuses what its kind does not have */
+  BILLCORE_OPTIONS_OF_LIST = 7 /**< what to list; a list refuses what its kind does not have */
 };
 
 /** Nothing set yet. New; free it.  @since 0.1 */

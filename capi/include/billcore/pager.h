@@ -1,4 +1,5 @@
-/* Lists: read item by item or page by page, in order, fetched when needed. Conventions: billcore.h.
+/** @file
+ * Lists: read item by item or page by page, in order, fetched when needed. Conventions: billcore.h.
  *
  * The first page is fetched alone. From the second item on further pages are requested ahead, as many as the client's
  * concurrency allows. No thread works for a list: its requests move on while it is read, and a pause between two items
@@ -12,7 +13,23 @@
  *
  * Each kind of list has types and inline functions of its own, such as billcore_order_list_next in
  * billcore/order_list.h. They call the functions below, which work with every kind; other languages may call these
- * directly. */
+ * directly.
+ *
+ * @code{.c}
+ * billcore_product_list* products = NULL;
+ * billcore_product* product = NULL;
+ * billcore_buf state = {NULL, 0};
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_product_list_new(client, NULL, NULL, &products, &err);
+ * if (status == BILLCORE_OK) status = billcore_product_list_next(products, &product, &err);
+ * if (status == BILLCORE_OK) status = billcore_product_list_state(products, &state, &err);
+ * if (status == BILLCORE_OK) printf("to go on behind the first product: %s\n", state.data);
+ * billcore_buf_free(&state);
+ * billcore_product_free(product);
+ * billcore_product_list_free(products);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_PAGER_H
 #define BILLCORE_PAGER_H
 

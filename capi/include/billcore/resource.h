@@ -1,4 +1,5 @@
-/* Resources: what subscriptions, orders, products and their parts have in common. Conventions: billcore.h.
+/** @file
+ * Resources: what subscriptions, orders, products and their parts have in common. Conventions: billcore.h.
  *
  * A resource is a read-only view of a JSON object in the document that it came in. It keeps that document alive: an
  * item of a list keeps its whole page (billcore_order_copy and the like give a detached copy).
@@ -8,7 +9,21 @@
  * directly. In `name`, `?` marks what may be null or absent, and slashes lead into objects: "total", "reference_id?",
  * "/strings/price?", "/delivery?/link". A name without `?` is of a required field: absent is
  * BILLCORE_ERROR_MISSING_FIELD, null BILLCORE_ERROR_DECODE. Where a name has a `?`, `present` must be given. A value of
- * another type is BILLCORE_ERROR_DECODE. All errors have the path. */
+ * another type is BILLCORE_ERROR_DECODE. All errors have the path.
+ *
+ * @code{.c}
+ * billcore_str reference;
+ * bool present = false;
+ * billcore_value* extra = NULL;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_order_reference_id(order, &reference, &present, &err);
+ * if (status == BILLCORE_OK && present) printf("your reference: %s\n", reference.data);
+ * if (status == BILLCORE_OK) status = billcore_order_field(order, BILLCORE_STR("newer"), &extra, &present, &err);
+ * if (status == BILLCORE_OK && present) puts("the service sends a field that this library has no function for");
+ * billcore_value_free(extra);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_RESOURCE_H
 #define BILLCORE_RESOURCE_H
 

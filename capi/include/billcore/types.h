@@ -1,4 +1,5 @@
-/* Status codes, texts, buffers and the version: what every other header builds on. Conventions: billcore.h. */
+/** @file
+ * Status codes, texts, buffers and the version: what every other header builds on. Conventions: billcore.h. */
 #ifndef BILLCORE_TYPES_H
 #define BILLCORE_TYPES_H
 
@@ -8,6 +9,7 @@
 
 #include "billcore/status.h"
 
+/** @cond */
 #if defined(__GNUC__) || defined(__clang__)
 #define BILLCORE_EXPORT __attribute__((visibility("default")))
 #define BILLCORE_NODISCARD __attribute__((warn_unused_result))
@@ -16,7 +18,7 @@
 #define BILLCORE_NODISCARD
 #endif
 #define BILLCORE_API BILLCORE_EXPORT BILLCORE_NODISCARD
-/** A function of a header, which no library exports: it gives a function of the library its types. */
+/* A function of a header, which no library exports: it gives a function of the library its types. */
 #define BILLCORE_INLINE BILLCORE_NODISCARD static inline
 #define BILLCORE_INLINE_VOID static inline
 
@@ -27,14 +29,15 @@
 #define BILLCORE_CAST(type, pointer) ((type)(pointer))
 #define BILLCORE_INT64(number) ((int64_t)(number))
 #endif
+/** @endcond */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** Version of this header, as a text and as a number (major * 10000 + minor * 100 + patch); billcore_version() is that
- * of the library. */
+/** Version of this header; billcore_version() is that of the library. */
 #define BILLCORE_VERSION "0.1.0"
+/** The same as a number: major * 10000 + minor * 100 + patch. */
 #define BILLCORE_VERSION_NUMBER 100
 
 /** The name of a status without BILLCORE_ERROR_, such as "PAYMENT" (of the first two without BILLCORE_); "UNKNOWN" for
@@ -43,8 +46,8 @@ BILLCORE_API const char* billcore_status_name(billcore_status status);
 
 /** Text or bytes that are borrowed. This struct never changes. */
 typedef struct billcore_str {
-  const char* data;
-  size_t len;
+  const char* data; /**< The bytes; NULL when there are none. */
+  size_t len;       /**< Their number, in bytes. */
 } billcore_str;
 
 /** A billcore_str of a string literal. */
@@ -65,8 +68,8 @@ BILLCORE_API bool billcore_same_id(billcore_str a, billcore_str b);
 
 /** Bytes that the caller owns; a NUL follows them. Free with billcore_buf_free. This struct never changes. */
 typedef struct billcore_buf {
-  char* data;
-  size_t len;
+  char* data; /**< The bytes; NULL when there are none. */
+  size_t len; /**< Their number, without the NUL. */
 } billcore_buf;
 
 /** Frees the bytes and zeroes the struct. NULL and an empty buffer are fine.  @since 0.1 */

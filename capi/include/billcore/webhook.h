@@ -1,8 +1,21 @@
-/* Webhook signatures: verify the raw bytes first, then parse. Conventions: billcore.h.
+/** @file
+ * Webhook signatures: verify the raw bytes first, then parse. Conventions: billcore.h.
  *
  * This header and the library billcore-webhook are the whole webhook half; they need no HTTP stack. Pass the body
  * exactly as it was received and the signature header as it is: {NULL, 0} when the request has none. Service interface:
- * Authentication; Events, Request headers. */
+ * Authentication; Events, Request headers.
+ *
+ * @code{.c}
+ * billcore_event* event = NULL;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_webhook_unwrap(body, signature, secret, &event, &err);
+ * int32_t answer = status == BILLCORE_OK ? 200 : 500;  // 500: signed, but not an event
+ * if (status == BILLCORE_ERROR_SIGNATURE) answer = billcore_error_http_status(err);
+ * printf("answer %" PRId32 ": %s\n", answer, billcore_error_message(err).data);
+ * billcore_event_free(event);
+ * billcore_error_free(err);
+ * @endcode
+ */
 #ifndef BILLCORE_WEBHOOK_H
 #define BILLCORE_WEBHOOK_H
 

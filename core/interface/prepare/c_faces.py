@@ -37,7 +37,7 @@ def c_comment(text: str) -> str:
 
 
 def c_line_comment(text: str) -> str:
-    return f"  /* {text.removesuffix('.')} */"
+    return f"  /** {text.removesuffix('.')} */"
 
 
 def _sentence(field: Row, values: dict[str, list[str]]) -> str:

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs a build into a folder, moves that, and uses it from outside: CMake (C and C++, shared and static) and pkg-config.
-# Usage: consumer.sh BUILD_FOLDER
+# Installs a build into a folder, moves that, and uses it from outside: CMake (C and C++, shared and static) and pkg-config,
+# also beside another libcrypto.
+# Usage: consumer.sh BUILD_FOLDER [OTHER_LIBCRYPTO]
 set -eu
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,6 +22,20 @@ cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" 
 for program in small small-static large large-static columns columns-static small-cxx large-cxx; do
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
+# A project in C alone; and the shared libraries where there are no development files of OpenSSL and libcurl.
+in_c() { # NAME LINES_TO_DROP OPTION…
+  folder=$work/$1
+  mkdir "$folder"
+  cp "$here"/*.c "$folder"
+  sed "s/ CXX)/)/; /CXX_STANDARD/d; /-cxx/d; $2" "$here/CMakeLists.txt" >"$folder/CMakeLists.txt"
+  shift 2
+  { cmake -S "$folder" -B "$folder/build" -DCMAKE_PREFIX_PATH="$prefix" "$@" && cmake --build "$folder/build"; } \
+    >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }
+}
+in_c c-only ""
+"$work/c-only/build/small-static" && "$work/c-only/build/large-static" || { echo "a project in C alone failed" >&2; exit 1; }
+in_c no-development-files /-static/d -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
+"$work/no-development-files/build/large" || { echo "the shared libraries need development files" >&2; exit 1; }
 # A component that does not exist is named.
 mkdir "$work/missing"
 printf 'cmake_minimum_required(VERSION 3.24)\nproject(missing LANGUAGES C)\nfind_package(billcore REQUIRED COMPONENTS turbo)\n' \
@@ -49,6 +64,8 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
 {
   $cc $flags "$here/small.c" -o "$work/pc-small" $(pkg-config --cflags --libs billcore-webhook)
   $cc $flags "$here/large.c" -o "$work/pc-large" $(pkg-config --cflags --libs billcore)
+  # That finds nothing of OpenSSL or libcurl.
+  PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH pkg-config --cflags --libs billcore >/dev/null
   LD_LIBRARY_PATH=$libdir "$work/pc-small"
   LD_LIBRARY_PATH=$libdir "$work/pc-large"
   $cc $flags "$here/columns.c" -o "$work/pc-columns" $(pkg-config --cflags --libs billcore-arrow)
@@ -78,4 +95,17 @@ if ldd "$work/pc-small" "$work/pc-small-static" | grep -i curl; then
   echo "the webhook half pulls in an HTTP stack" >&2
   exit 1
 fi
+"$here/other_crypto.sh" "$libdir" "$work" "${2:-}"
+
+# A program of C with the archive of the small half. capi/README.md states the size; the limit is 1.25 of it.
+PKG_CONFIG_PATH=$libdir/pkgconfig
+# shellcheck disable=SC2046,SC2086
+$cc $flags -O2 "$here/small.c" -o "$work/stripped" $(pkg-config --cflags --libs billcore-webhook-static) -Wl,--gc-sections
+strip "$work/stripped"
+size=$(stat -c %s "$work/stripped")
+limit=244000
+echo "a stripped program with the archive of the webhook half: $size bytes, at most $limit are allowed"
+case $(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$build/CMakeCache.txt") in
+  Release | RelWithDebInfo | MinSizeRel) [ "$size" -le "$limit" ] || { echo "it has grown too large" >&2; exit 1; } ;;
+esac
 echo "installed tree: CMake and pkg-config, shared and static, all fine"

@@ -1,11 +1,22 @@
-/* Both halves in one program. */
+/* Both halves in one program: signatures, options, and an error that one library makes and the other reads. */
 #include <billcore.h>
 #include <string.h>
+
+static int verifies(void) {
+  const billcore_str secret = BILLCORE_STR("0123456789abcdef0123456789abcdef");
+  billcore_buf signature;
+  if (billcore_webhook_sign(BILLCORE_STR("{}"), secret, &signature, NULL) != BILLCORE_OK) return 0;
+  const billcore_str header = {signature.data, signature.len};
+  const billcore_status status = billcore_webhook_verify(BILLCORE_STR("{}"), header, secret, NULL);
+  billcore_buf_free(&signature);
+  return status == BILLCORE_OK;
+}
 
 int main(void) {
   billcore_client_options* options;
   billcore_client* client = NULL;
   billcore_error* err;
+  if (!verifies()) return 1;
   if (billcore_client_options_new(&options, NULL) != BILLCORE_OK) return 1;
   if (billcore_client_options_set_base_url(options, BILLCORE_STR("no url"), NULL) != BILLCORE_OK) return 1;
   const billcore_status status = billcore_client_new(options, &client, &err);

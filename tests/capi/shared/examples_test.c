@@ -1,0 +1,75 @@
+/* Runs the examples of the headers: against a service that does what is asked, where each must succeed, and against one
+ * that refuses everything, where AddressSanitizer finds what an example does not free. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "shared/examples.h"
+
+#include <stdatomic.h>
+
+#include "support/client.h"
+#include "support/events.h"
+
+#define PAID "{\"id\":7,\"name\":\"order.paid\",\"account\":1,\"data\":" ORDER("o1") "}"
+#define PRODUCT "{\"id\":102,\"name\":\"Report\",\"price\":1900}"
+#define ONE_PAGE(item) \
+  "{\"data\":[" item   \
+  "],\"pagination\":{\"total\":1,\"count\":1,\"per_page\":10,\"current_page\":1,\"total_pages\":1,\"links\":{}}}"
+
+static atomic_bool refuses;
+
+static const char* answer(const char* request) {
+  if (refuses) {
+    return "HTTP/1.1 402 Payment Required" HEAD
+           "{\"error\":{\"code\":\"card_declined\",\"message\":\"The card was declined\"}}";
+  }
+  if (strncmp(request, "GET /acct/subscription/s1/orders", 32) == 0)
+    return "HTTP/1.1 200 OK" HEAD ONE_PAGE(ORDER("o1"));
+  if (strncmp(request, "GET /acct/subscription/s1 ", 26) == 0)
+    return "HTTP/1.1 200 OK" HEAD "{\"data\":{\"id\":\"s1\",\"status\":\"active\"}}";
+  if (strncmp(request, "POST /acct/subscription/s1/order ", 33) == 0 ||
+      strncmp(request, "GET /acct/order/o1 ", 19) == 0)
+    return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o1") "}";
+  if (strncmp(request, "GET /acct/product", 17) == 0) return "HTTP/1.1 200 OK" HEAD ONE_PAGE(PRODUCT);
+  if (strstr(request, " /acct/product/102 ") != NULL) return "HTTP/1.1 200 OK" HEAD "{\"data\":" PRODUCT "}";
+  return "HTTP/1.1 404 Not Found" HEAD "null";
+}
+
+int main(void) {
+  server* at = server_start(answer);
+  setenv("BILLCORE_BASE_URL", server_url(at), 1);
+  setenv("BILLCORE_API_KEY", "key_7", 1);
+  billcore_error* err = NULL;
+  billcore_client* client = client_of(at, "key_7", NULL, NULL);
+  billcore_event* event = event_of(PAID);
+  billcore_order* order = NULL;
+  billcore_value* value = NULL;
+  billcore_buf signature = signature_of(BILLCORE_STR(PAID));
+  CHECK_OK(billcore_event_order(event, &order, &err));
+  CHECK_OK(billcore_order_value(order, &value, &err));
+  given all = {client, BILLCORE_STR("s1"), BILLCORE_STR("o1"), order, value,
+               event,  BILLCORE_STR(PAID), view_of(signature), SECRET};
+
+  size_t count = 0;
+  for (const example* one = examples; one->run != NULL; ++one, ++count) {
+    const billcore_status status = one->run(&all);
+    printf("%s: %s\n", one->header, billcore_status_name(status));
+    CHECK(status == BILLCORE_OK || status == BILLCORE_DONE);
+  }
+  CHECK(count > 0);
+
+  refuses = true;
+  all.signature = BILLCORE_STR("no signature");
+  size_t refused = 0;
+  for (const example* one = examples; one->run != NULL; ++one) {
+    if (one->run(&all) > BILLCORE_DONE) ++refused;
+  }
+  CHECK(refused > count / 2); /* the others ask nobody */
+
+  billcore_buf_free(&signature);
+  billcore_value_free(value);
+  billcore_order_free(order);
+  billcore_event_free(event);
+  billcore_client_free(client);
+  server_stop(at);
+  return 0;
+}
