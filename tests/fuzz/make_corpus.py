@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.fixtures import body_bytes, load, text_or_b64
-from fuzz import client_corpus, h2_corpus, wire_corpus
+from fuzz import abi_corpus, client_corpus, h2_corpus, wire_corpus
 
 MAX_SEED = 16 * 1024
 RESOURCES = {
@@ -123,6 +123,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     corpus = seeds() | client_corpus.seeds() | {"wire": wire_corpus.seeds(), "wire_h2": h2_corpus.seeds()}
+    corpus["abi"] = abi_corpus.seeds()
     for target, texts in corpus.items():
         place = folder / target
         place.mkdir(parents=True, exist_ok=True)

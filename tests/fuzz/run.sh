@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the verifier, the envelope, every resource view, and the client against a hostile peer (clang's libFuzzer,
-# AddressSanitizer, UndefinedBehaviorSanitizer).
+# Fuzzes the verifier, the envelope, every resource view, the C ABI, and the client against a hostile peer (clang's
+# libFuzzer, AddressSanitizer, UndefinedBehaviorSanitizer).
 #   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target that long, two at a time; 0: known inputs only. Without
 #                                             SECONDS: 5, the small ones of the client half 3, with a fixed random
 #                                             seed
@@ -12,7 +12,7 @@ cd "$root"
 . tests/setup.sh
 
 small_targets=(arrow encoding head pages redact retry_after state time url)
-all_targets=(wire wire_h2 header explain envelope value subscription order product product_group "${small_targets[@]}")
+all_targets=(wire wire_h2 abi header explain envelope value subscription order product product_group "${small_targets[@]}")
 seconds=""
 case "${1:-}" in '' | *[!0-9]*) ;; *) seconds="$1"; shift ;; esac
 targets=("$@")

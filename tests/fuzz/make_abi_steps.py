@@ -1,0 +1,62 @@
+"""Writes what abi_fuzz.cpp calls, from the headers, with tests/capi/shared in PYTHONPATH.
+
+Usage: make_abi_steps.py CAPI_FOLDER OUTPUT.hpp
+A new function or handle needs no edit here, unless it takes a client and sends nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from header import Function, headers, read_functions
+
+LIBRARIES = {"webhook", "client"}  # in the archives that the target is linked with
+
+
+def sends(function: Function) -> bool:
+    """The functions that may send a request: those of a client, and those that move a list on."""
+    kind = function.parameters[0].type if function.parameters else ""
+    if kind.removeprefix("const ") == "billcore_client *":
+        return not function.name.endswith(("_new", "_client_close", "_client_with_options"))
+    return kind == "billcore_list *" and not function.name.endswith("_stop")
+
+
+def rows(name: str, lines: list[str]) -> str:
+    return f"#define {name}" + "".join(" \\\n  " + line for line in lines) + "\n"
+
+
+def functions_of(capi: Path) -> dict[str, Function]:
+    listed = [line.split() for line in (capi / "abi" / "symbols.txt").read_text().splitlines() if line[0] != "#"]
+    linked = {row[0] for row in listed if row[1] in LIBRARIES}
+    return {f.name: f for f in read_functions(capi / "include") if f.name in linked}
+
+
+def steps_of(capi: Path) -> list[Function]:
+    found = [f for f in functions_of(capi).values() if not f.name.endswith("_free") and not sends(f)]
+    return sorted(found, key=lambda f: f.name)
+
+
+def main() -> None:
+    capi, output = (Path(argument) for argument in sys.argv[1:])
+    functions, steps = functions_of(capi), steps_of(capi)
+    text = "\n".join(path.read_text("utf-8") for path in headers(capi / "include"))
+
+    handles = [name[9:-5] for name in functions if name.endswith("_free") and name != "billcore_buf_free"]
+    kinds = re.findall(r"billcore_(\w+)_free\(billcore_\1\* \w+\) \{\s*billcore_(\w+)_free\(", text)
+    calls = [f"{'CALL' if f.parameters and f.parameters[-1].name == 'err' else 'GET'}({f.name})" for f in steps]
+    assert len(handles) > 15 and len(kinds) > 20 and len(steps) > 120, (len(handles), len(kinds), len(steps))
+    output.write_text(
+        "// Written by make_abi_steps.py.\n"
+        + rows(
+            "BILLCORE_HANDLES(HANDLE, COMMA)",
+            [("" if i == 0 else "COMMA ") + f"HANDLE({h})" for i, h in enumerate(handles)],
+        )
+        + rows("BILLCORE_KINDS(KIND)", [f"KIND({kind}, {other})" for kind, other in kinds if other in handles])
+        + rows("BILLCORE_STEPS(CALL, GET)", [call + "," for call in calls])
+    )
+
+
+if __name__ == "__main__":
+    main()
