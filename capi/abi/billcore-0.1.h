@@ -312,8 +312,9 @@ BILLCORE_INLINE billcore_status billcore_client_options_allow_insecure_http(bill
                                    err);
 }
 BILLCORE_INLINE billcore_status billcore_client_options_set_request_id_header(billcore_client_options* options,
-                                                                              billcore_str name, billcore_error** err) {
-  return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("request_id_header"), name,
+                                                                              billcore_str header,
+                                                                              billcore_error** err) {
+  return billcore_options_set_text(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("request_id_header"), header,
                                    err);
 }
 BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcore_client_options* options, size_t bytes,
@@ -322,14 +323,14 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcor
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("max_response"),
                                     wide > INT64_MAX ? INT64_MAX : BILLCORE_INT64(wide), err);
 }
+BILLCORE_INLINE billcore_status billcore_client_options_set_hook(billcore_client_options* options, billcore_hook hook,
+                                                                 void* context, billcore_error** err) {
+  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, err);
+}
 BILLCORE_INLINE billcore_status billcore_client_options_set_interrupt(billcore_client_options* options,
                                                                       billcore_interrupt callback, void* context,
                                                                       billcore_error** err) {
   return billcore_options_set_interrupt(BILLCORE_CAST(billcore_options*, options), callback, context, err);
-}
-BILLCORE_INLINE billcore_status billcore_client_options_set_hook(billcore_client_options* options, billcore_hook hook,
-                                                                 void* context, billcore_error** err) {
-  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, err);
 }
 BILLCORE_INLINE_VOID void billcore_client_options_free(billcore_client_options* options) {
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));

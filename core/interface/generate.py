@@ -51,6 +51,8 @@ OUTPUTS = [
     ("order.h.j2", "capi/include/billcore/order.h", "resources.toml"),
     ("product.h.j2", "capi/include/billcore/product.h", "resources.toml"),
     ("product_group.h.j2", "capi/include/billcore/product_group.h", "resources.toml"),
+    ("client_options.h.j2", "capi/include/billcore/client_options.h", "options.toml"),
+    ("client_option_names.hpp.j2", "capi/src/client/client_option_names.hpp", "options.toml"),
     ("arrow.h.j2", "capi/include/billcore/arrow.h", "operations.toml"),
     ("pagination.h.j2", "capi/include/billcore/pagination.h", "operations.toml"),
     ("subscription_list.h.j2", "capi/include/billcore/subscription_list.h", "operations.toml"),

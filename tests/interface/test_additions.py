@@ -47,7 +47,7 @@ int main(int, char** argv) {
 """
 
 C = r"""
-#include <billcore/webhook.h>
+#include <billcore.h>
 #include <stdio.h>
 
 int main(void) {
@@ -62,6 +62,22 @@ int main(void) {
   puts(colour.data);
   billcore_order_free(order);
   billcore_event_free(event);
+  billcore_client_options* options = NULL;
+  billcore_client_changes* changes = NULL;
+  billcore_client* client = NULL;
+  billcore_error* err = NULL;
+  if (billcore_client_options_new(&options, NULL) != BILLCORE_OK) return 4;
+  const billcore_str url = BILLCORE_STR("http://127.0.0.1:1/account");
+  if (billcore_client_options_set_base_url(options, url, NULL) != BILLCORE_OK) return 5;
+  if (billcore_client_options_set_api_key(options, BILLCORE_STR("key"), NULL) != BILLCORE_OK) return 5;
+  if (billcore_client_options_set_patience(options, 0, NULL) != BILLCORE_OK) return 5;
+  if (billcore_client_changes_new(&changes, NULL) != BILLCORE_OK) return 6;
+  if (billcore_client_changes_set_patience(changes, 9, NULL) != BILLCORE_OK) return 7;
+  if (billcore_client_new(options, &client, &err) != BILLCORE_ERROR_CONFIG) return 8;
+  puts(billcore_error_message(err).data);
+  billcore_error_free(err);
+  billcore_client_changes_free(changes);
+  billcore_client_options_free(options);
   return 0;
 }
 """
@@ -119,7 +135,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (tree / "python/user.c").write_text(C, "utf-8")
     with (tree / "python/CMakeLists.txt").open("a") as out:
         out.write("add_executable(user user.cpp)\ntarget_link_libraries(user PRIVATE billcore::client)\n")
-        out.write("add_executable(user-c user.c)\ntarget_link_libraries(user-c PRIVATE billcore::c-webhook)\n")
+        out.write("add_executable(user-c user.c)\ntarget_link_libraries(user-c PRIVATE billcore::c)\n")
     # Relative names, so that the compiler cache knows these files again in another folder.
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]
@@ -149,6 +165,6 @@ def test_additions_are_there(built: Path, language: str) -> None:
     assert error.split(" ", 1)[1] == f'GET /order/teapot: 418 the service is a teapot: {{"data": {ORDER}}}'
 
 
-def test_an_added_field_is_there_in_c(built: Path) -> None:
+def test_an_added_field_and_option_are_there_in_c(built: Path) -> None:
     ran = subprocess.run([str(built / "python/user-c")], capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout) == (0, "red\n")
+    assert (ran.returncode, ran.stdout) == (0, "red\npatience must be at least 1\n")

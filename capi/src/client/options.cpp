@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "client/client_option_names.hpp"
 #include "client/handles.hpp"
 #include "shared/convert.hpp"
 #include "shared/guard.hpp"
@@ -28,27 +28,12 @@ namespace {
 // Each set() takes an option of its kind and type; false: there is none of this name.
 
 template <typename Options, typename Given>
-bool set(Options& /*to*/, std::string_view /*name*/, const Given& /*value*/) {
-  return false;
-}
-
-bool set(ClientOptions& to, std::string_view name, const std::string& value) {
-  if (name == "proxy" && value.empty()) refuse("the proxy's URL is empty: for no proxy there is no_proxy");
-  if (name == "base_url")
-    to.base_url = value;
-  else if (name == "api_key")
-    to.api_key = value;
-  else if (name == "proxy")
-    to.proxy = value;
-  else if (name == "ca_bundle")
-    to.ca_bundle = value;
-  else if (name == "client_certificate")
-    to.client_certificate = value;
-  else if (name == "request_id_header")
-    to.request_id_header = value;
-  else
+bool set(Options& to, std::string_view name, const Given& value) {
+  if constexpr (requires { set_by_name(to, name, value); }) {
+    return set_by_name(to, name, value);  // of a client
+  } else {
     return false;
-  return true;
+  }
 }
 
 bool set(Charge& to, std::string_view name, const std::string& value) {
@@ -74,39 +59,11 @@ bool set(ListOptions& to, std::string_view name, const std::string& value) {
   return true;
 }
 
-int small(std::string_view name, std::int64_t value) {
-  if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max()) {
-    refuse(std::string(name) + " must fit in 32 bits");
-  }
-  return static_cast<int>(value);
-}
-
-template <typename Options>
-bool set_timeout(Options& to, std::string_view name, std::int64_t value) {
+bool set(CallOptions& to, std::string_view name, const std::int64_t& value) {
   if (name != "timeout_ms") return false;
   to.timeout = std::chrono::milliseconds(value);
   return true;
 }
-
-template <typename Options>
-bool set_counts(Options& to, std::string_view name, std::int64_t value) {
-  if (name == "max_retries")
-    to.max_retries = small(name, value);
-  else if (name == "concurrency")
-    to.concurrency = small(name, value);
-  else
-    return set_timeout(to, name, value);
-  return true;
-}
-
-bool set(ClientOptions& to, std::string_view name, const std::int64_t& value) {
-  if (name != "max_response") return set_counts(to, name, value);
-  if (value < 0) refuse("max_response must be more than 0");
-  to.max_response = static_cast<std::size_t>(value);
-  return true;
-}
-bool set(ClientChanges& to, std::string_view name, const std::int64_t& value) { return set_counts(to, name, value); }
-bool set(CallOptions& to, std::string_view name, const std::int64_t& value) { return set_timeout(to, name, value); }
 
 bool set(Charge& to, std::string_view name, const std::int64_t& value) {
   if (name == "quantity")
@@ -135,32 +92,12 @@ bool set(ListOptions& to, std::string_view name, const std::int64_t& value) {
   return true;
 }
 
-void require_true(std::string_view name, bool value) {
-  if (!value) refuse(std::string(name) + " takes true only: leave it out instead");
-}
-
-template <typename Options>
-bool set_no_timeout(Options& to, std::string_view name, bool value) {
+bool set(CallOptions& to, std::string_view name, const bool& value) {
   if (name != "no_timeout") return false;
   require_true(name, value);
   to.timeout = billcore::no_timeout;
   return true;
 }
-
-bool set(ClientOptions& to, std::string_view name, const bool& value) {
-  if (name == "http2")
-    to.http2 = value;
-  else if (name == "allow_insecure_http")
-    to.allow_insecure_http = value;
-  else if (name == "no_proxy") {
-    require_true(name, value);
-    to.proxy = "";
-  } else
-    return set_no_timeout(to, name, value);
-  return true;
-}
-bool set(ClientChanges& to, std::string_view name, const bool& value) { return set_no_timeout(to, name, value); }
-bool set(CallOptions& to, std::string_view name, const bool& value) { return set_no_timeout(to, name, value); }
 
 bool set(RequestOptions& to, std::string_view name, const bool& value) {
   if (name != "raise_on_error") return false;
@@ -193,24 +130,6 @@ bool set(JsonObject& to, std::string_view name, const Json& json) {
 bool set(RequestOptions& to, std::string_view name, const Json& json) {
   if (name != "json") return false;
   to.json = json.text;
-  return true;
-}
-
-struct Pair {
-  std::string key;
-  std::string value;
-};
-
-bool set(ClientOptions& to, std::string_view name, const Pair& pair) {
-  if (name != "headers") return false;
-  to.headers.emplace_back(pair.key, pair.value);
-  return true;
-}
-
-bool set(ClientChanges& to, std::string_view name, const Pair& pair) {
-  if (name != "headers") return false;
-  if (!to.headers) to.headers.emplace();
-  to.headers->emplace_back(pair.key, pair.value);
   return true;
 }
 

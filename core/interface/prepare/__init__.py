@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .c_faces import prepare_c_faces, prepare_c_lists
+from .c_options import prepare_c_options
 from .errors import prepare_errors, prepare_events
 from .operations import prepare_operations
 from .options import prepare_options
@@ -19,6 +20,7 @@ def prepared(data: dict[str, Row]) -> Row:
     out |= prepare_events(data["events"])
     out |= prepare_errors(data["errors"])
     out |= prepare_options(data["options"])
+    out |= prepare_c_options(out["options"])
     out |= prepare_operations(data["operations"])
     out |= prepare_c_lists(out["operations"])
     return out | homes(out)
