@@ -752,6 +752,22 @@ BILLCORE_EXPORT void billcore_list_free(billcore_list* list);
 BILLCORE_API billcore_status billcore_page_count(const billcore_page* page, size_t* out, billcore_error** err);
 BILLCORE_API billcore_status billcore_page_at(const billcore_page* page, size_t index, billcore_resource** out,
                                               billcore_error** err);
+typedef int32_t billcore_cell_kind;
+enum {
+  BILLCORE_CELL_ABSENT = 0,
+  BILLCORE_CELL_NULL = 1,
+  BILLCORE_CELL_TEXT = 2,
+  BILLCORE_CELL_INTEGER = 3,
+  BILLCORE_CELL_BOOLEAN = 4,
+  BILLCORE_CELL_OTHER = 5
+};
+typedef struct billcore_cell {
+  billcore_str text;
+  int64_t number;
+  billcore_cell_kind kind;
+} billcore_cell;
+BILLCORE_API billcore_status billcore_page_column(const billcore_page* page, billcore_str name, billcore_cell* cells,
+                                                  size_t room, billcore_error** err);
 BILLCORE_API billcore_status billcore_page_numbers(const billcore_page* page, billcore_resource** out,
                                                    billcore_error** err);
 BILLCORE_EXPORT void billcore_page_free(billcore_page* page);

@@ -1,4 +1,6 @@
 // The functions of libbillcore, most of them over a connection that was kept.
+#include <array>
+
 #include "abi_scenarios.hpp"
 
 namespace torture::abi {
@@ -78,6 +80,11 @@ const std::vector<Function>& client_functions() {
       CALL(billcore_options_set_text, g.options, text("ca_bundle"), text(id)),
       CALL(billcore_order_get, g.client, text(id), no_options),
       CALL(billcore_page_at, g.page, std::size_t{0}),
+      {"billcore_page_column",
+       [](Given& g) {
+         std::array<billcore_cell, 8> cells{};
+         call(&billcore_page_column, g.page, text("id"), cells.data(), cells.size());
+       }},
       CALL(billcore_page_count, g.page),
       CALL(billcore_page_numbers, g.page),
       CALL(billcore_product_delete, g.client, std::int64_t{1}, no_options),

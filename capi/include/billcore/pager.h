@@ -87,6 +87,31 @@ BILLCORE_API billcore_status billcore_page_count(const billcore_page* page, size
 BILLCORE_API billcore_status billcore_page_at(const billcore_page* page, size_t index, billcore_resource** out,
                                               billcore_error** err);
 
+/** What a field of an item holds. Append-only. */
+typedef int32_t billcore_cell_kind;
+/** Values of a billcore_cell_kind. */
+enum {
+  BILLCORE_CELL_ABSENT = 0,
+  BILLCORE_CELL_NULL = 1,
+  BILLCORE_CELL_TEXT = 2,    /**< in text */
+  BILLCORE_CELL_INTEGER = 3, /**< in number */
+  BILLCORE_CELL_BOOLEAN = 4, /**< in number: 0 or 1 */
+  BILLCORE_CELL_OTHER = 5    /**< any other JSON: read it by the functions of a resource */
+};
+
+/** A field of one item. This struct never changes. */
+typedef struct billcore_cell {
+  billcore_str text;       /**< borrowed; lives as long as the page */
+  int64_t number;          /**< of an integer that fits, or of a boolean */
+  billcore_cell_kind kind; /**< which BILLCORE_CELL_ this is */
+} billcore_cell;
+
+/** One field of all items of the page at once, for languages in which a call into C costs more than reading a field.
+ * name: of a field, such as "total"; neither a mark nor a path. cells: filled from the first item on; room: how many it
+ * holds, at least billcore_page_count. What a field must be is not checked: a cell says what is there.  @since 0.1 */
+BILLCORE_API billcore_status billcore_page_column(const billcore_page* page, billcore_str name, billcore_cell* cells,
+                                                  size_t room, billcore_error** err);
+
 /** The page's numbers, as a resource: "total", "count", "per_page", "current_page", "total_pages", "/links/next?",
  * "/links/previous?" (never followed). BILLCORE_ERROR_INVALID_ARGUMENT for the orders that a search has found, which have
  * none. New; free it. Service interface: Pagination.  @since 0.1 */

@@ -1,10 +1,14 @@
 // Lists, and their pages.
 #include "billcore/pager.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <variant>
 
+#include "billcore/detail/document.hpp"
 #include "billcore/internal.hpp"
 #include "client/handles.hpp"
 #include "shared/convert.hpp"
@@ -41,6 +45,36 @@ billcore_status step(billcore_list* list, Read read, Out** out, billcore_error**
 
 billcore::detail::PageFlow& flow_of(const billcore_list* list) {
   return *visit(list, [](const auto& pager) { return internal::Access::flow(pager).get(); });
+}
+
+billcore_cell cell_of(const billcore::detail::Node* node) {
+  using Kind = billcore::Value::Kind;
+  billcore_cell out{borrow(""), 0, BILLCORE_CELL_OTHER};
+  if (node == nullptr) {
+    out.kind = BILLCORE_CELL_ABSENT;
+    return out;
+  }
+  switch (billcore::detail::kind(node)) {
+    case Kind::null:
+      out.kind = BILLCORE_CELL_NULL;
+      break;
+    case Kind::string:
+      out.kind = BILLCORE_CELL_TEXT;
+      out.text = borrow(billcore::detail::text(node));
+      break;
+    case Kind::boolean:
+      out.kind = BILLCORE_CELL_BOOLEAN;
+      out.number = billcore::detail::boolean(node) ? 1 : 0;
+      break;
+    case Kind::integer:
+      if (billcore::detail::int64(node, out.number)) out.kind = BILLCORE_CELL_INTEGER;
+      break;
+    case Kind::real:
+    case Kind::array:
+    case Kind::object:
+      break;
+  }
+  return out;
 }
 
 }  // namespace
@@ -125,6 +159,21 @@ billcore_status billcore_page_at(const billcore_page* page, size_t index, billco
                                  billcore_error** err) {
   return call(
       err, [&] { put_new(out, item_at(handle(page).items, index)); }, out);
+}
+
+billcore_status billcore_page_column(const billcore_page* page, billcore_str name, billcore_cell* cells, size_t room,
+                                     billcore_error** err) {
+  return call(err, [&] {
+    require_output(cells);
+    if (room > PTRDIFF_MAX / sizeof *cells) refuse("room is more cells than any memory holds");
+    std::memset(cells, 0, room * sizeof *cells);
+    const auto& items = handle(page).items;
+    const auto field = view(name);
+    if (room < items.size()) refuse("there is room for fewer cells than the page has items: see billcore_page_count");
+    std::transform(items.begin(), items.end(), cells, [&](const billcore::Resource& item) {
+      return cell_of(billcore::detail::member(item.value().node(), field));
+    });
+  });
 }
 
 billcore_status billcore_page_numbers(const billcore_page* page, billcore_resource** out, billcore_error** err) {

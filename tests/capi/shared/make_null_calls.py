@@ -41,6 +41,7 @@ def is_handle(parameter: Parameter) -> bool:
 TRANSPARENT = {
     "billcore_str",
     "billcore_buf",
+    "billcore_cell",
     "billcore_status",
     "billcore_kind",
     "billcore_event_kind",
@@ -66,6 +67,8 @@ def call(function: Function, *, outputs: bool) -> str:
             )
             arguments.append(f"&{parameter.name}")
             checks.append(f"    CHECK(memcmp(&{parameter.name}, zeros, sizeof {parameter.name}) == 0);\n")
+        elif parameter.name == "room":  # of the output before it
+            arguments.append("1")
         elif parameter.type == "billcore_str":
             arguments.append('BILLCORE_STR("x")')
         else:

@@ -1,0 +1,53 @@
+/* A field of all items of a page at once. */
+#include "support/client.h"
+
+static billcore_error* err;
+
+static const char* answer(const char* request) {
+  (void)request;
+  return "HTTP/1.1 200 OK" HEAD
+         "{\"data\":[{\"id\":\"a\\u00e9\",\"total\":-5},{\"id\":7,\"total\":null},{\"total\":true},"
+         "{\"id\":[1],\"total\":99999999999999999999},{\"id\":\"b\",\"total\":1.5}],\"pagination\":{\"total\":5,"
+         "\"count\":5,\"per_page\":5,\"current_page\":1,\"total_pages\":1,\"links\":{}}}";
+}
+
+static billcore_page* first_page(const billcore_client* client) {
+  billcore_order_list* list = NULL;
+  billcore_page* page = NULL;
+  CHECK_OK(billcore_subscription_orders_new(client, BILLCORE_STR("s"), NULL, NULL, &list, &err));
+  CHECK_OK(billcore_list_next_page((billcore_list*)(void*)list, &page, &err));
+  billcore_order_list_free(list);
+  return page;
+}
+
+int main(void) {
+  enum { count = 5 };
+  server* at = server_start(answer);
+  billcore_client* client = client_of(at, "key", NULL, NULL);
+  billcore_page* page = first_page(client); /* outlives its list */
+  billcore_cell cells[count + 1];
+  cells[count].kind = -1;
+  CHECK_OK(billcore_page_column(page, BILLCORE_STR("id"), cells, count, &err));
+  CHECK(cells[0].kind == BILLCORE_CELL_TEXT && is_text(cells[0].text, "a\xc3\xa9"));
+  CHECK(cells[1].kind == BILLCORE_CELL_INTEGER && cells[1].number == 7 && is_text(cells[1].text, ""));
+  CHECK(cells[2].kind == BILLCORE_CELL_ABSENT && cells[3].kind == BILLCORE_CELL_OTHER);
+  CHECK(cells[4].kind == BILLCORE_CELL_TEXT && is_text(cells[4].text, "b"));
+  CHECK_OK(billcore_page_column(page, BILLCORE_STR("total"), cells, count, &err));
+  CHECK(cells[0].kind == BILLCORE_CELL_INTEGER && cells[0].number == -5);
+  CHECK(cells[1].kind == BILLCORE_CELL_NULL && cells[1].number == 0);
+  CHECK(cells[2].kind == BILLCORE_CELL_BOOLEAN && cells[2].number == 1);
+  CHECK(cells[3].kind == BILLCORE_CELL_OTHER && cells[4].kind == BILLCORE_CELL_OTHER); /* too large; not whole */
+  CHECK(cells[count].kind == -1);
+  CHECK_OK(billcore_page_column(page, BILLCORE_STR("no such field"), cells, count + 1, &err));
+  for (int i = 0; i < count; ++i) CHECK(cells[i].kind == BILLCORE_CELL_ABSENT);
+
+  const billcore_status invalid = BILLCORE_ERROR_INVALID_ARGUMENT;
+  CHECK_FAILS(billcore_page_column(page, BILLCORE_STR("id"), cells, count - 1, &err), invalid, "room for fewer");
+  CHECK_FAILS(billcore_page_column(page, BILLCORE_STR("id"), cells, SIZE_MAX, &err), invalid, "any memory");
+  CHECK_FAILS(billcore_page_column(page, BILLCORE_STR("id"), NULL, count, &err), invalid, "output");
+  CHECK_FAILS(billcore_page_column(NULL, BILLCORE_STR("id"), cells, count, &err), invalid, "NULL");
+  billcore_page_free(page);
+  billcore_client_free(client);
+  server_stop(at);
+  return 0;
+}
