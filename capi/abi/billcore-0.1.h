@@ -740,6 +740,8 @@ typedef struct billcore_list billcore_list;
 typedef struct billcore_page billcore_page;
 BILLCORE_API billcore_status billcore_list_next(billcore_list* list, billcore_resource** out, billcore_error** err);
 BILLCORE_API billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err);
+BILLCORE_API billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err);
+BILLCORE_API billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_error** err);
 BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err);
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
@@ -883,6 +885,18 @@ BILLCORE_INLINE billcore_status billcore_order_list_next_page(billcore_order_lis
   if (out != NULL) *out = BILLCORE_CAST(billcore_order_page*, made);
   return status;
 }
+BILLCORE_INLINE billcore_status billcore_order_list_peek_page(billcore_order_list* given, billcore_order_page** out,
+                                                              billcore_error** err) {
+  billcore_page* made = NULL;
+  const billcore_status status =
+      billcore_list_peek_page(BILLCORE_CAST(billcore_list*, given), out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_order_page*, made);
+  return status;
+}
+BILLCORE_INLINE billcore_status billcore_order_list_skip(billcore_order_list* given, size_t count,
+                                                         billcore_error** err) {
+  return billcore_list_skip(BILLCORE_CAST(billcore_list*, given), count, err);
+}
 BILLCORE_INLINE billcore_status billcore_order_list_first(billcore_order_list* given, billcore_order** out,
                                                           billcore_error** err) {
   billcore_resource* made = NULL;
@@ -924,6 +938,10 @@ BILLCORE_INLINE billcore_status billcore_order_page_at(const billcore_order_page
       billcore_page_at(BILLCORE_CAST(const billcore_page*, given), index, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_order*, made);
   return status;
+}
+BILLCORE_INLINE billcore_status billcore_order_page_column(const billcore_order_page* given, billcore_str name,
+                                                           billcore_cell* cells, size_t room, billcore_error** err) {
+  return billcore_page_column(BILLCORE_CAST(const billcore_page*, given), name, cells, room, err);
 }
 BILLCORE_INLINE billcore_status billcore_order_page_pagination(const billcore_order_page* given,
                                                                billcore_pagination** out, billcore_error** err) {
@@ -1172,6 +1190,18 @@ BILLCORE_INLINE billcore_status billcore_product_list_next_page(billcore_product
   if (out != NULL) *out = BILLCORE_CAST(billcore_product_page*, made);
   return status;
 }
+BILLCORE_INLINE billcore_status billcore_product_list_peek_page(billcore_product_list* given,
+                                                                billcore_product_page** out, billcore_error** err) {
+  billcore_page* made = NULL;
+  const billcore_status status =
+      billcore_list_peek_page(BILLCORE_CAST(billcore_list*, given), out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_product_page*, made);
+  return status;
+}
+BILLCORE_INLINE billcore_status billcore_product_list_skip(billcore_product_list* given, size_t count,
+                                                           billcore_error** err) {
+  return billcore_list_skip(BILLCORE_CAST(billcore_list*, given), count, err);
+}
 BILLCORE_INLINE billcore_status billcore_product_list_first(billcore_product_list* given, billcore_product** out,
                                                             billcore_error** err) {
   billcore_resource* made = NULL;
@@ -1214,6 +1244,10 @@ BILLCORE_INLINE billcore_status billcore_product_page_at(const billcore_product_
       billcore_page_at(BILLCORE_CAST(const billcore_page*, given), index, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_product*, made);
   return status;
+}
+BILLCORE_INLINE billcore_status billcore_product_page_column(const billcore_product_page* given, billcore_str name,
+                                                             billcore_cell* cells, size_t room, billcore_error** err) {
+  return billcore_page_column(BILLCORE_CAST(const billcore_page*, given), name, cells, room, err);
 }
 BILLCORE_INLINE billcore_status billcore_product_page_pagination(const billcore_product_page* given,
                                                                  billcore_pagination** out, billcore_error** err) {
@@ -1430,6 +1464,19 @@ BILLCORE_INLINE billcore_status billcore_subscription_list_next_page(billcore_su
   if (out != NULL) *out = BILLCORE_CAST(billcore_subscription_page*, made);
   return status;
 }
+BILLCORE_INLINE billcore_status billcore_subscription_list_peek_page(billcore_subscription_list* given,
+                                                                     billcore_subscription_page** out,
+                                                                     billcore_error** err) {
+  billcore_page* made = NULL;
+  const billcore_status status =
+      billcore_list_peek_page(BILLCORE_CAST(billcore_list*, given), out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_subscription_page*, made);
+  return status;
+}
+BILLCORE_INLINE billcore_status billcore_subscription_list_skip(billcore_subscription_list* given, size_t count,
+                                                                billcore_error** err) {
+  return billcore_list_skip(BILLCORE_CAST(billcore_list*, given), count, err);
+}
 BILLCORE_INLINE billcore_status billcore_subscription_list_first(billcore_subscription_list* given,
                                                                  billcore_subscription** out, billcore_error** err) {
   billcore_resource* made = NULL;
@@ -1473,6 +1520,11 @@ BILLCORE_INLINE billcore_status billcore_subscription_page_at(const billcore_sub
       billcore_page_at(BILLCORE_CAST(const billcore_page*, given), index, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_subscription*, made);
   return status;
+}
+BILLCORE_INLINE billcore_status billcore_subscription_page_column(const billcore_subscription_page* given,
+                                                                  billcore_str name, billcore_cell* cells, size_t room,
+                                                                  billcore_error** err) {
+  return billcore_page_column(BILLCORE_CAST(const billcore_page*, given), name, cells, room, err);
 }
 BILLCORE_INLINE billcore_status billcore_subscription_page_pagination(const billcore_subscription_page* given,
                                                                       billcore_pagination** out, billcore_error** err) {

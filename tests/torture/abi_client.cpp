@@ -65,6 +65,8 @@ const std::vector<Function>& client_functions() {
       CALL(billcore_list_next, g.list),
       CALL(billcore_list_next_arrow, g.list),
       CALL(billcore_list_next_page, g.list),
+      CALL(billcore_list_peek_page, g.list),
+      CALL(billcore_list_skip, g.list, std::size_t{0}),
       CALL(billcore_list_state, g.list),
       CALL(billcore_list_stop, g.list),
       CALL(billcore_list_total, g.list),

@@ -112,6 +112,22 @@ BILLCORE_INLINE billcore_status billcore_order_list_next_page(billcore_order_lis
   return status;
 }
 
+/** The next page, without moving on: see billcore_list_peek_page. New; free it.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_order_list_peek_page(billcore_order_list* given, billcore_order_page** out,
+                                                              billcore_error** err) {
+  billcore_page* made = NULL;
+  const billcore_status status =
+      billcore_list_peek_page(BILLCORE_CAST(billcore_list*, given), out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_order_page*, made);
+  return status;
+}
+
+/** Moves on behind items of that page: see billcore_list_skip.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_order_list_skip(billcore_order_list* given, size_t count,
+                                                         billcore_error** err) {
+  return billcore_list_skip(BILLCORE_CAST(billcore_list*, given), count, err);
+}
+
 /** The first order, without moving on: see billcore_list_first. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_list_first(billcore_order_list* given, billcore_order** out,
                                                           billcore_error** err) {
@@ -170,6 +186,12 @@ BILLCORE_INLINE billcore_status billcore_order_page_at(const billcore_order_page
       billcore_page_at(BILLCORE_CAST(const billcore_page*, given), index, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_order*, made);
   return status;
+}
+
+/** One field of all of them: see billcore_page_column.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_order_page_column(const billcore_order_page* given, billcore_str name,
+                                                           billcore_cell* cells, size_t room, billcore_error** err) {
+  return billcore_page_column(BILLCORE_CAST(const billcore_page*, given), name, cells, room, err);
 }
 
 /** The page's numbers. New; free it.  @since 0.1 */

@@ -53,6 +53,14 @@ BILLCORE_API billcore_status billcore_list_next(billcore_list* list, billcore_re
  *  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
+/** What billcore_list_next_page would give, without moving on: for readers of whole pages (billcore_page_column) who may
+ * stop in the middle of one. BILLCORE_DONE after the last one. *out is new; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err);
+
+/** Moves on behind the first `count` items of that page, of which the list then says that they were read.
+ * BILLCORE_ERROR_INVALID_ARGUMENT when fewer are left of it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_error** err);
+
 /** The list's first item, without moving on: one request at most. BILLCORE_DONE when the list is empty. *out is new;
  * free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err);

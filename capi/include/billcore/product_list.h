@@ -76,6 +76,22 @@ BILLCORE_INLINE billcore_status billcore_product_list_next_page(billcore_product
   return status;
 }
 
+/** The next page, without moving on: see billcore_list_peek_page. New; free it.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_product_list_peek_page(billcore_product_list* given,
+                                                                billcore_product_page** out, billcore_error** err) {
+  billcore_page* made = NULL;
+  const billcore_status status =
+      billcore_list_peek_page(BILLCORE_CAST(billcore_list*, given), out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_product_page*, made);
+  return status;
+}
+
+/** Moves on behind items of that page: see billcore_list_skip.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_product_list_skip(billcore_product_list* given, size_t count,
+                                                           billcore_error** err) {
+  return billcore_list_skip(BILLCORE_CAST(billcore_list*, given), count, err);
+}
+
 /** The first product, without moving on: see billcore_list_first. New; free it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_product_list_first(billcore_product_list* given, billcore_product** out,
                                                             billcore_error** err) {
@@ -135,6 +151,12 @@ BILLCORE_INLINE billcore_status billcore_product_page_at(const billcore_product_
       billcore_page_at(BILLCORE_CAST(const billcore_page*, given), index, out == NULL ? NULL : &made, err);
   if (out != NULL) *out = BILLCORE_CAST(billcore_product*, made);
   return status;
+}
+
+/** One field of all of them: see billcore_page_column.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_product_page_column(const billcore_product_page* given, billcore_str name,
+                                                             billcore_cell* cells, size_t room, billcore_error** err) {
+  return billcore_page_column(BILLCORE_CAST(const billcore_page*, given), name, cells, room, err);
 }
 
 /** The page's numbers. New; free it.  @since 0.1 */

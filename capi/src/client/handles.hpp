@@ -73,6 +73,10 @@ struct billcore_page {
     auto typed = page.items();
     items.assign(typed.begin(), typed.end());
   }
+  explicit billcore_page(const billcore::detail::PageData& page) : numbers(page.pagination) {
+    items.reserve(page.items.size());
+    for (const auto* item : page.items) items.emplace_back(billcore::Value(page.document, item));
+  }
   explicit billcore_page(const std::vector<billcore::Order>& found) : items(found.begin(), found.end()) {}
   std::optional<billcore::Resource> numbers;  // not of orders that were found on several pages
   std::vector<billcore::Resource> items;

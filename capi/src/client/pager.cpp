@@ -47,6 +47,15 @@ billcore::detail::PageFlow& flow_of(const billcore_list* list) {
   return *visit(list, [](const auto& pager) { return internal::Access::flow(pager).get(); });
 }
 
+/// What is left of the page that comes next, which is fetched when it must be; nullopt after the last one.
+std::optional<billcore::detail::PageData> rest_of_page(const billcore_list* list) {
+  auto& flow = flow_of(list);
+  while (!internal::buffered(flow)) {
+    if (internal::advance(flow) != billcore::detail::Step::taken) return std::nullopt;
+  }
+  return internal::rest_of_page(flow);
+}
+
 billcore_cell cell_of(const billcore::detail::Node* node) {
   using Kind = billcore::Value::Kind;
   billcore_cell out{borrow(""), 0, BILLCORE_CELL_OTHER};
@@ -87,6 +96,24 @@ billcore_status billcore_list_next(billcore_list* list, billcore_resource** out,
 billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err) {
   return step(
       list, [](auto& pager) { return pager.next_page(); }, out, err);
+}
+
+billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err) {
+  return call(
+      err,
+      [&] {
+        const auto rest = rest_of_page(list);
+        if (rest) put_new(out, *rest);
+        return rest ? billcore_status{BILLCORE_OK} : billcore_status{BILLCORE_DONE};
+      },
+      out);
+}
+
+billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_error** err) {
+  return call(err, [&] {
+    if (!internal::skip_items(flow_of(list), count))
+      refuse("fewer items are left of the page: see billcore_page_count");
+  });
 }
 
 billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err) {
@@ -135,14 +162,11 @@ billcore_status billcore_list_stop(billcore_list* list, billcore_error** err) {
 }
 
 billcore_status billcore_private_page(billcore_list* list, void* page, int32_t* kind, billcore_error** err) {
-  return call(err, [&]() -> billcore_status {
-    auto& flow = flow_of(list);
-    while (!internal::buffered(flow)) {
-      if (internal::advance(flow) != billcore::detail::Step::taken) return BILLCORE_DONE;
-    }
-    *static_cast<std::optional<billcore::detail::PageData>*>(page) = internal::rest_of_page(flow);
-    *kind = static_cast<int32_t>(list->view.index());
-    return BILLCORE_OK;
+  return call(err, [&] {
+    auto& rest = *static_cast<std::optional<billcore::detail::PageData>*>(page);
+    rest = rest_of_page(list);
+    if (rest) *kind = static_cast<int32_t>(list->view.index());
+    return rest ? billcore_status{BILLCORE_OK} : billcore_status{BILLCORE_DONE};
   });
 }
 

@@ -53,6 +53,8 @@ detail::Step advance(detail::PageFlow& list);
 /// take_page() in two steps, for work in between that may fail.
 [[nodiscard]] std::optional<detail::PageData> rest_of_page(detail::PageFlow& list);
 void skip_page(detail::PageFlow& list) noexcept;
+/// Some of its items; false if fewer are left.
+[[nodiscard]] bool skip_items(detail::PageFlow& list, std::size_t count) noexcept;
 /// nullopt if the list is empty or its first page has not been read.
 [[nodiscard]] std::optional<Value> known_first(const detail::PageFlow& list);
 [[nodiscard]] bool knows_first(const detail::PageFlow& list) noexcept;

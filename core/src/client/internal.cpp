@@ -30,6 +30,11 @@ std::optional<Value> take_item(detail::PageFlow& list) { return list.take_item()
 std::optional<detail::PageData> take_page(detail::PageFlow& list) { return list.take_page(); }
 std::optional<detail::PageData> rest_of_page(detail::PageFlow& list) { return list.core().rest_of_page(); }
 void skip_page(detail::PageFlow& list) noexcept { list.core().skip_page(); }
+bool skip_items(detail::PageFlow& list, std::size_t count) noexcept {
+  if (count > list.core().left()) return false;
+  list.core().skip_items(count);
+  return true;
+}
 bool buffered(const detail::PageFlow& list) noexcept { return list.core().buffered(); }
 std::optional<Value> known_first(const detail::PageFlow& list) { return list.core().known_first(); }
 bool knows_first(const detail::PageFlow& list) noexcept { return list.core().knows_first(); }

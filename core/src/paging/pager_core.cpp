@@ -265,6 +265,12 @@ void PagerCore::skip_page() noexcept {
   stopped_ = false;
 }
 
+void PagerCore::skip_items(std::size_t count) noexcept {
+  cursor_.set_position(cursor_.position() + count);
+  taken_ += static_cast<std::int64_t>(count);
+  stopped_ = false;
+}
+
 std::optional<PageData> PagerCore::take_page() {
   auto page = rest_of_page();
   if (page) skip_page();

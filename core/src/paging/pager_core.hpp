@@ -51,6 +51,9 @@ class PagerCore {
   /// next call leaves it out.
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
+  /// The first items of that page only: no more than are left.
+  void skip_items(std::size_t count) noexcept;
+  [[nodiscard]] std::size_t left() const noexcept { return cursor_.left(); }
 
   /// nullopt if the list is empty or its first page has not been read.
   [[nodiscard]] std::optional<Value> known_first() const;

@@ -20,6 +20,36 @@ static billcore_page* first_page(const billcore_client* client) {
   return page;
 }
 
+/* Reading a page and stopping in its middle: the list stands behind what was said to be read. */
+static void test_peek_and_skip(const billcore_client* client) {
+  billcore_order_list* list = NULL;
+  billcore_order_page* page = NULL;
+  billcore_order* order = NULL;
+  billcore_str raw;
+  size_t count = 0;
+  CHECK_OK(billcore_subscription_orders_new(client, BILLCORE_STR("s"), NULL, NULL, &list, &err));
+  for (int i = 0; i < 2; ++i) { /* peeking moves nothing */
+    CHECK_OK(billcore_order_list_peek_page(list, &page, &err));
+    CHECK_OK(billcore_order_page_count(page, &count, &err));
+    CHECK(count == 5);
+    billcore_order_page_free(page);
+  }
+  CHECK_FAILS(billcore_order_list_skip(list, 6, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "fewer items are left");
+  CHECK_OK(billcore_order_list_skip(list, 3, &err));
+  CHECK_OK(billcore_order_list_next(list, &order, &err));
+  CHECK_OK(billcore_order_raw(order, &raw, &err));
+  CHECK(raw.len > 9 && memcmp(raw.data, "{\"id\":[1]", 9) == 0);
+  billcore_order_free(order);
+  CHECK_OK(billcore_order_list_peek_page(list, &page, &err));
+  CHECK_OK(billcore_order_page_count(page, &count, &err));
+  CHECK(count == 1);
+  billcore_order_page_free(page);
+  CHECK_OK(billcore_order_list_skip(list, 1, &err));
+  CHECK(billcore_order_list_peek_page(list, &page, &err) == BILLCORE_DONE && page == NULL && err == NULL);
+  CHECK_OK(billcore_order_list_skip(list, 0, &err));
+  billcore_order_list_free(list);
+}
+
 int main(void) {
   enum { count = 5 };
   server* at = server_start(answer);
@@ -47,6 +77,7 @@ int main(void) {
   CHECK_FAILS(billcore_page_column(page, BILLCORE_STR("id"), NULL, count, &err), invalid, "output");
   CHECK_FAILS(billcore_page_column(NULL, BILLCORE_STR("id"), cells, count, &err), invalid, "NULL");
   billcore_page_free(page);
+  test_peek_and_skip(client);
   billcore_client_free(client);
   server_stop(at);
   return 0;
