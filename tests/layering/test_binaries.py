@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE = Path(os.environ["BILLCORE_PYTHON_PACKAGE"])
 
 # The C and C++ run-time.
+C_LIBRARIES = ["libbillcore-webhook.so", "libbillcore.so", "libbillcore-arrow.so"]
 RUNTIME = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
 
@@ -57,26 +59,30 @@ def test_the_client_library_needs_libcurl_and_the_verifier_library() -> None:
     assert wanted - {"libcrypto.so.3"} == {"libcurl.so.4", "libbillcore-webhook.so.0"}
 
 
+def test_the_arrow_library_needs_the_client_library_alone() -> None:
+    assert needed(BUILD / "capi/libbillcore-arrow.so") - RUNTIME == {"libbillcore.so.0"}
+
+
 def test_the_verifier_module_needs_libcrypto_alone() -> None:
     assert needed(module("_webhook")) - RUNTIME <= {"libcrypto.so.3"}
     assert "libcurl.so.4" in needed(module("_client"))
 
 
 def test_only_our_names_are_exported() -> None:
-    for name in ("libbillcore-webhook.so", "libbillcore.so"):
+    for name in C_LIBRARIES:
         symbols = exported(BUILD / "capi" / name)
-        assert len(symbols) > 30 and all(symbol.startswith("billcore_") for symbol in symbols), symbols
+        assert symbols and all(symbol.startswith("billcore_") for symbol in symbols), symbols
     for name in ("_webhook", "_client"):
         assert exported(module(name)) == {f"PyInit_{name}"}
 
 
 def test_a_symbol_lives_in_one_library() -> None:
-    both = exported(BUILD / "capi/libbillcore-webhook.so") & exported(BUILD / "capi/libbillcore.so")
-    assert both == set()
+    for one, other in combinations(C_LIBRARIES, 2):
+        assert exported(BUILD / "capi" / one) & exported(BUILD / "capi" / other) == set()
 
 
 def test_the_exports_are_those_of_symbols_txt_and_of_the_header() -> None:
-    libraries = [BUILD / "capi/libbillcore-webhook.so", BUILD / "capi/libbillcore.so"]
+    libraries = [BUILD / "capi" / name for name in C_LIBRARIES]
     run(sys.executable, ROOT / "tests/capi/shared/check_symbols.py", ROOT / "capi", *libraries)
 
 

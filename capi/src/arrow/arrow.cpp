@@ -3,11 +3,22 @@
 
 #include <optional>
 
-#include "arrow/arrow_batch.hpp"
+#include "billcore/arrow.hpp"
 #include "shared/guard.hpp"
 #include "shared/pages.hpp"
 
 using namespace billcore;
+
+namespace {
+
+// As the interface asks: what was moved from is released.
+template <typename Struct>
+void move(Struct& from, Struct* to) noexcept {
+  *to = from;
+  from.release = nullptr;
+}
+
+}  // namespace
 
 billcore_status billcore_list_next_arrow(billcore_list* list, ArrowArray* array, ArrowSchema* schema,
                                          billcore_error** err) {
@@ -19,8 +30,8 @@ billcore_status billcore_list_next_arrow(billcore_list* list, ArrowArray* array,
     const auto batch =
         detail::make_batch(detail::choose_columns(static_cast<detail::Table>(kind), std::nullopt), *page);
     const auto records = batch.export_array();
-    if (schema != nullptr) ArrowSchemaMove(detail::export_schema(batch.columns()).get(), schema);
-    ArrowArrayMove(records.get(), array);
+    if (schema != nullptr) move(*detail::export_schema(batch.columns()), schema);
+    move(*records, array);
     billcore_private_skip_page(list);
     return billcore_status{BILLCORE_OK};
   };

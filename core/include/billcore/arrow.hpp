@@ -70,6 +70,9 @@ class Batch {
   std::shared_ptr<const ArrowArray> array_;
 };
 
+/// Error(decode) with the path of a value of another type than its column.
+[[nodiscard]] Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page);
+
 /// Takes the buffered items of a page as a batch and advances the pager. If it throws, the pager does not advance.
 [[nodiscard]] std::optional<Batch> take_batch(PageFlow& list, const std::shared_ptr<const Columns>& columns);
 

@@ -1,12 +1,9 @@
-// Record batches out of pages. Needs nothing of the client. Internal.
+// What the files that use nanoarrow share. Internal.
 #pragma once
 
 #include <nanoarrow/nanoarrow.h>
 
-#include <memory>
-
 #include "billcore/arrow.hpp"
-#include "billcore/pager.hpp"
 
 namespace billcore::detail {
 
@@ -14,8 +11,5 @@ template <typename Struct>
 ArrowPtr<Struct> make_empty() {
   return ArrowPtr<Struct>(new Struct{});
 }
-
-/// Error(decode) with the path of a value of another type.
-[[nodiscard]] Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page);
 
 }  // namespace billcore::detail

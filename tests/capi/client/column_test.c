@@ -20,7 +20,7 @@ static billcore_page* first_page(const billcore_client* client) {
   return page;
 }
 
-/* Reading a page and stopping in its middle: the list stands behind what was said to be read. */
+/* Reading a page and stopping in its middle: the list goes on behind what was read. */
 static void test_peek_and_skip(const billcore_client* client) {
   billcore_order_list* list = NULL;
   billcore_order_page* page = NULL;
