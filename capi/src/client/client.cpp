@@ -43,15 +43,14 @@ billcore_status new_list(const billcore_client* client, Read read, Face** out, b
       err, [&] { *out = reinterpret_cast<Face*>(make_list(read(handle(client).view))); }, out);
 }
 
+billcore_page* make_page(const std::vector<billcore::Order>& found) { return new billcore_page(found); }
+
 template <typename Search>
 billcore_status find_charges(const billcore_client* client, Search search, billcore_order_page** out,
                              billcore_error** err) noexcept {
   return call(
       err,
-      [&] {
-        const auto found = search(handle(client).view.subscriptions());
-        *out = reinterpret_cast<billcore_order_page*>(new billcore_page(found));
-      },
+      [&] { *out = reinterpret_cast<billcore_order_page*>(make_page(search(handle(client).view.subscriptions()))); },
       out);
 }
 
