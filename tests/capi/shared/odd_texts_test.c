@@ -1,0 +1,63 @@
+/* Every exported function with texts that cannot be. */
+#include "shared/odd_texts.h"
+
+#include "support/client.h"
+
+static const char one[] = "x";
+const billcore_str odd_texts[odd_count] = {{NULL, 5}, {one, PTRDIFF_MAX}, {one, SIZE_MAX}, {NULL, SIZE_MAX}};
+billcore_error* odd_error;
+static int calls;
+
+void refused(const char* function, const char* parameter, billcore_status status) {
+  ++calls;
+  if (status != BILLCORE_ERROR_INVALID_ARGUMENT ||
+      strstr(billcore_error_message(odd_error).data, "a text has a length") == NULL) {
+    fprintf(stderr, "%s takes an odd %s: %s: %s\n", function, parameter, billcore_status_name(status),
+            billcore_error_message(odd_error).data);
+    exit(1);
+  }
+  billcore_error_free(odd_error);
+  odd_error = NULL;
+}
+
+static const char* answer(const char* request) {
+  (void)request;
+  return "HTTP/1.1 200 OK" HEAD "{\"data\":[" ORDER("a") "],\"pagination\":{\"total\":1,\"count\":1,\"per_page\":1,"
+         "\"current_page\":1,\"total_pages\":1,\"links\":{}}}";
+}
+
+int main(void) {
+  server* at = server_start(answer);
+  billcore_error* err = NULL;
+  billcore_order_list* list = NULL;
+  given g = {.client = client_of(at, "key", NULL, NULL)};
+  CHECK_OK(
+      billcore_client_request(g.client, BILLCORE_STR("GET"), BILLCORE_STR("/orders"), NULL, NULL, &g.response, &err));
+  CHECK_OK(billcore_response_get_info(g.response, &g.info, &err));
+  CHECK_OK(billcore_response_json(g.response, &g.value, &err));
+  CHECK_OK(billcore_subscription_orders_new(g.client, BILLCORE_STR("s"), NULL, NULL, &list, &err));
+  CHECK_OK(billcore_list_next_page((billcore_list*)(void*)list, &g.page, &err));
+  CHECK_OK(billcore_page_at(g.page, 0, &g.resource, &err));
+  CHECK_OK(billcore_options_new(BILLCORE_OPTIONS_OF_CLIENT, &g.options, &err));
+  CHECK_OK(billcore_verifier_new(BILLCORE_STR("0123456789abcdef0123456789abcdef"), NULL, &g.verifier, &err));
+  CHECK_OK(billcore_verifier_options_new(&g.verifier_options, &err));
+  CHECK_OK(billcore_verifier_stream_new(g.verifier, &g.stream, &err));
+  CHECK_OK(billcore_headers_new(&g.headers, &err));
+  call_all(&g);
+  printf("%d calls were refused\n", calls);
+
+  billcore_order_list_free(list);
+  billcore_client_free(g.client);
+  billcore_response_free(g.response);
+  billcore_response_info_free(g.info);
+  billcore_value_free(g.value);
+  billcore_options_free(g.options);
+  billcore_page_free(g.page);
+  billcore_resource_free(g.resource);
+  billcore_verifier_free(g.verifier);
+  billcore_verifier_options_free(g.verifier_options);
+  billcore_verifier_stream_free(g.stream);
+  billcore_headers_free(g.headers);
+  server_stop(at);
+  return 0;
+}
