@@ -5,6 +5,7 @@ from __future__ import annotations
 from .c_faces import prepare_c_faces, prepare_c_lists
 from .c_options import prepare_c_options
 from .errors import prepare_errors, prepare_events
+from .go_faces import prepare_go
 from .operations import prepare_operations
 from .options import prepare_options
 from .package import homes
@@ -23,4 +24,5 @@ def prepared(data: dict[str, Row]) -> Row:
     out |= prepare_c_options(out["options"])
     out |= prepare_operations(data["operations"])
     out |= prepare_c_lists(out["operations"])
+    out |= prepare_go(out)
     return out | homes(out)

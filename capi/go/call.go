@@ -1,0 +1,165 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include "client.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"runtime/cgo"
+	"time"
+
+	"billcore/model"
+)
+
+// call is one call of the library on behalf of a context.
+type call struct {
+	options *C.billcore_options
+	cancel  *C.billcore_cancel
+	hooks   cgo.Handle
+}
+
+// maxCalls bounds the calls that run at once in this process: each takes a thread, and the Go runtime ends a process that
+// has ten thousand. More than that wait, as long as their context and time-out let them.
+const maxCalls = 1000
+
+var slots = make(chan struct{}, maxCalls)
+
+func noContext() error {
+	return model.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
+}
+
+// ended is the error of a context that ended a call before anything was sent.
+func ended(cause error) error {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return model.Ended(model.NewError(ErrTimeout, "the context's deadline passed before the request: nothing was sent"), cause)
+	}
+	return model.Ended(model.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
+}
+
+// begin prepares what the context and the hooks ask for. timed: its deadline is set too, besides the cancelling.
+func (c *Client) begin(ctx context.Context, timed bool) (*call, error) {
+	out := new(call)
+	timeout := int64(-1)
+	if deadline, ok := ctx.Deadline(); ok && timed {
+		left := time.Until(deadline)
+		if c.timeout < 0 || left < c.timeout {
+			timeout = max(1, model.Milliseconds(left))
+		}
+	}
+	cancellable := ctx.Done() != nil
+	if c.hooks != nil {
+		out.hooks = cgo.NewHandle(&hooked{c.hooks, ctx})
+	}
+	if !cancellable && timeout < 0 && out.hooks == 0 {
+		return out, nil
+	}
+	made := C.bc_call_new(C.bool(cancellable), C.int64_t(timeout), C.uintptr_t(out.hooks))
+	out.options, out.cancel = made.options, made.cancel
+	if made.status != C.BILLCORE_OK {
+		out.free()
+		return nil, failure(C.bg_made{status: made.status, err: made.err}, nil)
+	}
+	return out, nil
+}
+
+func (c *call) free() {
+	C.bc_call_free(c.options, c.cancel)
+	c.options, c.cancel = nil, nil
+	if c.hooks != 0 {
+		c.hooks.Delete()
+		c.hooks = 0
+	}
+}
+
+// watch ends the call when the context is done, until the function that it gives is called.
+func (c *call) watch(ctx context.Context) (stop func()) {
+	if c.cancel == nil {
+		return func() {}
+	}
+	told := make(chan struct{})
+	unregister := context.AfterFunc(ctx, func() {
+		C.billcore_cancel_trigger(c.cancel)
+		close(told)
+	})
+	return func() {
+		if !unregister() {
+			<-told // it uses the token
+		}
+	}
+}
+
+// run makes one call. The result is the library's, or nil with an error.
+func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, call *C.billcore_options) C.bg_made) (C.bg_made, error) {
+	var none C.bg_made
+	if ctx == nil {
+		return none, noContext()
+	}
+	native, err := c.use()
+	if err != nil {
+		return none, err
+	}
+	defer c.handle.Done()
+	if err := ctx.Err(); err != nil {
+		return none, ended(err)
+	}
+	if err := c.acquire(ctx); err != nil {
+		return none, err
+	}
+	defer func() { <-slots }()
+	call, err := c.begin(ctx, true)
+	if err != nil {
+		return none, err
+	}
+	defer call.free()
+	stop := call.watch(ctx)
+	made := do(native, call.options)
+	stop()
+	if made.status != C.BILLCORE_OK {
+		return none, failure(made, causeOf(ctx, made.status))
+	}
+	return made, nil
+}
+
+// causeOf gives the context's error when it can be what ended a call that failed in this way.
+func causeOf(ctx context.Context, status C.billcore_status) error {
+	switch status {
+	case C.BILLCORE_ERROR_INTERRUPTED, C.BILLCORE_ERROR_TIMEOUT, C.BILLCORE_ERROR_OUTCOME_UNKNOWN:
+	default:
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// The library's clock may be a little ahead of the context's timer.
+	if deadline, ok := ctx.Deadline(); ok && status != C.BILLCORE_ERROR_INTERRUPTED && time.Until(deadline) < 5*time.Millisecond {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// acquire takes a slot.
+func (c *Client) acquire(ctx context.Context) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	default:
+	}
+	var late <-chan time.Time
+	if c.timeout >= 0 {
+		timer := time.NewTimer(c.timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx.Err())
+	case <-late:
+		return model.NewError(ErrTimeout, "%d calls run at once in this process, and none of them ended within the time-out: nothing was sent", maxCalls)
+	}
+}

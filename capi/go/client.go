@@ -1,0 +1,113 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include "client.h"
+*/
+import "C"
+
+import (
+	"log/slog"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"billcore/internal/handle"
+	"billcore/model"
+)
+
+// Client makes the calls. Safe for concurrent use. Close ends its connections.
+type Client struct {
+	handle  handle.Handle
+	timeout time.Duration // of a call; below 0: none
+	hooks   *Hooks
+}
+
+const defaultTimeout = 30 * time.Second
+
+// NewClient connects to nothing yet. ErrConfig when an option cannot work.
+func NewClient(options ...Option) (*Client, error) {
+	if err := model.LoadError(); err != nil {
+		return nil, err
+	}
+	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CLIENT, options)
+	if err != nil {
+		return nil, err
+	}
+	defer C.billcore_options_free(native)
+	made := C.bc_client_new(native)
+	if made.status != C.BILLCORE_OK {
+		return nil, failure(made, nil)
+	}
+	return newClient(made.out, options, &Client{timeout: defaultTimeout}), nil
+}
+
+func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
+	out := &Client{timeout: from.timeout, hooks: from.hooks}
+	for _, one := range options {
+		switch {
+		case one.name == "timeout_ms":
+			out.timeout = time.Duration(one.number) * time.Millisecond
+		case one.name == "no_timeout":
+			out.timeout = -1
+		case one.hooks != nil:
+			out.hooks = one.hooks
+		}
+	}
+	out.handle.Set(native, func(pointer unsafe.Pointer) { C.billcore_client_free((*C.billcore_client)(pointer)) }, 0)
+	runtime.SetFinalizer(out, (*Client).free)
+	return out
+}
+
+func (c *Client) free() { c.handle.Close() }
+
+// With gives a client that differs in these options and shares everything else, connections included; either may be closed
+// first. Only WithTimeout, WithNoTimeout, WithMaxRetries, WithConcurrency, WithHeader, WithHooks and WithLogger can change.
+func (c *Client) With(options ...Option) (*Client, error) {
+	native, err := c.use()
+	if err != nil {
+		return nil, err
+	}
+	defer c.handle.Done()
+	changes, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHANGES, options)
+	if err != nil {
+		return nil, err
+	}
+	defer C.billcore_options_free(changes)
+	made := C.bc_client_with(native, changes)
+	if made.status != C.BILLCORE_OK {
+		return nil, failure(made, nil)
+	}
+	return newClient(made.out, options, c), nil
+}
+
+// Close ends idle connections. Calls that are running finish, lists that were begun go on as far as they have fetched, and
+// later calls give ErrConfig. Closing again does nothing. A client made by With leaves the connections to the one it was
+// made from.
+func (c *Client) Close() error {
+	native, err := c.use()
+	if err != nil {
+		return nil //nolint:nilerr // nil or closed already
+	}
+	made := C.bc_client_close(native)
+	c.handle.Done()
+	c.handle.Close()
+	if made.status != C.BILLCORE_OK {
+		return failure(made, nil)
+	}
+	return nil
+}
+
+// use gives the client of the library; c.handle.Done() afterwards.
+func (c *Client) use() (*C.billcore_client, error) {
+	if c == nil {
+		return nil, model.NewError(ErrConfig, "the client is nil: make one with NewClient")
+	}
+	if pointer, ok := c.handle.Use(); ok {
+		return (*C.billcore_client)(pointer), nil
+	}
+	return nil, model.NewError(ErrConfig, "the client is closed: make a new one")
+}
+
+// WithLogger logs every attempt: retries as warnings, the rest at the level debug. It replaces WithHooks.
+func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

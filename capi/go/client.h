@@ -1,0 +1,287 @@
+/* The client half of the C library, by value. */
+#ifndef BILLCORE_GO_CLIENT_H
+#define BILLCORE_GO_CLIENT_H
+
+#include <billcore/client.h>
+
+#include "native.h"
+
+#define BC_MADE {NULL, NULL, BILLCORE_OK}
+
+/* ---- options ---- */
+
+static inline bg_made bc_options(billcore_options_kind kind) {
+  bg_made made = BC_MADE;
+  billcore_options* out = NULL;
+  made.status = billcore_options_new(kind, &out, &made.err);
+  made.out = out;
+  return made;
+}
+static inline bg_made bc_set_text(billcore_options* to, const char* name, size_t n, const char* value, size_t len) {
+  bg_made made = BC_MADE;
+  made.status = billcore_options_set_text(to, bg_str(name, n), bg_str(value, len), &made.err);
+  return made;
+}
+static inline bg_made bc_set_int64(billcore_options* to, const char* name, size_t n, int64_t value) {
+  bg_made made = BC_MADE;
+  made.status = billcore_options_set_int64(to, bg_str(name, n), value, &made.err);
+  return made;
+}
+static inline bg_made bc_set_bool(billcore_options* to, const char* name, size_t n, bool value) {
+  bg_made made = BC_MADE;
+  made.status = billcore_options_set_bool(to, bg_str(name, n), value, &made.err);
+  return made;
+}
+static inline bg_made bc_set_json(billcore_options* to, const char* name, size_t n, const char* json, size_t len) {
+  bg_made made = BC_MADE;
+  made.status = billcore_options_set_json(to, bg_str(name, n), bg_str(json, len), &made.err);
+  return made;
+}
+static inline bg_made bc_add(billcore_options* to, const char* name, size_t n, const char* key, size_t k,
+                             const char* value, size_t len) {
+  bg_made made = BC_MADE;
+  made.status = billcore_options_add(to, bg_str(name, n), bg_str(key, k), bg_str(value, len), &made.err);
+  return made;
+}
+
+/* ---- calls: what a context asks for ---- */
+
+void billcoreGoHook(void* context, billcore_attempt* attempt); /* hooks.go */
+
+typedef struct bc_call {
+  billcore_options* options;
+  billcore_cancel* cancel;
+  billcore_error* err;
+  billcore_status status;
+} bc_call;
+
+/* timeout_ms: below 0 for the client's. hooks: 0 for none. */
+static inline bc_call bc_call_new(bool cancellable, int64_t timeout_ms, uintptr_t hooks) {
+  bc_call call = {NULL, NULL, NULL, BILLCORE_OK};
+  call.status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, &call.options, &call.err);
+  if (call.status == BILLCORE_OK && cancellable) {
+    call.status = billcore_cancel_new(&call.cancel, &call.err);
+    if (call.status == BILLCORE_OK) call.status = billcore_options_set_cancel(call.options, call.cancel, &call.err);
+  }
+  if (call.status == BILLCORE_OK && timeout_ms >= 0)
+    call.status = billcore_options_set_int64(call.options, BILLCORE_STR("timeout_ms"), timeout_ms, &call.err);
+  if (call.status == BILLCORE_OK && hooks != 0)
+    call.status = billcore_options_set_hook(call.options, (billcore_hook)billcoreGoHook, (void*)hooks, &call.err);
+  return call;
+}
+static inline void bc_call_free(billcore_options* options, billcore_cancel* cancel) {
+  billcore_options_free(options);
+  billcore_cancel_free(cancel);
+}
+
+/* ---- client ---- */
+
+static inline bg_made bc_client_new(const billcore_options* options) {
+  bg_made made = BC_MADE;
+  billcore_client* out = NULL;
+  made.status = billcore_client_new((const billcore_client_options*)options, &out, &made.err);
+  made.out = out;
+  return made;
+}
+static inline bg_made bc_client_with(const billcore_client* client, const billcore_options* changes) {
+  bg_made made = BC_MADE;
+  billcore_client* out = NULL;
+  made.status = billcore_client_with_options(client, (const billcore_client_changes*)changes, &out, &made.err);
+  made.out = out;
+  return made;
+}
+static inline bg_made bc_client_close(billcore_client* client) {
+  bg_made made = BC_MADE;
+  made.status = billcore_client_close(client, &made.err);
+  return made;
+}
+
+/* ---- operations ---- */
+
+typedef const billcore_client* bc_client;
+typedef const billcore_options* bc_given;
+#define BC_CALL (const billcore_call_options*)call
+
+static inline bg_made bc_subscription_get(bc_client client, const char* id, size_t n, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status =
+      billcore_subscription_get(client, bg_str(id, n), BC_CALL, (billcore_subscription**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_subscription_cancel(bc_client client, const char* id, size_t n, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status =
+      billcore_subscription_cancel(client, bg_str(id, n), BC_CALL, (billcore_subscription**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_change_product(bc_client client, const char* id, size_t n, int64_t product, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_subscription_change_product(client, bg_str(id, n), product, BC_CALL,
+                                                     (billcore_subscription**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_charge(bc_client client, const char* id, size_t n, int64_t product, int64_t amount,
+                                bc_given options, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status =
+      billcore_subscription_charge(client, bg_str(id, n), product, amount, (const billcore_charge_options*)options,
+                                   BC_CALL, (billcore_order**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_find_charges(bc_client client, const billcore_error* charge, int64_t skew_ms, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_subscription_find_charges(client, charge, skew_ms, BC_CALL, (billcore_order_page**)&made.out,
+                                                   &made.err);
+  return made;
+}
+static inline bg_made bc_find_charges_since(bc_client client, const char* id, size_t n, int64_t micros, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_subscription_find_charges_since(client, bg_str(id, n), micros, BC_CALL,
+                                                         (billcore_order_page**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_product_get(bc_client client, int64_t id, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_product_get(client, id, BC_CALL, (billcore_product**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_product_update(bc_client client, int64_t id, bc_given changes, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_product_update(client, id, (const billcore_product_changes*)changes, BC_CALL,
+                                        (billcore_product**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_product_delete(bc_client client, int64_t id, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_product_delete(client, id, BC_CALL, &made.err);
+  return made;
+}
+static inline bg_made bc_order_get(bc_client client, const char* id, size_t n, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_order_get(client, bg_str(id, n), BC_CALL, (billcore_order**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_endpoint_create(bc_client client, const char* url, size_t n, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status =
+      billcore_webhook_endpoint_create(client, bg_str(url, n), BC_CALL, (billcore_response**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_request(bc_client client, const char* method, size_t m, const char* path, size_t n,
+                                 bc_given options, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status =
+      billcore_client_request(client, bg_str(method, m), bg_str(path, n), (const billcore_request_options*)options,
+                              BC_CALL, (billcore_response**)&made.out, &made.err);
+  return made;
+}
+
+/* ---- answers ---- */
+
+typedef struct bc_answer {
+  billcore_str body, request_id;
+  size_t headers;
+  billcore_response_info* info; /* free it after the texts were copied */
+  billcore_error* err;
+  billcore_status status;
+  int32_t http_status, attempts;
+} bc_answer;
+
+static inline bc_answer bc_answer_of(const billcore_response* response) {
+  bc_answer a = {.status = BILLCORE_OK};
+  a.status = billcore_response_body(response, &a.body, &a.err);
+  if (a.status == BILLCORE_OK) a.status = billcore_response_get_info(response, &a.info, &a.err);
+  if (a.status == BILLCORE_OK) a.status = billcore_response_info_status(a.info, &a.http_status, &a.err);
+  if (a.status == BILLCORE_OK) a.status = billcore_response_info_attempts(a.info, &a.attempts, &a.err);
+  if (a.status == BILLCORE_OK) a.status = billcore_response_info_request_id(a.info, &a.request_id, &a.err);
+  if (a.status == BILLCORE_OK) a.status = billcore_response_info_header_count(a.info, &a.headers, &a.err);
+  return a;
+}
+
+typedef struct bc_header {
+  billcore_str name, value;
+  billcore_status status;
+} bc_header;
+
+static inline bc_header bc_header_at(const billcore_response_info* info, size_t index) {
+  bc_header h = {.status = BILLCORE_OK};
+  h.status = billcore_response_info_header_at(info, index, &h.name, &h.value, NULL);
+  return h;
+}
+
+/* ---- lists ---- */
+
+static inline bg_made bc_subscriptions(bc_client client, bc_given query, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_subscription_list_new(client, (const billcore_subscription_query*)query, BC_CALL,
+                                               (billcore_subscription_list**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_orders(bc_client client, const char* id, size_t n, bc_given query, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_subscription_orders_new(client, bg_str(id, n), (const billcore_order_query*)query, BC_CALL,
+                                                 (billcore_order_list**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_products(bc_client client, bc_given query, bc_given call) {
+  bg_made made = BC_MADE;
+  made.status = billcore_product_list_new(client, (const billcore_product_query*)query, BC_CALL,
+                                          (billcore_product_list**)&made.out, &made.err);
+  return made;
+}
+
+typedef struct bc_page {
+  billcore_page* page;
+  size_t count;
+  billcore_error* err;
+  billcore_status status;
+} bc_page;
+
+static inline bc_page bc_next_page(billcore_list* list) {
+  bc_page p = {NULL, 0, NULL, BILLCORE_OK};
+  p.status = billcore_list_peek_page(list, &p.page, &p.err);
+  if (p.status == BILLCORE_OK) p.status = billcore_page_count(p.page, &p.count, &p.err);
+  return p;
+}
+static inline bg_made bc_skip(billcore_list* list, size_t read) {
+  bg_made made = BC_MADE;
+  made.status = billcore_list_skip(list, read, &made.err);
+  return made;
+}
+static inline bg_made bc_stop(billcore_list* list) {
+  bg_made made = BC_MADE;
+  made.status = billcore_list_stop(list, &made.err);
+  return made;
+}
+static inline bg_made bc_first(billcore_list* list) {
+  bg_made made = BC_MADE;
+  billcore_resource* out = NULL;
+  made.status = billcore_list_first(list, &out, &made.err);
+  made.out = out;
+  return made;
+}
+
+typedef struct bc_standing {
+  billcore_buf state;
+  billcore_str reason;
+  int64_t total, pages;
+  billcore_error* err;
+  billcore_status status;
+  bool has_total, has_verdict, complete;
+} bc_standing;
+
+static inline bc_standing bc_standing_of(const billcore_list* list) {
+  bc_standing s = {.status = BILLCORE_OK};
+  s.status = billcore_list_state(list, &s.state, &s.err);
+  if (s.status == BILLCORE_OK) s.status = billcore_list_total(list, &s.total, &s.has_total, &s.err);
+  if (s.status == BILLCORE_OK) s.status = billcore_list_fetched_pages(list, &s.pages, &s.err);
+  if (s.status == BILLCORE_OK)
+    s.status = billcore_list_verdict(list, &s.complete, &s.reason, &s.has_verdict, &s.err);
+  return s;
+}
+static inline size_t bc_page_count(const billcore_page* page) {
+  size_t count = 0;
+  return billcore_page_count(page, &count, NULL) == BILLCORE_OK ? count : 0;
+}
+
+#endif

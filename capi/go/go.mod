@@ -1,0 +1,3 @@
+module billcore
+
+go 1.23

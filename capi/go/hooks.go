@@ -1,0 +1,111 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include <billcore/hooks.h>
+*/
+import "C"
+
+import (
+	"context"
+	"log/slog"
+	"runtime/cgo"
+	"time"
+	"unsafe"
+)
+
+// Attempt is one attempt of a call. It holds neither header values nor ids nor bodies.
+type Attempt struct {
+	Number    int           // from 1
+	Method    string        // such as GET
+	Route     string        // such as /subscription/{id}; "(other)" for a path that is not part of the interface
+	Status    int           // of the answer; 0 before it, and without a complete one
+	Failure   Code          // why there is no complete answer; else 0
+	RequestID string        // of the answer
+	Duration  time.Duration // of the attempt, after it
+	Wait      time.Duration // before the next attempt, in OnRetry
+}
+
+// Hooks are told of every attempt of every call: for logs, measures and traces. Any of them may be nil. They run on the
+// goroutine of the call, several at once where goroutines share a client, and the call waits for them; the context is the
+// call's. They must not use the list that is being read. A panic in one is logged with slog.Error and changes nothing: what
+// became of a write must reach the caller.
+type Hooks struct {
+	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
+	OnResponse func(ctx context.Context, attempt Attempt) // after it, with an answer or without
+	OnRetry    func(ctx context.Context, attempt Attempt) // before the wait for another one
+}
+
+// WithHooks: who is told of every attempt of every call.
+func WithHooks(hooks Hooks) Option { return Option{hooks: &hooks} }
+
+type hooked struct {
+	hooks *Hooks
+	ctx   context.Context
+}
+
+//export billcoreGoHook
+func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			slog.Error("billcore: a hook panicked", "panic", panicked)
+		}
+	}()
+	told, ok := cgo.Handle(uintptr(given)).Value().(*hooked)
+	if !ok {
+		return
+	}
+	var hook func(context.Context, Attempt)
+	switch attempt.moment {
+	case C.BILLCORE_MOMENT_REQUEST:
+		hook = told.hooks.OnRequest
+	case C.BILLCORE_MOMENT_RESPONSE:
+		hook = told.hooks.OnResponse
+	case C.BILLCORE_MOMENT_RETRY:
+		hook = told.hooks.OnRetry
+	}
+	if hook == nil {
+		return
+	}
+	hook(told.ctx, Attempt{
+		Number: int(attempt.number), Method: text(attempt.method), Route: text(attempt.route), Status: int(attempt.status),
+		Failure: Code(attempt.failure), RequestID: text(attempt.request_id),
+		Duration: time.Duration(attempt.duration_micros) * time.Microsecond,
+		Wait:     time.Duration(attempt.wait_ms) * time.Millisecond,
+	})
+}
+
+func text(from C.billcore_str) string { return C.GoStringN(from.data, C.int(from.len)) }
+
+// logging gives hooks that write to a logger.
+func logging(logger *slog.Logger) Hooks {
+	if logger == nil {
+		return Hooks{}
+	}
+	log := func(level slog.Level, message string) func(context.Context, Attempt) {
+		return func(ctx context.Context, a Attempt) {
+			attributes := []slog.Attr{slog.String("method", a.Method), slog.String("route", a.Route), slog.Int("attempt", a.Number)}
+			if a.Status != 0 {
+				attributes = append(attributes, slog.Int("status", a.Status))
+			}
+			if a.Failure != 0 {
+				attributes = append(attributes, slog.String("failure", a.Failure.String()))
+			}
+			if a.RequestID != "" {
+				attributes = append(attributes, slog.String("request_id", a.RequestID))
+			}
+			if a.Duration > 0 {
+				attributes = append(attributes, slog.Duration("duration", a.Duration))
+			}
+			if a.Wait > 0 {
+				attributes = append(attributes, slog.Duration("wait", a.Wait))
+			}
+			logger.LogAttrs(ctx, level, message, attributes...)
+		}
+	}
+	return Hooks{
+		OnRequest:  log(slog.LevelDebug, "billcore: request"),
+		OnResponse: log(slog.LevelDebug, "billcore: response"),
+		OnRetry:    log(slog.LevelWarn, "billcore: retry"),
+	}
+}

@@ -1,0 +1,298 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include "client.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"billcore/internal/handle"
+	"billcore/model"
+)
+
+// List reads a list, lazily, page by page; the next pages are fetched while one is read. It ends with its context.
+//
+// One loop at a time reads it: a second one gets ErrInvalidArgument. Its other methods are safe for concurrent use, also
+// within the loop; they wait while a page is fetched. Close frees it; so does the garbage collector.
+type List[T any] struct {
+	failed error // what making it gave; every method returns it
+	ctx    context.Context
+	client *Client
+	call   *call
+	one    func(handle.Pointer) T
+	at     func(model.Page, int) T
+
+	handle  handle.Handle
+	reading atomic.Bool
+	given   atomic.Int64 // items of the page in hand that the loop was given
+	mutex   sync.Mutex   // around calls of the library
+	skipped int64        // items of that page that the library knows of
+}
+
+// List gives all subscriptions, or those of ListReferenceID.
+func (s Subscriptions) List(ctx context.Context, options ...ListOption) *List[Subscription] {
+	return newList(ctx, s.client, options, model.NewSubscription, model.Page.Subscription,
+		func(client nativeClient, query, call nativeCall) C.bg_made {
+			return C.bc_subscriptions(client, query, call)
+		})
+}
+
+// Orders gives the subscription's orders, latest first.
+func (s Subscriptions) Orders(ctx context.Context, id ID, options ...ListOption) *List[Order] {
+	text, n := chars(string(id))
+	return newList(ctx, s.client, options, model.NewOrder, model.Page.Order,
+		func(client nativeClient, query, call nativeCall) C.bg_made {
+			return C.bc_orders(client, text, n, query, call)
+		})
+}
+
+// List gives all products.
+func (p Products) List(ctx context.Context, options ...ListOption) *List[Product] {
+	return newList(ctx, p.client, options, model.NewProduct, model.Page.Product,
+		func(client nativeClient, query, call nativeCall) C.bg_made { return C.bc_products(client, query, call) })
+}
+
+func newList[T any](
+	ctx context.Context, client *Client, options []ListOption, one func(handle.Pointer) T, at func(model.Page, int) T,
+	make func(client nativeClient, query, call nativeCall) C.bg_made,
+) *List[T] {
+	out := &List[T]{ctx: ctx, client: client, one: one, at: at}
+	out.failed = out.begin(options, make)
+	return out
+}
+
+func (l *List[T]) begin(options []ListOption, make func(client nativeClient, query, call nativeCall) C.bg_made) error {
+	if l.ctx == nil {
+		return noContext()
+	}
+	native, err := l.client.use()
+	if err != nil {
+		return err
+	}
+	defer l.client.handle.Done()
+	query, err := nativeOptions(C.BILLCORE_OPTIONS_OF_LIST, options)
+	if err != nil {
+		return err
+	}
+	defer C.billcore_options_free(query)
+	// The deadline of a call holds for each page; the context's is of the whole list, and cancels.
+	if l.call, err = l.client.begin(l.ctx, false); err != nil {
+		return err
+	}
+	made := make(native, query, l.call.options)
+	if made.status != C.BILLCORE_OK {
+		l.call.free()
+		return failure(made, nil)
+	}
+	call := l.call
+	l.handle.Set(made.out, func(pointer unsafe.Pointer) {
+		C.billcore_list_free((*C.billcore_list)(pointer))
+		call.free()
+	}, 0)
+	runtime.SetFinalizer(l, (*List[T]).Close)
+	return nil
+}
+
+// Close frees the list and what it has fetched ahead; items that it gave live on. Closing again does nothing.
+func (l *List[T]) Close() {
+	if l != nil {
+		l.handle.Close()
+	}
+}
+
+// use gives the library's list, alone, with what the loop has read told to it; l.done() afterwards.
+func (l *List[T]) use() (*C.billcore_list, error) {
+	if l == nil {
+		return nil, model.NewError(ErrInvalidArgument, "the list is nil")
+	}
+	if l.failed != nil {
+		return nil, l.failed
+	}
+	pointer, ok := l.handle.Use()
+	if !ok {
+		return nil, model.NewError(ErrConfig, "the list is closed: make a new one")
+	}
+	native := (*C.billcore_list)(pointer)
+	l.mutex.Lock()
+	given := l.given.Load()
+	if given > l.skipped {
+		if made := C.bc_skip(native, C.size_t(given-l.skipped)); made.status != C.BILLCORE_OK {
+			l.done()
+			return nil, failure(made, nil)
+		}
+		l.skipped = given
+	}
+	return native, nil
+}
+
+func (l *List[T]) done() {
+	l.mutex.Unlock()
+	l.handle.Done()
+}
+
+// All reads on from where the list stands: from the beginning, or behind the item that an earlier loop ended with. After an
+// error it ends; the next All requests the same page again. Leaving the loop ends the prefetch.
+func (l *List[T]) All() iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		if l != nil && l.failed == nil && !l.reading.CompareAndSwap(false, true) {
+			yield(none, model.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time"))
+			return
+		}
+		ended := false
+		defer func() { // also when the loop's body panics
+			if l != nil && l.failed == nil {
+				l.leave(ended)
+			}
+		}()
+		for {
+			page, err := l.next()
+			if err != nil {
+				ended = true
+				if err != errDone {
+					yield(none, err)
+				}
+				return
+			}
+			for i := range page.Len() {
+				l.given.Store(int64(i) + 1)
+				if !yield(l.at(page, i), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+var errDone = errors.New("the list is at its end")
+
+// next moves behind the page in hand and gives the next one.
+func (l *List[T]) next() (model.Page, error) {
+	native, err := l.use()
+	if err != nil {
+		return model.Page{}, err
+	}
+	defer l.done()
+	l.given.Store(0)
+	l.skipped = 0
+	var page C.bc_page
+	err = l.fetch(func() (C.billcore_status, *C.billcore_error) {
+		page = C.bc_next_page(native)
+		return page.status, page.err
+	})
+	if err != nil {
+		C.billcore_page_free(page.page)
+		return model.Page{}, err
+	}
+	return model.NewPage(handle.Pointer{C: unsafe.Pointer(page.page)}, int(page.count)), nil
+}
+
+// fetch calls what may wait for the network.
+func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error {
+	if err := l.client.acquire(l.ctx); err != nil {
+		return err
+	}
+	defer func() { <-slots }()
+	stop := l.call.watch(l.ctx)
+	status, err := do()
+	stop()
+	switch status {
+	case C.BILLCORE_OK:
+		return nil
+	case C.BILLCORE_DONE:
+		return errDone
+	}
+	return model.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
+}
+
+// leave ends a loop. When it was left early, the rest is not wanted.
+func (l *List[T]) leave(ended bool) {
+	if !ended {
+		if native, err := l.use(); err == nil {
+			made := C.bc_stop(native)
+			C.billcore_error_free(made.err)
+			l.given.Store(0) // the page that is peeked next begins behind them
+			l.skipped = 0
+			l.done()
+		}
+	}
+	l.reading.Store(false)
+}
+
+// First gives the list's first item without moving on, with one request at most; false when the list is empty.
+func (l *List[T]) First() (T, bool, error) {
+	var none T
+	native, err := l.use()
+	if err != nil {
+		return none, false, err
+	}
+	defer l.done()
+	var made C.bg_made
+	err = l.fetch(func() (C.billcore_status, *C.billcore_error) {
+		made = C.bc_first(native)
+		return made.status, made.err
+	})
+	if err == errDone {
+		return none, false, nil
+	}
+	if err != nil {
+		return none, false, err
+	}
+	return l.one(handle.Pointer{C: made.out}), true, nil
+}
+
+// Standing is where a list stands.
+type Standing struct {
+	// State is for ListResume, in any language: behind the item given last, also after an error. A short text without
+	// secrets.
+	State        string
+	Total        int64 // the service's count of the whole list, from the page read last
+	HasTotal     bool
+	FetchedPages int64
+
+	// Whether everything was read that was there from start to end; known once the last page was read, or the loop left.
+	HasVerdict bool
+	Complete   bool
+	Reason     string // why a record may have been missed, such as "total_changed" or "stopped"
+}
+
+// Standing says where the list stands; it sends nothing.
+func (l *List[T]) Standing() (Standing, error) {
+	native, err := l.use()
+	if err != nil {
+		return Standing{}, err
+	}
+	defer l.done()
+	s := C.bc_standing_of(native)
+	defer C.billcore_buf_free(&s.state)
+	if s.status != C.BILLCORE_OK {
+		return Standing{}, model.TakeError(int32(s.status), handle.Pointer{C: unsafe.Pointer(s.err)}, nil)
+	}
+	return Standing{
+		State: C.GoStringN(s.state.data, C.int(s.state.len)), Total: int64(s.total), HasTotal: bool(s.has_total),
+		FetchedPages: int64(s.pages), HasVerdict: bool(s.has_verdict), Complete: bool(s.complete), Reason: text(s.reason),
+	}, nil
+}
+
+// Stop says that the rest is not wanted; it does nothing at the end of the list. Reading on is possible. Leaving a loop
+// does the same.
+func (l *List[T]) Stop() error {
+	native, err := l.use()
+	if err != nil {
+		return err
+	}
+	defer l.done()
+	if made := C.bc_stop(native); made.status != C.BILLCORE_OK {
+		return failure(made, nil)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package model
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#include "native.h"
+#include <billcore/webhook.h>
+
+typedef struct bg_error {
+  billcore_str message, api_code, api_message, body, request_id, method, path, field_path, cause_message;
+  double retry_after;
+  int64_t attempted_at;
+  billcore_status status, cause;
+  billcore_reason reason;
+  int32_t http_status, attempts;
+  bool has_retry_after, outcome_unknown, attempted;
+} bg_error;
+
+static void bg_error_read(const billcore_error* error, bg_error* out) {
+  out->status = billcore_error_status(error);
+  out->message = billcore_error_message(error);
+  out->http_status = billcore_error_http_status(error);
+  out->api_code = billcore_error_api_code(error);
+  out->api_message = billcore_error_api_message(error);
+  out->body = billcore_error_body(error);
+  out->request_id = billcore_error_request_id(error);
+  out->has_retry_after = billcore_error_retry_after(error, &out->retry_after);
+  out->attempts = billcore_error_attempts(error);
+  out->outcome_unknown = billcore_error_outcome_unknown(error);
+  out->reason = billcore_error_reason(error);
+  out->method = billcore_error_method(error);
+  out->path = billcore_error_path(error);
+  out->field_path = billcore_error_field_path(error);
+  out->attempted = billcore_error_attempted_at(error, &out->attempted_at);
+  out->cause = billcore_error_cause(error);
+  out->cause_message = billcore_error_cause_message(error);
+}
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"billcore/internal/handle"
+)
+
+// Error is what a failed call says. No field shows a secret or an API key. It is immutable.
+//
+// Compare with [errors.Is] and a [Code]: errors.Is(err, ErrPayment). [ErrAPI], [ErrTransport] and [ErrDecode] also match
+// the codes that specialise them, and [ErrOutcomeUnknown] every error of a write that may have happened.
+type Error struct {
+	Code    Code
+	Message string // one line: what was wrong and what to do
+
+	HTTPStatus int    // of the service's answer, 0: none; for ErrSignature the status to answer with
+	APICode    string // `code` of the service's error body
+	APIMessage string // `message` of the service's error body
+	Body       string // the answer's text, scrubbed of secrets and shortened
+	RequestID  string // of the answer
+	Method     string // of the request
+	Path       string // of the request, below the base URL, encoded
+	Attempts   int    // how often the request was sent
+
+	// RetryAfter is how long the answer said to wait, where HasRetryAfter is set.
+	RetryAfter    time.Duration
+	HasRetryAfter bool
+
+	// OutcomeUnknown: a write was sent and may or may not have happened. Look before you send it again.
+	OutcomeUnknown bool
+	AttemptedAt    time.Time // when that write left; else the zero time
+	Cause          Code      // what happened on the wire behind ErrOutcomeUnknown; else 0
+	CauseMessage   string
+
+	FieldPath string // of the JSON value that could not be read, such as data.price
+	Reason    Reason // why a signature was refused
+
+	ended  error // of the context that ended the call
+	charge *handle.Handle
+}
+
+// Error gives the message.
+func (e *Error) Error() string {
+	if e == nil {
+		return "billcore: no error"
+	}
+	return "billcore: " + e.Message
+}
+
+// Is makes errors.Is work with codes.
+func (e *Error) Is(target error) bool {
+	code, ok := target.(Code)
+	if !ok || e == nil {
+		return false
+	}
+	if code == ErrOutcomeUnknown && e.OutcomeUnknown {
+		return true
+	}
+	for own := e.Code; own != 0; own = own.parent() {
+		if own == code {
+			return true
+		}
+	}
+	return false
+}
+
+// Unwrap gives the error of the context that ended the call: context.Canceled or context.DeadlineExceeded.
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.ended
+}
+
+// Timeout reports whether a deadline passed, the client's or the context's. It makes an Error a net.Error of sorts.
+func (e *Error) Timeout() bool {
+	if e == nil {
+		return false
+	}
+	return e.Code == ErrTimeout || e.Cause == ErrTimeout || errors.Is(e.ended, context.DeadlineExceeded)
+}
+
+// Error makes each code an error, for errors.Is.
+func (c Code) Error() string { return "billcore: " + c.String() }
+
+// Reason is why a signature check failed, in the order of the checks. A value added later has the String "none".
+type Reason int32
+
+// String gives the name, such as "mismatch".
+func (r Reason) String() string {
+	return C.GoString(C.billcore_reason_name(C.billcore_reason(r)))
+}
+
+// NewError makes an error of this module. The packages of this module call it.
+func NewError(code Code, format string, arguments ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, arguments...)}
+}
+
+// TakeError reads an error of the C library and frees it. The packages of this module call it.
+func TakeError(status int32, from handle.Pointer, ended error) *Error {
+	given := (*C.billcore_error)(from.C)
+	if given == nil { // there was no memory for it
+		return &Error{Code: Code(status), Message: Code(status).String(), ended: ended}
+	}
+	var read C.bg_error
+	C.bg_error_read(given, &read)
+	out := &Error{
+		Code: Code(read.status), Message: text(read.message), HTTPStatus: int(read.http_status),
+		APICode: text(read.api_code), APIMessage: text(read.api_message), Body: text(read.body),
+		RequestID: text(read.request_id), Method: text(read.method), Path: text(read.path), Attempts: int(read.attempts),
+		RetryAfter: time.Duration(float64(read.retry_after) * float64(time.Second)), HasRetryAfter: bool(read.has_retry_after),
+		OutcomeUnknown: bool(read.outcome_unknown), Cause: Code(read.cause), CauseMessage: text(read.cause_message),
+		FieldPath: text(read.field_path), Reason: Reason(read.reason), ended: ended,
+	}
+	if bool(read.attempted) {
+		out.AttemptedAt = time.UnixMicro(int64(read.attempted_at)).UTC()
+	}
+	if !out.OutcomeUnknown {
+		C.billcore_error_free(given)
+		return out
+	}
+	out.charge = new(handle.Handle) // FindCharges asks the library for the rest
+	out.charge.Set(from.C, freeError, 0)
+	runtime.SetFinalizer(out.charge, (*handle.Handle).Close)
+	return out
+}
+
+// ChargeError gives the C library's form of an error whose outcome is unknown. The packages of this module call it.
+func ChargeError(e *Error) *handle.Handle {
+	if e == nil {
+		return nil
+	}
+	return e.charge
+}
+
+// Ended gives the error a cause that errors.Is finds. The packages of this module call it.
+func Ended(e *Error, cause error) *Error {
+	e.ended = cause
+	return e
+}
+
+func freeError(pointer unsafe.Pointer) { C.billcore_error_free((*C.billcore_error)(pointer)) }
+
+func text(from C.billcore_str) string { return C.GoStringN(from.data, C.int(from.len)) }

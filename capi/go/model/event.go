@@ -1,0 +1,178 @@
+package model
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#include "event.h"
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"billcore/internal/handle"
+)
+
+// Event is what a webhook delivers. It is immutable and safe for concurrent use. The garbage collector frees it; Close
+// does so at once. Service interface: Events, Envelope.
+type Event struct {
+	envelope document
+	data     document
+	kind     EventType
+	dataKind int32
+}
+
+var (
+	eventID        = field{"id", "id", kindOther, 0}
+	eventName      = field{"name", "name", kindOther, 1}
+	eventAccount   = field{"account", "account", kindOther, 2}
+	eventCreatedAt = field{"created_at", "created_at", kindOther, 3}
+)
+
+// NewEvent takes an event of the C library. The packages of this module call it.
+func NewEvent(event handle.Pointer) *Event {
+	head := C.bg_event_head((*C.billcore_event)(event.C))
+	out := &Event{kind: EventType(head.kind), dataKind: int32(head.data_kind)}
+	out.envelope.handle.Set(event.C, freeEvent, 0)
+	out.data.handle.Set(unsafe.Pointer(head.data), freeResource, 0)
+	runtime.SetFinalizer(out, (*Event).Close)
+	return out
+}
+
+// ParseUnverified makes an event from bytes that were verified before and stored since, such as those of a job queue:
+// see Raw. It checks no signature and no age. Use it only where the receiver alone can write.
+func ParseUnverified(raw []byte) (*Event, error) {
+	if err := LoadError(); err != nil {
+		return nil, err
+	}
+	made := C.bg_parse((*C.char)(unsafe.Pointer(unsafe.SliceData(raw))), C.size_t(len(raw)))
+	if made.status != C.BILLCORE_OK {
+		return nil, TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+	}
+	return NewEvent(handle.Pointer{C: made.out}), nil
+}
+
+func freeEvent(pointer unsafe.Pointer) { C.billcore_event_free((*C.billcore_event)(pointer)) }
+
+// Close frees the event and what was read of it; reading on gives ErrInvalidArgument. Closing again does nothing.
+func (e *Event) Close() {
+	if e != nil {
+		e.data.handle.Close()
+		e.envelope.handle.Close()
+	}
+}
+
+func (e *Event) whole() record {
+	if e == nil {
+		return record{}
+	}
+	return record{doc: &e.envelope}
+}
+
+// ID is the delivery's id, the key to drop duplicates with (not for EventTestHook, whose id is 0).
+func (e *Event) ID() (ID, error) {
+	out, _, err := e.whole().id(&eventID)
+	return out, err
+}
+
+// Name is the event's name as received, such as "order.paid".
+func (e *Event) Name() (string, error) {
+	out, _, err := e.whole().text(&eventName)
+	return out, err
+}
+
+// Type is the event's name as a number; EventUnknown for any other name, which is ordinary.
+func (e *Event) Type() EventType {
+	if e == nil {
+		return EventUnknown
+	}
+	return e.kind
+}
+
+// Account is the integer id of the account; it is not the UUID of the base URL.
+func (e *Event) Account() (int64, error) {
+	out, _, err := e.whole().integer(&eventAccount)
+	return out, err
+}
+
+// CreatedAt is when the event was generated, in UTC.
+func (e *Event) CreatedAt() (time.Time, error) {
+	out, _, err := e.whole().instant(&eventCreatedAt)
+	return out, err
+}
+
+// Raw gives a copy of the body as received: what ParseUnverified takes.
+func (e *Event) Raw() ([]byte, error) {
+	out, _, err := e.whole().raw(func(from unsafe.Pointer) C.bg_field { return C.bg_event_raw((*C.billcore_event)(from)) })
+	return out, err
+}
+
+// Data gives what the event is about: a Subscription, Order, Product or ProductGroup; a Resource, the object of another
+// event; json.RawMessage, any other JSON; nil for null or absent.
+func (e *Event) Data() (any, error) {
+	if e == nil {
+		return nil, noRecord()
+	}
+	switch e.dataKind {
+	case C.BILLCORE_DATA_NONE:
+		return nil, nil
+	case C.BILLCORE_DATA_SUBSCRIPTION:
+		return e.Subscription()
+	case C.BILLCORE_DATA_ORDER:
+		return e.Order()
+	case C.BILLCORE_DATA_PRODUCT:
+		return e.Product()
+	case C.BILLCORE_DATA_PRODUCT_GROUP:
+		return e.ProductGroup()
+	case C.BILLCORE_DATA_RESOURCE:
+		return Resource{record{doc: &e.data}}, nil
+	}
+	return e.RawData()
+}
+
+// Subscription gives the data of a subscription event; ErrDecode when it is anything else.
+func (e *Event) Subscription() (Subscription, error) {
+	data, err := e.of(C.BILLCORE_DATA_SUBSCRIPTION)
+	return Subscription{data}, err
+}
+
+// Order gives the data of an order event; ErrDecode when it is anything else.
+func (e *Event) Order() (Order, error) {
+	data, err := e.of(C.BILLCORE_DATA_ORDER)
+	return Order{data}, err
+}
+
+// Product gives the data of a product event; ErrDecode when it is anything else.
+func (e *Event) Product() (Product, error) {
+	data, err := e.of(C.BILLCORE_DATA_PRODUCT)
+	return Product{data}, err
+}
+
+// ProductGroup gives the data of a product group event; ErrDecode when it is anything else.
+func (e *Event) ProductGroup() (ProductGroup, error) {
+	data, err := e.of(C.BILLCORE_DATA_PRODUCT_GROUP)
+	return ProductGroup{data}, err
+}
+
+// RawData gives the data as JSON text; nil when it is null or absent.
+func (e *Event) RawData() (json.RawMessage, error) {
+	out, _, err := e.whole().raw(func(from unsafe.Pointer) C.bg_field { return C.bg_event_data((*C.billcore_event)(from)) })
+	return out, err
+}
+
+// of gives the data when it is of this kind; else the library's error.
+func (e *Event) of(kind int32) (record, error) {
+	whole := e.whole()
+	if e != nil && e.dataKind == kind {
+		return record{doc: &e.data}, nil
+	}
+	_, err := whole.ask(func(from unsafe.Pointer) C.bg_field {
+		return C.bg_event_resource((*C.billcore_event)(from), C.billcore_data_kind(kind))
+	})
+	if err == nil {
+		err = noRecord()
+	}
+	return record{}, err
+}

@@ -1,0 +1,283 @@
+package model
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#include "record.h"
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"runtime"
+	"strings"
+	"time"
+	"unsafe"
+
+	"billcore/internal/handle"
+)
+
+// document is what records are read from: one resource, or a page of them. It is immutable, so any number of goroutines
+// may read; the garbage collector frees it, or the Close of what it belongs to.
+type document struct {
+	handle handle.Handle
+	page   *page // nil for one resource
+}
+
+// record is a view of one JSON object. Its methods are those of every resource. The zero record has no fields: reading
+// one gives ErrInvalidArgument.
+type record struct {
+	doc    *document
+	index  int    // of the item, in a page
+	prefix string // path of a part, such as "/strings/"; "" for a whole resource
+}
+
+// field is one field of a resource.
+type field struct {
+	name   string // on the wire
+	key    string // the same with its mark, as the library takes it
+	kind   kind
+	number int // among the fields of its resource: its column in a page
+}
+
+type kind uint8
+
+const (
+	kindText kind = iota
+	kindInteger
+	kindBoolean
+	kindTime
+	kindOther // not read by columns
+)
+
+func newDocument(from handle.Pointer, bytes int64) *document {
+	made := new(document)
+	made.handle.Set(from.C, freeResource, bytes)
+	runtime.SetFinalizer(made, (*document).close)
+	return made
+}
+
+func (d *document) close() { d.handle.Close() }
+
+func freeResource(pointer unsafe.Pointer) { C.billcore_resource_free((*C.billcore_resource)(pointer)) }
+
+func noRecord() error {
+	return NewError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
+}
+
+// ask reads something of the record's own resource.
+func (r record) ask(read func(from unsafe.Pointer) C.bg_field) (C.bg_field, error) {
+	doc := r.doc
+	if doc == nil {
+		return C.bg_field{}, noRecord()
+	}
+	if doc.page != nil { // an item gets a handle of its own, for this one call
+		item, err := doc.page.item(r.index)
+		if err != nil {
+			return C.bg_field{}, err
+		}
+		doc = item
+	}
+	from, ok := doc.handle.Use()
+	if !ok {
+		return C.bg_field{}, noRecord()
+	}
+	got := read(from)
+	doc.handle.Done()
+	if got.status != C.BILLCORE_OK {
+		return C.bg_field{}, TakeError(int32(got.status), handle.Pointer{C: unsafe.Pointer(got.err)}, nil)
+	}
+	return got, nil
+}
+
+func chars(s string) (*C.char, C.size_t) {
+	return (*C.char)(unsafe.Pointer(unsafe.StringData(s))), C.size_t(len(s))
+}
+
+func (r record) path(f *field) string {
+	if r.prefix == "" {
+		return f.key
+	}
+	return r.prefix + f.key
+}
+
+// cell gives the record's place in the column of a field, when it is an item of a page.
+func (r record) cell(f *field) *cell {
+	if r.doc == nil || r.doc.page == nil || r.prefix != "" {
+		return nil
+	}
+	return r.doc.page.cell(f, r.index)
+}
+
+func (r record) text(f *field) (string, bool, error) {
+	if c := r.cell(f); c != nil {
+		if c.kind == cellText {
+			return c.text, true, nil
+		}
+		if c.kind.absent() && f.nullable() {
+			return "", false, nil
+		}
+	}
+	return r.slowText(f, func(from unsafe.Pointer, key *C.char, n C.size_t) C.bg_field { return C.bg_text(from, key, n) })
+}
+
+// slowText asks the library. The text is copied while the resource is in use.
+func (r record) slowText(f *field, read func(unsafe.Pointer, *C.char, C.size_t) C.bg_field) (string, bool, error) {
+	var out string
+	key, n := chars(r.path(f))
+	got, err := r.ask(func(from unsafe.Pointer) C.bg_field {
+		got := read(from, key, n)
+		if got.status == C.BILLCORE_OK {
+			out = text(got.text)
+		}
+		return got
+	})
+	return out, err == nil && bool(got.present), err
+}
+
+func (r record) number(f *field) (json.Number, bool, error) {
+	out, present, err := r.slowText(f, func(from unsafe.Pointer, key *C.char, n C.size_t) C.bg_field { return C.bg_number(from, key, n) })
+	return json.Number(out), present, err
+}
+
+func (r record) id(f *field) (ID, bool, error) {
+	if c := r.cell(f); c != nil && c.kind == cellText {
+		return ID(c.text), true, nil
+	}
+	out, present, err := r.slowText(f, func(from unsafe.Pointer, key *C.char, n C.size_t) C.bg_field { return C.bg_id(from, key, n) })
+	return ID(out), present, err
+}
+
+func (r record) integer(f *field) (int64, bool, error) {
+	if c := r.cell(f); c != nil {
+		if c.kind == cellInteger {
+			return c.number, true, nil
+		}
+		if c.kind.absent() && f.nullable() {
+			return 0, false, nil
+		}
+	}
+	key, n := chars(r.path(f))
+	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_int64(from, key, n) })
+	return int64(got.number), bool(got.present), err
+}
+
+func (r record) boolean(f *field) (bool, bool, error) {
+	if c := r.cell(f); c != nil && c.kind == cellBoolean {
+		return c.number != 0, true, nil
+	}
+	key, n := chars(r.path(f))
+	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_bool(from, key, n) })
+	return got.number != 0, bool(got.present), err
+}
+
+func (r record) instant(f *field) (time.Time, bool, error) {
+	if c := r.cell(f); c != nil {
+		if c.kind == cellInteger {
+			return time.UnixMicro(c.number).UTC(), true, nil
+		}
+		if c.kind == cellAbsent && f.nullable() {
+			return time.Time{}, false, nil
+		}
+	}
+	key, n := chars(r.path(f))
+	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_time(from, key, n) })
+	if err != nil || !bool(got.present) {
+		return time.Time{}, false, err
+	}
+	return time.UnixMicro(int64(got.number)).UTC(), true, nil
+}
+
+// raw reads the text of a JSON value.
+func (r record) raw(read func(from unsafe.Pointer) C.bg_field) (json.RawMessage, bool, error) {
+	var out json.RawMessage
+	got, err := r.ask(func(from unsafe.Pointer) C.bg_field {
+		got := read(from)
+		if got.status == C.BILLCORE_OK && bool(got.present) {
+			out = json.RawMessage(C.GoBytes(unsafe.Pointer(got.text.data), C.int(got.text.len)))
+		}
+		C.billcore_value_free((*C.billcore_value)(got.made))
+		return got
+	})
+	return out, err == nil && bool(got.present), err
+}
+
+func (r record) object(f *field) (json.RawMessage, bool, error) {
+	key, n := chars(r.path(f))
+	return r.raw(func(from unsafe.Pointer) C.bg_field { return C.bg_object(from, key, n) })
+}
+
+func (r record) any(f *field) (json.RawMessage, bool, error) {
+	key, n := chars(r.path(f))
+	return r.raw(func(from unsafe.Pointer) C.bg_field { return C.bg_any(from, key, n) })
+}
+
+// part gives the view of an object in this one, when there is one.
+func (r record) part(f *field) (record, bool, error) {
+	_, present, err := r.object(f)
+	if err != nil || !present {
+		return record{}, false, err
+	}
+	return record{doc: r.doc, index: r.index, prefix: "/" + strings.TrimPrefix(r.path(f), "/") + "/"}, true, nil
+}
+
+func (r record) records(f *field) ([]record, error) {
+	key, n := chars(r.path(f))
+	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_list_count(from, key, n) })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]record, int(got.number))
+	for i := range out {
+		got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_list_at(from, key, n, C.size_t(i)) })
+		if err != nil {
+			return nil, err
+		}
+		out[i].doc = newDocument(handle.Pointer{C: got.made}, 0)
+	}
+	return out, nil
+}
+
+func (r record) integers(f *field) ([]int64, error) {
+	key, n := chars(r.path(f))
+	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_integers_count(from, key, n) })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, int(got.number))
+	_, err = r.ask(func(from unsafe.Pointer) C.bg_field {
+		return C.bg_integers(from, key, n, (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(out))), C.size_t(len(out)))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (f *field) nullable() bool { return f.key[len(f.key)-1] == '?' }
+
+func wrapped[T any](r record, f *field, wrap func(record) T) ([]T, error) {
+	found, err := r.records(f)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]T, len(found))
+	for i, one := range found {
+		out[i] = wrap(one)
+	}
+	return out, nil
+}
+
+// describe names the record without showing anything of a customer.
+func (r record) describe(kind string, shown ...*field) string {
+	var out strings.Builder
+	out.WriteString(kind + "(")
+	separator := ""
+	for _, f := range shown {
+		raw, present, err := r.any(f)
+		if err == nil && present {
+			out.WriteString(separator + f.name + "=" + string(raw))
+			separator = ", "
+		}
+	}
+	return out.String() + ")"
+}

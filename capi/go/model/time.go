@@ -1,0 +1,16 @@
+package model
+
+import (
+	"math"
+	"time"
+)
+
+// Milliseconds gives a duration in whole milliseconds, rounded up, so that more than nothing stays more than nothing. The
+// packages of this module call it.
+func Milliseconds(given time.Duration) int64 {
+	whole := int64(given / time.Millisecond)
+	if given%time.Millisecond > 0 && whole < math.MaxInt64 {
+		whole++
+	}
+	return whole
+}

@@ -1,0 +1,247 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include "client.h"
+*/
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+	"unsafe"
+
+	"billcore/internal/handle"
+	"billcore/model"
+)
+
+// Subscriptions of the account. Service interface: Endpoints, Subscriptions.
+type Subscriptions struct{ client *Client }
+
+// Products of the account. Service interface: Endpoints, Products.
+type Products struct{ client *Client }
+
+// Orders of the account. Service interface: Endpoints, Orders.
+type Orders struct{ client *Client }
+
+// WebhookEndpoints are receivers of events. Service interface: Endpoints, Webhook endpoints.
+type WebhookEndpoints struct{ client *Client }
+
+// Subscriptions has the operations on subscriptions.
+func (c *Client) Subscriptions() Subscriptions { return Subscriptions{c} }
+
+// Products has the operations on products.
+func (c *Client) Products() Products { return Products{c} }
+
+// Orders has the operations on orders.
+func (c *Client) Orders() Orders { return Orders{c} }
+
+// WebhookEndpoints has the operations on receivers of events.
+func (c *Client) WebhookEndpoints() WebhookEndpoints { return WebhookEndpoints{c} }
+
+type (
+	nativeClient = *C.billcore_client
+	nativeCall   = *C.billcore_options
+)
+
+// Get gives a subscription by its id.
+func (s Subscriptions) Get(ctx context.Context, id ID) (Subscription, error) {
+	text, n := chars(string(id))
+	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_subscription_get(client, text, n, call)
+	})
+	return resource(made, err, model.NewSubscription)
+}
+
+// Cancel ends billing at once; the subscription may stay active until EndsAt. Sent at most once. It gives the subscription
+// as it is now.
+func (s Subscriptions) Cancel(ctx context.Context, id ID) (Subscription, error) {
+	text, n := chars(string(id))
+	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_subscription_cancel(client, text, n, call)
+	})
+	return resource(made, err, model.NewSubscription)
+}
+
+// ChangeProduct swaps the product for another one of the account. Sent at most once. It gives the subscription as it is
+// now.
+func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64) (Subscription, error) {
+	text, n := chars(string(id))
+	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_change_product(client, text, n, C.int64_t(productID), call)
+	})
+	return resource(made, err, model.NewSubscription)
+}
+
+// Charge bills a one-off amount, in cents, through the subscription's billing method; productID is a one-time product of
+// the account. Sent at most once. ErrPayment when the service refuses the charge; ErrOutcomeUnknown when it may or may not
+// have been made: see FindCharges.
+func (s Subscriptions) Charge(ctx context.Context, id ID, productID, cents int64, options ...ChargeOption) (Order, error) {
+	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE, options)
+	if err != nil {
+		return Order{}, err
+	}
+	defer C.billcore_options_free(native)
+	text, n := chars(string(id))
+	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_charge(client, text, n, C.int64_t(productID), C.int64_t(cents), native, call)
+	})
+	return resource(made, err, model.NewOrder)
+}
+
+// DefaultSkew is how far the service's clock may be behind the local one, unless a caller of FindCharges knows better.
+const DefaultSkew = 5 * time.Minute
+
+// FindCharges gives the orders that a charge of unknown outcome may have made: the subscription's since then, latest
+// first. None: the charge was not made, or not yet. charge is its error; ErrInvalidArgument for an error of another call
+// or of a known outcome. skew: how far the service's clock may be behind the local one; see DefaultSkew.
+func (s Subscriptions) FindCharges(ctx context.Context, charge error, skew time.Duration) ([]Order, error) {
+	var given *Error
+	errors.As(charge, &given)
+	failed, ok := model.ChargeError(given).Use()
+	if !ok {
+		return nil, model.NewError(ErrInvalidArgument, "FindCharges takes the error of a charge whose outcome is unknown")
+	}
+	defer model.ChargeError(given).Done()
+	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_find_charges(client, (*C.billcore_error)(failed), C.int64_t(milliseconds(skew)), call)
+	})
+	return orders(made, err)
+}
+
+// FindChargesSince does the same without an error, for example after a crash: the subscription's orders created at or
+// after this instant by the service's clock, rounded down to a second.
+func (s Subscriptions) FindChargesSince(ctx context.Context, id ID, since time.Time) ([]Order, error) {
+	text, n := chars(string(id))
+	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_find_charges_since(client, text, n, C.int64_t(since.UnixMicro()), call)
+	})
+	return orders(made, err)
+}
+
+// Get gives a product by its id.
+func (p Products) Get(ctx context.Context, id int64) (Product, error) {
+	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_product_get(client, C.int64_t(id), call)
+	})
+	return resource(made, err, model.NewProduct)
+}
+
+// Update changes the given fields only; none at all is ErrInvalidArgument. Sent at most once. It gives the product as it is
+// now.
+func (p Products) Update(ctx context.Context, id int64, changes ...ProductChange) (Product, error) {
+	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_PRODUCT, changes)
+	if err != nil {
+		return Product{}, err
+	}
+	if native == nil {
+		return Product{}, model.NewError(ErrInvalidArgument, "Update changes no field: give at least one, such as ProductPrice")
+	}
+	defer C.billcore_options_free(native)
+	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_product_update(client, C.int64_t(id), native, call)
+	})
+	return resource(made, err, model.NewProduct)
+}
+
+// Delete deletes a product, softly. Sent at most once.
+func (p Products) Delete(ctx context.Context, id int64) error {
+	_, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_product_delete(client, C.int64_t(id), call)
+	})
+	return err
+}
+
+// Get gives an order by its id.
+func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
+	text, n := chars(string(id))
+	made, err := o.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_order_get(client, text, n, call)
+	})
+	return resource(made, err, model.NewOrder)
+}
+
+// Response is an answer as received, where the interface does not say what it holds.
+type Response struct {
+	Status    int
+	Header    http.Header
+	Body      []byte
+	Attempts  int // how often the request was sent
+	RequestID string
+}
+
+// JSON decodes the body as encoding/json does.
+func (r *Response) JSON(into any) error { return json.Unmarshal(r.Body, into) }
+
+// Create registers a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it from
+// the admin UI. ErrValidation when the URL is invalid or already registered.
+func (w WebhookEndpoints) Create(ctx context.Context, url string) (*Response, error) {
+	text, n := chars(url)
+	made, err := w.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_endpoint_create(client, text, n, call)
+	})
+	return response(made, err)
+}
+
+// Request makes a request of your own. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write, sent at
+// most once. path: below the base URL, begins with a slash, already encoded, no query.
+func (c *Client) Request(ctx context.Context, method, path string, options ...RequestOption) (*Response, error) {
+	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_REQUEST, options)
+	if err != nil {
+		return nil, err
+	}
+	defer C.billcore_options_free(native)
+	verb, m := chars(method)
+	text, n := chars(path)
+	made, err := c.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_request(client, verb, m, text, n, native, call)
+	})
+	return response(made, err)
+}
+
+func resource[T any](made C.bg_made, err error, wrap func(handle.Pointer) T) (T, error) {
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return wrap(handle.Pointer{C: made.out}), nil
+}
+
+func orders(made C.bg_made, err error) ([]Order, error) {
+	if err != nil {
+		return nil, err
+	}
+	page := model.NewPage(handle.Pointer{C: made.out}, int(C.bc_page_count((*C.billcore_page)(made.out))))
+	out := make([]Order, page.Len())
+	for i := range out {
+		out[i] = page.Order(i)
+	}
+	return out, nil
+}
+
+// response copies the answer and frees it.
+func response(made C.bg_made, err error) (*Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	native := (*C.billcore_response)(made.out)
+	defer C.billcore_response_free(native)
+	answer := C.bc_answer_of(native)
+	defer C.billcore_response_info_free(answer.info)
+	if answer.status != C.BILLCORE_OK {
+		return nil, model.TakeError(int32(answer.status), handle.Pointer{C: unsafe.Pointer(answer.err)}, nil)
+	}
+	out := &Response{
+		Status: int(answer.http_status), Header: http.Header{}, Attempts: int(answer.attempts),
+		Body: C.GoBytes(unsafe.Pointer(answer.body.data), C.int(answer.body.len)), RequestID: text(answer.request_id),
+	}
+	for i := range answer.headers {
+		if field := C.bc_header_at(answer.info, C.size_t(i)); field.status == C.BILLCORE_OK {
+			out.Header.Add(text(field.name), text(field.value))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,146 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include "client.h"
+*/
+import "C"
+
+import (
+	"encoding/json"
+	"time"
+	"unsafe"
+
+	"billcore/internal/handle"
+	"billcore/model"
+)
+
+type setter uint8
+
+const (
+	setNothing setter = iota
+	setText
+	setTexts
+	setInteger
+	setFlag
+	setJSON
+	addPair
+	setFailed
+)
+
+// setting is one call of a setter of the library, which checks it.
+type setting struct {
+	name   string
+	set    setter
+	key    string
+	text   string
+	texts  []string
+	number int64
+	flag   bool
+	err    error
+	hooks  *Hooks
+}
+
+// Settings, each of what its name says. The functions that make them begin with With, List, Charge, Product and Request.
+type (
+	// Option is a setting of a client.
+	Option setting
+	// ListOption says what a list holds and where it begins.
+	ListOption setting
+	// ChargeOption is what a charge says besides product and amount.
+	ChargeOption setting
+	// ProductChange is a field of a product to change.
+	ProductChange setting
+	// RequestOption is what a request of your own carries.
+	RequestOption setting
+)
+
+func milliseconds(given time.Duration) int64 { return model.Milliseconds(given) }
+
+// ProductField changes any field, also one that has no function of its own. value: anything that encoding/json writes;
+// nil is null, json.RawMessage and json.Number keep their digits.
+func ProductField(name string, value any) ProductChange {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return ProductChange{set: setFailed, err: model.NewError(model.ErrInvalidArgument, "%s is not JSON: %v", name, err)}
+	}
+	return ProductChange{name: name, set: setJSON, text: string(text)}
+}
+
+// RequestQuery adds a query parameter, which the client encodes.
+func RequestQuery(name, value string) RequestOption {
+	return RequestOption{name: "query", set: addPair, key: name, text: value}
+}
+
+// RequestJSON is the body: anything that encoding/json writes.
+func RequestJSON(value any) RequestOption {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return RequestOption{set: setFailed, err: model.NewError(model.ErrInvalidArgument, "the body is not JSON: %v", err)}
+	}
+	return RequestOption{name: "json", set: setJSON, text: string(text)}
+}
+
+// RequestAcceptAllStatuses returns every complete answer: a 4xx or 5xx is not an error.
+func RequestAcceptAllStatuses() RequestOption {
+	return RequestOption{name: "raise_on_error", set: setFlag, flag: false}
+}
+
+// nativeOptions makes the library's options; free them. nil when there are none.
+func nativeOptions[T Option | ListOption | ChargeOption | ProductChange | RequestOption](kind C.billcore_options_kind, given []T) (*C.billcore_options, error) {
+	if len(given) == 0 {
+		return nil, nil
+	}
+	made := C.bc_options(kind)
+	if made.status != C.BILLCORE_OK {
+		return nil, failure(made, nil)
+	}
+	options := (*C.billcore_options)(made.out)
+	for _, one := range given {
+		if err := apply(options, setting(one)); err != nil {
+			C.billcore_options_free(options)
+			return nil, err
+		}
+	}
+	return options, nil
+}
+
+func apply(options *C.billcore_options, one setting) error {
+	name, n := chars(one.name)
+	text, m := chars(one.text)
+	var made C.bg_made
+	switch one.set {
+	case setText:
+		made = C.bc_set_text(options, name, n, text, m)
+	case setTexts:
+		for _, each := range one.texts {
+			text, m = chars(each)
+			if made = C.bc_set_text(options, name, n, text, m); made.status != C.BILLCORE_OK {
+				break
+			}
+		}
+	case setInteger:
+		made = C.bc_set_int64(options, name, n, C.int64_t(one.number))
+	case setFlag:
+		made = C.bc_set_bool(options, name, n, C.bool(one.flag))
+	case setJSON:
+		made = C.bc_set_json(options, name, n, text, m)
+	case addPair:
+		key, k := chars(one.key)
+		made = C.bc_add(options, name, n, key, k, text, m)
+	case setFailed:
+		return one.err
+	}
+	if made.status != C.BILLCORE_OK {
+		return failure(made, nil)
+	}
+	return nil
+}
+
+func failure(made C.bg_made, ended error) *Error {
+	return model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, ended)
+}
+
+func chars(s string) (*C.char, C.size_t) {
+	return (*C.char)(unsafe.Pointer(unsafe.StringData(s))), C.size_t(len(s))
+}

@@ -1,0 +1,99 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+
+	"billcore/model"
+)
+
+// HandlerOption is a setting of Handler and Middleware.
+type HandlerOption func(*receiver)
+
+type receiver struct {
+	refused func(r *http.Request, err error)
+}
+
+// OnRefused is told of every request that is refused: for logs and counters. It runs before the answer is written.
+func OnRefused(tell func(r *http.Request, err error)) HandlerOption {
+	return func(to *receiver) { to.refused = tell }
+}
+
+// Handler receives webhooks: it limits the body, verifies, parses, and calls handle with the event. What handle writes is
+// the answer; when it writes nothing the answer is 200. A request that is refused is answered with the status of the
+// reason (413, 401 or 400; 405 for another method than POST), and 500 when the signature is right but the body is not an
+// event, so that the service sends it again. The event is closed when handle returns: copy what is used later, or keep
+// Event.Raw for ParseUnverified.
+func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, event *Event), options ...HandlerOption) http.Handler {
+	return v.Middleware(options...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if handle != nil {
+			handle(w, r, EventOf(r.Context()))
+		}
+	}))
+}
+
+type eventKey struct{}
+
+// EventOf gives the event of a request that passed Middleware; nil for others.
+func EventOf(ctx context.Context) *Event {
+	if ctx == nil {
+		return nil
+	}
+	event, _ := ctx.Value(eventKey{}).(*Event)
+	return event
+}
+
+// Middleware does what Handler does, and gives the event to the next handler in the context of the request: EventOf.
+func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.Handler {
+	var made receiver
+	for _, option := range options {
+		if option != nil {
+			option(&made)
+		}
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			event, status, err := v.receive(w, r)
+			if err != nil {
+				if made.refused != nil {
+					made.refused(r, err)
+				}
+				if status == http.StatusMethodNotAllowed {
+					w.Header().Set("Allow", http.MethodPost)
+				}
+				http.Error(w, http.StatusText(status), status)
+				return
+			}
+			defer event.Close()
+			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), eventKey{}, event)))
+		})
+	}
+}
+
+// receive gives the event, or the status to answer with.
+func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int, error) {
+	if r.Method != http.MethodPost {
+		return nil, http.StatusMethodNotAllowed, model.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
+	}
+	if v == nil || v.handle.Closed() {
+		_, err := v.use()
+		return nil, http.StatusInternalServerError, err
+	}
+	// One byte more than the limit, so that the verifier itself refuses with its reason.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
+	if tooLarge := new(http.MaxBytesError); err != nil && !errors.As(err, &tooLarge) {
+		return nil, http.StatusBadRequest, err // the sender broke off
+	}
+	event, err := v.UnwrapHeader(body, r.Header)
+	if err == nil {
+		return event, http.StatusOK, nil
+	}
+	var told *Error
+	if errors.As(err, &told) && told.Code == model.ErrSignature && told.HTTPStatus != 0 {
+		return nil, told.HTTPStatus, err
+	}
+	return nil, http.StatusInternalServerError, err
+}

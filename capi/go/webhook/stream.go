@@ -1,0 +1,97 @@
+package webhook
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#include "webhook.h"
+*/
+import "C"
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"billcore/internal/handle"
+	"billcore/model"
+)
+
+// Stream checks one body that arrives in pieces and is too large to hold; it keeps none of them. It is an io.Writer. Use
+// nothing of the pieces before Finish says that the signature is right. Its methods may be called by several goroutines,
+// one after the other.
+type Stream struct {
+	mutex  sync.Mutex
+	handle handle.Handle
+}
+
+// Stream begins the check of one body. ErrConfig for a verifier with Freshness, which needs the whole body.
+func (v *Verifier) Stream() (*Stream, error) {
+	native, err := v.use()
+	if err != nil {
+		return nil, err
+	}
+	defer v.handle.Done()
+	made := C.bw_stream(native)
+	if made.status != C.BILLCORE_OK {
+		return nil, failure(made)
+	}
+	out := new(Stream)
+	out.handle.Set(made.out, freeStream, 0)
+	runtime.SetFinalizer(out, (*Stream).Close)
+	return out, nil
+}
+
+func freeStream(pointer unsafe.Pointer) {
+	C.billcore_verifier_stream_free((*C.billcore_verifier_stream)(pointer))
+}
+
+func (s *Stream) use() (*C.billcore_verifier_stream, error) {
+	if s != nil {
+		if pointer, ok := s.handle.Use(); ok {
+			s.mutex.Lock()
+			return (*C.billcore_verifier_stream)(pointer), nil
+		}
+	}
+	return nil, model.NewError(model.ErrInvalidArgument, "the stream is nil or closed: make one with Verifier.Stream")
+}
+
+func (s *Stream) done() {
+	s.mutex.Unlock()
+	s.handle.Done()
+}
+
+// Write takes the next piece. ErrSignature, ReasonBodyTooLarge, when all of them are over the limit.
+func (s *Stream) Write(piece []byte) (int, error) {
+	native, err := s.use()
+	if err != nil {
+		return 0, err
+	}
+	defer s.done()
+	data, n := bytes(piece)
+	if made := C.bw_update(native, data, n); made.status != C.BILLCORE_OK {
+		return 0, failure(made)
+	}
+	return len(piece), nil
+}
+
+// Finish is the end of the body; it works as Verify. The stream ends with it: a later Write or Finish gives
+// ErrInvalidArgument.
+func (s *Stream) Finish(signature string) (int, error) {
+	native, err := s.use()
+	if err != nil {
+		return 0, err
+	}
+	defer s.done()
+	text, n := chars(signature)
+	made := C.bw_finish(native, text, n)
+	if made.status != C.BILLCORE_OK {
+		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+	}
+	return int(made.index), nil
+}
+
+// Close frees the stream, finished or not. Closing again does nothing.
+func (s *Stream) Close() {
+	if s != nil {
+		s.handle.Close()
+	}
+}

@@ -1,0 +1,321 @@
+// Package webhook verifies and reads the webhooks of the billing service. It needs no HTTP stack of its own and links the
+// small half of the C library alone.
+//
+// Pass the body exactly as it was received: verify first, then parse.
+//
+//	verifier, err := webhook.NewVerifier(secret)
+//	http.Handle("/webhooks", verifier.Handler(func(w http.ResponseWriter, r *http.Request, event *webhook.Event) { … }))
+//
+// Service interface: Authentication; Events, Request headers.
+package webhook
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/../internal/handle
+#include "webhook.h"
+*/
+import "C"
+
+import (
+	"runtime"
+	"runtime/cgo"
+	"time"
+	"unsafe"
+
+	"billcore/internal/handle"
+	"billcore/model"
+)
+
+// What the packages of this module share, under the names of this one.
+type (
+	Event = model.Event
+	Error = model.Error
+)
+
+// DefaultHeader is the name of the header with the signature. Service interface: Events, Request headers.
+const DefaultHeader = "Service-Signature"
+
+// DefaultMaxBody is the largest body that a verifier accepts (bytes), unless MaxBody says otherwise.
+const DefaultMaxBody = 1 << 20
+
+// Verifier checks signatures. Safe for concurrent use. Close frees its keys; so does the garbage collector.
+type Verifier struct {
+	handle  handle.Handle
+	header  string
+	maxBody int64
+	clock   cgo.Handle
+}
+
+// Option is a setting of a verifier.
+type Option func(*settings)
+
+type settings struct {
+	secrets   [][]byte
+	header    string
+	maxBody   int64
+	freshness time.Duration
+	fresh     bool
+	anyLength bool
+	clock     func() time.Time
+}
+
+// MoreSecrets: accept what any of these signs too, while a secret is being replaced.
+func MoreSecrets(secrets ...[]byte) Option {
+	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
+}
+
+// Header: name of the signature header, in any case.
+func Header(name string) Option { return func(s *settings) { s.header = name } }
+
+// MaxBody: larger bodies are refused before they are hashed (bytes).
+func MaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = bytes } }
+
+// Freshness: refuse events whose signed created_at is further than this from now, before or after, or cannot be read
+// (ReasonStale). Off by default, because old events are legitimate: failed deliveries are retried, invoices are paid weeks
+// later. It does not protect against replays: drop events by account and id for that. A test.hook is never stale.
+func Freshness(limit time.Duration) Option {
+	return func(s *settings) { s.freshness, s.fresh = limit, true }
+}
+
+// Clock: what Freshness goes by, instead of the system's clock.
+func Clock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
+
+// AnyKeyLength: accept secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have
+// 32 bytes, and another length means a copying mistake.
+func AnyKeyLength() Option { return func(s *settings) { s.anyLength = true } }
+
+// NewVerifier prepares the endpoint's secret, 32 bytes; else ErrConfig. nil: those of MoreSecrets alone.
+func NewVerifier(secret []byte, options ...Option) (*Verifier, error) {
+	if err := model.LoadError(); err != nil {
+		return nil, err
+	}
+	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody}
+	for _, option := range options {
+		if option != nil {
+			option(&given)
+		}
+	}
+	native, clock, err := given.native()
+	if err != nil {
+		return nil, err
+	}
+	defer C.billcore_verifier_options_free(native)
+	data, n := bytes(secret)
+	made := C.bw_verifier(data, n, native)
+	runtime.KeepAlive(secret)
+	if made.status != C.BILLCORE_OK {
+		deleteClock(clock)
+		return nil, failure(made)
+	}
+	out := &Verifier{header: given.header, maxBody: given.maxBody, clock: clock}
+	out.handle.Set(made.out, func(pointer unsafe.Pointer) {
+		C.billcore_verifier_free((*C.billcore_verifier)(pointer))
+		deleteClock(clock)
+	}, 0)
+	runtime.SetFinalizer(out, (*Verifier).Close)
+	return out, nil
+}
+
+func (s *settings) native() (*C.billcore_verifier_options, cgo.Handle, error) {
+	made := C.bw_options()
+	if made.status != C.BILLCORE_OK {
+		return nil, 0, failure(made)
+	}
+	native := (*C.billcore_verifier_options)(made.out)
+	var err error
+	apply := func(made C.bg_made) {
+		if made.status != C.BILLCORE_OK && err == nil {
+			err = failure(made)
+		} else if made.status != C.BILLCORE_OK {
+			C.billcore_error_free(made.err)
+		}
+	}
+	for _, secret := range s.secrets {
+		data, n := bytes(secret)
+		apply(C.bw_add_secret(native, data, n))
+	}
+	name, n := chars(s.header)
+	apply(C.bw_set_header(native, name, n))
+	if s.maxBody < 0 {
+		err = model.NewError(model.ErrConfig, "MaxBody must not be negative")
+	} else {
+		apply(C.bw_set_max_body(native, C.size_t(s.maxBody)))
+	}
+	if s.fresh {
+		apply(C.bw_set_freshness(native, C.int64_t(model.Milliseconds(s.freshness))))
+	}
+	if s.anyLength {
+		apply(C.bw_any_length(native))
+	}
+	var clock cgo.Handle
+	if s.clock != nil {
+		clock = cgo.NewHandle(s.clock)
+		apply(C.bw_set_clock(native, C.uintptr_t(clock)))
+	}
+	if err != nil {
+		deleteClock(clock)
+		C.billcore_verifier_options_free(native)
+		return nil, 0, err
+	}
+	return native, clock, nil
+}
+
+func deleteClock(clock cgo.Handle) {
+	if clock != 0 {
+		clock.Delete()
+	}
+}
+
+// Close frees the keys; later calls give ErrConfig. Closing again does nothing.
+func (v *Verifier) Close() {
+	if v != nil {
+		v.handle.Close()
+	}
+}
+
+func (v *Verifier) use() (*C.billcore_verifier, error) {
+	if v != nil {
+		if pointer, ok := v.handle.Use(); ok {
+			return (*C.billcore_verifier)(pointer), nil
+		}
+	}
+	return nil, model.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
+}
+
+// Verify checks the signature of a body and gives the index of the secret that made it: 0 is the one of NewVerifier.
+// signature is the header's value. ErrSignature with a Reason. It copies and parses nothing.
+func (v *Verifier) Verify(body []byte, signature string) (int, error) {
+	native, err := v.use()
+	if err != nil {
+		return 0, err
+	}
+	defer v.handle.Done()
+	data, n := bytes(body)
+	text, m := chars(signature)
+	made := C.bw_verify(native, data, n, text, m)
+	if made.status != C.BILLCORE_OK {
+		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+	}
+	return int(made.index), nil
+}
+
+// Unwrap verifies as Verify, then parses: ErrDecode when the body is not an event.
+func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
+	native, err := v.use()
+	if err != nil {
+		return nil, err
+	}
+	defer v.handle.Done()
+	data, n := bytes(body)
+	text, m := chars(signature)
+	made := C.bw_unwrap(native, data, n, text, m)
+	if made.status != C.BILLCORE_OK {
+		return nil, failure(made)
+	}
+	return model.NewEvent(handle.Pointer{C: made.out}), nil
+}
+
+// UnwrapHeader finds the signature among the fields of a request, then works as Unwrap. Equal values, repeated or joined
+// by commas, are one; different ones are malformed.
+func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event, error) {
+	native, err := v.use()
+	if err != nil {
+		return nil, err
+	}
+	defer v.handle.Done()
+	headers := C.bw_headers()
+	if headers.status != C.BILLCORE_OK {
+		return nil, failure(headers)
+	}
+	defer C.billcore_headers_free((*C.billcore_headers)(headers.out))
+	for name, values := range header {
+		for _, value := range values {
+			key, n := chars(name)
+			text, m := chars(value)
+			if added := C.bw_add_header((*C.billcore_headers)(headers.out), key, n, text, m); added.status != C.BILLCORE_OK {
+				return nil, failure(added)
+			}
+		}
+	}
+	data, n := bytes(body)
+	made := C.bw_unwrap_request(native, data, n, (*C.billcore_headers)(headers.out))
+	if made.status != C.BILLCORE_OK {
+		return nil, failure(made)
+	}
+	return model.NewEvent(handle.Pointer{C: made.out}), nil
+}
+
+// Secrets is how many secrets the verifier has; 0 when it is closed.
+func (v *Verifier) Secrets() int {
+	native, err := v.use()
+	if err != nil {
+		return 0
+	}
+	defer v.handle.Done()
+	return int(C.billcore_verifier_secret_count(native))
+}
+
+// Matches is how often this secret was the one that matched: one that stays at 0 can be retired.
+func (v *Verifier) Matches(secret int) (uint64, error) {
+	native, err := v.use()
+	if err != nil {
+		return 0, err
+	}
+	defer v.handle.Done()
+	if secret < 0 {
+		return 0, model.NewError(model.ErrInvalidArgument, "there is no secret %d", secret)
+	}
+	made := C.bw_matches(native, C.size_t(secret))
+	if made.status != C.BILLCORE_OK {
+		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+	}
+	return uint64(made.index), nil
+}
+
+// ParseUnverified makes an event from bytes that were verified before and stored since: Event.Raw of the receiver. It
+// checks no signature and no age. Use it only where the receiver alone can write.
+func ParseUnverified(raw []byte) (*Event, error) { return model.ParseUnverified(raw) }
+
+// Sign gives the signature that the service would send, 64 lowercase hex digits: to test your own receiver.
+func Sign(body, secret []byte) (string, error) {
+	data, n := bytes(body)
+	key, m := bytes(secret)
+	return owned(C.bw_sign(data, n, key, m))
+}
+
+// Explain says why a signature is refused. It tries what goes wrong in practice (the body serialised again, still in
+// base64, with another line end; the signature in upper case or with a prefix; a secret with white space, in another
+// encoding, another of several) and names what would have matched. The text is for a person: it never accepts, and shows
+// neither a secret nor the right signature. Slow: it does not belong in a request path.
+func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
+	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody, secrets: secrets}
+	native, _, err := given.native()
+	if err != nil {
+		return "", err
+	}
+	defer C.billcore_verifier_options_free(native)
+	data, n := bytes(body)
+	text, m := chars(signature)
+	return owned(C.bw_explain(data, n, text, m, native))
+}
+
+// owned copies a text of the C library and frees it.
+func owned(made C.bw_text) (string, error) {
+	if made.status != C.BILLCORE_OK {
+		return "", model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+	}
+	out := C.GoStringN(made.text.data, C.int(made.text.len))
+	C.billcore_buf_free(&made.text)
+	return out, nil
+}
+
+func failure(made C.bg_made) error {
+	return model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+}
+
+func bytes(b []byte) (*C.char, C.size_t) {
+	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
+}
+
+func chars(s string) (*C.char, C.size_t) {
+	return (*C.char)(unsafe.Pointer(unsafe.StringData(s))), C.size_t(len(s))
+}

@@ -1,0 +1,142 @@
+/* The webhook half of the C library, by value. */
+#ifndef BILLCORE_GO_WEBHOOK_H
+#define BILLCORE_GO_WEBHOOK_H
+
+#include <billcore/webhook.h>
+
+#include "native.h"
+
+typedef struct bw_index {
+  uint64_t index;
+  billcore_error* err;
+  billcore_status status;
+} bw_index;
+
+typedef struct bw_text {
+  billcore_buf text;
+  billcore_error* err;
+  billcore_status status;
+} bw_text;
+
+#define BW_MADE {NULL, NULL, BILLCORE_OK}
+
+static bg_made bw_options(void) {
+  bg_made made = BW_MADE;
+  billcore_verifier_options* out = NULL;
+  made.status = billcore_verifier_options_new(&out, &made.err);
+  made.out = out;
+  return made;
+}
+static bg_made bw_add_secret(billcore_verifier_options* to, const char* data, size_t len) {
+  bg_made made = BW_MADE;
+  made.status = billcore_verifier_options_add_secret(to, bg_str(data, len), &made.err);
+  return made;
+}
+static bg_made bw_set_header(billcore_verifier_options* to, const char* data, size_t len) {
+  bg_made made = BW_MADE;
+  made.status = billcore_verifier_options_set_header(to, bg_str(data, len), &made.err);
+  return made;
+}
+static bg_made bw_set_max_body(billcore_verifier_options* to, size_t bytes) {
+  bg_made made = BW_MADE;
+  made.status = billcore_verifier_options_set_max_body(to, bytes, &made.err);
+  return made;
+}
+static bg_made bw_set_freshness(billcore_verifier_options* to, int64_t milliseconds) {
+  bg_made made = BW_MADE;
+  made.status = billcore_verifier_options_set_freshness_ms(to, milliseconds, &made.err);
+  return made;
+}
+static bg_made bw_any_length(billcore_verifier_options* to) {
+  bg_made made = BW_MADE;
+  made.status = billcore_verifier_options_allow_any_key_length(to, &made.err);
+  return made;
+}
+int64_t billcoreGoClock(void* clock); /* clock.go */
+static bg_made bw_set_clock(billcore_verifier_options* to, uintptr_t clock) {
+  bg_made made = BW_MADE;
+  made.status = billcore_verifier_options_set_clock(to, billcoreGoClock, (void*)clock, &made.err);
+  return made;
+}
+static bg_made bw_verifier(const char* secret, size_t len, const billcore_verifier_options* options) {
+  bg_made made = BW_MADE;
+  billcore_verifier* out = NULL;
+  made.status = billcore_verifier_new(bg_str(secret, len), options, &out, &made.err);
+  made.out = out;
+  return made;
+}
+static bw_index bw_verify(const billcore_verifier* verifier, const char* body, size_t len, const char* signature,
+                          size_t signature_len) {
+  bw_index made = {0, NULL, BILLCORE_OK};
+  size_t index = 0;
+  made.status = billcore_verifier_verify(verifier, bg_str(body, len), bg_str(signature, signature_len), &index, &made.err);
+  made.index = index;
+  return made;
+}
+static bg_made bw_unwrap(const billcore_verifier* verifier, const char* body, size_t len, const char* signature,
+                         size_t signature_len) {
+  bg_made made = BW_MADE;
+  billcore_event* event = NULL;
+  made.status =
+      billcore_verifier_unwrap(verifier, bg_str(body, len), bg_str(signature, signature_len), &event, &made.err);
+  made.out = event;
+  return made;
+}
+static bg_made bw_headers(void) {
+  bg_made made = BW_MADE;
+  billcore_headers* out = NULL;
+  made.status = billcore_headers_new(&out, &made.err);
+  made.out = out;
+  return made;
+}
+static bg_made bw_add_header(billcore_headers* to, const char* name, size_t name_len, const char* value, size_t len) {
+  bg_made made = BW_MADE;
+  made.status = billcore_headers_add(to, bg_str(name, name_len), bg_str(value, len), &made.err);
+  return made;
+}
+static bg_made bw_unwrap_request(const billcore_verifier* verifier, const char* body, size_t len,
+                                 const billcore_headers* headers) {
+  bg_made made = BW_MADE;
+  billcore_event* event = NULL;
+  made.status = billcore_verifier_unwrap_request(verifier, bg_str(body, len), headers, &event, &made.err);
+  made.out = event;
+  return made;
+}
+static bw_index bw_matches(const billcore_verifier* verifier, size_t secret) {
+  bw_index made = {0, NULL, BILLCORE_OK};
+  made.status = billcore_verifier_matches(verifier, secret, &made.index, &made.err);
+  return made;
+}
+static bw_text bw_sign(const char* body, size_t len, const char* secret, size_t secret_len) {
+  bw_text made = {{NULL, 0}, NULL, BILLCORE_OK};
+  made.status = billcore_webhook_sign(bg_str(body, len), bg_str(secret, secret_len), &made.text, &made.err);
+  return made;
+}
+static bw_text bw_explain(const char* body, size_t len, const char* signature, size_t signature_len,
+                          const billcore_verifier_options* options) {
+  bw_text made = {{NULL, 0}, NULL, BILLCORE_OK};
+  made.status = billcore_webhook_explain(bg_str(body, len), bg_str(signature, signature_len), bg_str(NULL, 0), options,
+                                         &made.text, &made.err);
+  return made;
+}
+static bg_made bw_stream(const billcore_verifier* verifier) {
+  bg_made made = BW_MADE;
+  billcore_verifier_stream* out = NULL;
+  made.status = billcore_verifier_stream_new(verifier, &out, &made.err);
+  made.out = out;
+  return made;
+}
+static bg_made bw_update(billcore_verifier_stream* stream, const char* piece, size_t len) {
+  bg_made made = BW_MADE;
+  made.status = billcore_verifier_stream_update(stream, bg_str(piece, len), &made.err);
+  return made;
+}
+static bw_index bw_finish(billcore_verifier_stream* stream, const char* signature, size_t len) {
+  bw_index made = {0, NULL, BILLCORE_OK};
+  size_t index = 0;
+  made.status = billcore_verifier_stream_finish(stream, bg_str(signature, len), &index, &made.err);
+  made.index = index;
+  return made;
+}
+
+#endif

@@ -1,0 +1,164 @@
+"""What Go needs: names in its style, and the types its methods give."""
+
+from __future__ import annotations
+
+import textwrap
+
+from .words import Row
+
+_INITIALISMS = {"id", "url", "vat", "api", "ca", "http", "http2", "tls", "json"}
+
+# Type, and the method of a record that reads it.
+_READERS = {
+    "id": ("ID", "id"),
+    "integer": ("int64", "integer"),
+    "text": ("string", "text"),
+    "word": ("string", "text"),
+    "boolean": ("bool", "boolean"),
+    "time": ("time.Time", "instant"),
+    "decimal": ("json.Number", "number"),
+    "object": ("json.RawMessage", "object"),
+    "any": ("json.RawMessage", "any"),
+    "integers": ("[]int64", "integers"),
+}
+_COLUMNS = {"id": "kindText", "integer": "kindInteger", "text": "kindText", "word": "kindText"}
+_COLUMNS |= {"boolean": "kindBoolean", "time": "kindTime"}
+_OPTIONS = {"text": "string", "path": "string", "seconds": "time.Duration", "count": "int", "bytes": "int64"}
+_PARAMETERS = {"text": "string", "integer": "int64", "states": "...OrderState", "boolean": "bool"}
+
+
+def exported(name: str) -> str:
+    """reference_id: ReferenceID."""
+    parts = name.replace("-", "_").replace(".", "_").split("_")
+    return "".join(part.upper() if part in _INITIALISMS else part[:1].upper() + part[1:] for part in parts)
+
+
+def unexported(name: str) -> str:
+    first, _, rest = name.partition("_")
+    return first + (exported(rest) if rest else "")
+
+
+def go_comment(text: str, indent: str = "") -> str:
+    return "\n".join(textwrap.wrap(" ".join(text.split()), 118, initial_indent=f"{indent}// ", subsequent_indent=f"{indent}// "))
+
+
+_DOCS = {
+    "id": "An opaque id.",
+    "integer": "An integer.",
+    "text": "A text.",
+    "word": "A text.",
+    "boolean": "True or false.",
+    "time": "An instant, in UTC.",
+    "object": "JSON text.",
+    "any": "JSON text.",
+}
+
+
+def _sentence(field: Row) -> str:
+    if "values" in field:
+        return f"One of the {field['values']} constants, or a value added since."
+    doc = str(field["cpp_doc"])
+    if not doc:
+        return _DOCS.get(field["type"], f"Its {field['name'].replace('_', ' ')}.")
+    return doc + {"time": " In UTC.", "object": " As JSON text.", "any": " As JSON text."}.get(field["type"], "")
+
+
+def _getter(resource: Row, field: Row) -> Row:
+    kind, nullable = field["type"], field["nullable"]
+    name = exported(field["name"])
+    variable = f"{unexported(resource['c_name'])}{name}"
+    end = "False when it is null or absent." if nullable else ""
+    section = f"Service interface: {resource['section']}."
+    made = {"view": field["of"], "views": f"[]{field['of']}"}.get(kind) or _READERS[kind][0]
+    typed = field.get("values", "")
+    return {
+        "method": name,
+        "variable": variable,
+        "doc": f"{name}: {_sentence(field)} {end} {section}",
+        "type": typed or made,
+        "typed": typed,
+        "kind": kind,
+        "reader": _READERS.get(kind, ("", ""))[1],
+        "nullable": nullable,
+        "of": field["of"],
+        "name": field["name"],
+        "key": field["name"] + ("?" if nullable else ""),
+        "column": _COLUMNS.get(kind, "kindOther"),
+    }
+
+
+def _options(options: list[Row]) -> list[Row]:
+    out = []
+    for option in options:
+        kind, name = option["type"], exported(option["name"])
+        doc = option.get("go_doc") or option.get("c_doc") or option["doc"]
+        if isinstance(doc, str):
+            doc = f"{doc} {option.get('detail', '')}".strip()
+            doc = doc.replace(" (milliseconds, more than 0)", "").replace("Default: 30,000.", "Default: 30 seconds.")
+            if "default" in option and kind not in ("boolean", "seconds") and "Default" not in doc:
+                doc += f" Default: {option['default']}."
+        out.append(
+            {
+                "name": option["name"],
+                "function": name,
+                "kind": kind,
+                "go_type": _OPTIONS.get(kind, ""),
+                "argument": unexported(str(option.get("argument") or option["name"])),
+                "docs": doc if isinstance(doc, list) else [doc],
+                "tristate": kind == "boolean" and option.get("optional", False),
+                "none": exported(option["none"]) if "none" in option else "",
+                "none_name": option.get("none", ""),
+                "none_doc": option.get("none_doc", ""),
+                "changeable": option["changeable"],
+            }
+        )
+    return out
+
+
+def _filters(operations: list[Row]) -> list[Row]:
+    """What lists take, each once."""
+    found: dict[str, Row] = {}
+    for operation in operations:
+        for row in operation["all_parameters"] if operation["list"] else []:
+            if row["type"] in _PARAMETERS and not row.get("positional"):
+                found.setdefault(row["name"], {**row, "go_type": _PARAMETERS[row["type"]]})
+    return list(found.values())
+
+
+def _charge(operations: list[Row]) -> list[Row]:
+    charge = next(row for row in operations if row["name"] == "charge")
+    return [{**row, "go_type": _PARAMETERS[row["type"]]} for row in charge["all_parameters"] if row.get("optional")]
+
+
+def prepare_go(data: Row) -> Row:
+    resources = []
+    for resource in data["resources"]:
+        if resource.get("by_hand_in_cpp"):
+            continue
+        resources.append(
+            {
+                "name": resource["name"],
+                "doc": resource["doc"],
+                "section": resource["section"],
+                "shown": [exported(name) for name in resource["shown"]],
+                "getters": [_getter(resource, field) for field in resource["fields"]],
+            }
+        )
+    parents = {row["python"]["class"]: row["name"] for row in data["errors"] if row["python"]}
+    codes = []
+    for error in data["errors"]:
+        base = (error["python"] or {}).get("base", "").split(",")[0]
+        by_hand = {"missing_field": "decode", "out_of_range": "decode"}
+        parent = by_hand.get(error["name"]) or parents.get(base, "")
+        codes.append({**error, "parent": "" if parent in ("internal", error["name"]) else parent})
+    writes = [{"name": row["name"], "type": row["type"], "doc": row["doc"]} for row in data["writes"][0]["fields"]]
+    return {
+        "go_resources": resources,
+        "go_most_fields": max(len(resource["getters"]) for resource in resources),
+        "go_codes": [code for code in codes if code["number"] > 1],
+        "go_options": _options(data["options"]),
+        "go_filters": _filters(data["operations"]),
+        "go_charge": _charge(data["operations"]),
+        "go_writes": writes,
+        "go_section_of_write": data["writes"][0]["section"],
+    }
