@@ -279,6 +279,33 @@ static inline bc_standing bc_standing_of(const billcore_list* list) {
     s.status = billcore_list_verdict(list, &s.complete, &s.reason, &s.has_verdict, &s.err);
   return s;
 }
+
+typedef struct bc_numbers {
+  int64_t total, count, per_page, current_page, total_pages;
+  billcore_str next, previous;
+  billcore_resource* keeps; /* the texts; free it */
+  billcore_error* err;
+  billcore_status status;
+} bc_numbers;
+
+static inline bc_numbers bc_numbers_of(const billcore_page* page) {
+  bc_numbers n = {.status = BILLCORE_OK};
+  bool present = false;
+  n.status = billcore_page_numbers(page, &n.keeps, &n.err);
+#define BC_NUMBER(name) \
+  if (n.status == BILLCORE_OK) n.status = billcore_resource_int64(n.keeps, BILLCORE_STR(#name), &n.name, NULL, &n.err)
+  BC_NUMBER(total);
+  BC_NUMBER(count);
+  BC_NUMBER(per_page);
+  BC_NUMBER(current_page);
+  BC_NUMBER(total_pages);
+#undef BC_NUMBER
+  if (n.status == BILLCORE_OK)
+    n.status = billcore_resource_text(n.keeps, BILLCORE_STR("/links/next?"), &n.next, &present, &n.err);
+  if (n.status == BILLCORE_OK)
+    n.status = billcore_resource_text(n.keeps, BILLCORE_STR("/links/previous?"), &n.previous, &present, &n.err);
+  return n;
+}
 static inline size_t bc_page_count(const billcore_page* page) {
   size_t count = 0;
   return billcore_page_count(page, &count, NULL) == BILLCORE_OK ? count : 0;

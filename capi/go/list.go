@@ -143,34 +143,104 @@ func (l *List[T]) done() {
 // error it ends; the next All requests the same page again. Leaving the loop ends the prefetch.
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		var none T
-		if l != nil && l.failed == nil && !l.reading.CompareAndSwap(false, true) {
-			yield(none, model.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time"))
-			return
+		err := l.loop(func(page model.Page) bool {
+			for i := range page.Len() {
+				l.given.Store(int64(i) + 1)
+				if !yield(l.at(page, i), nil) {
+					return false
+				}
+			}
+			return true
+		})
+		if err != nil {
+			var none T
+			yield(none, err)
+		}
+	}
+}
+
+// Page is a page of a list: the items that were not given before, and the numbers that came with it.
+type Page[T any] struct {
+	Items      []T
+	Pagination Pagination
+}
+
+// Pagination holds the numbers of a page as received. Service interface: Pagination.
+type Pagination struct {
+	Total       int64 // records of the whole list
+	Count       int64 // records of this page
+	PerPage     int64 // records of a full page
+	CurrentPage int64 // from 1
+	TotalPages  int64
+	Next        string // links.next as received; the library never follows it
+	Previous    string // links.previous as received; the library never follows it
+}
+
+// Pages reads on as All does, by whole pages: first what is left of a page already begun.
+func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
+	return func(yield func(Page[T], error) bool) {
+		var failed error
+		err := l.loop(func(page model.Page) bool {
+			out := Page[T]{Items: make([]T, page.Len())}
+			for i := range out.Items {
+				out.Items[i] = l.at(page, i)
+			}
+			if out.Pagination, failed = numbers(page); failed != nil {
+				return false
+			}
+			l.given.Store(int64(page.Len()))
+			return yield(out, nil)
+		})
+		if err == nil {
+			err = failed
+		}
+		if err != nil {
+			yield(Page[T]{}, err)
+		}
+	}
+}
+
+func numbers(page model.Page) (Pagination, error) {
+	native, ok := model.PageHandle(page).Use()
+	if !ok {
+		return Pagination{}, model.NewError(ErrInvalidArgument, "the page is closed")
+	}
+	defer model.PageHandle(page).Done()
+	n := C.bc_numbers_of((*C.billcore_page)(native))
+	defer C.billcore_resource_free(n.keeps)
+	if n.status != C.BILLCORE_OK {
+		return Pagination{}, model.TakeError(int32(n.status), handle.Pointer{C: unsafe.Pointer(n.err)}, nil)
+	}
+	return Pagination{
+		Total: int64(n.total), Count: int64(n.count), PerPage: int64(n.per_page), CurrentPage: int64(n.current_page),
+		TotalPages: int64(n.total_pages), Next: text(n.next), Previous: text(n.previous),
+	}, nil
+}
+
+// loop gives the pages until take says no more. It returns the error that ended it.
+func (l *List[T]) loop(take func(model.Page) bool) error {
+	if l != nil && l.failed == nil {
+		if !l.reading.CompareAndSwap(false, true) {
+			return model.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time")
 		}
 		ended := false
-		defer func() { // also when the loop's body panics
-			if l != nil && l.failed == nil {
-				l.leave(ended)
-			}
-		}()
+		defer func() { l.leave(ended) }() // also when the loop's body panics
 		for {
 			page, err := l.next()
 			if err != nil {
 				ended = true
-				if err != errDone {
-					yield(none, err)
+				if errors.Is(err, errDone) {
+					return nil
 				}
-				return
+				return err
 			}
-			for i := range page.Len() {
-				l.given.Store(int64(i) + 1)
-				if !yield(l.at(page, i), nil) {
-					return
-				}
+			if !take(page) {
+				return nil
 			}
 		}
 	}
+	_, err := l.use()
+	return err
 }
 
 var errDone = errors.New("the list is at its end")
@@ -241,7 +311,7 @@ func (l *List[T]) First() (T, bool, error) {
 		made = C.bc_first(native)
 		return made.status, made.err
 	})
-	if err == errDone {
+	if errors.Is(err, errDone) {
 		return none, false, nil
 	}
 	if err != nil {

@@ -21,7 +21,10 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-LANGUAGES = ("cpp", "c", "python")
+VARIABLES = {"cpp": "BILLCORE_CPP_DRIVER", "c": "BILLCORE_C_DRIVER", "go": "BILLCORE_GO_DRIVER"}
+# Their areas build the drivers of these and play the fixtures against them alone.
+OF_OWN_AREAS = {"go"}
+LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
 CLIENTS = (*LANGUAGES, "python-async")
 DEADLINE = 120.0  # seconds for one call: so long that only a hang exceeds it
 
@@ -51,10 +54,10 @@ STATUS = {
     "ConflictError": 26,
 }
 
-_VARIABLES = {"cpp": "BILLCORE_CPP_DRIVER", "c": "BILLCORE_C_DRIVER"}
-
 
 class Driver(Protocol):
+    empty_is_missing: bool  # a text cannot be missing in this language, so an empty signature counts as none
+
     def run(self, request: dict[str, Any]) -> dict[str, Any]: ...
 
     def close(self) -> None: ...
@@ -72,7 +75,8 @@ def clean_environment() -> dict[str, str]:
 class ProgramDriver:
     """A driver program, started at the first call. A crash is reported with the program's stderr."""
 
-    def __init__(self, program: Path) -> None:
+    def __init__(self, program: Path, *, empty_is_missing: bool = False) -> None:
+        self.empty_is_missing = empty_is_missing
         self._program = program
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # used until the driver exits
         self._process: subprocess.Popen[bytes] | None = None
@@ -152,6 +156,8 @@ class ProgramDriver:
 class ThreadDriver:
     """Calls a driver in a thread, so that a hanging call fails one test and not the whole run."""
 
+    empty_is_missing = False
+
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
 
@@ -182,10 +188,10 @@ def make_driver(language: str) -> Driver:
         from .python_driver import PythonDriver
 
         return ThreadDriver(PythonDriver(awaited=language == "python-async"))
-    variable = _VARIABLES[language]
+    variable = VARIABLES[language]
     program = os.environ.get(variable, "")
     if not program:
         raise RuntimeError(f"{variable} is not set: build the driver and set it to the program's path")
     if not os.access(program, os.X_OK):
         raise RuntimeError(f"{variable} names no program: {program}")
-    return ProgramDriver(Path(program))
+    return ProgramDriver(Path(program), empty_is_missing=language == "go")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from .drivers import clean_environment
+from .drivers import OF_OWN_AREAS, VARIABLES, clean_environment
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -33,6 +33,8 @@ for line in sys.stdin:
 def program(language: str) -> list[str]:
     build = os.environ["BILLCORE_RELEASE_BUILD"]
     compiled = {"cpp": [f"{build}/tests/core/wire-driver-cpp"], "c": [f"{build}/tests/capi/wire-driver-c"]}
+    if language in OF_OWN_AREAS:
+        return [os.environ[VARIABLES[language]]]
     return compiled.get(language, [sys.executable, "-c", PYTHON_DRIVER, language])
 
 

@@ -34,3 +34,6 @@ func (p Page) Order(index int) Order { return Order{p.item(index)} }
 
 // Product gives an item of a page of products.
 func (p Page) Product(index int) Product { return Product{p.item(index)} }
+
+// PageHandle gives the page of the C library.
+func PageHandle(page Page) *handle.Handle { return &page.page.handle }

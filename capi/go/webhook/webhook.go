@@ -182,7 +182,7 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 }
 
 // Verify checks the signature of a body and gives the index of the secret that made it: 0 is the one of NewVerifier.
-// signature is the header's value. ErrSignature with a Reason. It copies and parses nothing.
+// signature is the header's value, "" when there is none. ErrSignature with a Reason. It copies and parses nothing.
 func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	native, err := v.use()
 	if err != nil {
@@ -316,6 +316,10 @@ func bytes(b []byte) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
 }
 
+// chars gives the library's form of a text. An empty signature is none at all: http.Header.Get says so.
 func chars(s string) (*C.char, C.size_t) {
+	if s == "" {
+		return nil, 0
+	}
 	return (*C.char)(unsafe.Pointer(unsafe.StringData(s))), C.size_t(len(s))
 }
