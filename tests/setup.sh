@@ -138,3 +138,33 @@ bc_crate() {
 bc_tree_hash() {
   find "$@" -type f ! -path '*/__pycache__/*' ! -path '*/build/*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
 }
+
+bc_go_version=1.23.12
+
+# bc_go: prints the folder with the programs of a Go that has at least the version of capi/go/go.mod; fails where none can be had.
+# Debian 12's own is older, but can fetch a newer one from the module proxy, which it checks.
+bc_go() {
+  local found folder
+  for found in "$(type -P go || true)" /usr/local/go/bin/go; do
+    if [[ "$(GOTOOLCHAIN=local "$found" env GOVERSION 2>/dev/null)" =~ ^go1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 23 ]; then
+      dirname "$found"
+      return
+    fi
+  done
+  folder="$bc_cache/go-$bc_go_version"
+  bc_once "$folder" bc_fetch_go "$folder" >&2 && echo "$folder/go/bin"
+}
+
+bc_fetch_go() { # FOLDER
+  local module
+  module="golang.org/toolchain@v0.0.1-go$bc_go_version.linux-$(dpkg --print-architecture)"
+  mkdir -p "$1"
+  (cd "$1" && go mod download -json "$module" >download.json) || {
+    cat "$1/download.json" >&2
+    return 1
+  }
+  cp -r "$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$1/download.json")" "$1/go"
+  chmod -R u+w "$1/go"
+  # A module keeps no permissions.
+  chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
+}

@@ -6,7 +6,8 @@
 
 #include "native.h"
 
-#define BC_MADE {NULL, NULL, BILLCORE_OK}
+#define BC_MADE \
+  { NULL, NULL, BILLCORE_OK }
 
 /* ---- options ---- */
 
@@ -130,8 +131,8 @@ static inline bg_made bc_charge(bc_client client, const char* id, size_t n, int6
 }
 static inline bg_made bc_find_charges(bc_client client, const billcore_error* charge, int64_t skew_ms, bc_given call) {
   bg_made made = BC_MADE;
-  made.status = billcore_subscription_find_charges(client, charge, skew_ms, BC_CALL, (billcore_order_page**)&made.out,
-                                                   &made.err);
+  made.status =
+      billcore_subscription_find_charges(client, charge, skew_ms, BC_CALL, (billcore_order_page**)&made.out, &made.err);
   return made;
 }
 static inline bg_made bc_find_charges_since(bc_client client, const char* id, size_t n, int64_t micros, bc_given call) {
@@ -275,9 +276,35 @@ static inline bc_standing bc_standing_of(const billcore_list* list) {
   s.status = billcore_list_state(list, &s.state, &s.err);
   if (s.status == BILLCORE_OK) s.status = billcore_list_total(list, &s.total, &s.has_total, &s.err);
   if (s.status == BILLCORE_OK) s.status = billcore_list_fetched_pages(list, &s.pages, &s.err);
-  if (s.status == BILLCORE_OK)
-    s.status = billcore_list_verdict(list, &s.complete, &s.reason, &s.has_verdict, &s.err);
+  if (s.status == BILLCORE_OK) s.status = billcore_list_verdict(list, &s.complete, &s.reason, &s.has_verdict, &s.err);
   return s;
+}
+
+/* ---- pages: one call for a field of all items ---- */
+
+/* The instants are INTEGER cells (microseconds); OTHER where the item must be asked for its error. */
+static inline void bc_instants(const billcore_page* page, const char* name, size_t len, billcore_cell* cells,
+                               size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    billcore_resource* item = NULL;
+    bool present = true;
+    cells[i].kind = BILLCORE_CELL_OTHER;
+    if (billcore_page_at(page, i, &item, NULL) == BILLCORE_OK &&
+        billcore_resource_time(item, bg_str(name, len), NULL, &cells[i].number, &present, NULL) == BILLCORE_OK)
+      cells[i].kind = present ? BILLCORE_CELL_INTEGER : BILLCORE_CELL_ABSENT;
+    billcore_resource_free(item);
+  }
+}
+static inline billcore_status bc_column(const billcore_page* page, const char* name, size_t len, billcore_cell* cells,
+                                        size_t count) {
+  return billcore_page_column(page, bg_str(name, len), cells, count, NULL);
+}
+static inline bg_made bc_item(const billcore_page* page, size_t index) {
+  bg_made made = {NULL, NULL, BILLCORE_OK};
+  billcore_resource* item = NULL;
+  made.status = billcore_page_at(page, index, &item, &made.err);
+  made.out = item;
+  return made;
 }
 
 typedef struct bc_numbers {

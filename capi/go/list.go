@@ -143,8 +143,9 @@ func (l *List[T]) done() {
 // error it ends; the next All requests the same page again. Leaving the loop ends the prefetch.
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := l.loop(func(page model.Page) bool {
-			for i := range page.Len() {
+		err := l.loop(func(native *nativePage) bool {
+			page := model.NewPage(native, native.count)
+			for i := range native.count {
 				l.given.Store(int64(i) + 1)
 				if !yield(l.at(page, i), nil) {
 					return false
@@ -159,36 +160,20 @@ func (l *List[T]) All() iter.Seq2[T, error] {
 	}
 }
 
-// Page is a page of a list: the items that were not given before, and the numbers that came with it.
-type Page[T any] struct {
-	Items      []T
-	Pagination Pagination
-}
-
-// Pagination holds the numbers of a page as received. Service interface: Pagination.
-type Pagination struct {
-	Total       int64 // records of the whole list
-	Count       int64 // records of this page
-	PerPage     int64 // records of a full page
-	CurrentPage int64 // from 1
-	TotalPages  int64
-	Next        string // links.next as received; the library never follows it
-	Previous    string // links.previous as received; the library never follows it
-}
-
 // Pages reads on as All does, by whole pages: first what is left of a page already begun.
 func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		var failed error
-		err := l.loop(func(page model.Page) bool {
-			out := Page[T]{Items: make([]T, page.Len())}
+		err := l.loop(func(native *nativePage) bool {
+			page := model.NewPage(native, native.count)
+			out := Page[T]{Items: make([]T, native.count)}
 			for i := range out.Items {
 				out.Items[i] = l.at(page, i)
 			}
-			if out.Pagination, failed = numbers(page); failed != nil {
+			if out.Pagination, failed = native.numbers(); failed != nil {
 				return false
 			}
-			l.given.Store(int64(page.Len()))
+			l.given.Store(int64(native.count))
 			return yield(out, nil)
 		})
 		if err == nil {
@@ -200,25 +185,8 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	}
 }
 
-func numbers(page model.Page) (Pagination, error) {
-	native, ok := model.PageHandle(page).Use()
-	if !ok {
-		return Pagination{}, model.NewError(ErrInvalidArgument, "the page is closed")
-	}
-	defer model.PageHandle(page).Done()
-	n := C.bc_numbers_of((*C.billcore_page)(native))
-	defer C.billcore_resource_free(n.keeps)
-	if n.status != C.BILLCORE_OK {
-		return Pagination{}, model.TakeError(int32(n.status), handle.Pointer{C: unsafe.Pointer(n.err)}, nil)
-	}
-	return Pagination{
-		Total: int64(n.total), Count: int64(n.count), PerPage: int64(n.per_page), CurrentPage: int64(n.current_page),
-		TotalPages: int64(n.total_pages), Next: text(n.next), Previous: text(n.previous),
-	}, nil
-}
-
 // loop gives the pages until take says no more. It returns the error that ended it.
-func (l *List[T]) loop(take func(model.Page) bool) error {
+func (l *List[T]) loop(take func(*nativePage) bool) error {
 	if l != nil && l.failed == nil {
 		if !l.reading.CompareAndSwap(false, true) {
 			return model.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time")
@@ -246,10 +214,10 @@ func (l *List[T]) loop(take func(model.Page) bool) error {
 var errDone = errors.New("the list is at its end")
 
 // next moves behind the page in hand and gives the next one.
-func (l *List[T]) next() (model.Page, error) {
+func (l *List[T]) next() (*nativePage, error) {
 	native, err := l.use()
 	if err != nil {
-		return model.Page{}, err
+		return nil, err
 	}
 	defer l.done()
 	l.given.Store(0)
@@ -261,9 +229,9 @@ func (l *List[T]) next() (model.Page, error) {
 	})
 	if err != nil {
 		C.billcore_page_free(page.page)
-		return model.Page{}, err
+		return nil, err
 	}
-	return model.NewPage(handle.Pointer{C: unsafe.Pointer(page.page)}, int(page.count)), nil
+	return newPage(page.page, int(page.count)), nil
 }
 
 // fetch calls what may wait for the network.

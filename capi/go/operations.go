@@ -214,8 +214,10 @@ func orders(made C.bg_made, err error) ([]Order, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := model.NewPage(handle.Pointer{C: made.out}, int(C.bc_page_count((*C.billcore_page)(made.out))))
-	out := make([]Order, page.Len())
+	native := (*C.billcore_page)(made.out)
+	count := int(C.bc_page_count(native))
+	page := model.NewPage(newPage(native, count), count)
+	out := make([]Order, count)
 	for i := range out {
 		out[i] = page.Order(i)
 	}

@@ -11,14 +11,36 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from . import bodies, machine, pages, plot, report
-from .pages_contenders import CONTENDERS, DEFAULT
+from .pages_contenders import ALL, DEFAULT
 from .pages_server import PER_PAGE, PagesServer
 from .tables import Row, Table
 from .targets import FFI
 from .turns import Contestant, command, started
 
-LANGUAGES = {"cpp": ("C++", "native"), "c": ("C", "native")}  # label, kind of program
-LISTS = ("raw", "cpp", "c")  # contenders of pages
+
+
+@dataclass(frozen=True)
+class Language:
+    label: str
+    kind: str  # of its program
+    name: str  # of its row there
+    operations: tuple[str, ...] = ("call", "verify", "unwrap")
+
+    def command(self, programs: Path) -> list[str]:
+        return [*command("ffi", self.kind, programs, self.name), *([self.name] if self.kind == "go" else [])]
+
+
+PEERS = ("verify", "unwrap")
+LANGUAGES = {
+    "cpp": Language("C++", "native", "cpp"),
+    "c": Language("C", "native", "c"),
+    "go": Language("Go", "go", "billcore"),
+    "go_std": Language("Go crypto/hmac, kept, + encoding/json", "go", "std", PEERS),
+    "go_stripe": Language("Go stripe-go + encoding/json", "go", "stripe", PEERS),
+    "go_standard": Language("Go standard-webhooks + encoding/json", "go", "standard", PEERS),
+}
+LISTS = ("raw", "cpp", "c", "go")  # contenders of pages
+BORDERS = {"go_billcore": "go"}  # contenders of pages that are rows of these languages
 
 
 @dataclass(frozen=True)
@@ -51,12 +73,13 @@ Samples = dict[tuple[str, str], list[float]]  # by operation and language: nanos
 
 def _samples(programs: Path, folder: Path, effort: Effort) -> Samples:
     bodies.write(folder)
-    commands = {key: command("ffi", kind, programs, key) for key, (_, kind) in LANGUAGES.items()}
+    commands = {key: language.command(programs) for key, language in LANGUAGES.items()}
     found: Samples = {}
     for _ in range(effort.starts):
         with ExitStack() as stack:
             contestants = started(stack, folder, commands)
-            places = [(name, key) for name in OPERATIONS for key, one in contestants.items() if not one.missing]
+            there = [key for key, one in contestants.items() if not one.missing]
+            places = [(name, key) for name in OPERATIONS for key in there if name in LANGUAGES[key].operations]
             _require_same(contestants, places, folder)
             for _ in range(effort.rounds):
                 random.shuffle(places)
@@ -78,8 +101,8 @@ def _tables(samples: Samples) -> list[Table]:
     found = []
     for name, operation in OPERATIONS.items():
         rows = [
-            Row(key, label, [nanoseconds / operation.per_unit for nanoseconds in samples[name, key]])
-            for key, (label, _) in LANGUAGES.items()
+            Row(key, language.label, [nanoseconds / operation.per_unit for nanoseconds in samples[name, key]])
+            for key, language in LANGUAGES.items()
             if (name, key) in samples
         ]
         key, title = f"ffi/{name}", operation.title
@@ -94,12 +117,13 @@ def _list_table(programs: Path, folder: Path, effort: pages.Effort) -> Table:
     with PagesServer(folder / "now", lists, [0], machine.processors()[-1]) as server:
         arena = pages.Arena(folder, programs, {0: server.base_urls[0]}, effort.pages)
         commands = {key: one for key, one in arena.commands().items() if key in LISTS}
+        commands |= {key: LANGUAGES[language].command(programs) for key, language in BORDERS.items()}
         for _ in range(effort.starts):
             with ExitStack() as start:
                 arena.run_at_once(started(start, folder, commands), effort, samples, (1, DEFAULT))
     rows = [
-        Row(f"{key}/{at_once}", CONTENDERS[key].name(at_once), [wall for wall, _ in samples[0, (key, at_once)]])
-        for key in LISTS
+        Row(f"{key}/{at_once}", ALL[key].name(at_once), [wall for wall, _ in samples[0, (key, at_once)]])
+        for key in commands
         for at_once in (1, DEFAULT)
     ]
     title = f"{effort.pages * PER_PAGE:,} orders, fetching included, 3 fields read, no delay"

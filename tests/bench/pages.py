@@ -52,7 +52,8 @@ class Arena:
         self._sum_of_one = read_of(orders(1))
 
     def commands(self) -> dict[str, list[str]]:
-        return {key: command("pages", contender.kind, self.programs, key) for key, contender in ALL.items()}
+        own = {**CONTENDERS, **ITEMS}
+        return {key: command("pages", contender.kind, self.programs, key) for key, contender in own.items()}
 
     def turn(self, contestant: Contestant, at_once: int, delay: int) -> tuple[float, float]:
         # A warm-up list of at_once + 1 pages opens all connections that the measurement uses.

@@ -45,5 +45,7 @@ ITEMS = {
     "billcore_pages": Contender("billcore pager.pages(), no items", (1,), counts_pages=True),
     "billcore_items": Contender("billcore for order in pager: pass", (1,), counts_pages=True),
 }
-ALL = {**CONTENDERS, **ITEMS}
+# Of the area ffi, whose programs these are.
+BORDER = {"go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "go")}
+ALL = {**CONTENDERS, **ITEMS, **BORDER}
 PACKAGES = ("pycurl", "orjson", "aiohttp", "httpx", "requests", "stripe", "pyarrow")

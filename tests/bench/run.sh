@@ -56,7 +56,12 @@ if [ "$(cat "$venv/billcore-tree" 2>/dev/null)" != "$tree" ]; then
 fi
 
 quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release
-quietly build cmake --build build/bench -j "$bc_jobs" --target "$area-bench"
+targets=("$area-bench")
+if [ "$area" = ffi ]; then
+  PATH="$(bc_go):$PATH"
+  targets+=(ffi-go)
+fi
+quietly build cmake --build build/bench -j "$bc_jobs" --target "${targets[@]}"
 
 bc_say "$area" >&2
 exec "$python" -m "tests.bench.$area" --program "build/bench/$area-bench" "$@"

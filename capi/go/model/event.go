@@ -19,25 +19,23 @@ import (
 // does so at once. Service interface: Events, Envelope.
 type Event struct {
 	envelope document
-	data     document
+	id       ID // "" when it cannot be read
 	kind     EventType
 	dataKind int32
 }
 
 var (
-	eventID        = field{"id", "id", kindOther, 0}
-	eventName      = field{"name", "name", kindOther, 1}
-	eventAccount   = field{"account", "account", kindOther, 2}
-	eventCreatedAt = field{"created_at", "created_at", kindOther, 3}
+	eventID        = field{"id", "id", "", kindOther, 0}
+	eventName      = field{"name", "name", "", kindOther, 1}
+	eventAccount   = field{"account", "account", "", kindOther, 2}
+	eventCreatedAt = field{"created_at", "created_at", "", kindOther, 3}
 )
 
 // NewEvent takes an event of the C library. The packages of this module call it.
-func NewEvent(event handle.Pointer) *Event {
-	head := C.bg_event_head((*C.billcore_event)(event.C))
-	out := &Event{kind: EventType(head.kind), dataKind: int32(head.data_kind)}
-	out.envelope.handle.Set(event.C, freeEvent, 0)
-	out.data.handle.Set(unsafe.Pointer(head.data), freeResource, 0)
-	runtime.SetFinalizer(out, (*Event).Close)
+func NewEvent(from handle.Event) *Event {
+	out := &Event{id: ID(from.ID), kind: EventType(from.Kind), dataKind: from.DataKind}
+	out.envelope.handle.Set(from.Event, freeEvent, 0)
+	runtime.SetFinalizer(out, (*Event).free)
 	return out
 }
 
@@ -51,16 +49,23 @@ func ParseUnverified(raw []byte) (*Event, error) {
 	if made.status != C.BILLCORE_OK {
 		return nil, TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
-	return NewEvent(handle.Pointer{C: made.out}), nil
+	return NewEvent(handle.Event{
+		Event: unsafe.Pointer(made.event), ID: text(made.id),
+		Kind: int32(made.kind), DataKind: int32(made.data_kind),
+	}), nil
 }
 
 func freeEvent(pointer unsafe.Pointer) { C.billcore_event_free((*C.billcore_event)(pointer)) }
 
+func (e *Event) free() {
+	e.envelope.handle.Close()
+}
+
 // Close frees the event and what was read of it; reading on gives ErrInvalidArgument. Closing again does nothing.
 func (e *Event) Close() {
 	if e != nil {
-		e.data.handle.Close()
-		e.envelope.handle.Close()
+		e.free()
+		runtime.SetFinalizer(e, nil) // a finalizer that runs costs more than the rest
 	}
 }
 
@@ -73,12 +78,18 @@ func (e *Event) whole() record {
 
 // ID is the delivery's id, the key to drop duplicates with (not for EventTestHook, whose id is 0).
 func (e *Event) ID() (ID, error) {
+	if e != nil && e.id != "" && !e.envelope.handle.Closed() {
+		return e.id, nil
+	}
 	out, _, err := e.whole().id(&eventID)
 	return out, err
 }
 
 // Name is the event's name as received, such as "order.paid".
 func (e *Event) Name() (string, error) {
+	if e != nil && e.kind != EventUnknown && !e.envelope.handle.Closed() {
+		return e.kind.String(), nil
+	}
 	out, _, err := e.whole().text(&eventName)
 	return out, err
 }
@@ -105,7 +116,7 @@ func (e *Event) CreatedAt() (time.Time, error) {
 
 // Raw gives a copy of the body as received: what ParseUnverified takes.
 func (e *Event) Raw() ([]byte, error) {
-	out, _, err := e.whole().raw(func(from unsafe.Pointer) C.bg_field { return C.bg_event_raw((*C.billcore_event)(from)) })
+	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_raw(from) })
 	return out, err
 }
 
@@ -127,7 +138,7 @@ func (e *Event) Data() (any, error) {
 	case C.BILLCORE_DATA_PRODUCT_GROUP:
 		return e.ProductGroup()
 	case C.BILLCORE_DATA_RESOURCE:
-		return Resource{record{doc: &e.data}}, nil
+		return Resource{record{doc: &e.envelope, prefix: dataPrefix}}, nil
 	}
 	return e.RawData()
 }
@@ -158,7 +169,7 @@ func (e *Event) ProductGroup() (ProductGroup, error) {
 
 // RawData gives the data as JSON text; nil when it is null or absent.
 func (e *Event) RawData() (json.RawMessage, error) {
-	out, _, err := e.whole().raw(func(from unsafe.Pointer) C.bg_field { return C.bg_event_data((*C.billcore_event)(from)) })
+	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_data(from) })
 	return out, err
 }
 
@@ -166,10 +177,10 @@ func (e *Event) RawData() (json.RawMessage, error) {
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {
-		return record{doc: &e.data}, nil
+		return record{doc: &e.envelope, prefix: dataPrefix}, nil
 	}
-	_, err := whole.ask(func(from unsafe.Pointer) C.bg_field {
-		return C.bg_event_resource((*C.billcore_event)(from), C.billcore_data_kind(kind))
+	_, err := whole.ask(func(from C.uintptr_t) C.bg_field {
+		return C.bg_event_resource(from, C.billcore_data_kind(kind))
 	})
 	if err == nil {
 		err = noRecord()

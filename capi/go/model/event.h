@@ -6,46 +6,37 @@
 
 #include "record.h"
 
-typedef struct bg_head {
-  billcore_resource* data;
-  billcore_event_kind kind;
-  billcore_data_kind data_kind;
-} bg_head;
-
-/* What every reader of an event needs, in one call. The data is NULL when it is no object. */
-static bg_head bg_event_head(const billcore_event* event) {
-  bg_head head = {NULL, BILLCORE_EVENT_UNKNOWN, BILLCORE_DATA_NONE};
-  if (billcore_event_type(event, &head.kind, NULL) != BILLCORE_OK) head.kind = BILLCORE_EVENT_UNKNOWN;
-  if (billcore_event_data_kind(event, &head.data_kind, NULL) != BILLCORE_OK) head.data_kind = BILLCORE_DATA_NONE;
-  if (head.data_kind >= BILLCORE_DATA_SUBSCRIPTION && head.data_kind <= BILLCORE_DATA_RESOURCE &&
-      billcore_event_resource(event, head.data_kind, &head.data, NULL) != BILLCORE_OK)
-    head.data = NULL;
-  return head;
-}
-static bg_made bg_parse(const char* data, size_t len) {
-  bg_made made = {NULL, NULL, BILLCORE_OK};
+static inline bg_head bg_parse(const char* text, size_t len) {
   billcore_event* event = NULL;
-  made.status = billcore_webhook_parse_unverified(bg_str(data, len), &event, &made.err);
-  made.out = event;
-  return made;
+  billcore_error* err = NULL;
+  const billcore_status status = billcore_webhook_parse_unverified(bg_str(text, len), &event, &err);
+  return bg_event_head(status, event, err);
 }
-static bg_field bg_event_raw(const billcore_event* event) {
+static bg_field bg_event_raw(uintptr_t event) {
   bg_field f = {.present = true};
-  f.status = billcore_event_raw(event, &f.text, &f.err);
+  f.status = billcore_event_raw((const billcore_event*)event, &f.text, &f.err);
   return f;
 }
-static bg_field bg_event_data(const billcore_event* event) {
+static bg_field bg_event_data(uintptr_t event) {
   bg_field f = {.present = true};
   billcore_value* value = NULL;
-  f.status = billcore_event_data(event, &value, &f.present, &f.err);
+  f.status = billcore_event_data((const billcore_event*)event, &value, &f.present, &f.err);
   return bg_raw_of(value, f);
 }
-static bg_field bg_event_resource(const billcore_event* event, billcore_data_kind kind) {
+/* The data as a resource of this kind. */
+static bg_field bg_event_resource(uintptr_t event, billcore_data_kind kind) {
   bg_field f = {.present = true};
   billcore_resource* data = NULL;
-  f.status = billcore_event_resource(event, kind, &data, &f.err);
-  billcore_resource_free(data);
+  f.status = billcore_event_resource((const billcore_event*)event, kind, &data, &f.err);
+  f.made = data;
   return f;
+}
+/* The data as a resource of its own kind. */
+static bg_field bg_data(uintptr_t event) {
+  billcore_data_kind kind = BILLCORE_DATA_NONE;
+  bg_field f = {.present = true};
+  f.status = billcore_event_data_kind((const billcore_event*)event, &kind, &f.err);
+  return f.status == BILLCORE_OK ? bg_event_resource(event, kind) : f;
 }
 
 #endif

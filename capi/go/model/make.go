@@ -19,7 +19,11 @@ func NewProduct(from handle.Pointer) Product { return Product{record{doc: newDoc
 type Page struct{ page *page }
 
 // NewPage takes a page that has count items.
-func NewPage(from handle.Pointer, count int) Page { return Page{newPage(from, count)} }
+func NewPage(from handle.Page, count int) Page {
+	made := &page{from: from, count: count}
+	made.document.page = made
+	return Page{made}
+}
 
 // Len is the number of items.
 func (p Page) Len() int { return p.page.count }
@@ -34,6 +38,3 @@ func (p Page) Order(index int) Order { return Order{p.item(index)} }
 
 // Product gives an item of a page of products.
 func (p Page) Product(index int) Product { return Product{p.item(index)} }
-
-// PageHandle gives the page of the C library.
-func PageHandle(page Page) *handle.Handle { return &page.page.handle }

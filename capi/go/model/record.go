@@ -28,13 +28,14 @@ type document struct {
 type record struct {
 	doc    *document
 	index  int    // of the item, in a page
-	prefix string // path of a part, such as "/strings/"; "" for a whole resource
+	prefix string // path of a part, such as "/strings/"; "" for a whole resource, dataPrefix for the data of an event
 }
 
 // field is one field of a resource.
 type field struct {
 	name   string // on the wire
 	key    string // the same with its mark, as the library takes it
+	data   string // the same in the data of an event
 	kind   kind
 	number int // among the fields of its resource: its column in a page
 }
@@ -65,7 +66,7 @@ func noRecord() error {
 }
 
 // ask reads something of the record's own resource.
-func (r record) ask(read func(from unsafe.Pointer) C.bg_field) (C.bg_field, error) {
+func (r record) ask(read func(from C.uintptr_t) C.bg_field) (C.bg_field, error) {
 	doc := r.doc
 	if doc == nil {
 		return C.bg_field{}, noRecord()
@@ -81,7 +82,7 @@ func (r record) ask(read func(from unsafe.Pointer) C.bg_field) (C.bg_field, erro
 	if !ok {
 		return C.bg_field{}, noRecord()
 	}
-	got := read(from)
+	got := read(C.uintptr_t(uintptr(from)))
 	doc.handle.Done()
 	if got.status != C.BILLCORE_OK {
 		return C.bg_field{}, TakeError(int32(got.status), handle.Pointer{C: unsafe.Pointer(got.err)}, nil)
@@ -93,15 +94,20 @@ func chars(s string) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.StringData(s))), C.size_t(len(s))
 }
 
+const dataPrefix = "/data/"
+
 func (r record) path(f *field) string {
-	if r.prefix == "" {
+	switch r.prefix {
+	case "":
 		return f.key
+	case dataPrefix:
+		return f.data
 	}
 	return r.prefix + f.key
 }
 
 // cell gives the record's place in the column of a field, when it is an item of a page.
-func (r record) cell(f *field) *cell {
+func (r record) cell(f *field) *handle.Cell {
 	if r.doc == nil || r.doc.page == nil || r.prefix != "" {
 		return nil
 	}
@@ -110,21 +116,21 @@ func (r record) cell(f *field) *cell {
 
 func (r record) text(f *field) (string, bool, error) {
 	if c := r.cell(f); c != nil {
-		if c.kind == cellText {
-			return c.text, true, nil
+		if c.Kind == handle.Text {
+			return c.Text, true, nil
 		}
-		if c.kind.absent() && f.nullable() {
+		if c.Kind.Empty() && f.nullable() {
 			return "", false, nil
 		}
 	}
-	return r.slowText(f, func(from unsafe.Pointer, key *C.char, n C.size_t) C.bg_field { return C.bg_text(from, key, n) })
+	return r.slowText(f, func(from C.uintptr_t, key *C.char, n C.size_t) C.bg_field { return C.bg_text(from, key, n) })
 }
 
 // slowText asks the library. The text is copied while the resource is in use.
-func (r record) slowText(f *field, read func(unsafe.Pointer, *C.char, C.size_t) C.bg_field) (string, bool, error) {
+func (r record) slowText(f *field, read func(C.uintptr_t, *C.char, C.size_t) C.bg_field) (string, bool, error) {
 	var out string
 	key, n := chars(r.path(f))
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field {
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field {
 		got := read(from, key, n)
 		if got.status == C.BILLCORE_OK {
 			out = text(got.text)
@@ -135,52 +141,52 @@ func (r record) slowText(f *field, read func(unsafe.Pointer, *C.char, C.size_t) 
 }
 
 func (r record) number(f *field) (json.Number, bool, error) {
-	out, present, err := r.slowText(f, func(from unsafe.Pointer, key *C.char, n C.size_t) C.bg_field { return C.bg_number(from, key, n) })
+	out, present, err := r.slowText(f, func(from C.uintptr_t, key *C.char, n C.size_t) C.bg_field { return C.bg_number(from, key, n) })
 	return json.Number(out), present, err
 }
 
 func (r record) id(f *field) (ID, bool, error) {
-	if c := r.cell(f); c != nil && c.kind == cellText {
-		return ID(c.text), true, nil
+	if c := r.cell(f); c != nil && c.Kind == handle.Text {
+		return ID(c.Text), true, nil
 	}
-	out, present, err := r.slowText(f, func(from unsafe.Pointer, key *C.char, n C.size_t) C.bg_field { return C.bg_id(from, key, n) })
+	out, present, err := r.slowText(f, func(from C.uintptr_t, key *C.char, n C.size_t) C.bg_field { return C.bg_id(from, key, n) })
 	return ID(out), present, err
 }
 
 func (r record) integer(f *field) (int64, bool, error) {
 	if c := r.cell(f); c != nil {
-		if c.kind == cellInteger {
-			return c.number, true, nil
+		if c.Kind == handle.Integer {
+			return c.Number, true, nil
 		}
-		if c.kind.absent() && f.nullable() {
+		if c.Kind.Empty() && f.nullable() {
 			return 0, false, nil
 		}
 	}
 	key, n := chars(r.path(f))
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_int64(from, key, n) })
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_int64(from, key, n) })
 	return int64(got.number), bool(got.present), err
 }
 
 func (r record) boolean(f *field) (bool, bool, error) {
-	if c := r.cell(f); c != nil && c.kind == cellBoolean {
-		return c.number != 0, true, nil
+	if c := r.cell(f); c != nil && c.Kind == handle.Boolean {
+		return c.Number != 0, true, nil
 	}
 	key, n := chars(r.path(f))
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_bool(from, key, n) })
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_bool(from, key, n) })
 	return got.number != 0, bool(got.present), err
 }
 
 func (r record) instant(f *field) (time.Time, bool, error) {
 	if c := r.cell(f); c != nil {
-		if c.kind == cellInteger {
-			return time.UnixMicro(c.number).UTC(), true, nil
+		if c.Kind == handle.Integer {
+			return time.UnixMicro(c.Number).UTC(), true, nil
 		}
-		if c.kind == cellAbsent && f.nullable() {
+		if c.Kind == handle.Absent && f.nullable() {
 			return time.Time{}, false, nil
 		}
 	}
 	key, n := chars(r.path(f))
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_time(from, key, n) })
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_time(from, key, n) })
 	if err != nil || !bool(got.present) {
 		return time.Time{}, false, err
 	}
@@ -188,9 +194,9 @@ func (r record) instant(f *field) (time.Time, bool, error) {
 }
 
 // raw reads the text of a JSON value.
-func (r record) raw(read func(from unsafe.Pointer) C.bg_field) (json.RawMessage, bool, error) {
+func (r record) raw(read func(from C.uintptr_t) C.bg_field) (json.RawMessage, bool, error) {
 	var out json.RawMessage
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field {
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field {
 		got := read(from)
 		if got.status == C.BILLCORE_OK && bool(got.present) {
 			out = json.RawMessage(C.GoBytes(unsafe.Pointer(got.text.data), C.int(got.text.len)))
@@ -203,12 +209,12 @@ func (r record) raw(read func(from unsafe.Pointer) C.bg_field) (json.RawMessage,
 
 func (r record) object(f *field) (json.RawMessage, bool, error) {
 	key, n := chars(r.path(f))
-	return r.raw(func(from unsafe.Pointer) C.bg_field { return C.bg_object(from, key, n) })
+	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_object(from, key, n) })
 }
 
 func (r record) any(f *field) (json.RawMessage, bool, error) {
 	key, n := chars(r.path(f))
-	return r.raw(func(from unsafe.Pointer) C.bg_field { return C.bg_any(from, key, n) })
+	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_any(from, key, n) })
 }
 
 // part gives the view of an object in this one, when there is one.
@@ -222,13 +228,13 @@ func (r record) part(f *field) (record, bool, error) {
 
 func (r record) records(f *field) ([]record, error) {
 	key, n := chars(r.path(f))
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_list_count(from, key, n) })
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_list_count(from, key, n) })
 	if err != nil {
 		return nil, err
 	}
 	out := make([]record, int(got.number))
 	for i := range out {
-		got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_list_at(from, key, n, C.size_t(i)) })
+		got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_list_at(from, key, n, C.size_t(i)) })
 		if err != nil {
 			return nil, err
 		}
@@ -239,12 +245,12 @@ func (r record) records(f *field) ([]record, error) {
 
 func (r record) integers(f *field) ([]int64, error) {
 	key, n := chars(r.path(f))
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_integers_count(from, key, n) })
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_integers_count(from, key, n) })
 	if err != nil {
 		return nil, err
 	}
 	out := make([]int64, int(got.number))
-	_, err = r.ask(func(from unsafe.Pointer) C.bg_field {
+	_, err = r.ask(func(from C.uintptr_t) C.bg_field {
 		return C.bg_integers(from, key, n, (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(out))), C.size_t(len(out)))
 	})
 	if err != nil {

@@ -2,10 +2,12 @@
 #ifndef BILLCORE_GO_RECORD_H
 #define BILLCORE_GO_RECORD_H
 
-#include <billcore/pager.h>
 #include <billcore/subscription.h>
 
 #include "native.h"
+
+/* Handles cross as numbers: cgo would check whether a pointer leads to memory of Go. */
+#define BG_RESOURCE(number) ((const billcore_resource*)(number))
 
 typedef struct bg_field {
   billcore_str text;
@@ -17,36 +19,36 @@ typedef struct bg_field {
 } bg_field;
 
 /* Where a name has no mark, `present` is not set by the library. */
-static bg_field bg_text(const void* from, const char* name, size_t len) {
+static bg_field bg_text(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
-  f.status = billcore_resource_text(from, bg_str(name, len), &f.text, &f.present, &f.err);
+  f.status = billcore_resource_text(BG_RESOURCE(from), bg_str(name, len), &f.text, &f.present, &f.err);
   return f;
 }
-static bg_field bg_number(const void* from, const char* name, size_t len) {
+static bg_field bg_number(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
-  f.status = billcore_resource_number(from, bg_str(name, len), &f.text, &f.present, &f.err);
+  f.status = billcore_resource_number(BG_RESOURCE(from), bg_str(name, len), &f.text, &f.present, &f.err);
   return f;
 }
-static bg_field bg_id(const void* from, const char* name, size_t len) {
+static bg_field bg_id(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
-  f.status = billcore_resource_id(from, bg_str(name, len), &f.text, NULL, &f.present, &f.err);
+  f.status = billcore_resource_id(BG_RESOURCE(from), bg_str(name, len), &f.text, NULL, &f.present, &f.err);
   return f;
 }
-static bg_field bg_int64(const void* from, const char* name, size_t len) {
+static bg_field bg_int64(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
-  f.status = billcore_resource_int64(from, bg_str(name, len), &f.number, &f.present, &f.err);
+  f.status = billcore_resource_int64(BG_RESOURCE(from), bg_str(name, len), &f.number, &f.present, &f.err);
   return f;
 }
-static bg_field bg_bool(const void* from, const char* name, size_t len) {
+static bg_field bg_bool(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   bool out = false;
-  f.status = billcore_resource_bool(from, bg_str(name, len), &out, &f.present, &f.err);
+  f.status = billcore_resource_bool(BG_RESOURCE(from), bg_str(name, len), &out, &f.present, &f.err);
   f.number = out;
   return f;
 }
-static bg_field bg_time(const void* from, const char* name, size_t len) {
+static bg_field bg_time(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
-  f.status = billcore_resource_time(from, bg_str(name, len), NULL, &f.number, &f.present, &f.err);
+  f.status = billcore_resource_time(BG_RESOURCE(from), bg_str(name, len), NULL, &f.number, &f.present, &f.err);
   return f;
 }
 /* The text of a JSON value; `made` keeps it alive. */
@@ -55,103 +57,88 @@ static bg_field bg_raw_of(billcore_value* value, bg_field f) {
   f.made = value;
   return f;
 }
-static bg_field bg_object(const void* from, const char* name, size_t len) {
+static bg_field bg_object(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   billcore_value* value = NULL;
-  f.status = billcore_resource_object(from, bg_str(name, len), &value, &f.present, &f.err);
+  f.status = billcore_resource_object(BG_RESOURCE(from), bg_str(name, len), &value, &f.present, &f.err);
   return bg_raw_of(value, f);
 }
-static bg_field bg_any(const void* from, const char* name, size_t len) {
+static bg_field bg_any(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   billcore_value* value = NULL;
-  f.status = billcore_resource_any(from, bg_str(name, len), &value, &f.present, &f.err);
+  f.status = billcore_resource_any(BG_RESOURCE(from), bg_str(name, len), &value, &f.present, &f.err);
   return bg_raw_of(value, f);
 }
-static bg_field bg_field_of(const void* from, const char* name, size_t len) {
+static bg_field bg_field_of(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   billcore_value* value = NULL;
-  f.status = billcore_resource_field(from, bg_str(name, len), &value, &f.present, &f.err);
+  f.status = billcore_resource_field(BG_RESOURCE(from), bg_str(name, len), &value, &f.present, &f.err);
   return bg_raw_of(value, f);
 }
-static bg_field bg_list_count(const void* from, const char* name, size_t len) {
+/* A member of the object at a path. */
+static bg_field bg_member(uintptr_t from, const char* path, size_t len, const char* name, size_t name_len) {
+  bg_field f = {.present = true};
+  billcore_value* object = NULL;
+  billcore_value* value = NULL;
+  f.status = billcore_resource_object(BG_RESOURCE(from), bg_str(path, len), &object, &f.present, &f.err);
+  if (f.status == BILLCORE_OK)
+    f.status = billcore_value_find(object, bg_str(name, name_len), &value, &f.present, &f.err);
+  billcore_value_free(object);
+  return bg_raw_of(value, f);
+}
+static bg_field bg_list_count(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   size_t count = 0;
-  f.status = billcore_resource_list_count(from, bg_str(name, len), &count, &f.err);
+  f.status = billcore_resource_list_count(BG_RESOURCE(from), bg_str(name, len), &count, &f.err);
   f.number = (int64_t)count;
   return f;
 }
-static bg_field bg_list_at(const void* from, const char* name, size_t len, size_t index) {
+static bg_field bg_list_at(uintptr_t from, const char* name, size_t len, size_t index) {
   bg_field f = {.present = true};
   billcore_resource* made = NULL;
-  f.status = billcore_resource_list_at(from, bg_str(name, len), index, &made, &f.err);
+  f.status = billcore_resource_list_at(BG_RESOURCE(from), bg_str(name, len), index, &made, &f.err);
   f.made = made;
   return f;
 }
-static bg_field bg_integers_count(const void* from, const char* name, size_t len) {
+static bg_field bg_integers_count(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   size_t count = 0;
-  f.status = billcore_resource_integers_count(from, bg_str(name, len), &count, &f.err);
+  f.status = billcore_resource_integers_count(BG_RESOURCE(from), bg_str(name, len), &count, &f.err);
   f.number = (int64_t)count;
   return f;
 }
-static bg_field bg_integers(const void* from, const char* name, size_t len, int64_t* out, size_t count) {
+static bg_field bg_integers(uintptr_t from, const char* name, size_t len, int64_t* out, size_t count) {
   bg_field f = {.present = true};
   for (size_t i = 0; i < count && f.status == BILLCORE_OK; ++i)
-    f.status = billcore_resource_integer_at(from, bg_str(name, len), i, &out[i], &f.err);
+    f.status = billcore_resource_integer_at(BG_RESOURCE(from), bg_str(name, len), i, &out[i], &f.err);
   return f;
 }
-static bg_field bg_raw(const void* from) {
+static bg_field bg_raw(uintptr_t from) {
   bg_field f = {.present = true};
-  f.status = billcore_resource_raw(from, &f.text, &f.err);
+  f.status = billcore_resource_raw(BG_RESOURCE(from), &f.text, &f.err);
   return f;
 }
-static bg_field bg_equal(const void* one, const void* other) {
+static bg_field bg_equal(uintptr_t one, uintptr_t other) {
   bg_field f = {.present = true};
   bool out = false;
-  f.status = billcore_resource_equal(one, other, &out, &f.err);
+  f.status = billcore_resource_equal(BG_RESOURCE(one), BG_RESOURCE(other), &out, &f.err);
   f.number = out;
   return f;
 }
-static bg_field bg_copy(const void* from) {
+static bg_field bg_copy(uintptr_t from) {
   bg_field f = {.present = true};
   billcore_resource* made = NULL;
-  f.status = billcore_resource_copy(from, &made, &f.err);
+  f.status = billcore_resource_copy(BG_RESOURCE(from), &made, &f.err);
   f.made = made;
   return f;
 }
 
-static bg_field bg_usable_at(const void* from, int64_t unix_micros) {
+static bg_field bg_usable_at(uintptr_t from, int64_t unix_micros) {
   bg_field f = {.present = true};
   bool out = false;
-  f.status = billcore_subscription_usable_at(from, unix_micros, &out, &f.err);
+  f.status = billcore_subscription_usable_at((const billcore_subscription*)from, unix_micros, &out, &f.err);
   f.number = out;
   return f;
-}
-
-/* ---- pages: one call for a field of all items ---- */
-
-/* The instants are INTEGER cells (microseconds); OTHER where the item must be asked for its error. */
-static void bg_times(const billcore_page* page, const char* name, size_t len, billcore_cell* cells, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    billcore_resource* item = NULL;
-    bool present = true;
-    cells[i].kind = BILLCORE_CELL_OTHER;
-    if (billcore_page_at(page, i, &item, NULL) == BILLCORE_OK &&
-        billcore_resource_time(item, bg_str(name, len), NULL, &cells[i].number, &present, NULL) == BILLCORE_OK)
-      cells[i].kind = present ? BILLCORE_CELL_INTEGER : BILLCORE_CELL_ABSENT;
-    billcore_resource_free(item);
-  }
-}
-static billcore_status bg_column(const billcore_page* page, const char* name, size_t len, billcore_cell* cells,
-                                 size_t count) {
-  return billcore_page_column(page, bg_str(name, len), cells, count, NULL);
-}
-static bg_made bg_item(const billcore_page* page, size_t index) {
-  bg_made made = {NULL, NULL, BILLCORE_OK};
-  billcore_resource* item = NULL;
-  made.status = billcore_page_at(page, index, &item, &made.err);
-  made.out = item;
-  return made;
 }
 
 #endif

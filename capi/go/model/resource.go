@@ -2,7 +2,7 @@ package model
 
 /*
 #cgo CFLAGS: -I${SRCDIR}/../internal/handle
-#include "record.h"
+#include "event.h"
 */
 import "C"
 
@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unsafe"
 
 	"billcore/internal/handle"
 )
@@ -21,18 +20,35 @@ type ID string
 // Resource is an object whose kind this version does not know: the data of an event that was added later.
 type Resource struct{ record }
 
+// own gives a record that is a whole resource: the data of an event becomes one.
+func (r record) own() (record, error) {
+	if r.prefix == "" {
+		return r, nil
+	}
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_data(from) })
+	if err != nil {
+		return record{}, err
+	}
+	return record{doc: newDocument(handle.Pointer{C: got.made}, 0)}, nil
+}
+
+// place is the path of the object itself.
+func (r record) place() string {
+	path := strings.TrimSuffix(r.prefix, "/")
+	if strings.Count(path, "/") == 1 {
+		return path[1:]
+	}
+	return path
+}
+
 // Raw gives the JSON text as received.
 func (r record) Raw() (json.RawMessage, error) {
-	if r.prefix != "" { // a part: the object at its path
-		path := strings.TrimSuffix(r.prefix, "/")
-		if strings.Count(path, "/") == 1 {
-			path = path[1:]
-		}
-		key, n := chars(path)
-		out, _, err := r.raw(func(from unsafe.Pointer) C.bg_field { return C.bg_object(from, key, n) })
+	if r.prefix == "" {
+		out, _, err := r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_raw(from) })
 		return out, err
 	}
-	out, _, err := r.raw(func(from unsafe.Pointer) C.bg_field { return C.bg_raw(from) })
+	key, n := chars(r.place())
+	out, _, err := r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_object(from, key, n) })
 	return out, err
 }
 
@@ -41,27 +57,26 @@ func (r record) MarshalJSON() ([]byte, error) { return r.Raw() }
 
 // Field gives any field by its name, also one that this version has no method for. It is true also for null.
 func (r record) Field(name string) (json.RawMessage, bool, error) {
+	member, m := chars(name)
 	if r.prefix != "" {
-		raw, err := r.Raw()
-		if err != nil {
-			return nil, false, err
-		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &members); err != nil {
-			return nil, false, err
-		}
-		found, ok := members[name]
-		return found, ok, nil
+		key, n := chars(r.place())
+		return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_member(from, key, n, member, m) })
 	}
-	key, n := chars(name)
-	return r.raw(func(from unsafe.Pointer) C.bg_field { return C.bg_field_of(from, key, n) })
+	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_field_of(from, member, m) })
 }
 
 // same reports whether both are the same JSON.
 func (r record) same(other record) (bool, error) {
+	r, err := r.own()
+	if err == nil {
+		other, err = other.own()
+	}
+	if err != nil {
+		return false, err
+	}
 	var failed error
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field {
-		got, err := other.ask(func(with unsafe.Pointer) C.bg_field { return C.bg_equal(from, with) })
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field {
+		got, err := other.ask(func(with C.uintptr_t) C.bg_field { return C.bg_equal(from, with) })
 		failed = err
 		return got
 	})
@@ -73,7 +88,11 @@ func (r record) same(other record) (bool, error) {
 
 // copied gives a record that keeps only its own text alive: an item of a list keeps its whole page.
 func (r record) copied() (record, error) {
-	got, err := r.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_copy(from) })
+	r, err := r.own()
+	if err != nil {
+		return record{}, err
+	}
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_copy(from) })
 	if err != nil {
 		return record{}, err
 	}
@@ -85,6 +104,10 @@ func (r record) copied() (record, error) {
 // ErrMissingField where EndsAt is needed and absent: a reduced payload cannot tell, get the subscription by its id.
 // ErrDecode for a status that this version does not know. Service interface: States and transitions.
 func (s Subscription) UsableAt(at time.Time) (bool, error) {
-	got, err := s.ask(func(from unsafe.Pointer) C.bg_field { return C.bg_usable_at(from, C.int64_t(at.UnixMicro())) })
+	r, err := s.own()
+	if err != nil {
+		return false, err
+	}
+	got, err := r.ask(func(from C.uintptr_t) C.bg_field { return C.bg_usable_at(from, C.int64_t(at.UnixMicro())) })
 	return err == nil && got.number != 0, err
 }

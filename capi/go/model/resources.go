@@ -14,22 +14,22 @@ const mostFields = 16
 type Subscription struct{ record }
 
 var (
-	subscriptionID            = field{"id", "id", kindText, 0}
-	subscriptionPrice         = field{"price", "price", kindInteger, 1}
-	subscriptionVAT           = field{"vat", "vat", kindInteger, 2}
-	subscriptionCurrency      = field{"currency", "currency", kindText, 3}
-	subscriptionCreatedAt     = field{"created_at", "created_at", kindTime, 4}
-	subscriptionRenewsAt      = field{"renews_at", "renews_at?", kindTime, 5}
-	subscriptionEndsAt        = field{"ends_at", "ends_at?", kindTime, 6}
-	subscriptionTrialEndsAt   = field{"trial_ends_at", "trial_ends_at?", kindTime, 7}
-	subscriptionReferenceID   = field{"reference_id", "reference_id?", kindText, 8}
-	subscriptionReferenceName = field{"reference_name", "reference_name?", kindText, 9}
-	subscriptionStatus        = field{"status", "status", kindText, 10}
-	subscriptionUpdateCardURL = field{"update_card_url", "update_card_url", kindText, 11}
-	subscriptionInvoicesURL   = field{"invoices_url", "invoices_url", kindText, 12}
-	subscriptionCancelURL     = field{"cancel_url", "cancel_url", kindText, 13}
-	subscriptionCustomFields  = field{"custom_fields", "custom_fields", kindOther, 14}
-	subscriptionMetadata      = field{"metadata", "metadata", kindOther, 15}
+	subscriptionID            = field{"id", "id", "/data/id", kindText, 0}
+	subscriptionPrice         = field{"price", "price", "/data/price", kindInteger, 1}
+	subscriptionVAT           = field{"vat", "vat", "/data/vat", kindInteger, 2}
+	subscriptionCurrency      = field{"currency", "currency", "/data/currency", kindText, 3}
+	subscriptionCreatedAt     = field{"created_at", "created_at", "/data/created_at", kindTime, 4}
+	subscriptionRenewsAt      = field{"renews_at", "renews_at?", "/data/renews_at?", kindTime, 5}
+	subscriptionEndsAt        = field{"ends_at", "ends_at?", "/data/ends_at?", kindTime, 6}
+	subscriptionTrialEndsAt   = field{"trial_ends_at", "trial_ends_at?", "/data/trial_ends_at?", kindTime, 7}
+	subscriptionReferenceID   = field{"reference_id", "reference_id?", "/data/reference_id?", kindText, 8}
+	subscriptionReferenceName = field{"reference_name", "reference_name?", "/data/reference_name?", kindText, 9}
+	subscriptionStatus        = field{"status", "status", "/data/status", kindText, 10}
+	subscriptionUpdateCardURL = field{"update_card_url", "update_card_url", "/data/update_card_url", kindText, 11}
+	subscriptionInvoicesURL   = field{"invoices_url", "invoices_url", "/data/invoices_url", kindText, 12}
+	subscriptionCancelURL     = field{"cancel_url", "cancel_url", "/data/cancel_url", kindText, 13}
+	subscriptionCustomFields  = field{"custom_fields", "custom_fields", "/data/custom_fields", kindOther, 14}
+	subscriptionMetadata      = field{"metadata", "metadata", "/data/metadata", kindOther, 15}
 )
 
 // ID: An opaque id. Service interface: Subscription.
@@ -144,18 +144,18 @@ func (r Subscription) String() string {
 type Order struct{ record }
 
 var (
-	orderID            = field{"id", "id", kindText, 0}
-	orderCreatedAt     = field{"created_at", "created_at", kindTime, 1}
-	orderTotal         = field{"total", "total", kindInteger, 2}
-	orderTotalWithVAT  = field{"total_with_vat", "total_with_vat", kindInteger, 3}
-	orderCurrency      = field{"currency", "currency", kindText, 4}
-	orderReferenceID   = field{"reference_id", "reference_id?", kindText, 5}
-	orderReferenceName = field{"reference_name", "reference_name?", kindText, 6}
-	orderState         = field{"state", "state", kindText, 7}
-	orderRemoteID      = field{"remote_id", "remote_id?", kindText, 8}
-	orderDelivery      = field{"delivery", "delivery?", kindOther, 9}
-	orderCustomFields  = field{"custom_fields", "custom_fields", kindOther, 10}
-	orderMetadata      = field{"metadata", "metadata", kindOther, 11}
+	orderID            = field{"id", "id", "/data/id", kindText, 0}
+	orderCreatedAt     = field{"created_at", "created_at", "/data/created_at", kindTime, 1}
+	orderTotal         = field{"total", "total", "/data/total", kindInteger, 2}
+	orderTotalWithVAT  = field{"total_with_vat", "total_with_vat", "/data/total_with_vat", kindInteger, 3}
+	orderCurrency      = field{"currency", "currency", "/data/currency", kindText, 4}
+	orderReferenceID   = field{"reference_id", "reference_id?", "/data/reference_id?", kindText, 5}
+	orderReferenceName = field{"reference_name", "reference_name?", "/data/reference_name?", kindText, 6}
+	orderState         = field{"state", "state", "/data/state", kindText, 7}
+	orderRemoteID      = field{"remote_id", "remote_id?", "/data/remote_id?", kindText, 8}
+	orderDelivery      = field{"delivery", "delivery?", "/data/delivery?", kindOther, 9}
+	orderCustomFields  = field{"custom_fields", "custom_fields", "/data/custom_fields", kindOther, 10}
+	orderMetadata      = field{"metadata", "metadata", "/data/metadata", kindOther, 11}
 )
 
 // ID: An opaque id. Service interface: Order.
@@ -245,22 +245,22 @@ func (r Order) String() string {
 type Product struct{ record }
 
 var (
-	productID              = field{"id", "id", kindInteger, 0}
-	productName            = field{"name", "name", kindText, 1}
-	productDescription     = field{"description", "description?", kindText, 2}
-	productType            = field{"type", "type", kindText, 3}
-	productPrice           = field{"price", "price", kindInteger, 4}
-	productPriceWithVAT    = field{"price_with_vat", "price_with_vat", kindInteger, 5}
-	productPriceWithoutVAT = field{"price_without_vat", "price_without_vat", kindInteger, 6}
-	productCurrency        = field{"currency", "currency", kindText, 7}
-	productVATRate         = field{"vat_rate", "vat_rate", kindOther, 8}
-	productInterval        = field{"interval", "interval?", kindText, 9}
-	productImage           = field{"image", "image?", kindText, 10}
-	productImages          = field{"images", "images", kindOther, 11}
-	productUseCart         = field{"use_cart", "use_cart", kindBoolean, 12}
-	productStockTracking   = field{"stock_tracking", "stock_tracking", kindBoolean, 13}
-	productOutOfStock      = field{"out_of_stock", "out_of_stock", kindBoolean, 14}
-	productStrings         = field{"strings", "strings", kindOther, 15}
+	productID              = field{"id", "id", "/data/id", kindInteger, 0}
+	productName            = field{"name", "name", "/data/name", kindText, 1}
+	productDescription     = field{"description", "description?", "/data/description?", kindText, 2}
+	productType            = field{"type", "type", "/data/type", kindText, 3}
+	productPrice           = field{"price", "price", "/data/price", kindInteger, 4}
+	productPriceWithVAT    = field{"price_with_vat", "price_with_vat", "/data/price_with_vat", kindInteger, 5}
+	productPriceWithoutVAT = field{"price_without_vat", "price_without_vat", "/data/price_without_vat", kindInteger, 6}
+	productCurrency        = field{"currency", "currency", "/data/currency", kindText, 7}
+	productVATRate         = field{"vat_rate", "vat_rate", "/data/vat_rate", kindOther, 8}
+	productInterval        = field{"interval", "interval?", "/data/interval?", kindText, 9}
+	productImage           = field{"image", "image?", "/data/image?", kindText, 10}
+	productImages          = field{"images", "images", "/data/images", kindOther, 11}
+	productUseCart         = field{"use_cart", "use_cart", "/data/use_cart", kindBoolean, 12}
+	productStockTracking   = field{"stock_tracking", "stock_tracking", "/data/stock_tracking", kindBoolean, 13}
+	productOutOfStock      = field{"out_of_stock", "out_of_stock", "/data/out_of_stock", kindBoolean, 14}
+	productStrings         = field{"strings", "strings", "/data/strings", kindOther, 15}
 )
 
 // ID: Id. Service interface: Product.
@@ -373,9 +373,9 @@ func (r Product) String() string {
 type ProductGroup struct{ record }
 
 var (
-	productGroupID       = field{"id", "id", kindInteger, 0}
-	productGroupName     = field{"name", "name", kindText, 1}
-	productGroupProducts = field{"products", "products", kindOther, 2}
+	productGroupID       = field{"id", "id", "/data/id", kindInteger, 0}
+	productGroupName     = field{"name", "name", "/data/name", kindText, 1}
+	productGroupProducts = field{"products", "products", "/data/products", kindOther, 2}
 )
 
 // ID: Id. Service interface: Product group.
@@ -411,10 +411,10 @@ func (r ProductGroup) String() string {
 type CustomFieldValue struct{ record }
 
 var (
-	customFieldID    = field{"id", "id", kindInteger, 0}
-	customFieldLabel = field{"label", "label", kindText, 1}
-	customFieldType  = field{"type", "type", kindText, 2}
-	customFieldValue = field{"value", "value", kindOther, 3}
+	customFieldID    = field{"id", "id", "/data/id", kindInteger, 0}
+	customFieldLabel = field{"label", "label", "/data/label", kindText, 1}
+	customFieldType  = field{"type", "type", "/data/type", kindText, 2}
+	customFieldValue = field{"value", "value", "/data/value", kindOther, 3}
 )
 
 // ID: Id. Service interface: CustomFieldValue.
@@ -441,15 +441,6 @@ func (r CustomFieldValue) Value() (json.RawMessage, error) {
 	return out, err
 }
 
-// Equal reports whether both are the same JSON.
-func (r CustomFieldValue) Equal(other CustomFieldValue) (bool, error) { return r.same(other.record) }
-
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
-func (r CustomFieldValue) Copy() (CustomFieldValue, error) {
-	out, err := r.copied()
-	return CustomFieldValue{out}, err
-}
-
 // String shows the kind and the fields that name it; no text of a customer.
 func (r CustomFieldValue) String() string {
 	return r.describe("CustomFieldValue", &customFieldID, &customFieldType)
@@ -459,22 +450,13 @@ func (r CustomFieldValue) String() string {
 type Delivery struct{ record }
 
 var (
-	deliveryLink = field{"link", "link", kindText, 0}
+	deliveryLink = field{"link", "link", "/data/link", kindText, 0}
 )
 
 // Link: URL. Service interface: Order.
 func (r Delivery) Link() (string, error) {
 	out, _, err := r.text(&deliveryLink)
 	return out, err
-}
-
-// Equal reports whether both are the same JSON.
-func (r Delivery) Equal(other Delivery) (bool, error) { return r.same(other.record) }
-
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
-func (r Delivery) Copy() (Delivery, error) {
-	out, err := r.copied()
-	return Delivery{out}, err
 }
 
 // String shows the kind; no text of a customer.
@@ -486,8 +468,8 @@ func (r Delivery) String() string {
 type ProductImage struct{ record }
 
 var (
-	imagePortrait = field{"portrait", "portrait", kindOther, 0}
-	imageSquare   = field{"square", "square", kindOther, 1}
+	imagePortrait = field{"portrait", "portrait", "/data/portrait", kindOther, 0}
+	imageSquare   = field{"square", "square", "/data/square", kindOther, 1}
 )
 
 // Portrait: Its portrait. Service interface: Product.
@@ -502,15 +484,6 @@ func (r ProductImage) Square() (ImageSource, error) {
 	return ImageSource{out}, err
 }
 
-// Equal reports whether both are the same JSON.
-func (r ProductImage) Equal(other ProductImage) (bool, error) { return r.same(other.record) }
-
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
-func (r ProductImage) Copy() (ProductImage, error) {
-	out, err := r.copied()
-	return ProductImage{out}, err
-}
-
 // String shows the kind; no text of a customer.
 func (r ProductImage) String() string {
 	return r.describe("ProductImage")
@@ -520,22 +493,13 @@ func (r ProductImage) String() string {
 type ImageSource struct{ record }
 
 var (
-	imageSourceSrc = field{"src", "src", kindText, 0}
+	imageSourceSrc = field{"src", "src", "/data/src", kindText, 0}
 )
 
 // Src: URL. Service interface: Product.
 func (r ImageSource) Src() (string, error) {
 	out, _, err := r.text(&imageSourceSrc)
 	return out, err
-}
-
-// Equal reports whether both are the same JSON.
-func (r ImageSource) Equal(other ImageSource) (bool, error) { return r.same(other.record) }
-
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
-func (r ImageSource) Copy() (ImageSource, error) {
-	out, err := r.copied()
-	return ImageSource{out}, err
 }
 
 // String shows the kind; no text of a customer.
@@ -547,11 +511,11 @@ func (r ImageSource) String() string {
 type ProductStrings struct{ record }
 
 var (
-	productStringsInterval        = field{"interval", "interval", kindText, 0}
-	productStringsType            = field{"type", "type", kindText, 1}
-	productStringsPrice           = field{"price", "price?", kindText, 2}
-	productStringsPriceWithVAT    = field{"price_with_vat", "price_with_vat?", kindText, 3}
-	productStringsPriceWithoutVAT = field{"price_without_vat", "price_without_vat?", kindText, 4}
+	productStringsInterval        = field{"interval", "interval", "/data/interval", kindText, 0}
+	productStringsType            = field{"type", "type", "/data/type", kindText, 1}
+	productStringsPrice           = field{"price", "price?", "/data/price?", kindText, 2}
+	productStringsPriceWithVAT    = field{"price_with_vat", "price_with_vat?", "/data/price_with_vat?", kindText, 3}
+	productStringsPriceWithoutVAT = field{"price_without_vat", "price_without_vat?", "/data/price_without_vat?", kindText, 4}
 )
 
 // Interval: A text. Service interface: Product.
@@ -579,15 +543,6 @@ func (r ProductStrings) PriceWithVAT() (string, bool, error) {
 // PriceWithoutVAT: A text. False when it is null or absent. Service interface: Product.
 func (r ProductStrings) PriceWithoutVAT() (string, bool, error) {
 	return r.text(&productStringsPriceWithoutVAT)
-}
-
-// Equal reports whether both are the same JSON.
-func (r ProductStrings) Equal(other ProductStrings) (bool, error) { return r.same(other.record) }
-
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
-func (r ProductStrings) Copy() (ProductStrings, error) {
-	out, err := r.copied()
-	return ProductStrings{out}, err
 }
 
 // String shows the kind; no text of a customer.

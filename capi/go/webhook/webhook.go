@@ -191,7 +191,7 @@ func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	defer v.handle.Done()
 	data, n := bytes(body)
 	text, m := chars(signature)
-	made := C.bw_verify(native, data, n, text, m)
+	made := C.bw_verify(number(native), data, n, text, m)
 	if made.status != C.BILLCORE_OK {
 		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
@@ -207,11 +207,22 @@ func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
 	defer v.handle.Done()
 	data, n := bytes(body)
 	text, m := chars(signature)
-	made := C.bw_unwrap(native, data, n, text, m)
+	return event(C.bw_unwrap(number(native), data, n, text, m))
+}
+
+// number is how a handle crosses in the calls that count: cgo would check whether the pointer leads to memory of Go.
+func number(native *C.billcore_verifier) C.uintptr_t {
+	return C.uintptr_t(uintptr(unsafe.Pointer(native)))
+}
+
+func event(made C.bg_head) (*Event, error) {
 	if made.status != C.BILLCORE_OK {
-		return nil, failure(made)
+		return nil, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
-	return model.NewEvent(handle.Pointer{C: made.out}), nil
+	return model.NewEvent(handle.Event{
+		Event: unsafe.Pointer(made.event), ID: C.GoStringN(made.id.data, C.int(made.id.len)),
+		Kind: int32(made.kind), DataKind: int32(made.data_kind),
+	}), nil
 }
 
 // UnwrapHeader finds the signature among the fields of a request, then works as Unwrap. Equal values, repeated or joined
@@ -237,11 +248,7 @@ func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event
 		}
 	}
 	data, n := bytes(body)
-	made := C.bw_unwrap_request(native, data, n, (*C.billcore_headers)(headers.out))
-	if made.status != C.BILLCORE_OK {
-		return nil, failure(made)
-	}
-	return model.NewEvent(handle.Pointer{C: made.out}), nil
+	return event(C.bw_unwrap_request(number(native), data, n, (*C.billcore_headers)(headers.out)))
 }
 
 // Secrets is how many secrets the verifier has; 0 when it is closed.

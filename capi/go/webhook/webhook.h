@@ -18,7 +18,8 @@ typedef struct bw_text {
   billcore_status status;
 } bw_text;
 
-#define BW_MADE {NULL, NULL, BILLCORE_OK}
+#define BW_MADE \
+  { NULL, NULL, BILLCORE_OK }
 
 static bg_made bw_options(void) {
   bg_made made = BW_MADE;
@@ -65,22 +66,22 @@ static bg_made bw_verifier(const char* secret, size_t len, const billcore_verifi
   made.out = out;
   return made;
 }
-static bw_index bw_verify(const billcore_verifier* verifier, const char* body, size_t len, const char* signature,
+static bw_index bw_verify(uintptr_t verifier, const char* body, size_t len, const char* signature,
                           size_t signature_len) {
   bw_index made = {0, NULL, BILLCORE_OK};
   size_t index = 0;
-  made.status = billcore_verifier_verify(verifier, bg_str(body, len), bg_str(signature, signature_len), &index, &made.err);
+  made.status = billcore_verifier_verify((const billcore_verifier*)verifier, bg_str(body, len),
+                                         bg_str(signature, signature_len), &index, &made.err);
   made.index = index;
   return made;
 }
-static bg_made bw_unwrap(const billcore_verifier* verifier, const char* body, size_t len, const char* signature,
+static bg_head bw_unwrap(uintptr_t verifier, const char* body, size_t len, const char* signature,
                          size_t signature_len) {
-  bg_made made = BW_MADE;
   billcore_event* event = NULL;
-  made.status =
-      billcore_verifier_unwrap(verifier, bg_str(body, len), bg_str(signature, signature_len), &event, &made.err);
-  made.out = event;
-  return made;
+  billcore_error* err = NULL;
+  const billcore_status status = billcore_verifier_unwrap((const billcore_verifier*)verifier, bg_str(body, len),
+                                                          bg_str(signature, signature_len), &event, &err);
+  return bg_event_head(status, event, err);
 }
 static bg_made bw_headers(void) {
   bg_made made = BW_MADE;
@@ -94,13 +95,12 @@ static bg_made bw_add_header(billcore_headers* to, const char* name, size_t name
   made.status = billcore_headers_add(to, bg_str(name, name_len), bg_str(value, len), &made.err);
   return made;
 }
-static bg_made bw_unwrap_request(const billcore_verifier* verifier, const char* body, size_t len,
-                                 const billcore_headers* headers) {
-  bg_made made = BW_MADE;
+static bg_head bw_unwrap_request(uintptr_t verifier, const char* body, size_t len, const billcore_headers* headers) {
   billcore_event* event = NULL;
-  made.status = billcore_verifier_unwrap_request(verifier, bg_str(body, len), headers, &event, &made.err);
-  made.out = event;
-  return made;
+  billcore_error* err = NULL;
+  const billcore_status status =
+      billcore_verifier_unwrap_request((const billcore_verifier*)verifier, bg_str(body, len), headers, &event, &err);
+  return bg_event_head(status, event, err);
 }
 static bw_index bw_matches(const billcore_verifier* verifier, size_t secret) {
   bw_index made = {0, NULL, BILLCORE_OK};

@@ -139,6 +139,7 @@ def prepare_go(data: Row) -> Row:
             {
                 "name": resource["name"],
                 "doc": resource["doc"],
+                "part": resource["part"],
                 "section": resource["section"],
                 "shown": [exported(name) for name in resource["shown"]],
                 "getters": [_getter(resource, field) for field in resource["fields"]],

@@ -64,7 +64,9 @@ func connect(given json.RawMessage) (*billcore.Client, error) {
 	return billcore.NewClient(options...)
 }
 
-type raws interface{ Raw() (json.RawMessage, error) }
+type raws interface {
+	Raw() (json.RawMessage, error)
+}
 
 func rawOf[T raws](record T, err error) (any, error) {
 	if err != nil {

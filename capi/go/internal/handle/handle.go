@@ -11,6 +11,13 @@ import (
 // Pointer is an object of the C library on its way between the packages of this module.
 type Pointer struct{ C unsafe.Pointer }
 
+// Event is an event of the C library with what every reader needs, as it crosses in one call.
+type Event struct {
+	Event          unsafe.Pointer
+	ID             string
+	Kind, DataKind int32
+}
+
 // Handle owns one object of the C library, or nothing. It must not be copied.
 type Handle struct {
 	pointer unsafe.Pointer

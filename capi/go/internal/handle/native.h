@@ -2,7 +2,7 @@
 #ifndef BILLCORE_GO_NATIVE_H
 #define BILLCORE_GO_NATIVE_H
 
-#include <billcore/error.h>
+#include <billcore/event.h>
 
 typedef struct bg_made {
   void* out;
@@ -13,6 +13,26 @@ typedef struct bg_made {
 static inline billcore_str bg_str(const char* data, size_t len) {
   billcore_str text = {data, len};
   return text;
+}
+
+typedef struct bg_head {
+  billcore_event* event;
+  billcore_str id;
+  billcore_error* err;
+  billcore_status status;
+  billcore_event_kind kind;
+  billcore_data_kind data_kind;
+} bg_head;
+
+/* What every reader of an event needs, in the call that makes it. The id is empty when it cannot be read. */
+static inline bg_head bg_event_head(billcore_status status, billcore_event* event, billcore_error* err) {
+  bg_head head = {NULL, {NULL, 0}, err, status, BILLCORE_EVENT_UNKNOWN, BILLCORE_DATA_NONE};
+  if (status != BILLCORE_OK) return head;
+  head.event = event;
+  if (billcore_event_id(event, &head.id, NULL, NULL) != BILLCORE_OK) head.id = bg_str(NULL, 0);
+  if (billcore_event_type(event, &head.kind, NULL) != BILLCORE_OK) head.kind = BILLCORE_EVENT_UNKNOWN;
+  if (billcore_event_data_kind(event, &head.data_kind, NULL) != BILLCORE_OK) head.data_kind = BILLCORE_DATA_NONE;
+  return head;
 }
 
 #endif

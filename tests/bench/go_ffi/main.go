@@ -1,0 +1,71 @@
+// The Go rows of the ffi tables: ffi-go billcore|std|stripe|standard. URL of the protocol: OPERATION:FOLDER, with the
+// delivery in FOLDER as webhook-bench has it, or the base URL of a list.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"bench/turns"
+)
+
+// delivery is what arrives. Senders that sign in another way have another signature.
+type delivery struct {
+	body      []byte
+	signature string
+	secret    []byte
+}
+
+func read(folder, name string) []byte {
+	out, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil {
+		turns.Fail(err)
+	}
+	return out
+}
+
+func arrived(folder string) delivery {
+	return delivery{read(folder, "900.body"), string(read(folder, "900.signature")), read(folder, "secret")}
+}
+
+// contender makes an operation, which gives a sum of what it has read. nil: it has no such operation.
+type contender func(operation string, given delivery) func() (int, error)
+
+var contenders = map[string]contender{"billcore": ours, "std": byHand, "stripe": stripe, "standard": standard}
+
+type row struct{ once func() (int, error) }
+
+func (r *row) Run(count int) int {
+	sum := 0
+	for range count {
+		one, err := r.once()
+		if err != nil {
+			turns.Fail(err)
+		}
+		sum += one
+	}
+	return sum
+}
+
+func (r *row) Show() string { return strconv.Itoa(r.Run(1)) }
+
+func main() {
+	name := "billcore"
+	if len(os.Args) > 1 {
+		name = os.Args[1]
+	}
+	turns.Serve(func(url string, atOnce int) turns.Row {
+		if strings.HasPrefix(url, "http") {
+			return newList(url, atOnce)
+		}
+		operation, folder, _ := strings.Cut(url, ":")
+		once := contenders[name](operation, arrived(folder))
+		if once == nil {
+			turns.Fail(fmt.Errorf("%s has no %s", name, operation))
+		}
+		return &row{once}
+	})
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"hash"
+	"net/http"
+	"strconv"
+	"time"
+
+	"bench/turns"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"github.com/stripe/stripe-go/v82/webhook"
+)
+
+type event struct {
+	ID   int    `json:"id"`
+	Name string `json:"name"`
+	Data struct {
+		Status string `json:"status"`
+	} `json:"data"`
+}
+
+func (e *event) sum() int { return len(strconv.Itoa(e.ID)) + len(e.Name) + len(e.Data.Status) }
+
+func decoded(body []byte) (int, error) {
+	var out event
+	err := json.Unmarshal(body, &out)
+	return out.sum(), err
+}
+
+// byHand is what a Go programmer writes: a kept hmac, a comparison in constant time, encoding/json into a struct.
+func byHand(operation string, given delivery) func() (int, error) {
+	var mac hash.Hash = hmac.New(sha256.New, given.secret)
+	verify := func() error {
+		signature, err := hex.DecodeString(given.signature)
+		if err != nil {
+			return err
+		}
+		mac.Reset()
+		mac.Write(given.body)
+		var sum [sha256.Size]byte
+		if !hmac.Equal(mac.Sum(sum[:0]), signature) {
+			return errors.New("mismatch")
+		}
+		return nil
+	}
+	return measured(operation, given, verify)
+}
+
+// measured gives the operations of a library that only verifies.
+func measured(operation string, given delivery, verify func() error) func() (int, error) {
+	switch operation {
+	case "verify":
+		return func() (int, error) { return len(given.body), verify() }
+	case "unwrap":
+		return func() (int, error) {
+			if err := verify(); err != nil {
+				return 0, err
+			}
+			return decoded(given.body)
+		}
+	}
+	return nil
+}
+
+// stripe signs "TIME.BODY", so the delivery is signed again in its way.
+func stripe(operation string, given delivery) func() (int, error) {
+	signed := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{
+		Payload: given.body, Secret: string(given.secret), Timestamp: time.Now(),
+	})
+	return measured(operation, given, func() error {
+		return webhook.ValidatePayloadIgnoringTolerance(given.body, signed.Header, string(given.secret))
+	})
+}
+
+// standard signs "ID.TIME.BODY" and gives base64.
+func standard(operation string, given delivery) func() (int, error) {
+	verifier, err := standardwebhooks.NewWebhook(base64.StdEncoding.EncodeToString(given.secret))
+	if err != nil {
+		turns.Fail(err)
+	}
+	now := time.Now()
+	signature, err := verifier.Sign("msg_1", now, given.body)
+	if err != nil {
+		turns.Fail(err)
+	}
+	headers := http.Header{}
+	headers.Set("webhook-id", "msg_1")
+	headers.Set("webhook-timestamp", strconv.FormatInt(now.Unix(), 10))
+	headers.Set("webhook-signature", signature)
+	return measured(operation, given, func() error { return verifier.VerifyIgnoringTimestamp(given.body, headers) })
+}

@@ -1,0 +1,266 @@
+package billcoretests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"billcore"
+)
+
+func ids(t *testing.T, list *billcore.List[billcore.Order], most int) (out []billcore.ID) {
+	t.Helper()
+	for order, err := range list.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := order.ID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out = append(out, id); len(out) == most {
+			break
+		}
+	}
+	return out
+}
+
+func TestAListIsReadWhole(t *testing.T) {
+	s := serve(t, book(95))
+	list := connect(t, s).Subscriptions().Orders(background, "s")
+	got := ids(t, list, -1)
+	standing, err := list.Standing()
+	if len(got) != 95 || got[0] != "ord_1" || got[94] != "ord_95" || err != nil || !standing.Complete || standing.Total != 95 || standing.FetchedPages != 10 {
+		t.Fatal(len(got), standing, err)
+	}
+	if more := ids(t, list, -1); len(more) != 0 {
+		t.Fatal(more)
+	}
+	list.Close()
+	list.Close()
+	for _, err := range list.All() {
+		code(t, err, billcore.ErrConfig)
+	}
+}
+
+func TestALoopThatIsLeftCanBeGoneOnWith(t *testing.T) {
+	s := serve(t, book(50))
+	client := connect(t, s, billcore.WithConcurrency(2))
+	list := client.Subscriptions().Orders(background, "s")
+	first := ids(t, list, 13)
+	fetched := len(s.sent())
+	standing, err := list.Standing()
+	if err != nil || standing.Reason != "stopped" {
+		t.Fatal(standing, err)
+	}
+	if fetched > 5 {
+		t.Fatal("the prefetch went on: ", fetched)
+	}
+	resumed := ids(t, client.Subscriptions().Orders(background, "s", billcore.ListResume(standing.State)), -1)
+	rest := ids(t, list, -1)
+	if len(first) != 13 || len(rest) != 37 || rest[0] != "ord_14" || len(resumed) != 37 || resumed[0] != "ord_14" {
+		t.Fatal(len(first), len(rest), rest[0], len(resumed))
+	}
+}
+
+func TestTheStateIsExactWithinALoop(t *testing.T) {
+	s := serve(t, book(40))
+	client := connect(t, s)
+	list := client.Subscriptions().Orders(background, "s")
+	seen := 0
+	for _, err := range list.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen++; seen%7 != 0 {
+			continue
+		}
+		standing, err := list.Standing()
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, found, err := client.Subscriptions().Orders(background, "s", billcore.ListResume(standing.State)).First()
+		if seen == 40 {
+			break
+		}
+		id, _ := next.ID()
+		if err != nil || !found || id != billcore.ID(fmt.Sprintf("ord_%d", seen+1)) {
+			t.Fatal(seen, id, found, err)
+		}
+	}
+	if seen != 40 {
+		t.Fatal(seen)
+	}
+}
+
+func TestPages(t *testing.T) {
+	s := serve(t, book(25))
+	list := connect(t, s).Subscriptions().Orders(background, "s")
+	if got := ids(t, list, 3); len(got) != 3 {
+		t.Fatal(got)
+	}
+	var sizes []int
+	for page, err := range list.Pages() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes = append(sizes, len(page.Items))
+		if page.Pagination.Total != 25 || page.Pagination.CurrentPage != int64(len(sizes)) || page.Pagination.TotalPages != 3 {
+			t.Fatal(page.Pagination)
+		}
+	}
+	if fmt.Sprint(sizes) != "[7 10 5]" {
+		t.Fatal(sizes)
+	}
+}
+
+func TestItemsOutliveTheirListAndClient(t *testing.T) {
+	s := serve(t, book(30))
+	client := connect(t, s)
+	var kept []billcore.Order
+	list := client.Subscriptions().Orders(background, "s")
+	for order, err := range list.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, order)
+	}
+	list.Close()
+	client.Close()
+	list, client = nil, nil
+	for range 3 {
+		runtime.GC()
+	}
+	for i, order := range kept {
+		total, err := order.Total()
+		id, err2 := order.ID()
+		raw, err3 := order.Raw()
+		if total != int64(i+1)*100 || id != billcore.ID(fmt.Sprintf("ord_%d", i+1)) || err != nil || err2 != nil || err3 != nil || len(raw) < 100 {
+			t.Fatal(i, total, id, err, err2, err3)
+		}
+	}
+}
+
+func TestOneLoopAtATime(t *testing.T) {
+	s := serve(t, book(50))
+	list := connect(t, s).Subscriptions().Orders(background, "s")
+	reading, release := make(chan struct{}), make(chan struct{})
+	done := make(chan int)
+	go func() {
+		seen := 0
+		for range list.All() {
+			if seen++; seen == 1 {
+				close(reading)
+				<-release
+			}
+		}
+		done <- seen
+	}()
+	<-reading
+	refused := 0
+	for _, err := range list.All() {
+		code(t, err, billcore.ErrInvalidArgument)
+		refused++
+	}
+	if _, err := list.Standing(); err != nil || refused != 1 {
+		t.Fatal(err, refused)
+	}
+	close(release)
+	if seen := <-done; seen != 50 {
+		t.Fatal(seen)
+	}
+}
+
+func TestAPanicInALoopLeavesTheListUsable(t *testing.T) {
+	s := serve(t, book(30))
+	list := connect(t, s).Subscriptions().Orders(background, "s")
+	func() {
+		defer func() { _ = recover() }()
+		for range list.All() {
+			panic("mine")
+		}
+	}()
+	if rest := ids(t, list, -1); len(rest) != 29 {
+		t.Fatal(len(rest))
+	}
+}
+
+func TestCancellingEndsAList(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("page") == "3" {
+			<-r.Context().Done()
+			return
+		}
+		book(50)(w, r)
+	})
+	ctx, cancel := context.WithCancel(background)
+	list := connect(t, s, billcore.WithConcurrency(1)).Subscriptions().Orders(ctx, "s")
+	seen, failed := 0, error(nil)
+	for _, err := range list.All() {
+		if err != nil {
+			failed = err
+			continue
+		}
+		if seen++; seen == 20 {
+			time.AfterFunc(20*time.Millisecond, cancel)
+		}
+	}
+	if seen != 20 || !errors.Is(failed, context.Canceled) || !errors.Is(failed, billcore.ErrInterrupted) {
+		t.Fatal(seen, failed)
+	}
+	standing, err := list.Standing()
+	if err != nil || standing.State == "" {
+		t.Fatal(err)
+	}
+}
+
+func TestACloseWhileAPageIsFetched(t *testing.T) {
+	s := serve(t, book(2000))
+	client := connect(t, s)
+	for range 50 {
+		list := client.Subscriptions().Orders(background, "s")
+		go list.Close()
+		for _, err := range list.All() {
+			if err != nil {
+				code(t, err, billcore.ErrConfig)
+			}
+		}
+	}
+}
+
+func TestAnItemThatIsNotAsPromised(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		odd := `{"id":7,"created_at":null,"total":"9","total_with_vat":1e3,"currency":3,"reference_id":"r","state":"newer","delivery":5}`
+		fmt.Fprintf(w, `{"data":[%s,%s],"pagination":{"total":2,"count":2,"per_page":10,"current_page":1,"total_pages":1,"links":{}}}`, order(1), odd)
+	})
+	var odd billcore.Order
+	for order, err := range connect(t, s).Subscriptions().Orders(background, "s").All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		odd = order
+	}
+	id, err := odd.ID()
+	reference, there, err2 := odd.ReferenceID()
+	state, err3 := odd.State()
+	if id != "7" || reference != "r" || !there || state != "newer" || err != nil || err2 != nil || err3 != nil {
+		t.Fatal(id, reference, there, state, err, err2, err3)
+	}
+	_, total := odd.Total()
+	_, withVAT := odd.TotalWithVAT()
+	_, currency := odd.Currency()
+	_, created := odd.CreatedAt()
+	_, _, delivery := odd.Delivery()
+	for field, err := range map[string]error{"total": total, "total_with_vat": withVAT, "currency": currency, "created_at": created, "delivery": delivery} {
+		if e := code(t, err, billcore.ErrDecode); e.FieldPath != "data[1]."+field || !strings.Contains(e.Message, field) {
+			t.Error(field, e.FieldPath, e.Message)
+		}
+	}
+	_, metadata := odd.Metadata()
+	code(t, metadata, billcore.ErrMissingField)
+}

@@ -1,0 +1,82 @@
+package billcoretests
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"billcore"
+)
+
+// resident gives the memory of the process (bytes).
+func resident(t testing.TB) int64 {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.ParseInt(strings.Fields(string(status))[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+func TestALongListKeepsLittle(t *testing.T) {
+	s := serve(t, book(100_000))
+	client := connect(t, s)
+	seen, most := 0, int64(0)
+	before := resident(t)
+	var sum int64
+	for order, err := range client.Subscriptions().Orders(background, "s").All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		total, err := order.Total()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += total
+		if seen++; seen%10_000 == 0 {
+			most = max(most, resident(t)-before)
+		}
+	}
+	if sum != 100_000*100_001/2*100 || seen != 100_000 {
+		t.Fatal(seen, sum)
+	}
+	if most > 300<<20 {
+		t.Fatalf("%d MB more", most>>20)
+	}
+}
+
+func TestClientsAndListsThatNobodyClosesAreFreed(t *testing.T) {
+	s := serve(t, book(30))
+	open := func(count int) {
+		for range count {
+			client, err := billcore.NewClient(billcore.WithBaseURL(s.URL+"/acct"), billcore.WithAPIKey(apiKey))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range client.Subscriptions().Orders(background, "s").All() {
+				break
+			}
+		}
+	}
+	open(50)
+	before := resident(t)
+	open(500)
+	await(t, "the memory of 500 clients is freed", func() bool {
+		open(1)
+		return descriptors(t) < 400 && resident(t) < before+200<<20
+	})
+}
+
+func descriptors(t testing.TB) int {
+	t.Helper()
+	found, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found)
+}
