@@ -236,6 +236,9 @@ func (l *List[T]) next() (*nativePage, error) {
 
 // fetch calls what may wait for the network.
 func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error {
+	if err := l.ctx.Err(); err != nil {
+		return ended(err)
+	}
 	if err := l.client.acquire(l.ctx); err != nil {
 		return err
 	}

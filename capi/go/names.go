@@ -50,3 +50,27 @@ const (
 	ErrPermissionDenied = model.ErrPermissionDenied
 	ErrConflict         = model.ErrConflict
 )
+
+// Values of SubscriptionStatus.
+const (
+	SubscriptionStatusPending     = model.SubscriptionStatusPending
+	SubscriptionStatusFutureStart = model.SubscriptionStatusFutureStart
+	SubscriptionStatusTrialing    = model.SubscriptionStatusTrialing
+	SubscriptionStatusActive      = model.SubscriptionStatusActive
+	SubscriptionStatusDelayed     = model.SubscriptionStatusDelayed
+	SubscriptionStatusUnpaid      = model.SubscriptionStatusUnpaid
+	SubscriptionStatusCancelled   = model.SubscriptionStatusCancelled
+	SubscriptionStatusExpired     = model.SubscriptionStatusExpired
+)
+
+// Values of OrderState.
+const (
+	OrderStateCreated            = model.OrderStateCreated
+	OrderStateConfirmed          = model.OrderStateConfirmed
+	OrderStatePaymentPendingUser = model.OrderStatePaymentPendingUser
+	OrderStatePaymentPending     = model.OrderStatePaymentPending
+	OrderStatePaymentFailed      = model.OrderStatePaymentFailed
+	OrderStatePaymentCancelled   = model.OrderStatePaymentCancelled
+	OrderStatePaymentRefunded    = model.OrderStatePaymentRefunded
+	OrderStatePaid               = model.OrderStatePaid
+)

@@ -199,6 +199,7 @@ func TestCancellingEndsAList(t *testing.T) {
 		book(50)(w, r)
 	})
 	ctx, cancel := context.WithCancel(background)
+	defer cancel()
 	list := connect(t, s, billcore.WithConcurrency(1)).Subscriptions().Orders(ctx, "s")
 	seen, failed := 0, error(nil)
 	for _, err := range list.All() {
