@@ -1,0 +1,7 @@
+module examples
+
+go 1.23
+
+require billcore v0.0.0
+
+replace billcore => ../../capi/go

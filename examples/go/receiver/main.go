@@ -1,0 +1,71 @@
+// A webhook server: receiver ADDRESS. It keeps each event once, and answers when that is done.
+package main
+
+import (
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"billcore/model"
+	"billcore/webhook"
+)
+
+// inbox keeps events once. With a database, do the claim and the event's effect in one transaction.
+type inbox struct {
+	mutex   sync.Mutex
+	claimed map[string]bool
+}
+
+// claim reports whether this delivery is the first. Every test.hook has the id 0, so those are never duplicates.
+func (i *inbox) claim(event *webhook.Event) (bool, error) {
+	if event.Type() == model.EventTestHook {
+		return true, nil
+	}
+	id, err := event.ID()
+	if err != nil {
+		return false, err
+	}
+	account, err := event.Account()
+	if err != nil {
+		return false, err
+	}
+	key := fmt.Sprintf("%d %s", account, id)
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	first := !i.claimed[key]
+	i.claimed[key] = true
+	return first, nil
+}
+
+func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.Event) {
+	first, err := i.claim(event)
+	if err != nil {
+		log.Print(err)
+		http.Error(w, "not an event that can be kept", http.StatusInternalServerError) // it is delivered again
+		return
+	}
+	if first {
+		name, _ := event.Name()
+		log.Print("received ", name)
+	}
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: receiver ADDRESS, such as localhost:8080")
+		os.Exit(2)
+	}
+	verifier, err := webhook.NewVerifier([]byte(os.Getenv("WEBHOOK_SECRET")))
+	if err != nil {
+		log.Fatal("WEBHOOK_SECRET: ", err)
+	}
+	kept := inbox{claimed: map[string]bool{}}
+	refused := webhook.OnRefused(func(_ *http.Request, err error) { log.Print(err) })
+	mux := http.NewServeMux()
+	mux.Handle("/webhooks", verifier.Handler(kept.receive, refused))
+	server := http.Server{Addr: os.Args[1], Handler: mux, ReadTimeout: 10 * time.Second}
+	log.Fatal(server.ListenAndServe())
+}
