@@ -1,6 +1,6 @@
-"""Runs the samples of README.md in each language against a new sandbox: check_samples.py BUILD
+"""Runs the samples of README.md in each language against a new sandbox: check_samples.py BUILD [--go]
 
-BUILD: a build folder with examples. Needs the Python package with its sandbox.
+BUILD: a build folder with examples; --go: those in Go too. Needs the Python package with its sandbox.
 """
 
 from __future__ import annotations
@@ -139,13 +139,14 @@ def check_list(command: list[str], adds_up: str) -> None:
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
+    compiled = [option.removeprefix("--") for option in sys.argv[2:]]
+    if len(sys.argv) < 2 or set(compiled) - {"go"}:
         sys.exit(__doc__)
     build = Path(sys.argv[1]).resolve() / "examples"
     os.environ["WEBHOOK_SECRET"] = SECRET
     with Sandbox() as sandbox:
         os.environ["BILLCORE_BASE_URL"], os.environ["BILLCORE_API_KEY"] = sandbox.base_url, sandbox.api_key
-        for language in ("python", "cpp", "c"):
+        for language in ("python", "cpp", "c", *compiled):
             checks = (
                 ("find", check_find),
                 ("charge", lambda it: check_charge(it, sandbox)),
@@ -159,7 +160,7 @@ def main() -> int:
         expect(status_of(pytest) == 0, "the unit test passes")
         check_list([sys.executable, str(HERE / "python/columns.py")], "total")
         check_list([sys.executable, str(HERE / "python/orders.py")], " cents on ")
-    print("13 passed: the samples of README.md work as described")
+    print(f"{13 + 3 * len(compiled)} passed: the samples of README.md work as described")
     return 0
 
 

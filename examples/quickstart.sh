@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 machine to a running example, in one command: installs what is missing, builds, starts the
-# sandbox, and runs the same story in Python, C++ and C. Exits with status 0 only when every step succeeded.
+# sandbox, and runs the same story in Python, C++, C and, where there is a Go, in Go. Exits with status 0 only when every step succeeded.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -24,7 +24,8 @@ quietly() {
 }
 
 build_libraries() {
-  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBILLCORE_CAPI=ON -DBILLCORE_EXAMPLES=ON &&
+  cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBILLCORE_CAPI=ON -DBILLCORE_EXAMPLES=ON \
+    -DCMAKE_INSTALL_LIBDIR=lib &&
     cmake --build "$build"
 }
 
@@ -73,6 +74,15 @@ tell() {
   fi
 }
 
+# The story in Go, against an installed prefix.
+build_go() {
+  cmake --install "$build" --prefix "$build/prefix" &&
+    (
+      export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$build/prefix/lib" GOTOOLCHAIN=local
+      cd examples/go && PATH="$go:$PATH" go build -buildvcs=false -o "$build/examples/go/" ./story
+    )
+}
+
 bc_packages ca-certificates cmake g++ gcc libcurl4-openssl-dev libmicrohttpd-dev libssl-dev ninja-build pkg-config python3 \
   python3-dev python3-pip python3-venv
 mkdir -p "$build" "$bc_cache"
@@ -80,6 +90,14 @@ mkdir -p "$build" "$bc_cache"
 python="$(bc_python)"
 
 quietly "building the libraries and the examples" build_libraries
+languages="Python, C++ and C"
+if go="$(bc_go 2>>"$log")"; then
+  quietly "building the story in Go" build_go
+  languages="Python, C++, C and Go"
+else
+  echo "no Go 1.23 or newer in PATH: the story in Go is left out"
+  [ "${CI:-}" != true ] || exit 1
+fi
 # One environment for each state of the package's files.
 state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"
 venv="$bc_cache/quickstart-$(sha256sum <<<"$state" | cut -c1-16)"
@@ -92,4 +110,5 @@ start_sandbox "$venv/bin/python"
 tell python "$venv/bin/python" examples/python/story.py
 tell cpp "$build/examples/cpp/story"
 tell c "$build/examples/c/story"
-printf '\nThe same story in Python, C++ and C took %s s. Read next: README.md\n' "$SECONDS"
+if [ -n "$go" ]; then tell go "$build/examples/go/story"; fi
+printf '\nThe same story in %s took %s s. Read next: README.md\n' "$languages" "$SECONDS"

@@ -3,7 +3,7 @@
 #   tests/run.sh              everything, as CI runs it
 #   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
 #   tests/run.sh AREA…        only these: lint layering interface core capi python sandbox conformance serverless faults
-#                             libcurl install wheel proof torture fuzz tsan examples
+#                             libcurl install wheel proof torture fuzz tsan examples go
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
 # Several areas run at the same time, in lanes; each part prints one line, and its whole output when it fails (always in
 # build/logs). A single area prints everything.
@@ -19,7 +19,7 @@ cd "$root"
 lanes=(
   "interface serverless core capi python"
   "faults libcurl conformance"
-  "layering lint proof torture fuzz tsan install sandbox examples wheel"
+  "layering lint proof torture fuzz tsan install sandbox examples go wheel"
 )
 read -ra all_areas <<<"${lanes[*]}"
 
@@ -283,13 +283,38 @@ area_tsan() {
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
   GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
 }
+# The Go module, against an installed prefix. Debian 12's Go fetches a newer one.
+go_is_missing() {
+  echo "no Go 1.23 or newer in PATH, and the module proxy gave none: the Go module was not tested"
+  [ "${CI:-}" != true ]
+}
+area_go() {
+  local go
+  build_release
+  if ! go="$(bc_go)"; then
+    run go go_is_missing
+    return
+  fi
+  rm -rf build/go-prefix
+  quietly go-prefix cmake --install build/release --prefix build/go-prefix
+  BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c" \
+    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$go:$PATH" run go tests/go/run.sh build/go-prefix
+}
 area_examples() {
+  local go=""
   build_release
   install_package
   run examples examples/quickstart.sh
   run readme "$python" examples/check_readme.py
   run first-page "$python" examples/check_first_page.py
-  run samples "$installed_python" examples/check_samples.py build/release
+  if go="$(bc_go)"; then
+    quietly go-prefix-examples cmake --install build/release --prefix build/go-examples
+    (
+      export PKG_CONFIG_PATH="$root/build/go-examples/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$root/build/go-examples/lib"
+      cd examples/go && PATH="$go:$PATH" GOTOOLCHAIN=local go build -buildvcs=false -o "$root/build/release/examples/go/" ./...
+    )
+  fi
+  run samples "$installed_python" examples/check_samples.py build/release ${go:+--go}
 }
 
 # The inner loop: one optimised build, no sanitizers, nothing twice.

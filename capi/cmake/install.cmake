@@ -39,3 +39,6 @@ foreach(_name ${_billcore_pc})
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${_name}.pc.in ${_name}.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+# The module for Go, as source: Go compiles it with the program, against the libraries above (README.md there).
+install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_test.go" EXCLUDE)

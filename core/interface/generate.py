@@ -4,7 +4,7 @@
 generate.py            writes the files of OUTPUTS
 generate.py --check    writes nothing; names the files that differ, exit status 1
 
-Needs Jinja2, clang-format and ruff, in the versions of the tests (tests/run.sh lint has them).
+Needs Jinja2, clang-format, ruff and gofmt, in the versions of the tests (tests/run.sh lint has them).
 """
 
 from __future__ import annotations

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Every test of the Go module: run.sh PREFIX, where the C libraries are installed. Needs Go 1.23 or newer.
+set -euo pipefail
+prefix="$(realpath "${1:?usage: tests/go/run.sh PREFIX}")"
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+root="$PWD"
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+modules=(capi/go tests/go examples/go)
+
+step() { echo "== $*"; }
+
+step format and vet
+unformatted="$(gofmt -s -l "${modules[@]}" tests/bench/go tests/bench/go_ffi)"
+[ -z "$unformatted" ] || { echo "not as gofmt -s writes it: $unformatted"; exit 1; }
+for module in "${modules[@]}"; do (cd "$module" && go vet ./...); done
+
+step staticcheck
+# The newest that this Go builds.
+staticcheck=v0.6.1
+[[ "$(go env GOVERSION)" =~ ^go1\.2[0-4] ]] || staticcheck=v0.8.2
+for module in "${modules[@]}"; do
+  # Error texts of Go begin in lower case; ST rules are not asked for.
+  (cd "$module" && go run "honnef.co/go/tools/cmd/staticcheck@$staticcheck" ./...)
+done
+
+step known vulnerabilities
+if ! go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 -C tests/go ./... >"$work/vulnerabilities" 2>&1; then
+  if grep -q '^Vulnerability #' "$work/vulnerabilities"; then
+    # Those of the standard library are of the Go in use, not of this module.
+    grep -E '^(Vulnerability|    (Module|Found in|Fixed in))' "$work/vulnerabilities"
+    ! grep -qE '^  Module: ' "$work/vulnerabilities"
+  else
+    echo "govulncheck did not run: $(grep -m 1 govulncheck "$work/vulnerabilities")"
+  fi
+fi
+
+step tests, with the race detector
+(cd capi/go && go test -race ./...)
+(cd tests/go && go test -race -count=1 . && go test -run '^$' -fuzz FuzzUnwrap -fuzztime 5s .)
+
+step programs and what they link
+(cd examples/go && go build -o "$work/shared/" ./... && go build -tags billcore_static -o "$work/static/" ./...)
+for kind in shared static; do
+  for program in find verify_webhook; do
+    printf '%s %s: %s KiB, stripped %s KiB\n' "$kind" "$program" "$(($(stat -c %s "$work/$kind/$program") / 1024))" \
+      "$(strip -o "$work/stripped" "$work/$kind/$program" && echo $(($(stat -c %s "$work/stripped") / 1024)))"
+  done
+done
+needs() { ldd "$1" | grep -c "$2" || true; }
+[ "$(needs "$work/shared/verify_webhook" libcurl)$(needs "$work/static/verify_webhook" libcurl)" = 00 ] ||
+  { echo "the webhook half needs libcurl"; exit 1; }
+[ "$(needs "$work/static/find" libbillcore)" = 0 ] || { echo "billcore_static links a shared library of ours"; exit 1; }
+
+step a service outside of the tree
+mkdir "$work/service"
+cp examples/go/verify_webhook/main.go "$work/service"
+(
+  cd "$work/service"
+  go mod init example.com/service
+  go mod edit -require=billcore@v0.0.0 -replace="billcore=$prefix/share/billcore/go"
+  go build .
+)
+signature="$(printf '{"name":"test.hook"}' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef -r | cut -d ' ' -f 1)"
+printf '{"name":"test.hook"}' | WEBHOOK_SECRET=0123456789abcdef0123456789abcdef "$work/service/service" "$signature"
+
+step the wire fixtures
+(cd tests/go && go build -race -o "$work/driver" ./driver)
+export BILLCORE_GO_DRIVER="$work/driver"
+PYTHONPATH="$root/tests:$root/python:$root" python3 -m pytest -q -n 2 tests/conformance -k "go and not python and not cpp and not -c]"
