@@ -18,7 +18,6 @@ from .targets import FFI
 from .turns import Contestant, command, started
 
 
-
 @dataclass(frozen=True)
 class Language:
     label: str

@@ -40,8 +40,6 @@ def _header_text(value: Any) -> str | None:
 class PythonDriver:
     """With awaited=True the REST calls use AsyncClient, on one event loop."""
 
-    empty_is_missing = False
-
     def __init__(self, *, awaited: bool = False) -> None:
         for name in ("BILLCORE_API_KEY", "BILLCORE_BASE_URL"):
             os.environ.pop(name, None)

@@ -39,7 +39,9 @@ def unexported(name: str) -> str:
 
 
 def go_comment(text: str, indent: str = "") -> str:
-    return "\n".join(textwrap.wrap(" ".join(text.split()), 118, initial_indent=f"{indent}// ", subsequent_indent=f"{indent}// "))
+    return "\n".join(
+        textwrap.wrap(" ".join(text.split()), 118, initial_indent=f"{indent}// ", subsequent_indent=f"{indent}// ")
+    )
 
 
 _DOCS = {
