@@ -21,6 +21,7 @@ from typing import Any, Self
 MODULE = "github.com/Shopify/toxiproxy/v2/cmd/server"
 VERSION = "2.5.0"  # the latest that Debian 12's Go 1.19 builds
 GENEROUS = 30.0
+ATTEMPTS = 5
 
 
 def program() -> Path:
@@ -47,22 +48,30 @@ class Toxiproxy:
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
-        self._port = _free_port()
-        self._process = subprocess.Popen(
-            [program(), "-host", "127.0.0.1", "-port", str(self._port)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        # It cannot choose a port itself, and one that is free here may be taken by a connection before it listens.
+        for attempt in range(ATTEMPTS):
+            self._port = _free_port()
+            with tempfile.TemporaryFile() as output:
+                self._process = subprocess.Popen(
+                    [program(), "-host", "127.0.0.1", "-port", str(self._port)], stdout=output, stderr=output
+                )
+                if self._is_ready():
+                    return
+                self.close()
+                output.seek(0)
+                said = output.read().decode(errors="replace")
+            assert attempt + 1 < ATTEMPTS, f"toxiproxy did not start, status {self._process.returncode}:\n{said}"
+
+    def _is_ready(self) -> bool:
         deadline = time.monotonic() + GENEROUS
-        while True:
+        while self._process.poll() is None and time.monotonic() < deadline:
             try:
                 self.call("GET", "/version")
-                return
             except OSError:
-                if self._process.poll() is not None or time.monotonic() > deadline:
-                    self.close()
-                    raise
                 time.sleep(0.01)
+            else:
+                return self._process.poll() is None
+        return False
 
     def __enter__(self) -> Self:
         return self
