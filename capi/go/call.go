@@ -9,6 +9,7 @@ import "C"
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/cgo"
 	"time"
 
@@ -30,6 +31,15 @@ var slots = make(chan struct{}, maxCalls)
 
 func noContext() error {
 	return model.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
+}
+
+// reason is why the context is done, with the cause that context.WithCancelCause gave it; nil when it is not done.
+func reason(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if err == nil || cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
 }
 
 // ended is the error of a context that ended a call before anything was sent.
@@ -103,7 +113,7 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 		return none, err
 	}
 	defer c.handle.Done()
-	if err := ctx.Err(); err != nil {
+	if err := reason(ctx); err != nil {
 		return none, ended(err)
 	}
 	if err := c.acquire(ctx); err != nil {
@@ -131,7 +141,7 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 	default:
 		return nil
 	}
-	if err := ctx.Err(); err != nil {
+	if err := reason(ctx); err != nil {
 		return err
 	}
 	// The library's clock may be a little ahead of the context's timer.
@@ -158,7 +168,7 @@ func (c *Client) acquire(ctx context.Context) error {
 	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return ended(ctx.Err())
+		return ended(reason(ctx))
 	case <-late:
 		return model.NewError(ErrTimeout, "%d calls run at once in this process, and none of them ended within the time-out: nothing was sent", maxCalls)
 	}

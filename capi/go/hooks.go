@@ -12,6 +12,8 @@ import (
 	"runtime/cgo"
 	"time"
 	"unsafe"
+
+	"billcore/internal/handle"
 )
 
 // Attempt is one attempt of a call. It holds neither header values nor ids nor bodies.
@@ -75,7 +77,7 @@ func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
 	})
 }
 
-func text(from C.billcore_str) string { return C.GoStringN(from.data, C.int(from.len)) }
+func text(from C.billcore_str) string { return handle.String(unsafe.Pointer(from.data), from.len) }
 
 // logging gives hooks that write to a logger.
 func logging(logger *slog.Logger) Hooks {

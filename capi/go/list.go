@@ -236,7 +236,7 @@ func (l *List[T]) next() (*nativePage, error) {
 
 // fetch calls what may wait for the network.
 func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error {
-	if err := l.ctx.Err(); err != nil {
+	if err := reason(l.ctx); err != nil {
 		return ended(err)
 	}
 	if err := l.client.acquire(l.ctx); err != nil {
@@ -319,7 +319,7 @@ func (l *List[T]) Standing() (Standing, error) {
 		return Standing{}, model.TakeError(int32(s.status), handle.Pointer{C: unsafe.Pointer(s.err)}, nil)
 	}
 	return Standing{
-		State: C.GoStringN(s.state.data, C.int(s.state.len)), Total: int64(s.total), HasTotal: bool(s.has_total),
+		State: handle.String(unsafe.Pointer(s.state.data), s.state.len), Total: int64(s.total), HasTotal: bool(s.has_total),
 		FetchedPages: int64(s.pages), HasVerdict: bool(s.has_verdict), Complete: bool(s.complete), Reason: text(s.reason),
 	}, nil
 }

@@ -238,7 +238,7 @@ func response(made C.bg_made, err error) (*Response, error) {
 	}
 	out := &Response{
 		Status: int(answer.http_status), Header: http.Header{}, Attempts: int(answer.attempts),
-		Body: C.GoBytes(unsafe.Pointer(answer.body.data), C.int(answer.body.len)), RequestID: text(answer.request_id),
+		Body: handle.Bytes(unsafe.Pointer(answer.body.data), answer.body.len), RequestID: text(answer.request_id),
 	}
 	for i := range answer.headers {
 		if field := C.bc_header_at(answer.info, C.size_t(i)); field.status == C.BILLCORE_OK {

@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 	"unsafe"
 
@@ -54,6 +55,9 @@ type (
 	// RequestOption is what a request of your own carries.
 	RequestOption setting
 )
+
+// Format shows the name alone, for every verb: what is set may be a secret.
+func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.Option(%s)", o.name) }
 
 func milliseconds(given time.Duration) int64 { return model.Milliseconds(given) }
 

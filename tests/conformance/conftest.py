@@ -18,6 +18,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("language", LANGUAGES if webhooks else CLIENTS, scope="session")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--language", choices=LANGUAGES, help="only the cases of this language, with any other one")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if language := config.getoption("--language"):
+        dropped = [item for item in items if language not in _languages(item)]
+        items[:] = [item for item in items if language in _languages(item)]
+        config.hook.pytest_deselected(items=dropped)
+
+
+def _languages(item: pytest.Item) -> set[str]:
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return {parameters[name] for name in ("language", "one", "other") if name in parameters}
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "own_languages: the test names the languages of each of its cases itself")
 

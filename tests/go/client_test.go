@@ -198,6 +198,50 @@ func TestCancellingEndsTheTransfer(t *testing.T) {
 	}
 }
 
+func TestTheCauseOfACancelledContextIsKept(t *testing.T) {
+	s := serve(t, wrapped(order(1)))
+	client := connect(t, s)
+	mine := errors.New("mine")
+	ctx, cancel := context.WithCancelCause(background)
+	failed := make(chan error)
+	go func() {
+		_, err := client.Orders().Get(ctx, "hang")
+		failed <- err
+	}()
+	await(t, "the request arrives", func() bool { return len(s.sent()) == 1 })
+	cancel(mine)
+	_, later := client.Orders().Get(ctx, "o")
+	for _, err := range []error{<-failed, later} {
+		code(t, err, billcore.ErrInterrupted)
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, mine) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A hook may end its goroutine, as t.FailNow does: the frames of C between are left behind, and nothing else is harmed.
+func TestAHookThatEndsItsGoroutine(t *testing.T) {
+	s := serve(t, book(30))
+	client := connect(t, s, billcore.WithHooks(billcore.Hooks{OnResponse: func(context.Context, billcore.Attempt) { runtime.Goexit() }}))
+	for range 20 {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for range client.Subscriptions().Orders(background, "s").All() {
+				t.Error("the goroutine goes on")
+			}
+		}()
+		<-ended
+	}
+	plain, err := client.With(billcore.WithHooks(billcore.Hooks{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ids(t, plain.Subscriptions().Orders(background, "s"), -1); len(got) != 30 {
+		t.Fatal(len(got))
+	}
+}
+
 func TestADeadlineOfTheContextCounts(t *testing.T) {
 	s := serve(t, wrapped(order(1)))
 	client := connect(t, s, billcore.WithNoTimeout())
@@ -362,6 +406,18 @@ func TestLogger(t *testing.T) {
 	if len(lines) != 5 || !strings.Contains(lines[2], "level=WARN msg=\"billcore: retry\" method=GET route=/order/{id} attempt=") ||
 		strings.Contains(log.String(), "secret_id") || strings.Contains(log.String(), apiKey) {
 		t.Fatal(log.String())
+	}
+}
+
+func TestOptionsShowNoSecret(t *testing.T) {
+	for _, option := range []billcore.Option{
+		billcore.WithAPIKey("hidden"), billcore.WithProxy("http://me:hidden@x.example"), billcore.WithHeader("X-Token", "hidden"), {},
+	} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+			if shown := fmt.Sprintf(verb, option); strings.Contains(shown, "hidden") || !strings.Contains(shown, "Option") {
+				t.Errorf("%s: %s", verb, shown)
+			}
+		}
 	}
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every test of the Go module: run.sh PREFIX, where the C libraries are installed. Needs Go 1.23 or newer.
+# Every test of the Go module: run.sh PREFIX, where the C libraries are installed. Needs Go 1.23 or newer, and a release
+# build with the drivers of the other languages (tests/run.sh go has all of it).
 set -euo pipefail
 prefix="$(realpath "${1:?usage: tests/go/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -68,4 +69,4 @@ printf '{"name":"test.hook"}' | WEBHOOK_SECRET=0123456789abcdef0123456789abcdef 
 step the wire fixtures
 (cd tests/go && go build -race -o "$work/driver" ./driver)
 export BILLCORE_GO_DRIVER="$work/driver"
-PYTHONPATH="$root/tests:$root/python:$root" python3 -m pytest -q -n 2 tests/conformance -k "go and not python and not cpp and not -c]"
+PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/conformance --language go

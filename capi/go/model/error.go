@@ -184,4 +184,4 @@ func Ended(e *Error, cause error) *Error {
 
 func freeError(pointer unsafe.Pointer) { C.billcore_error_free((*C.billcore_error)(pointer)) }
 
-func text(from C.billcore_str) string { return C.GoStringN(from.data, C.int(from.len)) }
+func text(from C.billcore_str) string { return handle.String(unsafe.Pointer(from.data), from.len) }

@@ -199,7 +199,7 @@ func (r record) raw(read func(from C.uintptr_t) C.bg_field) (json.RawMessage, bo
 	got, err := r.ask(func(from C.uintptr_t) C.bg_field {
 		got := read(from)
 		if got.status == C.BILLCORE_OK && bool(got.present) {
-			out = json.RawMessage(C.GoBytes(unsafe.Pointer(got.text.data), C.int(got.text.len)))
+			out = handle.Bytes(unsafe.Pointer(got.text.data), got.text.len)
 		}
 		C.billcore_value_free((*C.billcore_value)(got.made))
 		return got

@@ -220,7 +220,7 @@ func event(made C.bg_head) (*Event, error) {
 		return nil, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
 	return model.NewEvent(handle.Event{
-		Event: unsafe.Pointer(made.event), ID: C.GoStringN(made.id.data, C.int(made.id.len)),
+		Event: unsafe.Pointer(made.event), ID: handle.String(unsafe.Pointer(made.id.data), made.id.len),
 		Kind: int32(made.kind), DataKind: int32(made.data_kind),
 	}), nil
 }
@@ -310,7 +310,7 @@ func owned(made C.bw_text) (string, error) {
 	if made.status != C.BILLCORE_OK {
 		return "", model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
-	out := C.GoStringN(made.text.data, C.int(made.text.len))
+	out := handle.String(unsafe.Pointer(made.text.data), made.text.len)
 	C.billcore_buf_free(&made.text)
 	return out, nil
 }

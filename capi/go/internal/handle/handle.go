@@ -2,6 +2,7 @@
 package handle
 
 import (
+	"bytes"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -10,6 +11,16 @@ import (
 
 // Pointer is an object of the C library on its way between the packages of this module.
 type Pointer struct{ C unsafe.Pointer }
+
+// String copies a text of the C library. C.GoStringN takes no length over 2 GiB.
+func String[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) string {
+	return string(unsafe.Slice((*byte)(data), length))
+}
+
+// Bytes does the same; nil when there is nothing.
+func Bytes[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) []byte {
+	return bytes.Clone(unsafe.Slice((*byte)(data), length))
+}
 
 // Event is an event of the C library with what every reader needs, as it crosses in one call.
 type Event struct {
