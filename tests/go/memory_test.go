@@ -45,7 +45,7 @@ func TestALongListKeepsLittle(t *testing.T) {
 	if sum != 100_000*100_001/2*100 || seen != 100_000 {
 		t.Fatal(seen, sum)
 	}
-	if most > 300<<20 {
+	if most > 150<<20 {
 		t.Fatalf("%d MB more", most>>20)
 	}
 }

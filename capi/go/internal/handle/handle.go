@@ -4,6 +4,7 @@ package handle
 import (
 	"bytes"
 	"runtime"
+	"runtime/metrics"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -99,8 +100,9 @@ func (h *Handle) release() {
 }
 
 // The garbage collector does not see the memory of C: a program that reads long lists would collect too late. So a
-// collection starts here when the pages that wait for one hold much.
-const leastHeld = 64 << 20
+// collection starts here when the pages that wait for one hold as much as the heap of Go, which is what its own pace is
+// by default.
+const leastHeld = 8 << 20
 
 var (
 	held       atomic.Int64
@@ -125,5 +127,11 @@ func collect() {
 	case <-done: // finalizers run one after the other, after the collection
 	case <-time.After(100 * time.Millisecond): // not where the caller is a finalizer itself
 	}
-	limit.Store(max(leastHeld, 2*held.Load()))
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	heap := int64(0)
+	if live[0].Value.Kind() == metrics.KindUint64 {
+		heap = int64(live[0].Value.Uint64())
+	}
+	limit.Store(max(leastHeld, 2*held.Load(), heap))
 }
