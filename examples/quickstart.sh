@@ -91,12 +91,16 @@ python="$(bc_python)"
 
 quietly "building the libraries and the examples" build_libraries
 languages="Python, C++ and C"
-if go="$(bc_go 2>>"$log")"; then
+go="$(bc_go 2>>"$log" || true)"
+if [ -z "$go" ] && [ "${CI:-}" = true ]; then # which tells the story in every language
+  bc_packages golang-go
+  go="$(bc_go)"
+fi
+if [ -n "$go" ]; then
   quietly "building the story in Go" build_go
   languages="Python, C++, C and Go"
 else
   echo "no Go 1.23 or newer in PATH: the story in Go is left out"
-  [ "${CI:-}" != true ] || exit 1
 fi
 # One environment for each state of the package's files.
 state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"

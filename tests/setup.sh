@@ -41,7 +41,7 @@ bc_python() {
 }
 
 # bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless it exists. A parallel run that needs the same folder waits.
-# Do not call it where bash ignores `set -e`, for example before `||`.
+# Where bash ignores `set -e`, for example before `||`, COMMAND must give the status itself.
 bc_once() {
   local folder="$1"
   shift
@@ -52,6 +52,8 @@ bc_once() {
     [ ! -e "$folder/complete" ] || exit 0
     rm -rf "$folder"
     "$@"
+    made="$?"
+    [ "$made" -eq 0 ] || exit "$made"
     touch "$folder/complete"
   ) 9>"$folder.lock"
 }
@@ -163,8 +165,8 @@ bc_fetch_go() { # FOLDER
     cat "$1/download.json" >&2
     return 1
   }
-  cp -r "$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$1/download.json")" "$1/go"
-  chmod -R u+w "$1/go"
   # A module keeps no permissions.
-  chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
+  cp -r "$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$1/download.json")" "$1/go" &&
+    chmod -R u+w "$1/go" &&
+    chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
 }

@@ -38,6 +38,7 @@ LANGUAGES = {
     "go_stripe": Language("Go stripe-go + encoding/json", "go", "stripe", PEERS),
     "go_standard": Language("Go standard-webhooks + encoding/json", "go", "standard", PEERS),
 }
+THROUGH_C = ("go",)
 LISTS = ("raw", "cpp", "c", "go")  # contenders of pages
 BORDERS = {"go_billcore": "go"}  # contenders of pages that are rows of these languages
 
@@ -104,9 +105,18 @@ def _tables(samples: Samples) -> list[Table]:
             for key, language in LANGUAGES.items()
             if (name, key) in samples
         ]
+        if name == "verify":
+            rows += [_least(samples, key) for key in THROUGH_C if ("call", key) in samples]
         key, title = f"ffi/{name}", operation.title
         found.append(Table(key, title, operation.unit, operation.reference, rows, FFI, operation.digits))
     return found
+
+
+def _least(samples: Samples, language: str) -> Row:
+    """What a language that calls C cannot do better than: the time of C, and a call that does next to nothing."""
+    least = min(samples["verify", "c"]) + min(samples["call", language])
+    label = f"C, and a bare call of {LANGUAGES[language].label}"
+    return Row(f"least_{language}", label, [least / OPERATIONS["verify"].per_unit])
 
 
 def _list_table(programs: Path, folder: Path, effort: pages.Effort) -> Table:

@@ -71,6 +71,7 @@ PAGES: dict[tuple[str, str], list[Target]] = {
 FFI: dict[tuple[str, str], list[Target]] = {
     ("ffi/verify", "c"): [Target("ratio", 1.05)],
     ("ffi/unwrap", "c"): [Target("ratio", 1.15)],
+    ("ffi/verify", "go"): [Target("ratio", 1.1, against="least_go")],
     ("ffi/unwrap", "go"): [Target("ratio", 0.25, against="go_std")],
     **{("ffi/list", f"go_billcore/{at_once}"): [Target("ratio", 0.33, against=f"go/{at_once}")] for at_once in (1, 8)},
     **{("ffi/list", f"c/{at_once}"): [Target("ratio", 1.1, against=f"cpp/{at_once}")] for at_once in (1, 8)},

@@ -31,7 +31,7 @@ if ! go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 -C tests/go ./... >"$work/v
   if grep -q '^Vulnerability #' "$work/vulnerabilities"; then
     # Those of the standard library are of the Go in use, not of this module.
     grep -E '^(Vulnerability|    (Module|Found in|Fixed in))' "$work/vulnerabilities"
-    ! grep -qE '^  Module: ' "$work/vulnerabilities"
+    if grep -qE '^  Module: ' "$work/vulnerabilities"; then exit 1; fi
   else
     echo "govulncheck did not run: $(grep -m 1 govulncheck "$work/vulnerabilities")"
   fi
