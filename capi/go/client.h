@@ -233,15 +233,21 @@ static inline bg_made bc_products(bc_client client, bc_given query, bc_given cal
 
 typedef struct bc_page {
   billcore_page* page;
-  size_t count;
+  size_t count, item_bytes; /* the length of the first item's text stands for all */
   billcore_error* err;
   billcore_status status;
 } bc_page;
 
 static inline bc_page bc_next_page(billcore_list* list) {
-  bc_page p = {NULL, 0, NULL, BILLCORE_OK};
+  bc_page p = {.status = BILLCORE_OK};
+  billcore_resource* first = NULL;
+  billcore_str text = {NULL, 0};
   p.status = billcore_list_peek_page(list, &p.page, &p.err);
   if (p.status == BILLCORE_OK) p.status = billcore_page_count(p.page, &p.count, &p.err);
+  if (p.status == BILLCORE_OK && p.count > 0 && billcore_page_at(p.page, 0, &first, NULL) == BILLCORE_OK &&
+      billcore_resource_raw(first, &text, NULL) == BILLCORE_OK)
+    p.item_bytes = text.len;
+  billcore_resource_free(first);
   return p;
 }
 static inline bg_made bc_skip(billcore_list* list, size_t read) {

@@ -211,6 +211,9 @@ func (l *List[T]) loop(take func(*nativePage) bool) error {
 	return err
 }
 
+// textAndParsed is how much the library holds of an item, as a multiple of its text.
+const textAndParsed = 2
+
 var errDone = errors.New("the list is at its end")
 
 // next moves behind the page in hand and gives the next one.
@@ -231,7 +234,7 @@ func (l *List[T]) next() (*nativePage, error) {
 		C.billcore_page_free(page.page)
 		return nil, err
 	}
-	return newPage(page.page, int(page.count)), nil
+	return newPage(page.page, int(page.count), int64(page.count)*(textAndParsed*int64(page.item_bytes)+1)), nil
 }
 
 // fetch calls what may wait for the network.

@@ -216,7 +216,7 @@ func orders(made C.bg_made, err error) ([]Order, error) {
 	}
 	native := (*C.billcore_page)(made.out)
 	count := int(C.bc_page_count(native))
-	page := model.NewPage(newPage(native, count), count)
+	page := model.NewPage(newPage(native, count, 0), count)
 	out := make([]Order, count)
 	for i := range out {
 		out[i] = page.Order(i)

@@ -21,12 +21,10 @@ type nativePage struct {
 	count  int
 }
 
-// itemBytes is about what the library holds for an item: its text and the parsed form.
-const itemBytes = 1500
-
-func newPage(from *C.billcore_page, count int) *nativePage {
+// newPage takes a page. bytes: of what it holds, about.
+func newPage(from *C.billcore_page, count int, bytes int64) *nativePage {
 	made := &nativePage{count: count}
-	made.handle.Set(unsafe.Pointer(from), freePage, int64(count)*itemBytes)
+	made.handle.Set(unsafe.Pointer(from), freePage, bytes)
 	runtime.SetFinalizer(made, func(p *nativePage) { p.handle.Close() })
 	return made
 }

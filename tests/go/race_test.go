@@ -1,0 +1,5 @@
+//go:build race
+
+package billcoretests
+
+const underRace = true
