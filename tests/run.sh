@@ -216,8 +216,10 @@ area_libcurl() {
       "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
   done
 }
-# The generator, and that an addition to its data reaches C++ and Python.
+# The generator, and that an addition to its data reaches every language.
 area_interface() {
+  local go
+  if go="$(bc_go)"; then export BILLCORE_GO="$go"; fi
   PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
 }
 area_layering() {

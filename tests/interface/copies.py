@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PARTS = ("CMakeLists.txt", "CMakePresets.json", ".clang-format", "pyproject.toml", "core", "capi", "python")
+PARTS = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", ".clang-format", "pyproject.toml", "core", "capi", "python")
 
 
 def copy_of_the_tree(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """A field, an option and an error are added to a copy of the data, generated, built, and used from C++ and Python.
 
-From C the field: what it needs is a header alone.
+From C the field and the option: what they need is a header alone. From Go where BILLCORE_GO names the folder of a Go.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -99,6 +100,37 @@ except billcore.TeapotError as error:
 """
 
 
+GO = r"""
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"billcore"
+)
+
+func client(patience int) (*billcore.Client, error) {
+	url, key := billcore.WithBaseURL(os.Args[1]), billcore.WithAPIKey("key")
+	return billcore.NewClient(url, key, billcore.WithPatience(patience))
+}
+
+func main() {
+	_, refused := client(0)
+	fmt.Println(refused)
+	made, _ := client(7)
+	changed, _ := made.With(billcore.WithPatience(9))
+	order, _ := made.Orders().Get(context.Background(), "o")
+	colour, present, err := order.Colour()
+	fmt.Println(colour, present, err)
+	_, err = changed.Orders().Get(context.Background(), "teapot")
+	fmt.Println(errors.Is(err, billcore.ErrTeapot), errors.Is(err, billcore.ErrAPI), err)
+}
+"""
+
+
 class Server(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         body = f'{{"data": {ORDER}}}'.encode()
@@ -146,25 +178,54 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree / "build"
 
 
-@pytest.mark.parametrize("language", ["cpp", "python"])
-def test_additions_are_there(built: Path, language: str) -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_address[1]}/account"
-    command = [str(built / "python/user"), url] if language == "cpp" else [sys.executable, "-c", PYTHON, url]
-    ran = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": str(built / "python")}, capture_output=True, text=True
-    )
-    server.shutdown()
-    server.server_close()
+TEAPOT = f'GET /order/teapot: 418 the service is a teapot: {{"data": {ORDER}}}'
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/account"
+        server.shutdown()
+
+
+def output(command: list[str], **environment: str) -> list[str]:
+    ran = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
-    refusal, values, *doc, error = ran.stdout.splitlines()
+    return ran.stdout.splitlines()
+
+
+@pytest.mark.parametrize("language", ["cpp", "python"])
+def test_additions_are_there(built: Path, url: str, language: str) -> None:
+    command = [str(built / "python/user"), url] if language == "cpp" else [sys.executable, "-c", PYTHON, url]
+    refusal, values, *doc, error = output(command, PYTHONPATH=str(built / "python"))
     assert refusal == "patience must be at least 1" and values == "3 red"
     assert doc == (["Of the wrapping, or None."] if language == "python" else [])
     assert error.startswith("1 GET" if language == "cpp" else "True GET")
-    assert error.split(" ", 1)[1] == f'GET /order/teapot: 418 the service is a teapot: {{"data": {ORDER}}}'
+    assert error.split(" ", 1)[1] == TEAPOT
 
 
 def test_an_added_field_and_option_are_there_in_c(built: Path) -> None:
-    ran = subprocess.run([str(built / "python/user-c")], capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout) == (0, "red\npatience must be at least 1\n")
+    assert output([str(built / "python/user-c")]) == ["red", "patience must be at least 1"]
+
+
+@pytest.fixture(scope="module")
+def prefix(built: Path) -> Path:
+    where = built.parent / "prefix"
+    ran = subprocess.run(["cmake", "--install", str(built), "--prefix", str(where)], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    return where
+
+
+@pytest.mark.skipif("BILLCORE_GO" not in os.environ, reason="there is no Go; the area go says so")
+def test_additions_are_there_in_go(prefix: Path, url: str, tmp_path: Path) -> None:
+    (tmp_path / "main.go").write_text(GO, "utf-8")
+    module = f"module user\n\ngo 1.23\n\nrequire billcore v0.0.0\n\nreplace billcore => {prefix}/share/billcore/go\n"
+    (tmp_path / "go.mod").write_text(module, "utf-8")
+    [libraries] = {file.parent for file in prefix.rglob("libbillcore.so")}
+    environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
+    build = [f"{os.environ['BILLCORE_GO']}/go", "build", "-C", str(tmp_path), "-o", "user", "."]
+    assert output(build, **environment) == []
+    refusal, colour, error = output([str(tmp_path / "user"), url], LD_LIBRARY_PATH=str(libraries))
+    assert refusal == "billcore: patience must be at least 1" and colour == "red true <nil>"
+    assert error == f"true true billcore: {TEAPOT}"
