@@ -4,7 +4,7 @@
 generate.py            writes the files of OUTPUTS
 generate.py --check    writes nothing; names the files that differ, exit status 1
 
-Needs Jinja2, clang-format, ruff and gofmt, in the versions of the tests (tests/run.sh lint has them).
+Needs Jinja2, clang-format, ruff, gofmt and rustfmt, in the versions of the tests (tests/run.sh lint has them).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import stubs
 from prepare import prepared
 from prepare.c_faces import c_comment, c_line_comment
 from prepare.go_faces import exported, go_comment, unexported
+from prepare.rust_faces import rust_comment, rust_variant
 from prepare.words import cpp_identifier, snake
 
 HERE = Path(__file__).resolve().parent
@@ -64,6 +65,13 @@ OUTPUTS = [
     ("model_codes.go.j2", "capi/go/model/codes.go", "errors.toml and events.toml"),
     ("go_options.go.j2", "capi/go/options.go", "options.toml, operations.toml and resources.toml"),
     ("go_names.go.j2", "capi/go/names.go", "resources.toml and errors.toml"),
+    ("rust_codes.rs.j2", "capi/rust/billcore/src/codes.rs", "errors.toml, events.toml and resources.toml"),
+    ("rust_resources.rs.j2", "capi/rust/billcore/src/resources.rs", "resources.toml"),
+    (
+        "rust_options.rs.j2",
+        "capi/rust/billcore/src/client/settings.rs",
+        "options.toml, operations.toml and resources.toml",
+    ),
     ("README.md.j2", "core/interface/README.md", "*.toml"),
 ]
 # The docstrings of a module in C++ are those of its stub.
@@ -73,6 +81,7 @@ DOCS = [
 ]
 
 COMMENTS = {".hpp": "// {}", ".h": "/* {} */", ".py": "# {}", ".pyi": "# {}", ".md": "<!-- {} -->", ".go": "// {}"}
+COMMENTS[".rs"] = COMMENTS[".go"]
 
 
 def note(path: str, source: str) -> str:
@@ -97,6 +106,8 @@ def formatted(root: Path, path: str, text: str) -> str:
         command = ["ruff", "format", "--quiet", name, "-"]
     elif suffix == ".go":
         command = ["gofmt", "-s"]
+    elif suffix == ".rs":
+        command = ["rustfmt", "--edition=2024", "--config-path=capi/rust"]
     else:
         return text
     return run(command, text, root)
@@ -124,6 +135,8 @@ def generate(root: Path) -> dict[str, str]:
     environment.filters["go_comment"] = go_comment
     environment.filters["exported"] = exported
     environment.filters["unexported"] = unexported
+    environment.filters["rust_comment"] = rust_comment
+    environment.filters["rust_variant"] = rust_variant
     environment.filters["cpp_identifier"] = cpp_identifier
     data = prepared(read(folder))
     out: dict[str, str] = {}

@@ -10,6 +10,7 @@ from .operations import prepare_operations
 from .options import prepare_options
 from .package import homes
 from .resources import prepare_resources
+from .rust_faces import prepare_rust
 from .words import Row
 
 
@@ -25,4 +26,5 @@ def prepared(data: dict[str, Row]) -> Row:
     out |= prepare_operations(data["operations"])
     out |= prepare_c_lists(out["operations"])
     out |= prepare_go(out)
+    out |= prepare_rust(out)
     return out | homes(out)

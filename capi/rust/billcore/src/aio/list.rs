@@ -1,0 +1,178 @@
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::{Trigger, ended, slot};
+use crate::client::{Item, List, Page, Verdict};
+use crate::error::{Error, ErrorCode, Result};
+use crate::ffi::Step;
+
+/// A [`List`] whose items are awaited, by [`AsyncList::next`] or as a [`Stream`]. A thread is taken for each page that is
+/// fetched; the items of a page are given without one.
+///
+/// Dropping the future of `next` loses nothing: the page goes on being fetched, and the next call gives its first item. Dropping
+/// the list ends what it has in flight.
+pub struct AsyncList<T> {
+    /// Not here while a page is fetched.
+    list: Option<List<T>>,
+    fetching: Option<Fetching<T>>,
+    page: Option<Page<T>>,
+    given: usize,
+    /// Items of the page that the library knows were given.
+    told: usize,
+    failed: bool,
+    slots: Arc<Semaphore>,
+    _ends: Trigger,
+}
+
+type Fetched<T> = Result<(List<T>, Result<Option<Page<T>>>)>;
+type Fetching<T> = Pin<Box<dyn Future<Output = Fetched<T>> + Send>>;
+
+impl<T: Item> AsyncList<T> {
+    pub(super) fn of(list: List<T>, ends: Trigger, slots: &Arc<Semaphore>) -> Self {
+        Self {
+            list: Some(list),
+            fetching: None,
+            page: None,
+            given: 0,
+            told: 0,
+            failed: false,
+            slots: Arc::clone(slots),
+            _ends: ends,
+        }
+    }
+
+    /// The next item; `None` at the end of the list, and once after an error: then reading on requests the same page again.
+    pub async fn next(&mut self) -> Option<Result<T>> {
+        poll_fn(|cx| self.poll(cx)).await
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+        if std::mem::take(&mut self.failed) {
+            return Poll::Ready(None);
+        }
+        loop {
+            if let Some(page) = self.page.as_ref().filter(|page| self.given < page.len()) {
+                let item = page.at(self.given);
+                self.given += 1;
+                return Poll::Ready(Some(item));
+            }
+            if self.fetching.is_none() {
+                match self.fetch() {
+                    Ok(begun) => self.fetching = Some(begun),
+                    Err(error) => return self.fail(error),
+                }
+            }
+            let Some(fetching) = &mut self.fetching else { continue };
+            let fetched = ready!(fetching.as_mut().poll(cx));
+            self.fetching = None;
+            match fetched {
+                Ok((list, step)) => {
+                    self.list = Some(list);
+                    match step {
+                        Ok(Some(page)) => self.page = Some(page),
+                        Ok(None) => return Poll::Ready(None),
+                        Err(error) => return self.fail(error),
+                    }
+                }
+                Err(error) => return self.fail(error),
+            }
+        }
+    }
+
+    fn fail(&mut self, error: Error) -> Poll<Option<Result<T>>> {
+        self.failed = true;
+        Poll::Ready(Some(Err(error)))
+    }
+
+    /// Moves behind the page in hand, and begins to fetch the next one.
+    fn fetch(&mut self) -> Result<Fetching<T>> {
+        self.tell()?;
+        (self.page, self.given, self.told) = (None, 0, 0);
+        let mut list = self.list.take().ok_or_else(lost)?;
+        let slots = Arc::clone(&self.slots);
+        Ok(Box::pin(async move {
+            let slot = slot(&slots).await?;
+            let task = spawn_blocking(move || {
+                let _slot = slot;
+                let step = next_page(&mut list);
+                (list, step)
+            });
+            task.await.map_err(ended)
+        }))
+    }
+
+    /// Tells the library how much of the page in hand was given.
+    fn tell(&mut self) -> Result<()> {
+        let list = self.list.as_mut().ok_or_else(busy)?;
+        if self.given > self.told {
+            list.native().skip(self.given - self.told)?;
+            self.told = self.given;
+        }
+        Ok(())
+    }
+
+    /// The list, with what was given told to it. It does not block.
+    fn standing(&mut self) -> Result<&List<T>> {
+        self.tell()?;
+        self.list.as_ref().ok_or_else(busy)
+    }
+    /// As [`List::state`]. [`ErrorCode::InvalidArgument`] while a page is fetched, after the future of `next` was dropped; so
+    /// below.
+    pub fn state(&mut self) -> Result<String> {
+        self.standing()?.state()
+    }
+    /// As [`List::total`].
+    pub fn total(&mut self) -> Result<Option<i64>> {
+        self.standing()?.total()
+    }
+    /// As [`List::fetched_pages`].
+    pub fn fetched_pages(&mut self) -> Result<i64> {
+        self.standing()?.fetched_pages()
+    }
+    /// As [`List::verdict`].
+    pub fn verdict(&mut self) -> Result<Option<Verdict>> {
+        self.standing()?.verdict()
+    }
+}
+
+fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
+    // Peeked, so that the list's state is exact in the middle of a page.
+    loop {
+        let Step::Item(native) = list.native().peek_page()? else { return Ok(None) };
+        let page = Page::own(native)?;
+        if !page.is_empty() {
+            return Ok(Some(page));
+        }
+        if let Step::Done = list.native().next_page()? {
+            return Ok(None);
+        }
+    }
+}
+
+fn busy() -> Error {
+    Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first")
+}
+
+fn lost() -> Error {
+    Error::new(ErrorCode::Interrupted, "the list ended with the tokio runtime it was read on")
+}
+
+impl<T: Item> Stream for AsyncList<T> {
+    type Item = Result<T>;
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<T>>> {
+        self.get_mut().poll(cx)
+    }
+}
+
+impl<T> fmt::Debug for AsyncList<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AsyncList").field("fetching", &self.fetching.is_some()).finish_non_exhaustive()
+    }
+}

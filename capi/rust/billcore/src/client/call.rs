@@ -1,0 +1,94 @@
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{CancelToken, Hooks};
+use crate::error::{Error, ErrorCode, Result};
+use crate::ffi::{HookContext, Options, OptionsKind};
+
+/// What a call does differently from its client: see [`Client::with_call`](crate::Client::with_call).
+#[derive(Clone, Default)]
+#[must_use]
+pub struct CallOptions {
+    timeout: Timeout,
+    deadline: Option<Instant>,
+    pub(crate) cancel: Option<CancelToken>,
+    pub(super) hooks: Option<Arc<HookContext>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Timeout {
+    #[default]
+    OfClient,
+    After(Duration),
+    Never,
+}
+
+impl CallOptions {
+    /// Nothing set yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Instead of the client's time-out; for lists it holds per page.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Timeout::After(timeout);
+        self
+    }
+    /// No time-out for the call.
+    pub fn no_timeout(mut self) -> Self {
+        self.timeout = Timeout::Never;
+        self
+    }
+    /// The instant at which the call ends. The client's time-out does not hold then; one that is set here does, too. For lists:
+    /// the time that is left when the list is made, per page.
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+    /// Ends the call when the token is triggered; for lists it holds for every page.
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+    /// Who is told of every attempt, instead of the client's hooks.
+    pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
+        self.hooks = Some(HookContext::new(hooks));
+        self
+    }
+
+    /// The library's form; none where nothing is set. Who gets it keeps the hooks while the call or the list lives.
+    pub(super) fn native(&self) -> Result<Option<Options>> {
+        let timed = self.timeout != Timeout::OfClient || self.deadline.is_some();
+        if !timed && self.cancel.is_none() && self.hooks.is_none() {
+            return Ok(None);
+        }
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) {
+            return Err(Error::new(ErrorCode::Timeout, "the deadline passed before the request: nothing was sent"));
+        }
+        let mut out = Options::new(OptionsKind::Call)?;
+        match (self.timeout, left) {
+            (Timeout::After(timeout), Some(left)) => out.set_milliseconds("timeout_ms", timeout.min(left))?,
+            (Timeout::After(length), None) | (_, Some(length)) => out.set_milliseconds("timeout_ms", length)?,
+            (Timeout::Never, None) => out.set_flag("no_timeout", true)?,
+            (Timeout::OfClient, None) => {}
+        }
+        if let Some(token) = &self.cancel {
+            out.set_cancel(token.native())?;
+        }
+        if let Some(hooks) = &self.hooks {
+            out.set_hooks(hooks)?;
+        }
+        Ok(Some(out))
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .field("deadline", &self.deadline)
+            .field("cancel", &self.cancel)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,163 @@
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::{Client, Page};
+use crate::error::Result;
+use crate::ffi::{HookContext, NativeClient, NativeList, Options, Resource, Step};
+use crate::{Order, Product, Subscription};
+
+mod sealed {
+    pub trait Sealed: Sized {
+        fn own(native: crate::ffi::Resource) -> Self;
+    }
+}
+pub(crate) use sealed::Sealed;
+
+/// What lists hold: [`Subscription`], [`Order`], [`Product`].
+pub trait Item: Sealed + Send + Sync + 'static {}
+
+macro_rules! items {
+    ($($name:ident),*) => {$(
+        impl Sealed for $name {
+            fn own(native: Resource) -> Self {
+                $name::own(native)
+            }
+        }
+        impl Item for $name {}
+    )*};
+}
+items!(Subscription, Order, Product);
+
+/// A list, read lazily and in order: an iterator of its items, which fetches the next pages while one is read. It may outlive
+/// its client, and what it gives may outlive it. Dropping it ends what it has in flight.
+///
+/// After an error the iterator ends; iterating on, as with [`Iterator::by_ref`], requests the same page again. Items come by
+/// [`List::pages`] too.
+///
+/// One thread at a time may use it: it is `Send`, not `Sync`.
+///
+/// ```compile_fail,E0277
+/// fn shared<T: Sync>() {}
+/// shared::<billcore::List<billcore::Order>>();
+/// ```
+///
+/// ```
+/// fn sent<T: Send + 'static>() {}
+/// sent::<billcore::List<billcore::Order>>();
+/// ```
+pub struct List<T> {
+    native: NativeList,
+    /// The library may call these until the list is freed.
+    _hooks: [Option<Arc<HookContext>>; 2],
+    failed: bool,
+    kind: PhantomData<fn() -> T>,
+}
+
+impl<T: Item> List<T> {
+    pub(super) fn make(
+        client: &Client,
+        begin: impl FnOnce(&NativeClient, Option<&Options>) -> Result<NativeList>,
+    ) -> Result<Self> {
+        let native = client.run(begin)?;
+        let hooks = [client.shared.hooks.clone(), client.call.hooks.clone()];
+        Ok(Self { native, _hooks: hooks, failed: false, kind: PhantomData })
+    }
+
+    /// The item or page that a step gave; after an error `None` once, so that a loop ends.
+    fn take<N, M>(&mut self, step: Result<Step<N>>, own: impl FnOnce(N) -> Result<M>) -> Option<Result<M>> {
+        let made = match step {
+            Ok(Step::Item(native)) => own(native),
+            Ok(Step::Done) => return None,
+            Err(error) => Err(error),
+        };
+        self.failed = made.is_err();
+        Some(made)
+    }
+    fn ended_by_error(&mut self) -> bool {
+        std::mem::take(&mut self.failed)
+    }
+
+    /// Reads on by whole pages: first what is left of a page already begun.
+    pub fn pages(&mut self) -> Pages<'_, T> {
+        Pages { list: self }
+    }
+    /// The list's first item, without moving on: one request at most.
+    pub fn first(&mut self) -> Result<Option<T>> {
+        match self.native.first()? {
+            Step::Item(native) => Ok(Some(T::own(native))),
+            Step::Done => Ok(None),
+        }
+    }
+    /// The rest is not wanted: ends what is in flight. It does nothing at the end of the list. Reading on is possible.
+    pub fn stop(&mut self) -> Result<()> {
+        self.native.stop()
+    }
+    /// Where the list stands, for `resume` of a later list's query, in any language: behind the item given last, also after an
+    /// error. A short text without secrets; sends nothing.
+    pub fn state(&self) -> Result<String> {
+        self.native.state()
+    }
+    /// The service's count of the whole list, from the page read last; `None` before the first.
+    pub fn total(&self) -> Result<Option<i64>> {
+        self.native.total()
+    }
+    /// How many pages were fetched.
+    pub fn fetched_pages(&self) -> Result<i64> {
+        self.native.fetched_pages()
+    }
+    /// Whether everything was read that was there from start to end; `None` until the last page was read or the list was
+    /// stopped.
+    pub fn verdict(&self) -> Result<Option<Verdict>> {
+        let found = self.native.verdict()?;
+        Ok(found.map(|(complete, reason)| Verdict { complete, reason: Some(reason).filter(|_| !complete) }))
+    }
+    #[cfg(feature = "tokio")]
+    pub(crate) fn native(&mut self) -> &mut NativeList {
+        &mut self.native
+    }
+}
+
+impl<T: Item> Iterator for List<T> {
+    type Item = Result<T>;
+    fn next(&mut self) -> Option<Result<T>> {
+        if self.ended_by_error() {
+            return None;
+        }
+        let step = self.native.next();
+        self.take(step, |native| Ok(T::own(native)))
+    }
+}
+
+impl<T> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List").finish_non_exhaustive()
+    }
+}
+
+/// The pages of a list: see [`List::pages`].
+#[derive(Debug)]
+pub struct Pages<'a, T> {
+    list: &'a mut List<T>,
+}
+
+impl<T: Item> Iterator for Pages<'_, T> {
+    type Item = Result<Page<T>>;
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.list.ended_by_error() {
+            return None;
+        }
+        let step = self.list.native.next_page();
+        self.list.take(step, Page::own)
+    }
+}
+
+/// What is known of a list at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// Everything was read that was there from start to end.
+    pub complete: bool,
+    /// Why a record may have been missed, such as "`total_changed`" or "stopped".
+    pub reason: Option<&'static str>,
+}

@@ -1,0 +1,117 @@
+use std::fmt;
+use std::marker::PhantomData;
+
+use super::Item;
+use crate::error::Result;
+use crate::ffi::{NativePage, Resource};
+use crate::resource::Part;
+
+/// A page of a list: the items that were not given before, and the numbers that came with it.
+pub struct Page<T> {
+    native: NativePage,
+    count: usize,
+    kind: PhantomData<fn() -> T>,
+}
+
+impl<T: Item> Page<T> {
+    pub(crate) fn own(native: NativePage) -> Result<Self> {
+        let count = native.count()?;
+        Ok(Self { native, count, kind: PhantomData })
+    }
+    /// Number of items of the page that were not given before.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+    /// An item, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument) beyond the last.
+    pub fn at(&self, index: usize) -> Result<T> {
+        self.native.at(index).map(T::own)
+    }
+    /// The items in their order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<T>> + '_ {
+        (0..self.count).map(|index| self.at(index))
+    }
+    /// One field of all items at once, by its name, such as "total". What it must be is not checked: a cell says what is there.
+    pub fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
+        self.native.column(name)
+    }
+    /// The page's numbers.
+    pub fn pagination(&self) -> Result<Pagination> {
+        self.native.numbers().map(Pagination)
+    }
+}
+
+impl<T> fmt::Debug for Page<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Page").field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+/// The items of a page as a whole.
+pub(super) fn items<T: Item>(native: &NativePage) -> Result<Vec<T>> {
+    (0..native.count()?).map(|index| native.at(index).map(T::own)).collect()
+}
+
+/// What a field of an item holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Cell<'a> {
+    Absent,
+    Null,
+    Text(&'a str),
+    Integer(i64),
+    Boolean(bool),
+    /// Any other JSON: read it by the getter of the item.
+    Other,
+}
+
+/// The numbers of a page as received. Service interface: Pagination.
+pub struct Pagination(Resource);
+
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(&self) -> Result<i64> {
+            self.fields().integer(stringify!($name))
+        }
+    )*};
+}
+
+impl Pagination {
+    fn fields(&self) -> Part<'_> {
+        Part::whole(&self.0)
+    }
+    numbers! {
+        /// Records of the whole list.
+        total;
+        /// Records of this page.
+        count;
+        /// Records of a full page.
+        per_page;
+        /// From 1.
+        current_page;
+        /// Number of pages.
+        total_pages;
+    }
+    /// `links.next` as received; it is never followed.
+    pub fn links_next(&self) -> Result<Option<&str>> {
+        self.fields().maybe_text("/links/next?")
+    }
+    /// `links.previous` as received; it is never followed.
+    pub fn links_previous(&self) -> Result<Option<&str>> {
+        self.fields().maybe_text("/links/previous?")
+    }
+}
+
+impl fmt::Debug for Pagination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pagination")
+            .field("current_page", &self.current_page().ok())
+            .field("total_pages", &self.total_pages().ok())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,51 @@
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::error::Result;
+use crate::ffi::NativeResponse;
+use crate::{ResponseInfo, Value};
+
+/// An answer as received, where the interface does not say what it holds.
+pub struct Response {
+    native: NativeResponse,
+    info: ResponseInfo,
+}
+
+impl Response {
+    pub(super) fn own(native: NativeResponse) -> Result<Self> {
+        let info = ResponseInfo::own(native.info()?);
+        Ok(Self { native, info })
+    }
+    /// HTTP status.
+    pub fn status(&self) -> Result<u16> {
+        self.info.status()
+    }
+    /// The body, decoded from its transfer; any bytes.
+    pub fn body(&self) -> Result<&[u8]> {
+        self.native.body()
+    }
+    /// The body parsed; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is not JSON.
+    pub fn json(&self) -> Result<Value> {
+        self.native.json().map(Value::own)
+    }
+    /// The body as a type of yours.
+    #[cfg(feature = "serde")]
+    pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+        crate::value::parsed(self.body()?)
+    }
+    /// Value of the first header field of this name, given in any case. Bytes that are not UTF-8 are replaced.
+    pub fn header(&self, name: &str) -> Result<Option<Cow<'_, str>>> {
+        self.info.header(name)
+    }
+    /// Status, header fields, attempts and request id.
+    pub fn info(&self) -> &ResponseInfo {
+        &self.info
+    }
+}
+
+/// The status alone.
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response").field("status", &self.status().ok()).finish_non_exhaustive()
+    }
+}

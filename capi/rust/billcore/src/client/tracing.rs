@@ -1,0 +1,36 @@
+use super::{Attempt, Hooks};
+
+/// Hooks that emit an event of `tracing` for every attempt, with the target `billcore`: retries as warnings, the rest at the
+/// level debug.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TracingHooks;
+
+macro_rules! told {
+    ($level:ident, $attempt:ident, $message:literal) => {
+        tracing::event!(
+            target: "billcore",
+            tracing::Level::$level,
+            method = $attempt.method,
+            route = $attempt.route,
+            attempt = $attempt.number,
+            status = $attempt.status,
+            failure = $attempt.failure.map(|code| code.name()),
+            request_id = $attempt.request_id,
+            duration_us = u64::try_from($attempt.duration.as_micros()).ok().filter(|micros| *micros > 0),
+            wait_ms = u64::try_from($attempt.wait.as_millis()).ok().filter(|millis| *millis > 0),
+            $message
+        )
+    };
+}
+
+impl Hooks for TracingHooks {
+    fn on_request(&self, attempt: &Attempt<'_>) {
+        told!(DEBUG, attempt, "request");
+    }
+    fn on_response(&self, attempt: &Attempt<'_>) {
+        told!(DEBUG, attempt, "response");
+    }
+    fn on_retry(&self, attempt: &Attempt<'_>) {
+        told!(WARN, attempt, "retry");
+    }
+}

@@ -1,0 +1,206 @@
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use crate::Timestamp;
+pub(crate) use crate::codes::{ErrorCode, Reason};
+use crate::ffi::NativeError;
+
+/// What the calls of this crate give.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What a failed call says. No text of it shows a secret or an API key. It is immutable, and may be kept: the error of a charge
+/// is what [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) takes.
+///
+/// What does not apply is `None`, 0 or false.
+pub struct Error(Cause);
+
+enum Cause {
+    Library(NativeError),
+    Crate { code: ErrorCode, status: i32, message: Cow<'static, str> },
+}
+
+fn some(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+impl Error {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self(Cause::Crate { code, status: code as i32, message: message.into() })
+    }
+    pub(crate) fn native(error: NativeError) -> Self {
+        Self(Cause::Library(error))
+    }
+    /// For a status that came without an error.
+    pub(crate) fn of_status(status: i32) -> Self {
+        let code = ErrorCode::of_status(status).unwrap_or(ErrorCode::Internal);
+        Self(Cause::Crate { code, status, message: code.name().into() })
+    }
+    #[cfg(feature = "client")]
+    pub(crate) fn as_native(&self) -> Option<&NativeError> {
+        self.of(Some, None)
+    }
+    fn of<'a, T>(&'a self, read: impl FnOnce(&'a NativeError) -> T, otherwise: T) -> T {
+        match &self.0 {
+            Cause::Library(error) => read(error),
+            Cause::Crate { .. } => otherwise,
+        }
+    }
+
+    /// What kind of error it is; [`ErrorCode::Internal`] for a number that this version does not know.
+    pub fn code(&self) -> ErrorCode {
+        match &self.0 {
+            Cause::Library(error) => ErrorCode::of_status(error.status()).unwrap_or(ErrorCode::Internal),
+            Cause::Crate { code, .. } => *code,
+        }
+    }
+    /// The number of the code, the same in every language.
+    pub fn status(&self) -> i32 {
+        match &self.0 {
+            Cause::Library(error) => error.status(),
+            Cause::Crate { status, .. } => *status,
+        }
+    }
+    /// Whether it has this code, or one that specialises it: [`ErrorCode::Api`] is also true of a refused payment. With
+    /// [`ErrorCode::OutcomeUnknown`] it is true of every write that may have happened.
+    pub fn is(&self, code: ErrorCode) -> bool {
+        let mut own = Some(self.code());
+        while let Some(found) = own {
+            if found == code {
+                return true;
+            }
+            own = found.parent();
+        }
+        code == ErrorCode::OutcomeUnknown && self.outcome_unknown()
+    }
+    /// One line: what was wrong and what to do.
+    pub fn message(&self) -> &str {
+        match &self.0 {
+            Cause::Library(error) => error.message(),
+            Cause::Crate { message, .. } => message,
+        }
+    }
+    /// True when a write may or may not have happened: look before you send it again.
+    pub fn outcome_unknown(&self) -> bool {
+        self.of(NativeError::outcome_unknown, false)
+    }
+    /// Of the service's answer; for [`ErrorCode::Signature`] the status to answer with (413, 401 or 400).
+    pub fn http_status(&self) -> Option<u16> {
+        let status = self.of(NativeError::http_status, 0);
+        u16::try_from(status).ok().filter(|status| *status != 0)
+    }
+    /// `code` of the service's error body. Service interface: Errors.
+    pub fn api_code(&self) -> Option<&str> {
+        self.of(|error| some(error.api_code()), None)
+    }
+    /// `message` of the service's error body. Service interface: Errors.
+    pub fn api_message(&self) -> Option<&str> {
+        self.of(|error| some(error.api_message()), None)
+    }
+    /// The answer's text, scrubbed of secrets and cut to some thousand bytes.
+    pub fn body(&self) -> Option<&str> {
+        self.of(|error| some(error.body()), None)
+    }
+    /// Value of the answer's request id header.
+    pub fn request_id(&self) -> Option<&str> {
+        self.of(|error| some(error.request_id()), None)
+    }
+    /// Method of the request, such as POST.
+    pub fn method(&self) -> Option<&str> {
+        self.of(|error| some(error.method()), None)
+    }
+    /// Path of the request, below the base URL, encoded.
+    pub fn path(&self) -> Option<&str> {
+        self.of(|error| some(error.path()), None)
+    }
+    /// How often the request was tried.
+    pub fn attempts(&self) -> u32 {
+        self.of(NativeError::attempts, 0).try_into().unwrap_or(0)
+    }
+    /// How long the answer said to wait.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let seconds = self.of(NativeError::retry_after, None)?;
+        Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+    }
+    /// When the write left whose outcome is unknown now.
+    pub fn attempted_at(&self) -> Option<Timestamp> {
+        self.of(NativeError::attempted_at, None).map(Timestamp::from_unix_micros)
+    }
+    /// What went wrong on the wire behind [`ErrorCode::OutcomeUnknown`].
+    pub fn cause(&self) -> Option<ErrorCode> {
+        ErrorCode::of_status(self.of(NativeError::cause, 0))
+    }
+    /// The cause in one line.
+    pub fn cause_message(&self) -> Option<&str> {
+        self.of(|error| some(error.cause_message()), None)
+    }
+    /// Of the JSON value that could not be read, such as `data.price`.
+    pub fn field_path(&self) -> Option<&str> {
+        self.of(|error| some(error.field_path()), None)
+    }
+    /// Why a signature was refused.
+    pub fn reason(&self) -> Option<Reason> {
+        Reason::of_number(self.of(NativeError::reason, 0))
+    }
+    /// Whether a deadline passed.
+    pub fn is_timeout(&self) -> bool {
+        self.code() == ErrorCode::Timeout || self.cause() == Some(ErrorCode::Timeout)
+    }
+    /// Whether a [`CancelToken`](crate::CancelToken) ended the call. Of a write, [`Error::outcome_unknown`] says more.
+    pub fn is_cancelled(&self) -> bool {
+        self.code() == ErrorCode::Interrupted
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+/// Code and message; the answer's text is left out.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Error");
+        out.field("code", &self.code()).field("message", &self.message());
+        if self.outcome_unknown() {
+            out.field("outcome_unknown", &true);
+        }
+        out.finish_non_exhaustive()
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_parents() {
+        use ErrorCode::*;
+        for (code, parent) in [
+            (Payment, Api),
+            (Conflict, Api),
+            (Tls, Transport),
+            (Timeout, Transport),
+            (MissingField, Decode),
+            (OutOfRange, Decode),
+        ] {
+            let error = Error::new(code, "x");
+            assert!(error.is(code) && error.is(parent) && !error.is(Signature) && !error.is(OutcomeUnknown), "{code}");
+        }
+        assert!(Error::new(OutcomeUnknown, "x").is(OutcomeUnknown));
+        assert_eq!(Error::of_status(99).code(), Internal);
+        assert_eq!(Error::of_status(99).status(), 99);
+    }
+
+    #[test]
+    fn an_error_of_this_crate_has_no_answer() {
+        let error = Error::new(ErrorCode::Config, "the reason");
+        assert_eq!(error.to_string(), "the reason");
+        assert_eq!(format!("{error:?}"), r#"Error { code: Config, message: "the reason", .. }"#);
+        assert!(error.http_status().is_none() && error.body().is_none() && error.retry_after().is_none());
+        assert!(error.attempts() == 0 && error.reason().is_none() && error.cause().is_none() && !error.is_timeout());
+    }
+}

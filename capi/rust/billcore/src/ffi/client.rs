@@ -1,0 +1,387 @@
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use billcore_sys as sys;
+
+use super::{
+    NO_TEXT, NativeError, NativeInfo, NativeValue, Resource, Step, bytes_in, bytes_out, check, forget, handle, made,
+    next, owned_text, text_in, text_out,
+};
+use crate::client::{Attempt, Cell, Hooks};
+use crate::error::{ErrorCode, Result};
+
+handle!(
+    /// Options of any kind.
+    Options, billcore_options, billcore_options_free, single
+);
+
+/// Hooks as the library gets them. They must live as long as the client, its calls and its lists.
+pub(crate) struct HookContext(Box<dyn Hooks>);
+
+impl HookContext {
+    pub(crate) fn new(hooks: impl Hooks + 'static) -> Arc<Self> {
+        Arc::new(Self(Box::new(hooks)))
+    }
+}
+
+unsafe extern "C" fn hook(context: *mut c_void, attempt: *const sys::billcore_attempt) {
+    // SAFETY: the context is kept by who set it, any thread may call it, and the attempt is valid during this call.
+    let (hooks, given) = unsafe { (&*context.cast::<HookContext>().cast_const(), &*attempt) };
+    // SAFETY: the texts are valid during this call, and the attempt that borrows them is dropped in it.
+    let (method, route, request_id) =
+        unsafe { (text_out(given.method), text_out(given.route), text_out(given.request_id)) };
+    let told = Attempt {
+        number: given.number.try_into().unwrap_or(0),
+        method,
+        route,
+        status: u16::try_from(given.status).ok().filter(|status| *status != 0),
+        failure: ErrorCode::of_status(given.failure),
+        request_id: Some(request_id).filter(|text| !text.is_empty()),
+        duration: Duration::from_micros(given.duration_micros.try_into().unwrap_or(0)),
+        wait: Duration::from_millis(given.wait_ms.try_into().unwrap_or(0)),
+    };
+    let tell = || match given.moment {
+        sys::BILLCORE_MOMENT_REQUEST => hooks.0.on_request(&told),
+        sys::BILLCORE_MOMENT_RESPONSE => hooks.0.on_response(&told),
+        sys::BILLCORE_MOMENT_RETRY => hooks.0.on_retry(&told),
+        _ => {}
+    };
+    catch_unwind(AssertUnwindSafe(tell)).unwrap_or_else(forget);
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum OptionsKind {
+    Client = sys::BILLCORE_OPTIONS_OF_CLIENT as isize,
+    Changes = sys::BILLCORE_OPTIONS_OF_CHANGES as isize,
+    Call = sys::BILLCORE_OPTIONS_OF_CALL as isize,
+    Charge = sys::BILLCORE_OPTIONS_OF_CHARGE as isize,
+    Product = sys::BILLCORE_OPTIONS_OF_PRODUCT as isize,
+    Request = sys::BILLCORE_OPTIONS_OF_REQUEST as isize,
+    List = sys::BILLCORE_OPTIONS_OF_LIST as isize,
+}
+
+impl Options {
+    pub(crate) fn new(kind: OptionsKind) -> Result<Self> {
+        // SAFETY: the outputs are ours.
+        made(Self::own, |out, error| unsafe { sys::billcore_options_new(kind as i32, out, error) })
+    }
+    pub(crate) fn set_text(&mut self, name: &str, value: &[u8]) -> Result<()> {
+        let (name, value) = (text_in(name), bytes_in(value));
+        // SAFETY: the handle is valid and used by this thread alone, and the texts live for the call; so below.
+        check(|error| unsafe { sys::billcore_options_set_text(self.get(), name, value, error) })
+    }
+    pub(crate) fn set_integer(&mut self, name: &str, value: i64) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_options_set_int64(self.get(), text_in(name), value, error) })
+    }
+    pub(crate) fn set_flag(&mut self, name: &str, value: bool) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_options_set_bool(self.get(), text_in(name), value, error) })
+    }
+    pub(crate) fn set_json(&mut self, name: &str, json: &str) -> Result<()> {
+        let (name, json) = (text_in(name), text_in(json));
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_options_set_json(self.get(), name, json, error) })
+    }
+    pub(crate) fn add(&mut self, name: &str, key: &str, value: &str) -> Result<()> {
+        let (name, key, value) = (text_in(name), text_in(key), text_in(value));
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_options_add(self.get(), name, key, value, error) })
+    }
+    pub(crate) fn set_cancel(&mut self, cancel: &Cancel) -> Result<()> {
+        // SAFETY: as above; the token may be freed before the options.
+        check(|error| unsafe { sys::billcore_options_set_cancel(self.get(), cancel.get(), error) })
+    }
+    /// The caller keeps the hooks as long as what is made with these options.
+    pub(crate) fn set_hooks(&mut self, hooks: &Arc<HookContext>) -> Result<()> {
+        let context = Arc::as_ptr(hooks).cast_mut().cast();
+        // SAFETY: as above; clients, lists and calls of this crate keep the context alive.
+        check(|error| unsafe { sys::billcore_options_set_hook(self.get(), Some(hook), context, error) })
+    }
+}
+
+/// NULL where nothing is set.
+fn raw<T>(options: Option<&Options>) -> *const T {
+    options.map_or(ptr::null(), |options| options.get().cast_const().cast())
+}
+
+handle!(
+    /// A token that ends calls.
+    Cancel, billcore_cancel, billcore_cancel_free, shared
+);
+
+impl Cancel {
+    pub(crate) fn new() -> Result<Self> {
+        // SAFETY: the outputs are ours.
+        made(Self::own, |out, error| unsafe { sys::billcore_cancel_new(out, error) })
+    }
+    pub(crate) fn trigger(&self) {
+        // SAFETY: the handle is valid.
+        unsafe { sys::billcore_cancel_trigger(self.get()) }
+    }
+    pub(crate) fn is_triggered(&self) -> bool {
+        // SAFETY: the handle is valid.
+        unsafe { sys::billcore_cancel_is_triggered(self.get()) }
+    }
+}
+
+handle!(
+    /// A client. Who owns it also owns its hooks.
+    NativeClient, billcore_client, billcore_client_free, shared
+);
+
+/// What every operation takes: the options of the call.
+type Call<'a> = Option<&'a Options>;
+
+impl NativeClient {
+    pub(crate) fn new(options: &Options) -> Result<Self> {
+        // SAFETY: the options are valid and of a client, and the outputs are ours.
+        made(Self::own, |out, error| unsafe { sys::billcore_client_new(raw(Some(options)), out, error) })
+    }
+    pub(crate) fn with_options(&self, changes: &Options) -> Result<Self> {
+        // SAFETY: the handles are valid, and the outputs are ours.
+        made(Self::own, |out, error| unsafe {
+            sys::billcore_client_with_options(self.get(), raw(Some(changes)), out, error)
+        })
+    }
+    pub(crate) fn close(&self) -> Result<()> {
+        // SAFETY: the handle is valid.
+        check(|error| unsafe { sys::billcore_client_close(self.get(), error) })
+    }
+
+    // SAFETY, of all operations: the handles are valid, the options of the kind that the function takes, texts live for the
+    // call, the outputs are ours, and a resource of one kind is a resource.
+
+    pub(crate) fn subscription_get(&self, id: &str, call: Call<'_>) -> Result<Resource> {
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe {
+            sys::billcore_subscription_get(self.get(), text_in(id), raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn subscription_cancel(&self, id: &str, call: Call<'_>) -> Result<Resource> {
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe {
+            sys::billcore_subscription_cancel(self.get(), text_in(id), raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn subscription_change_product(&self, id: &str, product: i64, call: Call<'_>) -> Result<Resource> {
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe {
+            sys::billcore_subscription_change_product(self.get(), text_in(id), product, raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn subscription_charge(
+        &self,
+        id: &str,
+        product: i64,
+        cents: i64,
+        options: Option<&Options>,
+        call: Call<'_>,
+    ) -> Result<Resource> {
+        let (id, options) = (text_in(id), raw(options));
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe {
+            sys::billcore_subscription_charge(self.get(), id, product, cents, options, raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn find_charges(&self, charge: &NativeError, skew_ms: i64, call: Call<'_>) -> Result<NativePage> {
+        // SAFETY: as above.
+        made(NativePage::own, |out, error| unsafe {
+            sys::billcore_subscription_find_charges(self.get(), charge.get(), skew_ms, raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn find_charges_since(&self, id: &str, micros: i64, call: Call<'_>) -> Result<NativePage> {
+        // SAFETY: as above.
+        made(NativePage::own, |out, error| unsafe {
+            sys::billcore_subscription_find_charges_since(self.get(), text_in(id), micros, raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn product_get(&self, id: i64, call: Call<'_>) -> Result<Resource> {
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe {
+            sys::billcore_product_get(self.get(), id, raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn product_update(&self, id: i64, changes: Option<&Options>, call: Call<'_>) -> Result<Resource> {
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe {
+            sys::billcore_product_update(self.get(), id, raw(changes), raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn product_delete(&self, id: i64, call: Call<'_>) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_product_delete(self.get(), id, raw(call), error) })
+    }
+    pub(crate) fn order_get(&self, id: &str, call: Call<'_>) -> Result<Resource> {
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe {
+            sys::billcore_order_get(self.get(), text_in(id), raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn endpoint_create(&self, url: &str, call: Call<'_>) -> Result<NativeResponse> {
+        // SAFETY: as above.
+        made(NativeResponse::own, |out, error| unsafe {
+            sys::billcore_webhook_endpoint_create(self.get(), text_in(url), raw(call), out, error)
+        })
+    }
+    pub(crate) fn request(
+        &self,
+        method: &str,
+        path: &str,
+        options: Option<&Options>,
+        call: Call<'_>,
+    ) -> Result<NativeResponse> {
+        let (method, path, options) = (text_in(method), text_in(path), raw(options));
+        // SAFETY: as above.
+        made(NativeResponse::own, |out, error| unsafe {
+            sys::billcore_client_request(self.get(), method, path, options, raw(call), out, error)
+        })
+    }
+    pub(crate) fn subscriptions(&self, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
+        // SAFETY: as above; a list of one kind is a list.
+        made(NativeList::own, |out, error| unsafe {
+            sys::billcore_subscription_list_new(self.get(), raw(query), raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn orders(&self, id: &str, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
+        // SAFETY: as above; a list of one kind is a list.
+        made(NativeList::own, |out, error| unsafe {
+            sys::billcore_subscription_orders_new(self.get(), text_in(id), raw(query), raw(call), out.cast(), error)
+        })
+    }
+    pub(crate) fn products(&self, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
+        // SAFETY: as above; a list of one kind is a list.
+        made(NativeList::own, |out, error| unsafe {
+            sys::billcore_product_list_new(self.get(), raw(query), raw(call), out.cast(), error)
+        })
+    }
+}
+
+handle!(
+    /// An answer as it came.
+    NativeResponse, billcore_response, billcore_response_free, immutable
+);
+
+impl NativeResponse {
+    pub(crate) fn body(&self) -> Result<&[u8]> {
+        let mut out = NO_TEXT;
+        // SAFETY: the handle is valid, and the outputs are ours.
+        check(|error| unsafe { sys::billcore_response_body(self.get(), &raw mut out, error) })?;
+        // SAFETY: texts live as long as the handle, which self borrows.
+        Ok(unsafe { bytes_out(out) })
+    }
+    pub(crate) fn json(&self) -> Result<NativeValue> {
+        // SAFETY: the handle is valid, and the outputs are ours.
+        made(NativeValue::own, |out, error| unsafe { sys::billcore_response_json(self.get(), out, error) })
+    }
+    pub(crate) fn info(&self) -> Result<NativeInfo> {
+        // SAFETY: the handle is valid, and the outputs are ours.
+        made(NativeInfo::own, |out, error| unsafe { sys::billcore_response_get_info(self.get(), out, error) })
+    }
+}
+
+handle!(
+    /// A list. Who owns it also owns its hooks.
+    NativeList, billcore_list, billcore_list_free, single
+);
+
+impl NativeList {
+    pub(crate) fn next(&mut self) -> Result<Step<Resource>> {
+        // SAFETY: the handle is valid and used by this thread alone, and the outputs are ours; so below.
+        next(Resource::own, |out, error| unsafe { sys::billcore_list_next(self.get(), out, error) })
+    }
+    pub(crate) fn next_page(&mut self) -> Result<Step<NativePage>> {
+        // SAFETY: as above.
+        next(NativePage::own, |out, error| unsafe { sys::billcore_list_next_page(self.get(), out, error) })
+    }
+    pub(crate) fn first(&mut self) -> Result<Step<Resource>> {
+        // SAFETY: as above.
+        next(Resource::own, |out, error| unsafe { sys::billcore_list_first(self.get(), out, error) })
+    }
+    #[cfg(feature = "tokio")]
+    pub(crate) fn peek_page(&mut self) -> Result<Step<NativePage>> {
+        // SAFETY: as above.
+        next(NativePage::own, |out, error| unsafe { sys::billcore_list_peek_page(self.get(), out, error) })
+    }
+    #[cfg(feature = "tokio")]
+    pub(crate) fn skip(&mut self, count: usize) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_list_skip(self.get(), count, error) })
+    }
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_list_stop(self.get(), error) })
+    }
+    pub(crate) fn total(&self) -> Result<Option<i64>> {
+        let (mut out, mut present) = (0, false);
+        // SAFETY: as above; the owner is not Sync, so this thread is the only one.
+        check(|error| unsafe { sys::billcore_list_total(self.get(), &raw mut out, &raw mut present, error) })?;
+        Ok(present.then_some(out))
+    }
+    pub(crate) fn state(&self) -> Result<String> {
+        let mut out = sys::billcore_buf { data: ptr::null_mut(), len: 0 };
+        // SAFETY: as in total.
+        check(|error| unsafe { sys::billcore_list_state(self.get(), &raw mut out, error) })?;
+        Ok(owned_text(out))
+    }
+    pub(crate) fn fetched_pages(&self) -> Result<i64> {
+        let mut out = 0;
+        // SAFETY: as in total.
+        check(|error| unsafe { sys::billcore_list_fetched_pages(self.get(), &raw mut out, error) })?;
+        Ok(out)
+    }
+    /// Whether it is complete, and the reason why not.
+    pub(crate) fn verdict(&self) -> Result<Option<(bool, &'static str)>> {
+        let (mut complete, mut present, mut reason) = (false, false, NO_TEXT);
+        // SAFETY: as in total.
+        check(|error| unsafe {
+            sys::billcore_list_verdict(self.get(), &raw mut complete, &raw mut reason, &raw mut present, error)
+        })?;
+        // SAFETY: the header says of the reason that it lives for ever.
+        Ok(present.then(|| (complete, unsafe { text_out(reason) })))
+    }
+}
+
+handle!(
+    /// A page of a list.
+    NativePage, billcore_page, billcore_page_free, immutable
+);
+
+impl NativePage {
+    pub(crate) fn count(&self) -> Result<usize> {
+        let mut out = 0;
+        // SAFETY: the handle is valid, and the outputs are ours; so below.
+        check(|error| unsafe { sys::billcore_page_count(self.get(), &raw mut out, error) })?;
+        Ok(out)
+    }
+    pub(crate) fn at(&self, index: usize) -> Result<Resource> {
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe { sys::billcore_page_at(self.get(), index, out, error) })
+    }
+    pub(crate) fn numbers(&self) -> Result<Resource> {
+        // SAFETY: as above.
+        made(Resource::own, |out, error| unsafe { sys::billcore_page_numbers(self.get(), out, error) })
+    }
+    pub(crate) fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
+        let empty = || sys::billcore_cell { text: NO_TEXT, number: 0, kind: sys::BILLCORE_CELL_ABSENT };
+        let mut cells: Vec<_> = std::iter::repeat_with(empty).take(self.count()?).collect();
+        let name = text_in(name);
+        // SAFETY: as above; the vector has room for as many cells as it says.
+        check(|error| unsafe { sys::billcore_page_column(self.get(), name, cells.as_mut_ptr(), cells.len(), error) })?;
+        Ok(cells
+            .into_iter()
+            .map(|cell| match cell.kind {
+                sys::BILLCORE_CELL_ABSENT => Cell::Absent,
+                sys::BILLCORE_CELL_NULL => Cell::Null,
+                // SAFETY: texts live as long as the page, which self borrows.
+                sys::BILLCORE_CELL_TEXT => Cell::Text(unsafe { text_out(cell.text) }),
+                sys::BILLCORE_CELL_INTEGER => Cell::Integer(cell.number),
+                sys::BILLCORE_CELL_BOOLEAN => Cell::Boolean(cell.number != 0),
+                _ => Cell::Other,
+            })
+            .collect())
+    }
+}

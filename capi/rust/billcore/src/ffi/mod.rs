@@ -1,0 +1,168 @@
+//! The border to the C library: everything unsafe of this crate. Each handle is owned by one Rust value, which frees it when
+//! it is dropped, and each text that is borrowed from a handle is bound to its lifetime. The thread rules are those that the
+//! headers state: an "immutable" or "shared" type is `Send` and `Sync`, one of "one thread at a time" is only `Send`.
+
+#![allow(unsafe_code)]
+
+#[cfg(feature = "client")]
+mod client;
+mod error;
+mod json;
+mod resource;
+mod webhook;
+
+use std::ptr::{self, NonNull};
+use std::{ffi::CStr, slice, str};
+
+use billcore_sys as sys;
+
+#[cfg(feature = "client")]
+pub(crate) use self::client::*;
+pub(crate) use self::{
+    error::NativeError,
+    json::{NativeItems, NativeValue},
+    resource::*,
+    webhook::*,
+};
+use crate::error::{Error, ErrorCode, Result};
+
+type Err = *mut *mut sys::billcore_error;
+
+/// Declares the owner of a handle. `immutable` and `shared` are the rules of the headers that allow any number of threads.
+macro_rules! handle {
+    ($(#[$doc:meta])* $name:ident, $raw:ident, $free:ident, $rule:ident) => {
+        $(#[$doc])*
+        pub(crate) struct $name(std::ptr::NonNull<billcore_sys::$raw>);
+        impl $name {
+            /// Takes over a new handle.
+            #[allow(dead_code)]
+            pub(super) fn own(raw: std::ptr::NonNull<billcore_sys::$raw>) -> Self {
+                Self(raw)
+            }
+            pub(super) fn get(&self) -> *mut billcore_sys::$raw {
+                self.0.as_ptr()
+            }
+        }
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: the handle is owned by this value alone, and nothing borrows from it any more.
+                unsafe { billcore_sys::$free(self.get()) }
+            }
+        }
+        // SAFETY: no type of the library is bound to the thread that made it.
+        unsafe impl Send for $name {}
+        crate::ffi::handle!(@$rule $name);
+    };
+    (@single $name:ident) => {};
+    (@immutable $name:ident) => {
+        // SAFETY: the header says "Threads: immutable": any number of threads may use it at once.
+        unsafe impl Sync for $name {}
+    };
+    (@shared $name:ident) => {
+        // SAFETY: the header says "Threads: shared": any number of threads may call with it at once.
+        unsafe impl Sync for $name {}
+    };
+}
+pub(crate) use handle;
+
+/// How a call that iterates ended.
+pub(crate) enum Step<T> {
+    Item(T),
+    Done,
+}
+
+/// Makes a call that may fail.
+fn check(call: impl FnOnce(Err) -> i32) -> Result<()> {
+    let mut error = ptr::null_mut();
+    let status = call(&raw mut error);
+    if status == sys::BILLCORE_OK { Ok(()) } else { Err(failed(status, error)) }
+}
+
+#[cold]
+fn failed(status: i32, error: *mut sys::billcore_error) -> Error {
+    match NonNull::new(error) {
+        Some(error) => Error::native(NativeError::own(error)),
+        None => Error::of_status(status), // there was no memory for it
+    }
+}
+
+/// Makes a call that gives a new handle.
+fn made<T, H>(own: impl FnOnce(NonNull<T>) -> H, call: impl FnOnce(*mut *mut T, Err) -> i32) -> Result<H> {
+    let mut out = ptr::null_mut();
+    check(|error| call(&raw mut out, error))?;
+    NonNull::new(out).map(own).ok_or_else(nothing)
+}
+
+/// Makes a call that gives the next handle of an iteration.
+fn next<T, H>(own: impl FnOnce(NonNull<T>) -> H, call: impl FnOnce(*mut *mut T, Err) -> i32) -> Result<Step<H>> {
+    let (mut out, mut error) = (ptr::null_mut(), ptr::null_mut());
+    match call(&raw mut out, &raw mut error) {
+        sys::BILLCORE_OK => NonNull::new(out).map(own).map(Step::Item).ok_or_else(nothing),
+        sys::BILLCORE_DONE => Ok(Step::Done),
+        status => Err(failed(status, error)),
+    }
+}
+
+fn nothing() -> Error {
+    Error::new(ErrorCode::Internal, "the C library gave nothing where it said that it succeeded")
+}
+
+fn text_in(text: &str) -> sys::billcore_str {
+    bytes_in(text.as_bytes())
+}
+
+/// Borrows for one call: every function copies what it keeps.
+fn bytes_in(bytes: &[u8]) -> sys::billcore_str {
+    sys::billcore_str { data: bytes.as_ptr().cast(), len: bytes.len() }
+}
+
+const NO_TEXT: sys::billcore_str = sys::billcore_str { data: ptr::null(), len: 0 };
+
+/// What the library lends.
+///
+/// # Safety
+/// The bytes must live, unchanged, for the lifetime that the caller gives the result.
+unsafe fn bytes_out<'a>(from: sys::billcore_str) -> &'a [u8] {
+    if from.data.is_null() {
+        return &[];
+    }
+    // SAFETY: the library gives its own bytes with their number; the caller answers for the lifetime.
+    unsafe { slice::from_raw_parts(from.data.cast(), from.len) }
+}
+
+/// The same as text. The library's texts are UTF-8; of others this gives the part before the first fault.
+///
+/// # Safety
+/// As [`bytes_out`].
+unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
+    // SAFETY: as the caller promises.
+    let bytes = unsafe { bytes_out(from) };
+    match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(fault) => str::from_utf8(&bytes[..fault.valid_up_to()]).unwrap_or(""),
+    }
+}
+
+/// Copies bytes that the library gave away, and frees them.
+fn owned(mut from: sys::billcore_buf) -> Vec<u8> {
+    // SAFETY: the buffer is ours until it is freed below.
+    let out = unsafe { bytes_out(sys::billcore_str { data: from.data, len: from.len }) }.to_vec();
+    // SAFETY: it came from the library and is freed once.
+    unsafe { sys::billcore_buf_free(&raw mut from) };
+    out
+}
+
+fn owned_text(from: sys::billcore_buf) -> String {
+    String::from_utf8_lossy(&owned(from)).into_owned()
+}
+
+/// The version of the library that was found at run time.
+pub(crate) fn library_version() -> &'static str {
+    // SAFETY: the function takes nothing, and its text lives for ever.
+    unsafe { CStr::from_ptr(sys::billcore_version()) }.to_str().unwrap_or("")
+}
+
+/// The version of the headers this crate was made for.
+pub(crate) fn header_version() -> &'static str {
+    sys::BILLCORE_VERSION.to_str().unwrap_or("")
+}

@@ -1,0 +1,247 @@
+use std::any::Any;
+use std::ffi::c_void;
+use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::{self, NonNull};
+
+use billcore_sys as sys;
+
+use super::{Fields, NO_TEXT, NativeValue, Resource, bytes_in, bytes_out, check, handle, made, owned_text, text_in};
+use crate::error::Result;
+
+/// An event, which also is a resource to read fields of.
+pub(crate) struct NativeEvent {
+    handle: NonNull<sys::billcore_event>,
+    fields: Fields,
+}
+
+// SAFETY: the header says of events "Threads: immutable".
+unsafe impl Send for NativeEvent {}
+// SAFETY: as above.
+unsafe impl Sync for NativeEvent {}
+
+impl NativeEvent {
+    fn own(handle: NonNull<sys::billcore_event>) -> Self {
+        // The headers read an event's fields by the functions of a resource; this view is never freed as one.
+        Self { handle, fields: Fields::of(handle.cast()) }
+    }
+    fn get(&self) -> *const sys::billcore_event {
+        self.handle.as_ptr()
+    }
+    fn number(
+        &self,
+        read: unsafe extern "C" fn(*const sys::billcore_event, *mut i32, *mut *mut sys::billcore_error) -> i32,
+    ) -> Result<i32> {
+        let mut out = 0;
+        // SAFETY: the handle is valid, and the outputs are ours.
+        check(|error| unsafe { read(self.get(), &raw mut out, error) })?;
+        Ok(out)
+    }
+    pub(crate) fn kind(&self) -> Result<i32> {
+        self.number(sys::billcore_event_type)
+    }
+    pub(crate) fn data_kind(&self) -> Result<i32> {
+        self.number(sys::billcore_event_data_kind)
+    }
+    pub(crate) fn raw(&self) -> Result<&[u8]> {
+        let mut out = NO_TEXT;
+        // SAFETY: the handle is valid, and the outputs are ours.
+        check(|error| unsafe { sys::billcore_event_raw(self.get(), &raw mut out, error) })?;
+        // SAFETY: texts live as long as the event, which self borrows.
+        Ok(unsafe { bytes_out(out) })
+    }
+    pub(crate) fn data(&self) -> Result<Option<NativeValue>> {
+        let (mut out, mut present) = (ptr::null_mut(), false);
+        // SAFETY: the handle is valid, and the outputs are ours.
+        check(|error| unsafe { sys::billcore_event_data(self.get(), &raw mut out, &raw mut present, error) })?;
+        Ok(NonNull::new(out).map(NativeValue::own))
+    }
+    pub(crate) fn resource(&self, kind: i32) -> Result<Resource> {
+        // SAFETY: the handle is valid, and the outputs are ours.
+        made(Resource::own, |out, error| unsafe { sys::billcore_event_resource(self.get(), kind, out, error) })
+    }
+    pub(crate) fn parse_unverified(body: &[u8]) -> Result<Self> {
+        // SAFETY: the body lives for the call, and the outputs are ours.
+        made(Self::own, |out, error| unsafe { sys::billcore_webhook_parse_unverified(bytes_in(body), out, error) })
+    }
+}
+
+impl Deref for NativeEvent {
+    type Target = Fields;
+    fn deref(&self) -> &Fields {
+        &self.fields
+    }
+}
+
+impl Drop for NativeEvent {
+    fn drop(&mut self) {
+        // SAFETY: the handle is owned by this value alone, and nothing borrows from it any more.
+        unsafe { sys::billcore_event_free(self.handle.as_ptr()) }
+    }
+}
+
+/// Tells the time: microseconds since 1970.
+pub(crate) type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
+
+/// An instant that nothing is fresh at.
+const NO_INSTANT: i64 = i64::MIN / 2;
+
+unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
+    // SAFETY: the context is the clock that the verifier keeps, which any thread may call.
+    let clock = unsafe { &*context.cast::<Clock>().cast_const() };
+    catch_unwind(AssertUnwindSafe(clock)).unwrap_or_else(|panic| {
+        forget(panic);
+        NO_INSTANT
+    })
+}
+
+/// A panic must not cross C, nor one that begins while what it carries is dropped.
+pub(super) fn forget(panic: Box<dyn Any + Send>) {
+    std::mem::forget(panic);
+}
+
+handle!(
+    /// How a verifier works.
+    NativeVerifierOptions, billcore_verifier_options, billcore_verifier_options_free, single
+);
+
+impl NativeVerifierOptions {
+    pub(crate) fn new() -> Result<Self> {
+        // SAFETY: the outputs are ours.
+        made(Self::own, |out, error| unsafe { sys::billcore_verifier_options_new(out, error) })
+    }
+    pub(crate) fn add_secret(&mut self, secret: &[u8]) -> Result<()> {
+        // SAFETY: the handle is valid and used by this thread alone, and the secret lives for the call; so below.
+        check(|error| unsafe { sys::billcore_verifier_options_add_secret(self.get(), bytes_in(secret), error) })
+    }
+    pub(crate) fn set_header(&mut self, name: &str) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_verifier_options_set_header(self.get(), text_in(name), error) })
+    }
+    pub(crate) fn set_max_body(&mut self, bytes: usize) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_verifier_options_set_max_body(self.get(), bytes, error) })
+    }
+    pub(crate) fn set_freshness_ms(&mut self, milliseconds: i64) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_verifier_options_set_freshness_ms(self.get(), milliseconds, error) })
+    }
+    pub(crate) fn allow_any_key_length(&mut self) -> Result<()> {
+        // SAFETY: as above.
+        check(|error| unsafe { sys::billcore_verifier_options_allow_any_key_length(self.get(), error) })
+    }
+}
+
+handle!(NativeKeys, billcore_verifier, billcore_verifier_free, shared);
+
+/// The keys of an endpoint, and the clock they were made with: it must live as long as they do.
+pub(crate) struct NativeVerifier {
+    keys: NativeKeys,
+    _clock: Option<Box<Clock>>,
+}
+
+impl NativeVerifier {
+    pub(crate) fn new(options: &mut NativeVerifierOptions, now: Option<Clock>) -> Result<Self> {
+        let now = now.map(Box::new);
+        if let Some(now) = &now {
+            let context = ptr::from_ref::<Clock>(now).cast_mut().cast();
+            // SAFETY: the options are valid and used by this thread alone; they are read once, below, while the clock lives.
+            check(|error| unsafe {
+                sys::billcore_verifier_options_set_clock(options.get(), Some(clock), context, error)
+            })?;
+        }
+        // SAFETY: the options are valid, and the outputs are ours.
+        let keys = made(NativeKeys::own, |out, error| unsafe {
+            sys::billcore_verifier_new(NO_TEXT, options.get(), out, error)
+        })?;
+        Ok(Self { keys, _clock: now })
+    }
+    pub(crate) fn verify(&self, body: &[u8], signature: Option<&[u8]>) -> Result<usize> {
+        let mut index = 0;
+        let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
+        // SAFETY: the handle is valid, the inputs live for the call, and the outputs are ours.
+        check(|error| unsafe {
+            sys::billcore_verifier_verify(self.keys.get(), body, signature, &raw mut index, error)
+        })?;
+        Ok(index)
+    }
+    pub(crate) fn unwrap(&self, body: &[u8], signature: Option<&[u8]>) -> Result<NativeEvent> {
+        let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
+        // SAFETY: the handle is valid, the inputs live for the call, and the outputs are ours.
+        made(NativeEvent::own, |out, error| unsafe {
+            sys::billcore_verifier_unwrap(self.keys.get(), body, signature, out, error)
+        })
+    }
+    pub(crate) fn unwrap_request(&self, body: &[u8], headers: &NativeHeaders) -> Result<NativeEvent> {
+        // SAFETY: the handles are valid, the body lives for the call, and the outputs are ours.
+        made(NativeEvent::own, |out, error| unsafe {
+            sys::billcore_verifier_unwrap_request(self.keys.get(), bytes_in(body), headers.get(), out, error)
+        })
+    }
+    pub(crate) fn secret_count(&self) -> usize {
+        // SAFETY: the handle is valid.
+        unsafe { sys::billcore_verifier_secret_count(self.keys.get()) }
+    }
+    pub(crate) fn matches(&self, secret: usize) -> Result<u64> {
+        let mut out = 0;
+        // SAFETY: the handle is valid, and the outputs are ours.
+        check(|error| unsafe { sys::billcore_verifier_matches(self.keys.get(), secret, &raw mut out, error) })?;
+        Ok(out)
+    }
+    /// The stream keeps the keys alive, but never asks the clock: it is refused to a verifier with freshness.
+    pub(crate) fn stream(&self) -> Result<NativeStream> {
+        // SAFETY: the handle is valid, and the outputs are ours.
+        made(NativeStream::own, |out, error| unsafe { sys::billcore_verifier_stream_new(self.keys.get(), out, error) })
+    }
+}
+
+handle!(
+    /// The header fields of a request.
+    NativeHeaders, billcore_headers, billcore_headers_free, single
+);
+
+impl NativeHeaders {
+    pub(crate) fn new() -> Result<Self> {
+        // SAFETY: the outputs are ours.
+        made(Self::own, |out, error| unsafe { sys::billcore_headers_new(out, error) })
+    }
+    pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
+        // SAFETY: the handle is valid and used by this thread alone, and the inputs live for the call.
+        check(|error| unsafe { sys::billcore_headers_add(self.get(), bytes_in(name), bytes_in(value), error) })
+    }
+}
+
+handle!(
+    /// A check of a body that arrives in pieces.
+    NativeStream, billcore_verifier_stream, billcore_verifier_stream_free, single
+);
+
+impl NativeStream {
+    pub(crate) fn update(&mut self, piece: &[u8]) -> Result<()> {
+        // SAFETY: the handle is valid and used by this thread alone, and the piece lives for the call.
+        check(|error| unsafe { sys::billcore_verifier_stream_update(self.get(), bytes_in(piece), error) })
+    }
+    pub(crate) fn finish(&mut self, signature: Option<&[u8]>) -> Result<usize> {
+        let (mut index, signature) = (0, signature.map_or(NO_TEXT, bytes_in));
+        // SAFETY: the handle is valid and used by this thread alone, and the outputs are ours.
+        check(|error| unsafe { sys::billcore_verifier_stream_finish(self.get(), signature, &raw mut index, error) })?;
+        Ok(index)
+    }
+}
+
+fn text_of(call: impl FnOnce(*mut sys::billcore_buf, super::Err) -> i32) -> Result<String> {
+    let mut out = sys::billcore_buf { data: ptr::null_mut(), len: 0 };
+    check(|error| call(&raw mut out, error))?;
+    Ok(owned_text(out))
+}
+
+pub(crate) fn sign(body: &[u8], secret: &[u8]) -> Result<String> {
+    // SAFETY: the inputs live for the call, and the outputs are ours.
+    text_of(|out, error| unsafe { sys::billcore_webhook_sign(bytes_in(body), bytes_in(secret), out, error) })
+}
+
+pub(crate) fn explain(body: &[u8], signature: Option<&[u8]>, options: &NativeVerifierOptions) -> Result<String> {
+    let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
+    // SAFETY: the options are valid, the inputs live for the call, and the outputs are ours.
+    text_of(|out, error| unsafe { sys::billcore_webhook_explain(body, signature, NO_TEXT, options.get(), out, error) })
+}

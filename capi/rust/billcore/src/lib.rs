@@ -1,0 +1,70 @@
+//! A client for the billing service and a verifier for its webhooks, over the C library of billcore.
+//!
+//! ```no_run
+//! use billcore::{Client, SubscriptionQuery};
+//!
+//! # fn main() -> billcore::Result<()> {
+//! let client = Client::from_env()?; // uses BILLCORE_BASE_URL and BILLCORE_API_KEY
+//! for subscription in client.subscriptions().list(SubscriptionQuery::new().reference_id("demo-active"))? {
+//!     let subscription = subscription?;
+//!     println!("{} {}", subscription.id()?, subscription.status()?);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true for every write that may have happened: look
+//!   before you send it again, with [`Subscriptions::find_charges`] for a charge.
+//! - **Resources** are views of JSON as received. A getter borrows from its resource, gives an error where the service sent
+//!   something else than it promises, and `None` for what may be null or absent.
+//! - **Lists** are iterators ([`List`]), which fetch ahead while they are read.
+//! - **Cancelling**: a [`CancelToken`], a time-out and a deadline, for each call ([`CallOptions`]).
+//! - **Webhooks**: see [`webhook`]. The feature `client` is not needed for them.
+//! - **Async**: the type `AsyncClient`, with the feature `tokio`.
+//!
+//! The crate and the C library must be of one version, which each client and verifier checks.
+
+#![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod codes;
+mod error;
+mod event;
+mod ffi;
+mod id;
+mod resource;
+mod resources;
+mod secret;
+mod timestamp;
+mod value;
+mod version;
+pub mod webhook;
+
+#[cfg(feature = "tokio")]
+mod aio;
+#[cfg(feature = "client")]
+mod client;
+
+pub use codes::{ErrorCode, EventType, OrderState, Reason, SubscriptionStatus};
+pub use error::{Error, Result};
+pub use event::{Event, EventData};
+pub use id::Id;
+pub use resource::{Resource, ResponseInfo};
+pub use resources::{
+    CustomFieldValue, Delivery, ImageSource, Order, Product, ProductGroup, ProductImage, ProductStrings, Subscription,
+};
+pub use secret::Secret;
+pub use timestamp::Timestamp;
+pub use value::{Kind, Members, Value};
+pub use version::VERSION;
+
+#[cfg(feature = "tokio")]
+pub use aio::{AsyncClient, AsyncList, AsyncOrders, AsyncProducts, AsyncSubscriptions, AsyncWebhookEndpoints};
+#[cfg(feature = "tracing")]
+pub use client::TracingHooks;
+#[cfg(feature = "client")]
+pub use client::{
+    Attempt, CallOptions, CancelToken, Cell, ChargeOptions, Client, ClientChanges, ClientOptions, DEFAULT_SKEW, Hooks,
+    Item, List, OrderQuery, Orders, Page, Pages, Pagination, ProductChanges, ProductQuery, Products, RequestOptions,
+    Response, SubscriptionQuery, Subscriptions, Verdict, WebhookEndpoints,
+};

@@ -1,0 +1,244 @@
+//! What all resources have in common.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::ffi;
+use crate::{Id, Timestamp, Value};
+
+/// The fields of a resource, or of an object in it, whose path leads the names.
+#[derive(Clone)]
+pub(crate) struct Part<'a> {
+    whole: &'a ffi::Fields,
+    path: Cow<'static, str>,
+}
+
+#[cold]
+fn absent(name: &str) -> Error {
+    Error::new(ErrorCode::Internal, format!("{name} has no value, and was not said to be absent"))
+}
+
+macro_rules! readers {
+    ($($(#[$doc:meta])* $name:ident, $maybe:ident, $type:ty, $wrap:expr;)*) => {$(
+        pub(crate) fn $name(&self, name: &'static str) -> Result<$type> {
+            self.$maybe(name)?.ok_or_else(|| absent(name))
+        }
+        pub(crate) fn $maybe(&self, name: &'static str) -> Result<Option<$type>> {
+            Ok(self.whole.$name(&self.name(name))?.map($wrap))
+        }
+    )*};
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn whole(fields: &'a ffi::Fields) -> Self {
+        Self { whole: fields, path: Cow::Borrowed("") }
+    }
+    fn name(&self, name: &'static str) -> Cow<'static, str> {
+        if self.path.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{}/{name}", self.path)) }
+    }
+    readers! {
+        text, maybe_text, &'a str, |text| text;
+        number, maybe_number, &'a str, |text| text;
+        integer, maybe_integer, i64, |number| number;
+        boolean, maybe_boolean, bool, |truth| truth;
+        time, maybe_time, Timestamp, Timestamp::from_unix_micros;
+        object, maybe_object, Value, Value::own;
+        any, maybe_any, Value, Value::own;
+    }
+    pub(crate) fn id(&self, name: &'static str) -> Result<Id<'a>> {
+        let (text, integer) = self.whole.id(&self.name(name))?;
+        Ok(Id::new(text, integer))
+    }
+    pub(crate) fn list(&self, name: &'static str) -> Result<Vec<ffi::Resource>> {
+        self.whole.list(&self.name(name))
+    }
+    pub(crate) fn integers(&self, name: &'static str) -> Result<Vec<i64>> {
+        self.whole.integers(&self.name(name))
+    }
+    /// An object in this one; an error when it is none.
+    pub(crate) fn part(&self, name: &'static str) -> Result<Part<'a>> {
+        self.maybe_part(name)?.ok_or_else(|| absent(name))
+    }
+    pub(crate) fn maybe_part(&self, name: &'static str) -> Result<Option<Part<'a>>> {
+        let found = self.maybe_object(name)?;
+        Ok(found.map(|_| Part { whole: self.whole, path: Cow::Owned(format!("{}/{name}", self.path)) }))
+    }
+    /// The part itself, as plain JSON.
+    pub(crate) fn value(&self) -> Result<Value> {
+        let path = self.path.strip_prefix('/').unwrap_or(&self.path);
+        let name = if path.contains('/') { &self.path } else { path };
+        self.whole.object(name)?.map(Value::own).ok_or_else(|| absent(name))
+    }
+}
+
+/// The kind and the fields that name it; no text of a customer.
+pub(crate) fn describe(f: &mut fmt::Formatter<'_>, kind: &str, fields: &ffi::Fields, shown: &[&str]) -> fmt::Result {
+    let mut out = f.debug_struct(kind);
+    for name in shown {
+        if let Ok(Some(value)) = fields.field(name) {
+            let value = Value::own(value);
+            if let Ok(raw) = value.raw() {
+                out.field(name, &format_args!("{raw}"));
+            }
+        }
+    }
+    out.finish_non_exhaustive()
+}
+
+/// A type that owns a resource of the library.
+macro_rules! owned_resource {
+    ($(#[$doc:meta])* $name:ident, [$($shown:literal),*]) => {
+        $(#[$doc])*
+        ///
+        /// It is immutable, and outlives what it came from. An item of a list keeps its whole page in memory.
+        pub struct $name(crate::ffi::Resource);
+
+        impl $name {
+            #[allow(dead_code)]
+            pub(crate) fn own(native: crate::ffi::Resource) -> Self {
+                Self(native)
+            }
+            #[allow(dead_code)]
+            pub(crate) fn native(&self) -> &crate::ffi::Resource {
+                &self.0
+            }
+            #[allow(dead_code)]
+            fn fields(&self) -> crate::resource::Part<'_> {
+                crate::resource::Part::whole(&self.0)
+            }
+            /// The JSON text as received.
+            pub fn raw(&self) -> crate::Result<&str> {
+                self.0.raw()
+            }
+            /// The whole as plain JSON.
+            pub fn to_value(&self) -> crate::Result<crate::Value> {
+                self.0.value().map(crate::Value::own)
+            }
+            /// Any field by its name, also one that this version has no method for, and one that is null.
+            pub fn field(&self, name: &str) -> crate::Result<Option<crate::Value>> {
+                Ok(self.0.field(name)?.map(crate::Value::own))
+            }
+            /// Whether there is a field of this name, null or not.
+            pub fn contains(&self, name: &str) -> crate::Result<bool> {
+                self.0.contains(name)
+            }
+            /// Whether both are the same JSON.
+            pub fn equal(&self, other: &Self) -> crate::Result<bool> {
+                self.0.equal(&other.0)
+            }
+            /// One that keeps only its own text in memory: an item of a list keeps its whole page.
+            pub fn copy(&self) -> crate::Result<Self> {
+                self.0.copy().map(Self)
+            }
+            /// The answer it came with; `None` for a part of an event.
+            pub fn response_info(&self) -> crate::Result<Option<crate::ResponseInfo>> {
+                Ok(self.0.response_info()?.map(crate::ResponseInfo::own))
+            }
+        }
+
+        /// The kind and the fields that name it; no text of a customer.
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                crate::resource::describe(f, stringify!($name), &self.0, &[$($shown),*])
+            }
+        }
+
+        /// The JSON text as received.
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                crate::value::serialized(self.raw(), serializer)
+            }
+        }
+    };
+}
+pub(crate) use owned_resource;
+
+/// A type that borrows a part of a resource.
+macro_rules! borrowed_part {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        pub struct $name<'a>(crate::resource::Part<'a>);
+
+        impl<'a> $name<'a> {
+            fn fields(&self) -> &crate::resource::Part<'a> {
+                &self.0
+            }
+            /// The part as plain JSON.
+            pub fn to_value(&self) -> crate::Result<crate::Value> {
+                self.0.value()
+            }
+        }
+
+        /// The kind alone.
+        impl std::fmt::Debug for $name<'_> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+
+        /// The JSON text as received.
+        #[cfg(feature = "serde")]
+        impl serde::Serialize for $name<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serde::Serialize::serialize(&self.to_value().map_err(serde::ser::Error::custom)?, serializer)
+            }
+        }
+    };
+}
+pub(crate) use borrowed_part;
+
+owned_resource!(
+    /// An object whose kind this version does not know: the data of an event that was added later.
+    Resource, []
+);
+
+impl crate::Subscription {
+    /// Whether it is still paid for at this instant. False for pending, future_start, unpaid and expired. The others are usable
+    /// until [`ends_at`](Self::ends_at); null means no end, and that a cancelled one is not usable.
+    /// [`ErrorCode::MissingField`] where `ends_at` is needed and absent: a reduced payload cannot tell, get the subscription by
+    /// its id. [`ErrorCode::Decode`] for a status that this version does not know. Service interface: States and transitions.
+    pub fn usable_at(&self, at: Timestamp) -> Result<bool> {
+        self.native().usable_at(at.unix_micros())
+    }
+}
+
+/// What is known about the answer that a result came with.
+pub struct ResponseInfo(ffi::NativeInfo);
+
+impl ResponseInfo {
+    pub(crate) fn own(native: ffi::NativeInfo) -> Self {
+        Self(native)
+    }
+    /// HTTP status.
+    pub fn status(&self) -> Result<u16> {
+        Ok(self.0.status()?.try_into().unwrap_or(0))
+    }
+    /// How often the request was sent.
+    pub fn attempts(&self) -> Result<u32> {
+        Ok(self.0.attempts()?.try_into().unwrap_or(0))
+    }
+    /// Value of the request id header.
+    pub fn request_id(&self) -> Result<Option<&str>> {
+        Ok(Some(self.0.request_id()?).filter(|text| !text.is_empty()))
+    }
+    /// Value of the first header field of this name, given in any case. Bytes that are not UTF-8 are replaced.
+    pub fn header(&self, name: &str) -> Result<Option<Cow<'_, str>>> {
+        Ok(self.0.header(name)?.map(String::from_utf8_lossy))
+    }
+    /// The header fields in the order received, with names in lower case.
+    pub fn headers(&self) -> Result<Vec<(&str, Cow<'_, str>)>> {
+        (0..self.0.header_count()?)
+            .map(|index| self.0.header_at(index).map(|(name, value)| (name, String::from_utf8_lossy(value))))
+            .collect()
+    }
+}
+
+/// Status and attempts; header values may be private.
+impl fmt::Debug for ResponseInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseInfo").field("status", &self.status().ok()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,149 @@
+use std::fmt;
+
+use billcore_sys as sys;
+
+use crate::error::Result;
+use crate::ffi::{NativeItems, NativeValue, Step};
+
+/// What a JSON value is. A number with a fraction or an exponent is `Real`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Kind {
+    Null,
+    Boolean,
+    Integer,
+    Real,
+    String,
+    Array,
+    Object,
+}
+
+/// A JSON value as received: a view into the document it came with, which it keeps alive. Reading it as a kind that it is not
+/// gives [`ErrorCode::Decode`](crate::ErrorCode::Decode) with its path.
+pub struct Value(NativeValue);
+
+impl Value {
+    pub(crate) fn own(native: NativeValue) -> Self {
+        Self(native)
+    }
+    /// What it is.
+    pub fn kind(&self) -> Result<Kind> {
+        Ok(match self.0.kind()? {
+            sys::BILLCORE_KIND_BOOLEAN => Kind::Boolean,
+            sys::BILLCORE_KIND_INTEGER => Kind::Integer,
+            sys::BILLCORE_KIND_REAL => Kind::Real,
+            sys::BILLCORE_KIND_STRING => Kind::String,
+            sys::BILLCORE_KIND_ARRAY => Kind::Array,
+            sys::BILLCORE_KIND_OBJECT => Kind::Object,
+            _ => Kind::Null,
+        })
+    }
+    /// True or false.
+    pub fn boolean(&self) -> Result<bool> {
+        self.0.boolean()
+    }
+    /// A whole number; [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) beyond 64 bits: its digits are in [`Value::raw`].
+    pub fn integer(&self) -> Result<i64> {
+        self.0.integer()
+    }
+    /// Any number, rounded to a double.
+    pub fn real(&self) -> Result<f64> {
+        self.0.real()
+    }
+    /// A string's text, unescaped.
+    pub fn text(&self) -> Result<&str> {
+        self.0.text()
+    }
+    /// The JSON text exactly as received.
+    pub fn raw(&self) -> Result<&str> {
+        self.0.raw()
+    }
+    /// Where the value stands in its document, such as `data.images[0]`; empty for the whole.
+    pub fn path(&self) -> Result<String> {
+        self.0.path()
+    }
+    /// How many items or members it has; 0 for other kinds.
+    pub fn count(&self) -> Result<usize> {
+        self.0.count()
+    }
+    /// An item of an array, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument) beyond its end.
+    pub fn at(&self, index: usize) -> Result<Value> {
+        self.0.at(index).map(Self)
+    }
+    /// A member of an object by its name, the last one of that name; `None` where there is none, and for other kinds.
+    pub fn find(&self, name: &str) -> Result<Option<Value>> {
+        Ok(self.0.find(name)?.map(Self))
+    }
+    /// The items of an array or the members of an object, in the order received; other kinds have none.
+    pub fn members(&self) -> Result<Members> {
+        self.0.items().map(Members)
+    }
+    /// Another handle of the same value; copies no JSON.
+    pub fn copy(&self) -> Result<Value> {
+        self.0.copy().map(Self)
+    }
+    /// Whether both are the same JSON. Members in any order; 1 and 1.0 differ.
+    pub fn equal(&self, other: &Value) -> Result<bool> {
+        self.0.equal(&other.0)
+    }
+    /// Reads it as a type of yours.
+    #[cfg(feature = "serde")]
+    pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
+        crate::value::parsed(self.raw()?.as_bytes())
+    }
+}
+
+/// Reads JSON as serde does.
+#[cfg(feature = "serde")]
+pub(crate) fn parsed<T: serde::de::DeserializeOwned>(json: &[u8]) -> Result<T> {
+    serde_json::from_slice(json).map_err(|fault| {
+        crate::Error::new(crate::ErrorCode::Decode, format!("the JSON does not fit the type: {fault}"))
+    })
+}
+
+/// Writes JSON text as a JSON value. Other formats than JSON get the wrapper that `serde_json` uses for raw text.
+#[cfg(feature = "serde")]
+pub(crate) fn serialized<S: serde::Serializer>(raw: Result<&str>, serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::{Serialize, ser::Error};
+    let raw: &serde_json::value::RawValue = serde_json::from_str(raw.map_err(Error::custom)?).map_err(Error::custom)?;
+    raw.serialize(serializer)
+}
+
+/// The JSON text as received.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Value {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialized(self.raw(), serializer)
+    }
+}
+
+/// The kind alone: what a value holds may be a customer's.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            Ok(kind) => write!(f, "Value({kind:?})"),
+            Err(error) => write!(f, "Value({error})"),
+        }
+    }
+}
+
+/// The members of an object with their names, or the items of an array with empty names.
+pub struct Members(NativeItems);
+
+impl Iterator for Members {
+    type Item = Result<(String, Value)>;
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.0.next() {
+            Ok(Step::Item((name, value))) => Some(Ok((name, Value(value)))),
+            Ok(Step::Done) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl fmt::Debug for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Members")
+    }
+}

@@ -1,0 +1,224 @@
+//! Verifies and reads the webhooks of the billing service. It needs no HTTP stack, and links the small half of the C library
+//! alone where the feature `client` is off.
+//!
+//! Pass the body exactly as it was received: verify first, then parse.
+//!
+//! ```
+//! use billcore::{EventData, webhook::{Verifier, sign}};
+//!
+//! # fn main() -> billcore::Result<()> {
+//! let secret = "0123456789abcdef0123456789abcdef";
+//! let verifier = Verifier::new(secret)?;
+//! let body = br#"{"id":8,"name":"order.paid","account":1,"data":{"id":"ord_1","total":19900}}"#;
+//! let signature = sign(body, secret)?; // the service's, from the header Service-Signature
+//! let event = verifier.unwrap(body, &signature)?;
+//! if let EventData::Order(order) = event.data()? {
+//!     assert_eq!((order.id()?.as_str(), order.total()?), ("ord_1", 19900));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Service interface: Authentication; Events, Request headers.
+
+#[cfg(feature = "tower")]
+mod layer;
+mod stream;
+
+use std::fmt;
+use std::time::Duration;
+
+#[cfg(feature = "tower")]
+pub use self::layer::{WebhookLayer, WebhookService};
+pub use self::stream::VerifierStream;
+use crate::error::Result;
+use crate::ffi::{self, NativeHeaders, NativeVerifier, NativeVerifierOptions};
+use crate::{Event, Secret, Timestamp};
+
+/// Name of the header with the signature. Service interface: Events, Request headers.
+pub const DEFAULT_HEADER: &str = "Service-Signature";
+
+/// The largest body that a verifier accepts (bytes), unless [`VerifierOptions::max_body`] says otherwise.
+pub const DEFAULT_MAX_BODY: usize = 1 << 20;
+
+/// The value of the signature header exactly as received: a text, bytes, or an `Option` of one, `None` where the request has
+/// no such header.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature<'a>(Option<&'a [u8]>);
+
+macro_rules! signature {
+    ($($kind:ty),*) => {$(
+        impl<'a> From<&'a $kind> for Signature<'a> {
+            fn from(value: &'a $kind) -> Self {
+                Self(Some(value.as_ref()))
+            }
+        }
+        impl<'a> From<Option<&'a $kind>> for Signature<'a> {
+            fn from(value: Option<&'a $kind>) -> Self {
+                Self(value.map(AsRef::as_ref))
+            }
+        }
+    )*};
+}
+signature!(str, [u8], String);
+
+/// How a verifier works.
+#[must_use]
+pub struct VerifierOptions {
+    native: Result<NativeVerifierOptions>,
+    max_body: usize,
+    clock: Option<ffi::Clock>,
+}
+
+impl VerifierOptions {
+    /// Nothing set yet. At least one secret is needed.
+    pub fn new() -> Self {
+        Self { native: NativeVerifierOptions::new(), max_body: DEFAULT_MAX_BODY, clock: None }
+    }
+    fn set(mut self, to: impl FnOnce(&mut NativeVerifierOptions) -> Result<()>) -> Self {
+        if let Ok(native) = &mut self.native {
+            if let Err(error) = to(native) {
+                self.native = Err(error);
+            }
+        }
+        self
+    }
+    /// The endpoint's secret, 32 bytes; another one while it is being replaced. [`ErrorCode::Config`](crate::ErrorCode::Config)
+    /// from [`VerifierOptions::build`] for another length.
+    pub fn secret(self, secret: impl Secret) -> Self {
+        self.set(|to| secret.expose(|secret| to.add_secret(secret)))
+    }
+    /// Name of the signature header, in any case.
+    pub fn header(self, name: &str) -> Self {
+        self.set(|to| to.set_header(name))
+    }
+    /// Larger bodies are refused before they are hashed (bytes).
+    pub fn max_body(mut self, bytes: usize) -> Self {
+        self.max_body = bytes;
+        self.set(|to| to.set_max_body(bytes))
+    }
+    /// Refuse events whose signed `created_at` is further than this from now, before or after, or cannot be read
+    /// ([`Reason::Stale`](crate::Reason::Stale)). Off by default, because old events are legitimate: failed deliveries are
+    /// retried, invoices are paid weeks later. It does not protect against replays: drop events by account and id for that. A
+    /// test.hook is never stale.
+    pub fn freshness(self, limit: Duration) -> Self {
+        self.set(|to| to.set_freshness_ms(crate::timestamp::milliseconds(limit)))
+    }
+    /// What freshness goes by, instead of the system's clock. Where it panics, nothing is fresh.
+    pub fn clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clock = Some(Box::new(move || now().unix_micros()));
+        self
+    }
+    /// Accept secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have 32 bytes, and
+    /// another length means a copying mistake.
+    pub fn allow_any_key_length(self) -> Self {
+        self.set(NativeVerifierOptions::allow_any_key_length)
+    }
+    /// Prepares the keys.
+    pub fn build(self) -> Result<Verifier> {
+        crate::version::loaded()?;
+        let native = NativeVerifier::new(&mut self.native?, self.clock)?;
+        Ok(Verifier { native, max_body: self.max_body })
+    }
+}
+
+impl Default for VerifierOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// No secret.
+impl fmt::Debug for VerifierOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerifierOptions").field("max_body", &self.max_body).finish_non_exhaustive()
+    }
+}
+
+/// The keys of an endpoint, prepared once. Any number of threads may share it.
+pub struct Verifier {
+    native: NativeVerifier,
+    max_body: usize,
+}
+
+impl Verifier {
+    /// A verifier with the endpoint's secret, 32 bytes, and nothing else set.
+    pub fn new(secret: impl Secret) -> Result<Self> {
+        VerifierOptions::new().secret(secret).build()
+    }
+    /// Checks the signature of a body and gives the index of the secret that made it. It copies and parses nothing.
+    /// [`ErrorCode::Signature`](crate::ErrorCode::Signature) with a [`Reason`](crate::Reason).
+    pub fn verify<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<usize> {
+        self.native.verify(body, signature.into().0)
+    }
+    /// Verifies as [`Verifier::verify`], then parses: [`ErrorCode::Decode`](crate::ErrorCode::Decode) when the body is not an
+    /// event.
+    pub fn unwrap<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<Event> {
+        self.native.unwrap(body, signature.into().0).map(Event::own)
+    }
+    /// Finds the signature among the header fields of a request, then works as [`Verifier::unwrap`]. Equal values, repeated or
+    /// joined by commas, are one; different ones are malformed. It takes pairs, such as `&http::HeaderMap`.
+    pub fn unwrap_request<N, V>(&self, body: &[u8], headers: impl IntoIterator<Item = (N, V)>) -> Result<Event>
+    where
+        N: AsRef<[u8]>,
+        V: AsRef<[u8]>,
+    {
+        let mut given = NativeHeaders::new()?;
+        for (name, value) in headers {
+            given.add(name.as_ref(), value.as_ref())?;
+        }
+        self.native.unwrap_request(body, &given).map(Event::own)
+    }
+    /// Begins the check of one body that arrives in pieces. [`ErrorCode::Config`](crate::ErrorCode::Config) for a verifier with
+    /// freshness, which needs the whole body.
+    pub fn stream(&self) -> Result<VerifierStream> {
+        self.native.stream().map(VerifierStream::own)
+    }
+    /// How many secrets it has.
+    pub fn secret_count(&self) -> usize {
+        self.native.secret_count()
+    }
+    /// How often this secret, counted from 0 in the order given, was the one that matched: one that stays at 0 can be retired.
+    pub fn matches(&self, secret: usize) -> Result<u64> {
+        self.native.matches(secret)
+    }
+    /// The largest body that it accepts (bytes).
+    pub fn max_body(&self) -> usize {
+        self.max_body
+    }
+}
+
+/// No secret.
+impl fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verifier").field("secrets", &self.secret_count()).finish_non_exhaustive()
+    }
+}
+
+/// An event from bytes that were verified before and stored since: [`Event::raw`] of the receiver. It checks no signature and
+/// no age. Use it only where the receiver alone can write.
+pub fn parse_unverified(raw: &[u8]) -> Result<Event> {
+    crate::version::loaded()?;
+    ffi::NativeEvent::parse_unverified(raw).map(Event::own)
+}
+
+/// The signature that the service would send, 64 lowercase hex digits: to test your own receiver.
+pub fn sign(body: &[u8], secret: impl Secret) -> Result<String> {
+    secret.expose(|secret| ffi::sign(body, secret))
+}
+
+/// Why is this signature refused? Tries what goes wrong in practice (the body serialised again, still in base64, with another
+/// line end; the signature in upper case or with a prefix; a secret with white space, in another encoding, another of several)
+/// and names what would have matched. The text is for a person: it never accepts, and shows neither a secret nor the right
+/// signature. Slow: it does not belong in a request path.
+pub fn explain<'a, S: Secret>(
+    body: &[u8],
+    signature: impl Into<Signature<'a>>,
+    secrets: impl IntoIterator<Item = S>,
+) -> Result<String> {
+    let mut options = NativeVerifierOptions::new()?;
+    for secret in secrets {
+        secret.expose(|secret| options.add_secret(secret))?;
+    }
+    ffi::explain(body, signature.into().0, &options)
+}

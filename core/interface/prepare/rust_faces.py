@@ -1,0 +1,141 @@
+"""What Rust needs: names in its style, and what its methods give. Follows go_faces, whose rows of options it reuses."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from .words import Row, pascal
+
+# Type of a required field, and the method that reads it.
+_READERS = {
+    "id": ("Id<'_>", "id"),
+    "integer": ("i64", "integer"),
+    "text": ("&str", "text"),
+    "word": ("&str", "text"),
+    "boolean": ("bool", "boolean"),
+    "time": ("Timestamp", "time"),
+    "decimal": ("&str", "number"),
+    "object": ("Value", "object"),
+    "any": ("Value", "any"),
+    "integers": ("Vec<i64>", "integers"),
+}
+_DOCS = {
+    "id": "An opaque id.",
+    "integer": "An integer.",
+    "text": "A text.",
+    "word": "A text.",
+    "boolean": "True or false.",
+    "time": "An instant.",
+    "object": "A JSON object.",
+    "any": "A JSON value.",
+}
+_OPTIONS = {"text": "&str", "path": "&str", "seconds": "Duration", "count": "u32", "bytes": "u64", "boolean": "bool"}
+_SETTERS = {"text": "set_text", "path": "set_text", "count": "set_integer", "bytes": "set_integer"}
+# What a list can be asked for: type of the argument, and the setter of the library.
+_PARAMETERS = {"text": ("&str", "set_text"), "integer": ("i64", "set_integer"), "boolean": ("bool", "set_flag")}
+_WRITES = {"text": ("&str", "set_text"), "integer": ("i64", "set_integer"), "decimal": ("&str", "set_json")}
+
+
+def rust_name(name: str) -> str:
+    """A method's name; `type` is a keyword."""
+    return "type_" if name == "type" else name
+
+
+def rust_variant(name: str) -> str:
+    """order.paid, payment_failed: OrderPaid, PaymentFailed."""
+    return pascal(name.replace("-", "_").replace(".", "_"))
+
+
+# What rustdoc and clippy want in backticks: URLs, and names of code that stand in prose.
+_CODE = re.compile(r"(?<![`\w\[])(https?://[^\s,;]*[^\s,;.]|[A-Za-z]\w*_\w+)(?![`\w\]])")
+
+
+def rust_comment(text: str, indent: str = "") -> str:
+    text = _CODE.sub(r"`\1`", " ".join(text.split()))
+    return "\n".join(
+        textwrap.wrap(
+            text, 118, initial_indent=f"{indent}/// ", subsequent_indent=f"{indent}/// ", break_on_hyphens=False
+        )
+    )
+
+
+def _sentence(field: Row) -> str:
+    if "values" in field:
+        return f"One of [`{field['values']}`], or a value added since."
+    return str(field["cpp_doc"]) or _DOCS.get(field["type"], f"Its {field['name'].replace('_', ' ')}.")
+
+
+def _getter(resource: Row, field: Row) -> Row:
+    kind, nullable = field["type"], field["nullable"]
+    made, reader = {"view": (f"{field['of']}<'_>", "part"), "views": (f"Vec<{field['of']}>", "list")}.get(
+        kind
+    ) or _READERS[kind]
+    if "values" in field:
+        made = f"{field['values']}<'_>"
+    end = "`None` when it is null or absent." if nullable else ""
+    return {
+        "method": rust_name(field["name"]),
+        "doc": f"{_sentence(field)} {end} Service interface: {resource['section']}.",
+        "type": f"Option<{made}>" if nullable else made,
+        "made": made,
+        "reader": f"maybe_{reader}" if nullable else reader,
+        "kind": kind,
+        "of": field["of"],
+        "values": field.get("values", ""),
+        "key": field["name"] + ("?" if nullable else ""),
+        "name": field["name"],
+    }
+
+
+def _options(options: list[Row]) -> list[Row]:
+    out = []
+    for option in options:
+        kind = option["kind"]
+        if kind not in ("hooks", "headers"):
+            out.append({**option, "rust_type": _OPTIONS[kind], "setter": _SETTERS.get(kind, "")})
+        elif kind == "headers":
+            out.append(option)
+    return out
+
+
+def _query(operation: Row) -> Row:
+    rows = []
+    for row in operation["all_parameters"]:
+        if row.get("positional") or (row["type"] not in _PARAMETERS and row["type"] != "states"):
+            continue
+        kind, setter = _PARAMETERS.get(row["type"], ("OrderState<'_>", "set_text"))
+        rows.append({**row, "rust_type": kind, "setter": setter})
+    return {"name": f"{operation['list']}Query", "of": operation["list"].lower(), "rows": rows}
+
+
+def prepare_rust(data: Row) -> Row:
+    resources = [resource for resource in data["resources"] if not resource.get("by_hand_in_cpp")]
+    # A part that stands alone in a field borrows from its whole; the items of a list are resources of their own.
+    parts = {field["of"] for resource in resources for field in resource["fields"] if field["type"] == "view"}
+    made = [
+        {
+            "name": resource["name"],
+            "doc": resource["doc"],
+            "section": resource["section"],
+            "whole": not resource["part"],
+            "borrowed": resource["name"] in parts,
+            "shown": resource["shown"],
+            "getters": [_getter(resource, field) for field in resource["fields"]],
+        }
+        for resource in resources
+    ]
+    charge = [
+        {**row, "rust_type": _PARAMETERS[row["type"]][0], "setter": _PARAMETERS[row["type"]][1]}
+        for row in data["go_charge"]
+    ]
+    writes = [
+        {**row, "rust_type": _WRITES[row["type"]][0], "setter": _WRITES[row["type"]][1]} for row in data["go_writes"]
+    ]
+    return {
+        "rust_resources": made,
+        "rust_options": _options(data["go_options"]),
+        "rust_queries": [_query(operation) for operation in data["operations"] if operation["list"]],
+        "rust_charge": charge,
+        "rust_writes": writes,
+    }
