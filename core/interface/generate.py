@@ -72,6 +72,7 @@ OUTPUTS = [
         "capi/rust/billcore/src/client/settings.rs",
         "options.toml, operations.toml and resources.toml",
     ),
+    ("rust_fields.rs.j2", "tests/rust/driver/fields.rs", "resources.toml"),
     ("README.md.j2", "core/interface/README.md", "*.toml"),
 ]
 # The docstrings of a module in C++ are those of its stub.
@@ -81,7 +82,7 @@ DOCS = [
 ]
 
 COMMENTS = {".hpp": "// {}", ".h": "/* {} */", ".py": "# {}", ".pyi": "# {}", ".md": "<!-- {} -->", ".go": "// {}"}
-COMMENTS[".rs"] = COMMENTS[".go"]
+COMMENTS[".rs"] = "// {}"
 
 
 def note(path: str, source: str) -> str:
@@ -107,7 +108,7 @@ def formatted(root: Path, path: str, text: str) -> str:
     elif suffix == ".go":
         command = ["gofmt", "-s"]
     elif suffix == ".rs":
-        command = ["rustfmt", "--edition=2024", "--config-path=capi/rust"]
+        command = ["rustfmt", "--edition=2024", "--config-path=."]
     else:
         return text
     return run(command, text, root)

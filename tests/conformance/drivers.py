@@ -21,12 +21,19 @@ import time
 from pathlib import Path
 from typing import Any, Protocol
 
-VARIABLES = {"cpp": "BILLCORE_CPP_DRIVER", "c": "BILLCORE_C_DRIVER", "go": "BILLCORE_GO_DRIVER"}
+VARIABLES = {
+    "cpp": "BILLCORE_CPP_DRIVER",
+    "c": "BILLCORE_C_DRIVER",
+    "go": "BILLCORE_GO_DRIVER",
+    "rust": "BILLCORE_RUST_DRIVER",
+}
 # Their areas build the drivers of these and play the fixtures against them alone.
-OF_OWN_AREAS = {"go"}
+OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
 # A text cannot be missing there, so an empty signature counts as none.
 EMPTY_IS_MISSING = {"go"}
+# A count cannot be below zero there.
+UNSIGNED = {"rust"}
 CLIENTS = (*LANGUAGES, "python-async")
 DEADLINE = 120.0  # seconds for one call: so long that only a hang exceeds it
 

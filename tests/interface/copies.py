@@ -8,7 +8,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PARTS = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", ".clang-format", "pyproject.toml", "core", "capi", "python")
+PARTS = (
+    "CMakeLists.txt",
+    "CMakePresets.json",
+    "LICENSE",
+    ".clang-format",
+    "pyproject.toml",
+    "rustfmt.toml",
+    "core",
+    "capi",
+    "python",
+    "tests/rust",
+)
 
 
 def copy_of_the_tree(folder: Path) -> Path:

@@ -16,7 +16,7 @@ make() { # FILE HEADER OPTION…
     echo "// Generated from billcore/$2 by generate.sh."
     "$bindgen" "${common[@]}" "${@:3}" "$include/billcore/$2" -- -I"$include" -std=c11
   } >"$work/$1"
-  rustfmt --edition 2024 --config-path .. "$work/$1"
+  rustfmt --edition 2024 --config-path ../../.. "$work/$1"
   # The names that bindgen gives to types without one change with their places in the header.
   sed -i -E '/^pub type _bindgen_ty_[0-9]+ = /d; s/: _bindgen_ty_[0-9]+ = /: i32 = /' "$work/$1"
 }

@@ -1,0 +1,195 @@
+//! The conformance driver in Rust: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance).
+
+mod fields;
+mod operations;
+mod reading;
+mod webhooks;
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use billcore::{Client, Error, ErrorCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use crate::reading::Json;
+
+/// One line.
+#[derive(Deserialize)]
+struct Request {
+    op: String,
+    #[serde(default)]
+    client: Option<Box<RawValue>>,
+    #[serde(default)]
+    args: Arguments,
+    #[serde(default)]
+    take: Value,
+}
+
+/// Members of the request, by name; absent and null ones count as not given.
+#[derive(Default, Deserialize)]
+struct Arguments(HashMap<String, Box<RawValue>>);
+
+impl Arguments {
+    fn raw(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|raw| raw.get())
+    }
+    fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_str::<Option<T>>(self.raw(name)?).ok()?
+    }
+    fn text(&self, name: &str) -> String {
+        self.get(name).unwrap_or_default()
+    }
+    fn integer(&self, name: &str) -> i64 {
+        self.get(name).unwrap_or_default()
+    }
+    fn octets(&self, name: &str) -> Option<Vec<u8>> {
+        octets(&self.get(name)?)
+    }
+    fn body(&self) -> Vec<u8> {
+        STANDARD.decode(self.text("body_b64")).expect("body_b64 is base64")
+    }
+}
+
+/// A text, or `{"b64": …}`.
+fn octets(given: &Value) -> Option<Vec<u8>> {
+    match given {
+        Value::String(text) => Some(text.clone().into_bytes()),
+        Value::Object(encoded) => STANDARD.decode(encoded.get("b64")?.as_str()?).ok(),
+        _ => None,
+    }
+}
+
+/// What an operation failed with.
+enum Failure {
+    Library(Error),
+    /// Of a list, with what it had given before.
+    Listing {
+        error: Error,
+        items: usize,
+        state: Option<String>,
+    },
+    NoSuchOp,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+type Outcome = Result<Json, Failure>;
+
+fn class(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::InvalidArgument => "InvalidArgumentError",
+        ErrorCode::Config => "ConfigError",
+        ErrorCode::OutOfMemory => "MemoryError",
+        ErrorCode::Signature => "SignatureError",
+        ErrorCode::Decode | ErrorCode::OutOfRange => "DecodeError",
+        ErrorCode::Api => "ApiError",
+        ErrorCode::Authentication => "AuthenticationError",
+        ErrorCode::Payment => "PaymentError",
+        ErrorCode::NotFound => "NotFoundError",
+        ErrorCode::Validation => "ValidationError",
+        ErrorCode::RateLimit => "RateLimitError",
+        ErrorCode::Server => "ServerError",
+        ErrorCode::Transport => "TransportError",
+        ErrorCode::Timeout => "TimeoutError",
+        ErrorCode::Connection => "ConnectionError",
+        ErrorCode::Tls => "TlsError",
+        ErrorCode::OutcomeUnknown => "OutcomeUnknownError",
+        ErrorCode::Pagination => "PaginationError",
+        ErrorCode::Interrupted => "KeyboardInterrupt",
+        ErrorCode::MissingField => "MissingFieldError",
+        ErrorCode::BadRequest => "BadRequestError",
+        ErrorCode::PermissionDenied => "PermissionDeniedError",
+        ErrorCode::Conflict => "ConflictError",
+        _ => "BillcoreError",
+    }
+}
+
+fn described(failure: Failure) -> Value {
+    let mut out = Map::new();
+    let error = match failure {
+        Failure::Library(error) => error,
+        Failure::Listing { error, items, state } => {
+            out.insert("items_before".into(), items.into());
+            out.extend(state.map(|state| ("state".into(), state.into())));
+            error
+        }
+        Failure::NoSuchOp => {
+            return json!({"class": "BillcoreError", "status": 5, "message": "the driver knows no such op"});
+        }
+    };
+    out.insert("class".into(), class(error.code()).into());
+    out.insert("status".into(), error.status().into());
+    out.insert("message".into(), error.message().into());
+    out.insert("outcome_unknown".into(), error.outcome_unknown().into());
+    let texts = [
+        ("api_code", error.api_code()),
+        ("api_message", error.api_message()),
+        ("body", error.body()),
+        ("request_id", error.request_id()),
+        ("method", error.method()),
+        ("path", error.path()),
+        ("reason", error.reason().map(billcore::Reason::name)),
+        ("cause", error.cause().map(class)),
+    ];
+    out.extend(texts.into_iter().filter_map(|(name, text)| Some((name.into(), text?.into()))));
+    out.extend(error.http_status().map(|status| ("http_status".into(), status.into())));
+    out.extend(error.retry_after().map(|wait| ("retry_after".into(), wait.as_secs_f64().into())));
+    Value::Object(out)
+}
+
+/// Keeps a client while the same options are given.
+#[derive(Default)]
+struct Driver {
+    client: Option<(String, Client)>,
+}
+
+impl Driver {
+    fn run(&mut self, request: &Request) -> Outcome {
+        if let Some(outcome) = webhooks::run(request) {
+            return outcome;
+        }
+        let given = request.client.as_ref().map_or("{}", |raw| raw.get());
+        if self.client.as_ref().is_none_or(|(made_with, _)| made_with != given) {
+            self.client = None;
+            self.client = Some((given.to_owned(), operations::connect(given)?));
+        }
+        match &self.client {
+            Some((_, client)) => operations::run(client, request),
+            None => Err(Failure::NoSuchOp),
+        }
+    }
+
+    /// The results keep the JSON text as received.
+    fn answer(&mut self, line: &str) -> String {
+        let error = match serde_json::from_str(line) {
+            Ok(request) => match self.run(&request) {
+                Ok(result) => return format!(r#"{{"ok":{result}}}"#),
+                Err(failure) => described(failure),
+            },
+            Err(fault) => json!({"class": "BillcoreError", "status": 5, "message": fault.to_string()}),
+        };
+        json!({ "error": error }).to_string()
+    }
+}
+
+fn main() -> std::io::Result<()> {
+    let mut driver = Driver::default();
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        if !line.trim().is_empty() {
+            writeln!(out, "{}", driver.answer(&line))?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
