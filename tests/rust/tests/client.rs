@@ -1,0 +1,349 @@
+//! The client against a real server.
+
+mod support;
+
+use std::error::Error as _;
+use std::panic;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use billcore::{
+    Attempt, CallOptions, CancelToken, ChargeOptions, Client, ClientChanges, DEFAULT_SKEW, ErrorCode, Hooks,
+    OrderState, ProductChanges, RequestOptions, SubscriptionQuery, Timestamp,
+};
+use support::{API_KEY, Reply, book, error, order, serve, wait, wrapped};
+
+#[test]
+fn fields() {
+    let service = serve(wrapped(&order(7)));
+    let order = service.connect().orders().get("ord_7").unwrap();
+    assert_eq!((order.id().unwrap().as_str(), order.total().unwrap()), ("ord_7", 700));
+    assert!(order.id().unwrap() == "ord_7" && !order.id().unwrap().is_integer());
+    assert_eq!(order.created_at().unwrap().to_string(), "2025-04-25T07:30:00Z");
+    assert_eq!(order.state().unwrap(), OrderState::Paid);
+    assert_eq!(order.reference_id().unwrap(), None);
+    assert!(order.contains("reference_id").unwrap() && !order.contains("remote_id").unwrap());
+    assert_eq!(order.delivery().unwrap().unwrap().link().unwrap(), "https://x.example/7");
+    assert_eq!(order.metadata().unwrap().find("n").unwrap().unwrap().integer().unwrap(), 7);
+    assert_eq!(serde_json::to_string(&order).unwrap(), order.raw().unwrap());
+    assert_eq!(serde_json::to_value(&order).unwrap()["total"], 700);
+    assert!(order.copy().unwrap().equal(&order).unwrap());
+    let info = order.response_info().unwrap().unwrap();
+    assert_eq!((info.status().unwrap(), info.attempts().unwrap(), info.request_id().unwrap()), (200, 1, Some("req_9")));
+    assert_eq!(info.header("CONTENT-TYPE").unwrap().unwrap(), "application/json");
+    assert!(info.headers().unwrap().iter().any(|(name, value)| *name == "x-request-id" && value == "req_9"));
+}
+
+#[test]
+fn nothing_secret_is_shown() {
+    let portal = r#"{"id":"s","status":"active","update_card_url":"https://portal.example/secret"}"#;
+    let service = serve(wrapped(portal));
+    let options = service.options();
+    let client = service.connect();
+    let subscription = client.subscriptions().get("s").unwrap();
+    assert_eq!(format!("{subscription:?}"), r#"Subscription { id: "s", status: "active", .. }"#);
+    assert_eq!(subscription.update_card_url().unwrap(), "https://portal.example/secret");
+    let answer = client.request("GET", "/x", RequestOptions::new()).unwrap();
+    let list = client.subscriptions().list(SubscriptionQuery::new()).unwrap();
+    let shown = format!(
+        "{options:?} {client:?} {subscription:?} {answer:?} {list:?} {:?} {:?} {:?}",
+        answer.json().unwrap(),
+        subscription.to_value().unwrap(),
+        client.subscriptions(),
+    );
+    assert!(!shown.contains("portal.example") && !shown.contains(API_KEY), "{shown}");
+}
+
+#[test]
+fn keys_are_secrets() {
+    let service = serve(wrapped(&order(1)));
+    let client = service.options().api_key(secrecy::SecretString::from(API_KEY)).build().unwrap();
+    client.orders().get("o").unwrap();
+}
+
+#[test]
+fn cancelling_ends_the_transfer() {
+    let service = serve(wrapped(&order(1)));
+    let client = service.connect();
+    for write in [false, true] {
+        let (before, sent) = (service.broken(), service.sent().len());
+        let token = CancelToken::new().unwrap();
+        let client = client.with_call(CallOptions::new().cancel(&token));
+        let failed = thread::scope(|scope| {
+            let call = scope.spawn(|| match write {
+                true => client.subscriptions().charge("hang", 1, 1, ChargeOptions::new()),
+                false => client.orders().get("hang"),
+            });
+            wait("the request arrives", || service.sent().len() > sent);
+            token.trigger();
+            error(call.join().unwrap(), ErrorCode::Interrupted)
+        });
+        assert!(failed.is_cancelled() && failed.outcome_unknown() == write, "{failed}");
+        assert_eq!(failed.is(ErrorCode::OutcomeUnknown), write);
+        wait("the server sees the connection end", || service.broken() > before);
+        // What is made with a triggered token sends nothing.
+        let sent = service.sent().len();
+        let late = error(client.subscriptions().charge("s", 1, 1, ChargeOptions::new()), ErrorCode::Interrupted);
+        assert!(!late.outcome_unknown());
+        assert_eq!(service.sent().len(), sent);
+    }
+}
+
+#[test]
+fn tokens_have_children() {
+    let parent = CancelToken::new().unwrap();
+    let (one, other) = (parent.child().unwrap(), parent.clone().child().unwrap());
+    one.trigger();
+    assert!(one.is_triggered() && !parent.is_triggered() && !other.is_triggered());
+    parent.trigger();
+    assert!(other.is_triggered() && parent.child().unwrap().is_triggered());
+}
+
+#[test]
+fn deadlines_and_timeouts() {
+    let service = serve(wrapped(&order(1)));
+    let client = service.options().no_timeout().build().unwrap();
+    let soon = Duration::from_millis(50);
+    for call in [CallOptions::new().timeout(soon), CallOptions::new().no_timeout().deadline(Instant::now() + soon)] {
+        let failed = error(client.with_call(call).orders().get("hang"), ErrorCode::Timeout);
+        assert!(failed.is_timeout() && failed.is(ErrorCode::Transport) && !failed.outcome_unknown());
+    }
+    let call = CallOptions::new().deadline(Instant::now() + soon).timeout(Duration::from_secs(60));
+    let charge = client.with_call(call.clone()).subscriptions().charge("hang", 1, 1, ChargeOptions::new());
+    let failed = error(charge, ErrorCode::OutcomeUnknown);
+    assert!(failed.is_timeout() && failed.outcome_unknown() && failed.cause() == Some(ErrorCode::Timeout));
+    let sent = service.sent().len();
+    error(client.with_call(call).orders().get("o"), ErrorCode::Timeout);
+    assert_eq!(service.sent().len(), sent, "nothing is sent after the deadline");
+    let short = client.with_options(ClientChanges::new().timeout(soon)).unwrap();
+    error(short.orders().get("hang"), ErrorCode::Timeout);
+}
+
+#[test]
+fn a_write_that_is_cut_off() {
+    let service = serve(|request| match (request.method.as_str(), request.path.contains("sub_1")) {
+        ("POST", true) => Reply::Cut,
+        ("POST", _) => Reply::Status(502, "<html>"),
+        _ => {
+            let now = Timestamp::now().to_string();
+            let Reply::Json(body) = book(1)(request) else { unreachable!() };
+            Reply::Json(body.replace("2025-04-25T09:30:00+02:00", &now))
+        }
+    });
+    let client = service.connect();
+    for (id, code) in [("sub_1", ErrorCode::OutcomeUnknown), ("sub_2", ErrorCode::Server)] {
+        let before = Timestamp::now();
+        let charge = client.subscriptions().charge(id, 102, 1500, ChargeOptions::new().description("one"));
+        let failed = error(charge, code);
+        assert!(failed.outcome_unknown() && failed.is(ErrorCode::OutcomeUnknown) && failed.attempts() == 1, "{failed}");
+        assert!(failed.attempted_at().unwrap() >= before && failed.source().is_none());
+        assert_eq!(
+            (failed.method(), failed.path()),
+            (Some("POST"), Some(format!("/subscription/{id}/order").as_str()))
+        );
+        assert_eq!(failed.http_status(), (id == "sub_2").then_some(502));
+        let found = client.subscriptions().find_charges(&failed, DEFAULT_SKEW).unwrap();
+        assert_eq!((found.len(), found[0].id().unwrap().as_str()), (1, "ord_1"));
+    }
+    let later = Timestamp::from_unix_micros(Timestamp::now().unix_micros() + 3_600_000_000);
+    assert!(client.subscriptions().find_charges_since("sub_1", later).unwrap().is_empty());
+    let posts = service.sent().iter().filter(|line| line.starts_with("POST")).count();
+    assert_eq!(posts, 2, "nothing is sent twice");
+    let known = error(client.subscriptions().charge("", 1, 1, ChargeOptions::new()), ErrorCode::InvalidArgument);
+    error(client.subscriptions().find_charges(&known, DEFAULT_SKEW), ErrorCode::InvalidArgument);
+    let refused = client.products().update(1, ProductChanges::new()).unwrap_err();
+    error(client.subscriptions().find_charges(&refused, DEFAULT_SKEW), ErrorCode::InvalidArgument);
+}
+
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<String>>>);
+
+impl Told {
+    fn tell(&self, moment: &str, attempt: &Attempt<'_>) {
+        let Attempt { method, route, number, status, request_id, .. } = attempt;
+        self.0.lock().unwrap().push(format!("{moment} {method} {route} {number} {status:?} {request_id:?}"));
+    }
+}
+
+impl Hooks for Told {
+    fn on_request(&self, attempt: &Attempt<'_>) {
+        self.tell("request", attempt);
+    }
+    fn on_response(&self, attempt: &Attempt<'_>) {
+        self.tell("response", attempt);
+        assert!(attempt.duration > Duration::ZERO);
+    }
+    fn on_retry(&self, attempt: &Attempt<'_>) {
+        self.tell("retry", attempt);
+    }
+}
+
+#[test]
+fn hooks_are_told() {
+    let calls = AtomicUsize::new(0);
+    let good = wrapped(&order(1));
+    let service = serve(move |request| match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => Reply::Status(503, "{}"),
+        _ => good(request),
+    });
+    let told = Told::default();
+    service.options().hooks(told.clone()).build().unwrap().orders().get("secret_id").unwrap();
+    let lines = told.0.lock().unwrap().join("\n");
+    let expected = [
+        "request GET /order/{id} 1 None None",
+        r#"response GET /order/{id} 1 Some(503) Some("req_9")"#,
+        r#"retry GET /order/{id} 1 Some(503) Some("req_9")"#,
+        "request GET /order/{id} 2 None None",
+        r#"response GET /order/{id} 2 Some(200) Some("req_9")"#,
+    ];
+    assert_eq!(lines, expected.join("\n"));
+    // Those of a call count instead; a client made by with_options keeps them alive.
+    let (of_client, of_call) = (Told::default(), Told::default());
+    let client = service.options().hooks(of_client.clone()).build().unwrap();
+    client.with_call(CallOptions::new().hooks(of_call.clone())).orders().get("o").unwrap();
+    let other = client.with_options(ClientChanges::new().max_retries(0)).unwrap();
+    drop(client);
+    assert_eq!((of_client.0.lock().unwrap().len(), of_call.0.lock().unwrap().len()), (0, 2));
+    other.orders().get("o").unwrap();
+    assert_eq!(of_client.0.lock().unwrap().len(), 2);
+}
+
+struct Panics;
+
+impl Hooks for Panics {
+    fn on_response(&self, _: &Attempt<'_>) {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("while it is dropped");
+            }
+        }
+        panic::panic_any(Bomb);
+    }
+}
+
+#[test]
+fn a_hook_that_panics_changes_nothing() {
+    let service = serve(book(25));
+    let client = service.options().hooks(Panics).build().unwrap();
+    let orders = client.subscriptions().orders("s", billcore::OrderQuery::new()).unwrap();
+    drop(client); // the list keeps the hooks
+    assert_eq!(orders.collect::<Result<Vec<_>, _>>().unwrap().len(), 25);
+}
+
+#[test]
+fn options_are_checked() {
+    let good = || Client::options().base_url("https://x.example/a").api_key("k");
+    for (name, options) in [
+        ("no key", Client::options().base_url("https://x.example/a")),
+        ("http", good().base_url("http://x.example/a")),
+        ("timeout", good().timeout(Duration::ZERO)),
+        ("concurrency", good().concurrency(0)),
+        ("NUL in a header", good().header("X", "a\0b")),
+        ("max_response", good().max_response(0)),
+    ] {
+        let failed = options.build().unwrap_err();
+        assert!(matches!(failed.code(), ErrorCode::Config | ErrorCode::InvalidArgument), "{name}: {failed}");
+    }
+    let service = serve(wrapped(&order(1)));
+    let client = service.connect();
+    error(client.products().update(1, ProductChanges::new()), ErrorCode::InvalidArgument);
+    error(client.products().update(1, ProductChanges::new().json("x", "{")), ErrorCode::InvalidArgument);
+    error(client.products().update(1, ProductChanges::new().vat_rate("many")), ErrorCode::InvalidArgument);
+    error(client.subscriptions().list(SubscriptionQuery::new().page(0)), ErrorCode::InvalidArgument);
+    client.close().unwrap();
+    client.close().unwrap();
+    error(client.clone().orders().get("o"), ErrorCode::Config);
+    error(client.with_options(ClientChanges::new()), ErrorCode::Config);
+    assert!(service.sent().is_empty());
+}
+
+#[test]
+fn writes() {
+    let service = serve(wrapped(r#"{"id":102,"name":"x"}"#));
+    let client = service.connect();
+    let changes = ProductChanges::new().price(1900).null("description").vat_rate("12.50");
+    client.products().update(102, changes.field("newer", &serde_json::json!({"a": 1}))).unwrap();
+    let own = RequestOptions::new().query("a b", "c&d").body(&[1]);
+    let answer = client.request("PUT", "/x/y", own).unwrap();
+    assert_eq!((answer.status().unwrap(), answer.info().attempts().unwrap()), (200, 1));
+    assert_eq!(answer.header("content-type").unwrap().unwrap(), "application/json");
+    let decoded: serde_json::Value = answer.deserialize().unwrap();
+    assert_eq!(
+        decoded["data"]["id"],
+        answer.json().unwrap().find("data").unwrap().unwrap().find("id").unwrap().unwrap().integer().unwrap()
+    );
+    let sent = [
+        r#"POST /acct/product/102 {"price":1900,"description":null,"vat_rate":12.50,"newer":{"a":1}}"#,
+        "PUT /acct/x/y?a%20b=c%26d [1]",
+    ];
+    assert_eq!(service.sent(), sent);
+}
+
+#[test]
+fn what_is_not_as_promised() {
+    let odd = r#"{"id":7,"created_at":null,"total":"9","currency":3,"reference_id":"r","state":"newer","delivery":5,"total_with_vat":123456789012345678901}"#;
+    let service = serve(wrapped(odd));
+    let order = service.connect().orders().get("o").unwrap();
+    assert!(order.id().unwrap().is_integer() && order.id().unwrap() == "7");
+    assert_eq!((order.reference_id().unwrap(), order.state().unwrap()), (Some("r"), OrderState::Other("newer")));
+    let failed = [
+        ("total", error(order.total(), ErrorCode::Decode)),
+        ("total_with_vat", error(order.total_with_vat(), ErrorCode::OutOfRange)),
+        ("currency", error(order.currency(), ErrorCode::Decode)),
+        ("created_at", error(order.created_at(), ErrorCode::Decode)),
+        ("delivery", error(order.delivery(), ErrorCode::Decode)),
+        ("metadata", error(order.metadata(), ErrorCode::MissingField)),
+    ];
+    for (field, failed) in &failed {
+        assert_eq!(failed.field_path(), Some(format!("data.{field}").as_str()));
+        assert!(failed.is(ErrorCode::Decode));
+    }
+}
+
+/// An event as text.
+struct Collector(Mutex<String>);
+
+impl tracing::Subscriber for Collector {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut out = self.0.lock().unwrap();
+        *out += &format!("{} {}", event.metadata().level(), event.metadata().target());
+        let mut add =
+            |field: &tracing::field::Field, value: &dyn std::fmt::Debug| *out += &format!(" {field}={value:?}");
+        event.record(&mut add);
+        out.push('\n');
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[test]
+fn tracing_events() {
+    let service = serve(|_| Reply::Status(503, "{}"));
+    let client = service.options().max_retries(1).hooks(billcore::TracingHooks).build().unwrap();
+    let collector = Arc::new(Collector(Mutex::default()));
+    tracing::dispatcher::with_default(
+        &tracing::Dispatch::from(collector.clone() as Arc<dyn tracing::Subscriber + Send + Sync>),
+        || {
+            error(client.orders().get("secret_id"), ErrorCode::Server);
+        },
+    );
+    let told = collector.0.lock().unwrap().clone();
+    let lines: Vec<_> = told.lines().collect();
+    assert_eq!(lines.len(), 5, "{told}");
+    assert!(
+        lines[2].starts_with(r#"WARN billcore message=retry method="GET" route="/order/{id}" attempt=1 status=503"#),
+        "{told}"
+    );
+    assert!(!told.contains("secret_id") && !told.contains(API_KEY));
+}

@@ -1,0 +1,34 @@
+//! What billcore-sys declares is what the installed header says. The types of functions were compared by the C compiler: see
+//! build.rs.
+
+use std::collections::BTreeSet;
+
+use billcore_sys as sys;
+
+include!(concat!(env!("OUT_DIR"), "/layout.rs"));
+
+#[test]
+fn sizes_places_and_constants() {
+    // SAFETY: build.rs makes both arrays, with these lengths.
+    let (constants, sizes) = unsafe { (layout_constants, layout_sizes) };
+    for ((name, rust), c) in CONSTANTS.iter().zip(constants) {
+        assert_eq!(*rust, c, "{name}");
+    }
+    for ((name, rust), c) in SIZES.iter().zip(sizes) {
+        assert_eq!(*rust, c, "{name}");
+    }
+    assert!(CONSTANTS.len() > 50 && SIZES.len() > 20, "{} {}", CONSTANTS.len(), SIZES.len());
+}
+
+/// No function of the header is left out.
+#[test]
+fn every_symbol_is_declared() {
+    let listed = include_str!("../../../capi/abi/symbols.txt").lines().filter(|line| !line.starts_with('#'));
+    let public: BTreeSet<_> = listed
+        .map(|line| line.split(' ').collect::<Vec<_>>())
+        .filter(|row| row[1] != "arrow" && !row[0].contains("_private_"))
+        .map(|row| row[0])
+        .collect();
+    let declared: BTreeSet<_> = FUNCTIONS.into_iter().collect();
+    assert_eq!(declared, public);
+}

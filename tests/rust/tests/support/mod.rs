@@ -1,0 +1,206 @@
+//! A real HTTP server that records what it was sent.
+
+#![allow(dead_code)] // each test program uses a part
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use billcore::{Client, ClientOptions, ErrorCode};
+
+pub const API_KEY: &str = "key_of_the_tests_0123456789";
+
+/// What the server does with a request.
+pub enum Reply {
+    Json(String),
+    Status(u16, &'static str),
+    /// Answers nothing, until the sender goes away.
+    Hang,
+    /// Closes the connection instead of an answer.
+    Cut,
+}
+
+pub struct Request {
+    pub method: String,
+    pub path: String,
+    pub body: String,
+}
+
+impl Request {
+    pub fn query(&self, name: &str) -> Option<&str> {
+        let query = self.path.split_once('?')?.1;
+        query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+#[derive(Default)]
+struct State {
+    sent: Mutex<Vec<String>>,
+    broken: AtomicUsize,
+    over: AtomicBool,
+}
+
+pub struct Service {
+    address: SocketAddr,
+    state: Arc<State>,
+}
+
+type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
+
+/// Serves every connection on a thread of its own. Paths with an id `hang` are not answered.
+pub fn serve(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Service {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let made = Service { address: listener.local_addr().unwrap(), state: Arc::default() };
+    let (state, answer) = (Arc::clone(&made.state), Arc::new(answer) as Arc<Answer>);
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            if state.over.load(Ordering::SeqCst) {
+                break;
+            }
+            let (state, answer) = (Arc::clone(&state), Arc::clone(&answer));
+            thread::spawn(move || converse(&connection.unwrap(), &state, &*answer));
+        }
+    });
+    made
+}
+
+/// Answers until the connection ends.
+fn converse(connection: &TcpStream, state: &State, answer: &Answer) {
+    connection.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    connection.set_nodelay(true).unwrap();
+    let mut from = BufReader::new(connection);
+    while let Some(request) = read(&mut from, state) {
+        state.sent.lock().unwrap().push(format!("{} {} {}", request.method, request.path, request.body));
+        let hangs = request.path.split(['/', '?']).any(|part| part == "hang");
+        match if hangs { Reply::Hang } else { answer(&request) } {
+            Reply::Json(body) => write(connection, 200, &body),
+            Reply::Status(status, body) => write(connection, status, body),
+            Reply::Cut => return,
+            Reply::Hang => {
+                if patiently(state, || from.read(&mut [0])).unwrap_or(0) == 0 {
+                    state.broken.fetch_add(1, Ordering::SeqCst);
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// Reads on until there is something or the server is gone.
+fn patiently<T>(state: &State, mut read: impl FnMut() -> std::io::Result<T>) -> Option<T> {
+    while !state.over.load(Ordering::SeqCst) {
+        match read() {
+            Ok(found) => return Some(found),
+            Err(fault) if matches!(fault.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+fn read(from: &mut BufReader<&TcpStream>, state: &State) -> Option<Request> {
+    let mut line = || {
+        let mut line = String::new();
+        patiently(state, || from.read_line(&mut line)).filter(|count| *count > 0)?;
+        Some(line)
+    };
+    let first = line()?;
+    let mut length = 0;
+    loop {
+        let header = line()?;
+        if header.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    from.read_exact(&mut body).ok()?;
+    let mut words = first.split(' ').map(str::to_owned);
+    Some(Request { method: words.next()?, path: words.next()?, body: String::from_utf8(body).unwrap() })
+}
+
+fn write(mut to: &TcpStream, status: u16, body: &str) {
+    let head = format!("HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nX-Request-Id: req_9\r\n");
+    // Who went away does not read it.
+    let _ = to.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+}
+
+impl Service {
+    pub fn options(&self) -> ClientOptions {
+        Client::options().base_url(&format!("http://{}/acct", self.address)).api_key(API_KEY)
+    }
+    pub fn connect(&self) -> Client {
+        self.options().build().unwrap()
+    }
+    pub fn sent(&self) -> Vec<String> {
+        self.state.sent.lock().unwrap().clone()
+    }
+    /// How many requests hung whose sender went away.
+    pub fn broken(&self) -> usize {
+        self.state.broken.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.state.over.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+pub fn order(number: usize) -> String {
+    format!(
+        r#"{{"id":"ord_{number}","created_at":"2025-04-25T09:30:00+02:00","total":{},"total_with_vat":{},"currency":"DKK","reference_id":null,"state":"paid","delivery":{{"link":"https://x.example/{number}"}},"custom_fields":[],"metadata":{{"n":{number}}}}}"#,
+        number * 100,
+        number * 125
+    )
+}
+
+pub fn wrapped(data: &str) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
+    let body = format!(r#"{{"data":{data}}}"#);
+    move |_| Reply::Json(body.clone())
+}
+
+/// A list of so many orders, 10 on a page.
+pub fn book(total: usize) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
+    move |request| {
+        let page: usize = request.query("page").map_or(1, |page| page.parse().unwrap());
+        let pages = total.div_ceil(10).max(1);
+        let items: Vec<_> = ((page - 1) * 10 + 1..=total.min(page * 10)).map(order).collect();
+        Reply::Json(format!(
+            r#"{{"data":[{}],"pagination":{{"total":{total},"count":{},"per_page":10,"current_page":{page},"total_pages":{pages},"links":{{}}}}}}"#,
+            items.join(","),
+            items.len()
+        ))
+    }
+}
+
+/// Waits for what must become true.
+pub fn wait(what: &str, is: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is() {
+        assert!(Instant::now() < end, "not within a minute: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// The error of a call, which has this code, one line, and no secret.
+pub fn error<T: std::fmt::Debug>(result: billcore::Result<T>, code: ErrorCode) -> billcore::Error {
+    let error = result.expect_err("the call fails");
+    assert_eq!(error.code(), code, "{error}");
+    for text in [error.to_string(), format!("{error:?}")] {
+        assert!(!text.is_empty() && !text.contains('\n') && !text.contains(API_KEY), "{text}");
+    }
+    error
+}
+
+/// Memory of the process (bytes).
+pub fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap();
+    status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}

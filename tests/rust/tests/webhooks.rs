@@ -1,0 +1,271 @@
+//! The half for receivers.
+
+mod support;
+
+use std::io::Write;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use billcore::webhook::{Verifier, VerifierOptions, explain, parse_unverified, sign};
+use billcore::{ErrorCode, Event, EventData, EventType, Reason, SubscriptionStatus, Timestamp};
+use support::{error, resident};
+
+const SECRET: &str = "whsec-0123456789abcdefghijklmnop";
+const PAID: &[u8] = br#"{"id":90210,"name":"order.paid","account":17,"created_at":"2025-04-25T09:30:00+02:00","data":{"id":"ord_5001","total":19900,"state":"paid","delivery":{"link":"l"},"newer":[1]}}"#;
+const CREATED: i64 = 1_745_566_200_000_000;
+
+fn signed(body: &[u8]) -> String {
+    sign(body, SECRET).unwrap()
+}
+
+fn verifier() -> Verifier {
+    Verifier::new(SECRET).unwrap()
+}
+
+#[test]
+fn event() {
+    let event = verifier().unwrap(PAID, &signed(PAID)).unwrap();
+    assert_eq!((event.id().unwrap().as_str(), event.id().unwrap().is_integer()), ("90210", true));
+    assert_eq!((event.name().unwrap(), event.event_type()), ("order.paid", EventType::OrderPaid));
+    assert_eq!((event.account().unwrap(), event.created_at().unwrap().unix_micros()), (17, CREATED));
+    let order = event.order().unwrap();
+    assert_eq!((order.total().unwrap(), order.id().unwrap().as_str()), (19900, "ord_5001"));
+    let delivery = order.delivery().unwrap().unwrap();
+    assert_eq!((delivery.link().unwrap(), delivery.to_value().unwrap().raw().unwrap()), ("l", r#"{"link":"l"}"#));
+    assert_eq!(order.field("newer").unwrap().unwrap().raw().unwrap(), "[1]");
+    assert!(order.raw().unwrap().starts_with(r#"{"id":"ord_5001""#) && order.response_info().unwrap().is_none());
+    assert_eq!(error(order.currency(), ErrorCode::MissingField).field_path(), Some("data.currency"));
+    error(event.subscription(), ErrorCode::Decode);
+    assert!(matches!(event.data().unwrap(), EventData::Order(_)));
+    assert_eq!(event.raw().unwrap(), PAID);
+    assert_eq!(serde_json::to_string(&event).unwrap().as_bytes(), PAID);
+    assert_eq!(format!("{event:?}"), r#"Event { type: OrderPaid, id: "90210", .. }"#);
+    let again = parse_unverified(event.raw().unwrap()).unwrap();
+    let copied = order.copy().unwrap();
+    let EventData::Order(order) = again.into_data().unwrap() else { panic!("an order") };
+    drop(event);
+    assert!(order.equal(&copied).unwrap());
+    assert_eq!(copied.total().unwrap(), 19900);
+}
+
+#[test]
+fn data_of_every_kind() {
+    let data = |name: &str, data: &str| {
+        parse_unverified(format!(r#"{{"name":"{name}","data":{data}}}"#).as_bytes()).unwrap().into_data().unwrap()
+    };
+    let EventData::Subscription(subscription) = data("subscription.updated", r#"{"status":"active","ends_at":null}"#)
+    else {
+        panic!("a subscription")
+    };
+    assert_eq!(subscription.status().unwrap(), SubscriptionStatus::Active);
+    assert!(subscription.usable_at(Timestamp::now()).unwrap());
+    let EventData::Product(product) = data(
+        "product.updated",
+        r#"{"vat_rate":12.50,"type":"x","images":[{"portrait":{"src":"p"},"square":{"src":"s"}}],"strings":{"price":"1","interval":"month"}}"#,
+    ) else {
+        panic!("a product")
+    };
+    assert_eq!((product.vat_rate().unwrap(), product.type_().unwrap()), ("12.50", "x"));
+    let images = product.images().unwrap();
+    assert_eq!((images[0].portrait().unwrap().src().unwrap(), images[0].square().unwrap().src().unwrap()), ("p", "s"));
+    let strings = product.strings().unwrap();
+    assert_eq!((strings.price().unwrap(), strings.price_with_vat().unwrap()), (Some("1"), None));
+    assert_eq!(error(strings.type_(), ErrorCode::MissingField).field_path(), Some("data.strings.type"));
+    let EventData::ProductGroup(group) = data("product-group.updated", r#"{"products":[1,2]}"#) else {
+        panic!("a group")
+    };
+    assert_eq!(group.products().unwrap(), [1, 2]);
+    let EventData::Resource(unknown) = data("newer.kind", r#"{"a":{"b":[1,2.5,"x",null,true]}}"#) else {
+        panic!("an object")
+    };
+    let list = unknown.field("a").unwrap().unwrap().find("b").unwrap().unwrap();
+    assert_eq!((list.path().unwrap().as_str(), list.count().unwrap()), ("data.a.b", 5));
+    assert_eq!(list.at(1).unwrap().real().unwrap(), 2.5);
+    assert_eq!(list.at(2).unwrap().text().unwrap(), "x");
+    assert!(list.at(4).unwrap().boolean().unwrap());
+    error(list.at(0).unwrap().text(), ErrorCode::Decode);
+    assert_eq!(list.members().unwrap().map(|item| item.unwrap().1.kind().unwrap()).count(), 5);
+    assert_eq!(list.deserialize::<Vec<serde_json::Value>>().unwrap()[0], 1);
+    assert!(matches!(data("newer.kind", "[1]"), EventData::Value(_)));
+    assert!(matches!(data("test.hook", "null"), EventData::None));
+}
+
+#[test]
+fn refusals() {
+    let keys = VerifierOptions::new().secret(SECRET).max_body(1000).build().unwrap();
+    let large = vec![b'x'; 1001];
+    let upper = signed(PAID).to_uppercase();
+    let cases: [(&[u8], Option<&str>, Reason, u16); 5] = [
+        (&large, Some(&signed(PAID)), Reason::BodyTooLarge, 413),
+        (PAID, None, Reason::Missing, 401),
+        (PAID, Some(""), Reason::Malformed, 400),
+        (PAID, Some(&upper), Reason::Malformed, 400),
+        (PAID, Some(&signed(b"other")), Reason::Mismatch, 401),
+    ];
+    for (body, signature, reason, status) in cases {
+        for failed in [
+            error(keys.verify(body, signature), ErrorCode::Signature),
+            error(keys.unwrap(body, signature), ErrorCode::Signature),
+        ] {
+            assert_eq!((failed.reason(), failed.http_status()), (Some(reason), Some(status)));
+            assert!(!failed.message().contains(SECRET) && !failed.message().contains(&signed(PAID)));
+        }
+    }
+    error(keys.unwrap(b"[1]", &signed(b"[1]")), ErrorCode::Decode);
+    assert!(!format!("{keys:?} {:?}", VerifierOptions::new().secret(SECRET)).contains("whsec"));
+}
+
+#[test]
+fn secrets() {
+    error(Verifier::new("short"), ErrorCode::Config);
+    error(VerifierOptions::new().build(), ErrorCode::Config);
+    error(VerifierOptions::new().secret("").allow_any_key_length().build(), ErrorCode::Config);
+    let short = VerifierOptions::new().secret("short").allow_any_key_length().build().unwrap();
+    error(short.verify(PAID, &signed(PAID)), ErrorCode::Signature);
+    let other = [7_u8; 32];
+    let both = VerifierOptions::new().secret(&other).secret(secrecy::SecretString::from(SECRET)).build().unwrap();
+    assert_eq!((both.verify(PAID, &signed(PAID)).unwrap(), both.secret_count()), (1, 2));
+    assert_eq!((both.matches(0).unwrap(), both.matches(1).unwrap()), (0, 1));
+    error(both.matches(2), ErrorCode::InvalidArgument);
+}
+
+#[test]
+fn requests() {
+    let keys = VerifierOptions::new().secret(SECRET).header("X-Signature").build().unwrap();
+    let signature = signed(PAID);
+    let mut headers = http::HeaderMap::new();
+    error(keys.unwrap_request(PAID, &headers), ErrorCode::Signature);
+    headers.insert("x-signature", signature.parse().unwrap());
+    keys.unwrap_request(PAID, &headers).unwrap();
+    keys.unwrap_request(PAID, [("X-SIGNATURE", &signature), ("x-signature", &signature)]).unwrap();
+    let different = keys.unwrap_request(PAID, [("x-signature", signature.as_str()), ("x-signature", "0")]);
+    assert_eq!(error(different, ErrorCode::Signature).reason(), Some(Reason::Malformed));
+    error(verifier().unwrap_request(PAID, &headers), ErrorCode::Signature);
+}
+
+#[test]
+fn freshness_and_clocks() {
+    let minute = 60_000_000;
+    let at = |micros: i64| move || Timestamp::from_unix_micros(micros);
+    let limited = || VerifierOptions::new().secret(SECRET).freshness(Duration::from_secs(300));
+    let panics = || -> Timestamp { panic!("the clock's panic is part of the test") };
+    for (fresh, options) in [
+        (true, limited().clock(at(CREATED + minute))),
+        (true, limited().clock(at(CREATED - minute))),
+        (false, limited().clock(at(CREATED + 60 * minute))),
+        (false, limited().clock(panics)),
+        (false, limited()),
+    ] {
+        let keys = options.build().unwrap();
+        let made = keys.unwrap(PAID, &signed(PAID));
+        assert_eq!(made.is_ok(), fresh, "{made:?}");
+        if !fresh {
+            assert_eq!(error(made, ErrorCode::Signature).reason(), Some(Reason::Stale));
+        }
+        error(keys.stream(), ErrorCode::Config);
+    }
+}
+
+#[test]
+fn streams() {
+    let keys = VerifierOptions::new().secret(SECRET).max_body(1000).build().unwrap();
+    let mut stream = keys.stream().unwrap();
+    std::io::copy(&mut &*PAID, &mut stream).unwrap();
+    stream.flush().unwrap();
+    drop(keys); // the stream keeps them
+    assert_eq!(stream.finish(&signed(PAID)).unwrap(), 0);
+    let mut stream = verifier().stream().unwrap();
+    stream.update(&PAID[1..]).unwrap();
+    assert_eq!(error(stream.finish(&signed(PAID)), ErrorCode::Signature).reason(), Some(Reason::Mismatch));
+    let mut stream = VerifierOptions::new().secret(SECRET).max_body(10).build().unwrap().stream().unwrap();
+    let failed = stream.write_all(PAID).unwrap_err();
+    let inner = failed.into_inner().unwrap().downcast::<billcore::Error>().unwrap();
+    assert_eq!(inner.reason(), Some(Reason::BodyTooLarge));
+}
+
+#[test]
+fn explanations() {
+    let text = explain(PAID, &signed(PAID).to_uppercase(), [SECRET]).unwrap();
+    assert!(text.contains("Found: secret 1 of 1") && !text.contains(SECRET) && !text.contains(&signed(PAID)), "{text}");
+}
+
+/// Errors are typed, and nothing ends the process.
+#[test]
+fn bodies_of_any_kind() {
+    let keys = verifier();
+    let mut state = 88_172_645_463_325_252_u64;
+    for _ in 0..20_000 {
+        let mut body = PAID.to_vec();
+        for _ in 0..4 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let place = usize::try_from(state >> 8).unwrap() % body.len();
+            body[place] = state.to_le_bytes()[0];
+        }
+        match keys.unwrap(&body, &signed(&body)) {
+            Ok(event) => read_all(&event),
+            Err(failed) => assert!(failed.is(ErrorCode::Decode), "{failed}"),
+        }
+    }
+}
+
+fn read_all(event: &Event) {
+    let _ = (event.id(), event.name(), event.account(), event.created_at(), event.event_type(), format!("{event:?}"));
+    if let Ok(EventData::Order(order)) = event.data() {
+        let _ =
+            (order.id(), order.total(), order.state(), order.delivery(), order.custom_fields(), format!("{order:?}"));
+        if let Ok(Some(delivery)) = order.delivery() {
+            let _ = delivery.link();
+        }
+    }
+    if let Ok(value) = event.to_value() {
+        for member in value.members().unwrap() {
+            let (_, member) = member.unwrap();
+            assert!(!member.raw().unwrap().is_empty());
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads() {
+    let keys = Arc::new(verifier());
+    let event = Arc::new(keys.unwrap(PAID, &signed(PAID)).unwrap());
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let (keys, event) = (Arc::clone(&keys), Arc::clone(&event));
+            thread::spawn(move || {
+                for _ in 0..500 {
+                    let own = keys.unwrap(PAID, &signed(PAID)).unwrap();
+                    assert_eq!(own.order().unwrap().total().unwrap(), event.order().unwrap().total().unwrap());
+                    error(keys.verify(PAID, "0"), ErrorCode::Signature);
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(keys.matches(0).unwrap(), 4001);
+}
+
+#[test]
+fn memory_stays_bounded() {
+    let filler = "y".repeat(100_000);
+    let body = format!(r#"{{"id":1,"name":"order.paid","data":{{"id":"o","metadata":{{"x":"{filler}"}}}}}}"#);
+    let (keys, signature) = (verifier(), signed(body.as_bytes()));
+    let unwrap = |count| {
+        for _ in 0..count {
+            let event = keys.unwrap(body.as_bytes(), &signature).unwrap();
+            let metadata = event.order().unwrap().metadata().unwrap();
+            drop(event);
+            assert_eq!(metadata.find("x").unwrap().unwrap().text().unwrap().len(), filler.len());
+            error(keys.unwrap(b"{}", &signature), ErrorCode::Signature);
+        }
+    };
+    unwrap(200);
+    let before = resident();
+    unwrap(2_000); // 200 MB of bodies
+    assert!(resident() < before + (50 << 20), "{} MB more", (resident() - before) >> 20);
+}
