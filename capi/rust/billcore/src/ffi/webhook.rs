@@ -95,8 +95,14 @@ unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
     })
 }
 
-/// A panic must not cross C, nor one that begins while what it carries is dropped.
-pub(super) fn forget(panic: Box<dyn Any + Send>) {
+/// A panic must not cross C, nor one that begins while what the first one carries is dropped.
+pub(super) fn forget(mut panic: Box<dyn Any + Send>) {
+    for _ in 0..4 {
+        match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            Ok(()) => return,
+            Err(next) => panic = next,
+        }
+    }
     std::mem::forget(panic);
 }
 
