@@ -1,0 +1,42 @@
+use std::env;
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use billcore::{CallOptions, ChargeOptions, Client, DEFAULT_SKEW};
+
+fn charge(id: &str, product: i64, cents: i64) -> Result<(), Box<dyn Error>> {
+    let client = Client::from_env()?; // uses BILLCORE_BASE_URL and BILLCORE_API_KEY
+    let client = client.with_call(CallOptions::new().timeout(Duration::from_secs(30)));
+    match client.subscriptions().charge(id, product, cents, ChargeOptions::new()) {
+        Ok(_) => Ok(()),
+        Err(error) if error.outcome_unknown() => {
+            // Perhaps charged: look before you charge again.
+            let found = client.subscriptions().find_charges(&error, DEFAULT_SKEW)?;
+            Err(format!("{error}; {} orders were made since then", found.len()).into())
+        }
+        Err(error) => Err(error.into()), // error.code() == ErrorCode::Payment is a refusal
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [id, product, cents] = arguments.as_slice() else {
+        eprintln!("usage: charge SUBSCRIPTION PRODUCT CENTS");
+        return ExitCode::from(2);
+    };
+    let (Ok(product), Ok(cents)) = (product.parse(), cents.parse()) else {
+        eprintln!("product and cents are whole numbers");
+        return ExitCode::from(2);
+    };
+    match charge(id, product, cents) {
+        Ok(()) => {
+            println!("charged");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

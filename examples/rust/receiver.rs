@@ -1,0 +1,53 @@
+//! A webhook server with axum: receiver ADDRESS. It keeps each event once, and answers when that is done.
+
+use std::collections::HashSet;
+use std::env;
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::post;
+use axum::{Extension, Router};
+use billcore::webhook::{Verifier, WebhookLayer};
+use billcore::{Event, EventType};
+use tokio::net::TcpListener;
+
+/// Keeps events once. With a database, do the claim and the event's effect in one transaction.
+#[derive(Clone, Default)]
+struct Inbox(Arc<Mutex<HashSet<(i64, String)>>>);
+
+impl Inbox {
+    /// Whether this delivery is the first. Every test.hook has the id 0, so those are never duplicates.
+    fn claim(&self, event: &Event) -> billcore::Result<bool> {
+        if event.event_type() == EventType::TestHook {
+            return Ok(true);
+        }
+        let key = (event.account()?, event.id()?.into());
+        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key))
+    }
+}
+
+async fn receive(State(inbox): State<Inbox>, Extension(event): Extension<Arc<Event>>) -> StatusCode {
+    match inbox.claim(&event) {
+        Ok(true) => println!("received {}", event.name().unwrap_or_default()),
+        Ok(false) => {}
+        Err(error) => {
+            eprintln!("{error}");
+            return StatusCode::INTERNAL_SERVER_ERROR; // it is delivered again
+        }
+    }
+    StatusCode::OK
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let address = env::args().nth(1).ok_or("usage: receiver ADDRESS, such as localhost:8080")?;
+    let verifier = Verifier::new(env::var("WEBHOOK_SECRET")?)?;
+    let layer = WebhookLayer::new(verifier).on_refused(|_, error| eprintln!("{error}"));
+    let app = Router::new().route("/webhooks", post(receive).layer(layer)).with_state(Inbox::default());
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let listener = TcpListener::bind(address).await?;
+        axum::serve(listener, app).await?;
+        Ok(())
+    })
+}
