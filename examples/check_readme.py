@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # A link to a file in examples on its own line, then a code block.
 BLOCK = re.compile(r"^\[(examples/[^\]]+)\]\(\1\)\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SAMPLES = [f"examples/{folder}" for folder in ("c/{}.c", "cpp/{}.cpp", "python/{}.py", "go/{}/main.go")]
+SAMPLES = [f"examples/{folder}" for folder in ("c/{}.c", "cpp/{}.cpp", "python/{}.py", "go/{}/main.go", "rust/{}.rs")]
 # billcore by its name alone, with or without extras; a named folder or URL works.
 UNPUBLISHED = re.compile(r"pip install (?:[^`\n]*[ '\"])?billcore(?:\[\w+\])?(?! ?@|[\w\[/.])")
 TEXTS = ("README.md", "CONTRIBUTING.md", "capi/**/*.md", "core/**/*.md", "examples/**/*", "python/billcore/**/*")

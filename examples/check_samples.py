@@ -1,6 +1,6 @@
-"""Runs the samples of README.md in each language against a new sandbox: check_samples.py BUILD [--go]
+"""Runs the samples of README.md in each language against a new sandbox: check_samples.py BUILD [--go] [--rust]
 
-BUILD: a build folder with examples; --go: those in Go too. Needs the Python package with its sandbox.
+BUILD: a build folder with examples; --go, --rust: those in Go and Rust too. Needs the Python package with its sandbox.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def check_list(command: list[str], adds_up: str) -> None:
 
 def main() -> int:
     compiled = [option.removeprefix("--") for option in sys.argv[2:]]
-    if len(sys.argv) < 2 or set(compiled) - {"go"}:
+    if len(sys.argv) < 2 or set(compiled) - {"go", "rust"}:
         sys.exit(__doc__)
     build = Path(sys.argv[1]).resolve() / "examples"
     os.environ["WEBHOOK_SECRET"] = SECRET

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 machine to a running example, in one command: installs what is missing, builds, starts the
-# sandbox, and runs the same story in Python, C++, C and, where there is a Go, in Go. Exits with status 0 only when every step succeeded.
+# sandbox, and runs the same story in Python, C++, C and, where there are a Go and a Rust, in those too. Exits with status 0 only when every step succeeded.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -83,6 +83,18 @@ build_go() {
     )
 }
 
+# The story in Rust, in the same way. What it is built with is kept outside the clone.
+build_rust() {
+  local target
+  cmake --install "$build" --prefix "$build/prefix" &&
+    (
+      export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig" RUSTFLAGS="-C link-arg=-Wl,-rpath,$build/prefix/lib" PATH="$rust:$PATH"
+      target="$(bc_rust_target "$root")/quickstart" &&
+        cd examples/rust && cargo build --features server --bin story --target-dir "$target" &&
+        mkdir -p "$build/examples/rust" && cp "$target/debug/story" "$build/examples/rust"
+    )
+}
+
 bc_packages ca-certificates cmake g++ gcc libcurl4-openssl-dev libmicrohttpd-dev libssl-dev ninja-build pkg-config python3 \
   python3-dev python3-pip python3-venv
 mkdir -p "$build" "$bc_cache"
@@ -90,7 +102,7 @@ mkdir -p "$build" "$bc_cache"
 python="$(bc_python)"
 
 quietly "building the libraries and the examples" build_libraries
-languages="Python, C++ and C"
+languages="Python, C++, C"
 go="$(bc_go 2>>"$log" || true)"
 if [ -z "$go" ] && [ "${CI:-}" = true ]; then # which tells the story in every language
   bc_packages golang-go
@@ -98,9 +110,16 @@ if [ -z "$go" ] && [ "${CI:-}" = true ]; then # which tells the story in every l
 fi
 if [ -n "$go" ]; then
   quietly "building the story in Go" build_go
-  languages="Python, C++, C and Go"
+  languages="$languages, Go"
 else
   echo "no Go 1.23 or newer in PATH: the story in Go is left out"
+fi
+if [ "${CI:-}" = true ]; then bc_rust_packages; fi
+if rust="$(bc_rust)"; then
+  quietly "building the story in Rust" build_rust
+  languages="$languages, Rust"
+else
+  echo "no Rust 1.85 or newer in PATH: the story in Rust is left out"
 fi
 # One environment for each state of the package's files.
 state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"
@@ -115,4 +134,5 @@ tell python "$venv/bin/python" examples/python/story.py
 tell cpp "$build/examples/cpp/story"
 tell c "$build/examples/c/story"
 if [ -n "$go" ]; then tell go "$build/examples/go/story"; fi
-printf '\nThe same story in %s took %s s. Read next: README.md\n' "$languages" "$SECONDS"
+if [ -n "$rust" ]; then tell rust "$build/examples/rust/story"; fi
+printf '\nThe same story (%s) took %s s. Read next: README.md\n' "$languages" "$SECONDS"

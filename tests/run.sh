@@ -3,7 +3,7 @@
 #   tests/run.sh              everything, as CI runs it
 #   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
 #   tests/run.sh AREA…        only these: lint layering interface core capi python sandbox conformance serverless faults
-#                             libcurl install wheel proof torture fuzz tsan examples go
+#                             libcurl install wheel proof torture fuzz tsan examples go rust
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
 # Several areas run at the same time, in lanes; each part prints one line, and its whole output when it fails (always in
 # build/logs). A single area prints everything.
@@ -19,7 +19,7 @@ cd "$root"
 lanes=(
   "interface serverless core capi python"
   "faults libcurl conformance"
-  "layering lint proof torture fuzz tsan install sandbox examples go wheel"
+  "layering lint proof torture fuzz tsan install sandbox examples go rust wheel"
 )
 read -ra all_areas <<<"${lanes[*]}"
 
@@ -55,6 +55,8 @@ esac
 bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format clang-tidy cmake doxygen git golang-go \
   libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
   python3-venv shellcheck valgrind
+(bc_rust_packages) || true # the area rust says so
+if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"
@@ -302,8 +304,34 @@ area_go() {
   BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c" \
     BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$go:$PATH" run go tests/go/run.sh build/go-prefix
 }
+# The Rust crates, against an installed prefix.
+rust_is_missing() {
+  echo "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
+  [ "${CI:-}" != true ]
+}
+area_rust() {
+  local rust
+  build_release
+  if ! rust="$(bc_rust)"; then
+    run rust rust_is_missing
+    return
+  fi
+  rm -rf build/rust-prefix
+  quietly rust-prefix cmake --install build/release --prefix build/rust-prefix
+  BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c" \
+    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$rust:$PATH" run rust tests/rust/run.sh build/rust-prefix
+}
+# find, charge and verify_webhook, where check_samples.py looks for them.
+build_examples_in_rust() { # PREFIX RUST
+  local target
+  export PKG_CONFIG_PATH="$1/lib/pkgconfig" RUSTFLAGS="-C link-arg=-Wl,-rpath,$1/lib" PATH="$2:$PATH"
+  target="$(bc_rust_target "$root")"
+  mkdir -p build/release/examples/rust
+  (cd examples/rust && cargo build --quiet --target-dir "$target/examples") &&
+    cp "$target"/examples/debug/{find,charge,verify_webhook} build/release/examples/rust
+}
 area_examples() {
-  local go=""
+  local go="" rust=""
   build_release
   install_package
   run examples examples/quickstart.sh
@@ -316,7 +344,11 @@ area_examples() {
       cd examples/go && PATH="$go:$PATH" GOTOOLCHAIN=local go build -buildvcs=false -o "$root/build/release/examples/go/" ./...
     )
   fi
-  run samples "$installed_python" examples/check_samples.py build/release ${go:+--go}
+  if rust="$(bc_rust)"; then
+    quietly rust-prefix-examples cmake --install build/release --prefix build/rust-examples
+    (quietly rust-examples build_examples_in_rust "$root/build/rust-examples" "$rust")
+  fi
+  run samples "$installed_python" examples/check_samples.py build/release ${go:+--go} ${rust:+--rust}
 }
 
 # The inner loop: one optimised build, no sanitizers, nothing twice.

@@ -170,3 +170,35 @@ bc_fetch_go() { # FOLDER
     chmod -R u+w "$1/go" &&
     chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
 }
+
+# bc_rust: prints the folder with the programs of a Rust that has at least the version of capi/rust/Cargo.toml; fails where there
+# is none.
+bc_rust() {
+  local found
+  for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo" /usr/bin/cargo; do
+    if [[ "$("$found" --version 2>/dev/null)" =~ ^cargo\ 1\.([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge 85 ] &&
+      "$(dirname "$found")/rustc" --version >/dev/null 2>&1; then
+      dirname "$found"
+      return
+    fi
+  done
+  return 1
+}
+
+# bc_rust_packages: Debian's Rust, where bc_rust finds none. Debian 12 has a newer one beside its own.
+bc_rust_packages() {
+  local suffix=""
+  if [ "$(. /etc/os-release && echo "${VERSION_ID:-}")" = 12 ]; then suffix=-web; fi
+  bc_rust >/dev/null || bc_packages "cargo$suffix" "rustc$suffix" "rustfmt$suffix"
+}
+
+# bc_rust_target ROOT: prints the folder for what cargo builds of the clone ROOT, one for each compiler. Deletes those that
+# were not used for two weeks.
+bc_rust_target() {
+  local folder
+  folder="$bc_cache/rust-$( (rustc -vV && echo "$1") | sha256sum | cut -c1-16)"
+  mkdir -p "$folder"
+  touch "$folder"
+  find "$bc_cache" -maxdepth 1 -name 'rust-*' -mtime +14 -exec rm -rf {} +
+  echo "$folder"
+}

@@ -42,3 +42,7 @@ endforeach()
 
 # The module for Go, as source: Go compiles it with the program, against the libraries above (README.md there).
 install(DIRECTORY go DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN "*_test.go" EXCLUDE)
+
+# The crates for Rust, in the same way.
+install(DIRECTORY rust DESTINATION ${CMAKE_INSTALL_DATADIR}/billcore PATTERN target EXCLUDE PATTERN Cargo.lock EXCLUDE
+        PATTERN generate.sh EXCLUDE)

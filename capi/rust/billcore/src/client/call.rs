@@ -39,8 +39,8 @@ impl CallOptions {
         self.timeout = Timeout::Never;
         self
     }
-    /// The instant at which the call ends. The client's time-out does not hold then; one that is set here does, too. For lists:
-    /// the time that is left when the list is made, per page.
+    /// The instant at which the call ends. It counts instead of the client's time-out, and besides one that is set here. For
+    /// lists: the time that is left when the list is made, per page.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self

@@ -1,0 +1,97 @@
+"""What the Rust crates depend on: few crates of the registry, with good licences, which the oldest Rust can build.
+
+Fails otherwise. Known vulnerabilities are not looked up: that needs a database that no package registry has.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LICENCES = {"MIT", "Apache-2.0", "BSD-3-Clause", "ISC", "Unicode-3.0", "Zlib", "Unlicense"}
+OLDEST = (1, 85)
+# Features of the crate billcore, and how many crates a program with them links at most. Those that run only while it is
+# built do not count.
+MOST = {
+    "": 2,
+    "client": 2,
+    "client,static": 2,
+    "secrecy": 4,
+    "time": 7,
+    "chrono": 5,
+    "tracing": 6,
+    "serde": 8,
+    "tower": 8,
+    "tokio": 6,
+}
+
+
+def metadata(*options: str) -> dict[str, Any]:
+    command = ["cargo", "metadata", "--format-version=1", *options]
+    found = subprocess.run(command, cwd=ROOT / "capi/rust", capture_output=True, text=True, check=True).stdout
+    return dict(json.loads(found))
+
+
+def version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+def allowed(licence: str | None) -> bool:
+    """A choice is allowed where one of its parts is; what is joined where all are."""
+    words = (licence or "").replace("(", " ").replace(")", " ").replace("/", " OR ")
+    return all(any(part.strip() in LICENCES for part in joined.split(" OR ")) for joined in words.split(" AND "))
+
+
+def problems_of(package: dict[str, Any]) -> list[str]:
+    name, found = f"{package['name']} {package['version']}", []
+    if package["source"] is not None and not package["source"].startswith("registry+"):
+        found.append(f"{name} comes from {package['source']}, not from the registry")
+    if not allowed(package["license"]):
+        found.append(f"{name} has the licence {package['license']}")
+    if package["rust_version"] and version(package["rust_version"]) > OLDEST:
+        found.append(f"{name} needs Rust {package['rust_version']}")
+    return found
+
+
+def linked(data: dict[str, Any], package: str) -> set[str]:
+    """The crates that a program links with this one."""
+    nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
+    packages = data["packages"]
+    macros = {one["id"] for one in packages if any("proc-macro" in target["kind"] for target in one["targets"])}
+    seen: set[str] = set()
+    todo = [next(one["id"] for one in packages if one["name"] == package)]
+    while todo:
+        one = todo.pop()
+        if one in seen or one in macros:
+            continue
+        seen.add(one)
+        for dependency in nodes[one]["deps"]:
+            if any(kind["kind"] is None for kind in dependency["dep_kinds"]):
+                todo.append(dependency["pkg"])
+    return seen
+
+
+def main() -> int:
+    problems = [problem for package in metadata("--all-features")["packages"] for problem in problems_of(package)]
+    counts = []
+    host = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
+    target = next(line.removeprefix("host: ") for line in host.splitlines() if line.startswith("host: "))
+    for features, most in MOST.items():
+        named = ",".join(f"billcore/{name}" for name in features.split(",") if name)
+        data = metadata("--no-default-features", f"--features={named}", f"--filter-platform={target}")
+        count = len(linked(data, "billcore"))
+        counts.append(f"{features or 'none'} {count}")
+        if count > most:
+            problems.append(f"with the features {features or 'none'} a program links {count} crates, not {most}")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"crates that a program links, by feature: {', '.join(counts)}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Every test of the Rust crates: run.sh PREFIX, where the C libraries are installed. Needs Rust 1.85 or newer, and a release
+# build with the drivers of the other languages (tests/run.sh rust has all of it).
+set -euo pipefail
+prefix="$(realpath "${1:?usage: tests/rust/run.sh PREFIX}")"
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+root="$PWD"
+. tests/setup.sh
+CARGO_TARGET_DIR="$(bc_rust_target "$root")"
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" CARGO_TARGET_DIR
+export CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never RUST_BACKTRACE=1
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+packages=(capi/rust tests/rust examples/rust)
+
+step() { echo "== $*"; }
+in_each() { for package in "${packages[@]}"; do (cd "$package" && "$@"); done; }
+# In capi/rust, with each set of features that differs in what it links or leaves out.
+in_each_form() {
+  local form
+  for form in --all-features --no-default-features "--no-default-features --features tower,serde" ""; do
+    # shellcheck disable=SC2086 # words
+    (cd capi/rust && "$@" $form)
+  done
+}
+
+step format, clippy, rustdoc
+in_each cargo fmt --check
+if cargo clippy --version >/dev/null 2>&1; then
+  clippy() { cargo clippy --quiet --all-targets "$@" -- --deny warnings; }
+  in_each_form clippy
+  (cd tests/rust && clippy)
+  (cd examples/rust && clippy --features server)
+else
+  echo "this Rust has no clippy: its lints were not checked"
+fi
+(cd capi/rust && RUSTDOCFLAGS="--deny warnings" cargo doc --quiet --no-deps --all-features)
+
+step dependencies
+python3 tests/rust/check_dependencies.py
+
+step declarations
+# Those of billcore-sys are what bindgen makes of the headers.
+bindgen_version=0.72.1
+bindgen="$bc_cache/bindgen-$bindgen_version"
+bc_once "$bindgen" bc_quietly "bindgen $bindgen_version" "$bindgen.log" cargo install --quiet --locked "bindgen-cli@$bindgen_version" \
+  --root "$bindgen" --target-dir "$work/bindgen"
+capi/rust/billcore-sys/generate.sh "$bindgen/bin/bindgen" --check
+# What may be unsafe is in one module.
+! grep -rnE '\bunsafe\b' capi/rust/billcore/src --include '*.rs' | grep -vE '^capi/rust/billcore/src/(ffi/|lib\.rs:[0-9]+:#!\[deny\(unsafe_code\)\])'
+echo "$(grep -rhE '\bunsafe\b' capi/rust/billcore/src/ffi | grep -cv '^ *//') lines of capi/rust/billcore/src/ffi have the word unsafe"
+
+step tests
+(cd capi/rust && cargo test --quiet --all-features)
+(cd tests/rust && cargo test --quiet)
+
+step memory
+if [ -n "$(find "$(rustc --print target-libdir)" -name 'librustc*_rt.asan.a')" ]; then
+  # The C libraries have no instrumentation here, but what they allocate is counted, so handles that are not freed are found.
+  (
+    cd tests/rust
+    export ASAN_OPTIONS=quarantine_size_mb=8 RUSTFLAGS=-Zsanitizer=address RUSTC_BOOTSTRAP=1
+    cargo test --quiet --tests --target "$(rustc -vV | sed -n 's/^host: //p')" --target-dir "$CARGO_TARGET_DIR/address"
+  )
+else
+  echo "this Rust has no AddressSanitizer: leaks were not looked for"
+fi
+echo "ThreadSanitizer needs the standard library and the C libraries built with it: the area tsan has the latter, without Rust"
+if (cd capi/rust && cargo +nightly miri --version) >/dev/null 2>&1; then
+  (cd capi/rust && cargo +nightly miri test --quiet --no-default-features --lib)
+else
+  echo "there is no Miri: what does not call C was not run in it"
+fi
+
+step programs and what they link
+build() { # KIND FEATURE…
+  (cd examples/rust && cargo build --quiet --release --bin find --no-default-features --features "$2" --target-dir "$CARGO_TARGET_DIR/$1")
+  (cd examples/rust && cargo build --quiet --release --bin verify_webhook --no-default-features --features "$3" --target-dir "$CARGO_TARGET_DIR/$1")
+  for program in find verify_webhook; do
+    file="$CARGO_TARGET_DIR/$1/release/$program"
+    strip -o "$work/stripped" "$file"
+    echo "$1 $program: $(($(stat -c %s "$file") / 1024)) KiB, stripped $(($(stat -c %s "$work/stripped") / 1024)) KiB"
+  done
+}
+build shared client ""
+build static client,static static
+needs() { ldd "$CARGO_TARGET_DIR/$1" | grep -c "$2" || true; }
+[ "$(needs shared/release/verify_webhook libcurl)$(needs static/release/verify_webhook libcurl)" = 00 ] ||
+  { echo "the webhook half needs libcurl"; exit 1; }
+[ "$(needs shared/release/verify_webhook 'libbillcore[.]')" = 0 ] || { echo "the webhook half needs the client"; exit 1; }
+[ "$(needs static/release/find libbillcore)" = 0 ] || { echo "the feature static links a shared library of ours"; exit 1; }
+
+step a service outside of the tree
+# As capi/rust/README.md says.
+cargo new --quiet --vcs none "$work/service"
+cp examples/rust/verify_webhook.rs "$work/service/src/main.rs"
+(
+  cd "$work/service"
+  cargo add --quiet billcore --path "$prefix/share/billcore/rust/billcore" --no-default-features
+  unset LD_LIBRARY_PATH
+  RUSTFLAGS="-C link-arg=-Wl,-rpath,$prefix/lib" cargo build --quiet --target-dir "$CARGO_TARGET_DIR/service"
+  signature="$(printf '{"name":"test.hook"}' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef -r | cut -d ' ' -f 1)"
+  printf '{"name":"test.hook"}' | WEBHOOK_SECRET=0123456789abcdef0123456789abcdef "$CARGO_TARGET_DIR/service/debug/service" "$signature"
+)
+
+step the wire fixtures
+(cd tests/rust && cargo build --quiet --bin driver)
+export BILLCORE_RUST_DRIVER="$CARGO_TARGET_DIR/debug/driver"
+PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/conformance --language rust
