@@ -8,12 +8,12 @@ root="$PWD"
 . tests/setup.sh
 CARGO_TARGET_DIR="$(bc_rust_target "$root")"
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" CARGO_TARGET_DIR
-export CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never RUST_BACKTRACE=1
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_TERM_COLOR=never RUST_BACKTRACE=1
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 packages=(capi/rust tests/rust examples/rust)
 
-step() { echo "== $*"; }
+step() { echo "== $* (after $SECONDS s)"; }
 in_each() { for package in "${packages[@]}"; do (cd "$package" && "$@"); done; }
 # In capi/rust, with each set of features that differs in what it links or leaves out.
 in_each_form() {
@@ -44,7 +44,7 @@ step declarations
 bindgen_version=0.72.1
 bindgen="$bc_cache/bindgen-$bindgen_version"
 bc_once "$bindgen" bc_quietly "bindgen $bindgen_version" "$bindgen.log" cargo install --quiet --locked "bindgen-cli@$bindgen_version" \
-  --root "$bindgen" --target-dir "$work/bindgen"
+  --debug --no-default-features --features runtime --root "$bindgen" --target-dir "$work/bindgen" # as fast as it can be built
 capi/rust/billcore-sys/generate.sh "$bindgen/bin/bindgen" --check
 # What may be unsafe is in one module.
 ! grep -rnE '\bunsafe\b' capi/rust/billcore/src --include '*.rs' | grep -vE '^capi/rust/billcore/src/(ffi/|lib\.rs:[0-9]+:#!\[deny\(unsafe_code\)\])'
@@ -73,17 +73,16 @@ else
 fi
 
 step programs and what they link
-build() { # KIND FEATURE…
-  (cd examples/rust && cargo build --quiet --release --bin find --no-default-features --features "$2" --target-dir "$CARGO_TARGET_DIR/$1")
-  (cd examples/rust && cargo build --quiet --release --bin verify_webhook --no-default-features --features "$3" --target-dir "$CARGO_TARGET_DIR/$1")
-  for program in find verify_webhook; do
-    file="$CARGO_TARGET_DIR/$1/release/$program"
-    strip -o "$work/stripped" "$file"
-    echo "$1 $program: $(($(stat -c %s "$file") / 1024)) KiB, stripped $(($(stat -c %s "$work/stripped") / 1024)) KiB"
-  done
+build() { # KIND PROGRAM FEATURES
+  (cd examples/rust && cargo build --quiet --release --bin "$2" --no-default-features --features "$3" --target-dir "$CARGO_TARGET_DIR/$1")
+  file="$CARGO_TARGET_DIR/$1/release/$2"
+  strip -o "$work/stripped" "$file"
+  echo "$1 $2: $(($(stat -c %s "$file") / 1024)) KiB, stripped $(($(stat -c %s "$work/stripped") / 1024)) KiB"
 }
-build shared client ""
-build static client,static static
+build shared find client
+build shared verify_webhook ""
+build static find client,static
+build static verify_webhook static
 needs() { ldd "$CARGO_TARGET_DIR/$1" | grep -c "$2" || true; }
 [ "$(needs shared/release/verify_webhook libcurl)$(needs static/release/verify_webhook libcurl)" = 00 ] ||
   { echo "the webhook half needs libcurl"; exit 1; }
