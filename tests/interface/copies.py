@@ -14,7 +14,7 @@ PARTS = (
     "LICENSE",
     ".clang-format",
     "pyproject.toml",
-    "rustfmt.toml",
+    ".rustfmt.toml",
     "core",
     "capi",
     "python",
