@@ -26,7 +26,7 @@ class Language:
     operations: tuple[str, ...] = ("call", "verify", "unwrap")
 
     def command(self, programs: Path) -> list[str]:
-        return [*command("ffi", self.kind, programs, self.name), *([self.name] if self.kind == "go" else [])]
+        return [*command("ffi", self.kind, programs, self.name), *([self.name] if self.kind != "native" else [])]
 
 
 PEERS = ("verify", "unwrap")
@@ -37,10 +37,16 @@ LANGUAGES = {
     "go_std": Language("Go crypto/hmac, kept, + encoding/json", "go", "std", PEERS),
     "go_stripe": Language("Go stripe-go + encoding/json", "go", "stripe", PEERS),
     "go_standard": Language("Go standard-webhooks + encoding/json", "go", "standard", PEERS),
+    "rust": Language("Rust", "rust", "billcore"),
+    "rust_crypto": Language("Rust hmac + sha2, kept, + serde_json Value", "rust", "crypto", PEERS),
+    "rust_crypto_three": Language("Rust the same, into a struct of 3 fields", "rust", "crypto_three", PEERS),
+    "rust_ring": Language("Rust ring + serde_json Value", "rust", "ring", PEERS),
+    "rust_svix": Language("Rust svix + serde_json Value", "rust", "svix", PEERS),
+    "rust_reqwest": Language("Rust reqwest + serde_json", "rust", "reqwest", ()),
 }
-THROUGH_C = ("go",)
+THROUGH_C = ("go", "rust")
 LISTS = ("raw", "cpp", "c", "go")  # contenders of pages
-BORDERS = {"go_billcore": "go"}  # contenders of pages that are rows of these languages
+BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest"}  # contenders of pages that are rows of these languages
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ Samples = dict[tuple[str, str], list[float]]  # by operation and language: nanos
 
 def _samples(programs: Path, folder: Path, effort: Effort) -> Samples:
     bodies.write(folder)
-    commands = {key: language.command(programs) for key, language in LANGUAGES.items()}
+    commands = {key: language.command(programs) for key, language in LANGUAGES.items() if language.operations}
     found: Samples = {}
     for _ in range(effort.starts):
         with ExitStack() as stack:

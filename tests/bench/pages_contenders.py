@@ -46,6 +46,10 @@ ITEMS = {
     "billcore_items": Contender("billcore for order in pager: pass", (1,), counts_pages=True),
 }
 # Of the area ffi, whose programs these are.
-BORDER = {"go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "go")}
+BORDER = {
+    "go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "go"),
+    "rust_billcore": Contender("billcore Rust for order in list", (1, DEFAULT), "rust"),
+    "rust_reqwest": Contender("Rust reqwest + serde_json", (1, DEFAULT), "rust"),
+}
 ALL = {**CONTENDERS, **ITEMS, **BORDER}
 PACKAGES = ("pycurl", "orjson", "aiohttp", "httpx", "requests", "stripe", "pyarrow")

@@ -55,11 +55,17 @@ if [ "$(cat "$venv/billcore-tree" 2>/dev/null)" != "$tree" ]; then
   echo "$tree" >"$venv/billcore-tree"
 fi
 
-quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release
+options=()
+if [ "$area" = ffi ]; then
+  bc_rust_packages
+  PATH="$(bc_rust):$PATH"
+  options=("-DBILLCORE_CARGO_TARGET=$(bc_rust_target "$root")/bench")
+fi
+quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 targets=("$area-bench")
 if [ "$area" = ffi ]; then
   PATH="$(bc_go):$PATH"
-  targets+=(ffi-go)
+  targets+=(ffi-go ffi-rust)
 fi
 quietly build cmake --build build/bench -j "$bc_jobs" --target "${targets[@]}"
 

@@ -73,6 +73,9 @@ FFI: dict[tuple[str, str], list[Target]] = {
     ("ffi/unwrap", "c"): [Target("ratio", 1.15)],
     ("ffi/verify", "go"): [Target("ratio", 1.1, against="least_go")],
     ("ffi/unwrap", "go"): [Target("ratio", 0.25, against="go_std")],
+    ("ffi/verify", "rust"): [Target("ratio", 1.1, against="c")],
+    ("ffi/unwrap", "rust"): [Target("ratio", 0.5, against="rust_crypto")],
+    **{("ffi/list", f"rust_billcore/{at_once}"): [Target("ratio", 1.1, against=f"c/{at_once}")] for at_once in (1, 8)},
     **{("ffi/list", f"go_billcore/{at_once}"): [Target("ratio", 0.33, against=f"go/{at_once}")] for at_once in (1, 8)},
     **{("ffi/list", f"c/{at_once}"): [Target("ratio", 1.1, against=f"cpp/{at_once}")] for at_once in (1, 8)},
 }

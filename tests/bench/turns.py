@@ -39,12 +39,12 @@ class Memory:
 
 
 def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list[str]:
-    """A contender of the area: native, go or python."""
+    """A contender of the area: native, go, rust or python."""
     match kind:
         case "native":
             return [str(programs / f"{area}-bench"), name, *more]
-        case "go":
-            return [str(programs / f"{area}-go"), *more]
+        case "go" | "rust":
+            return [str(programs / f"{area}-{kind}"), *more]
     return [sys.executable, "-m", "tests.bench.contestant", area, name, *more]
 
 

@@ -1,0 +1,104 @@
+//! The Rust rows of the ffi tables: ffi-rust billcore|crypto|crypto_three|ring|svix|reqwest. URL of the protocol: OPERATION:FOLDER, with the
+//! delivery in FOLDER as webhook-bench has it, or the base URL of a list.
+
+mod ours;
+mod peers;
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::io::BufRead;
+use std::path::Path;
+use std::time::Instant;
+
+pub type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// What arrives. Senders that sign in another way have another signature.
+pub struct Delivery {
+    pub body: Vec<u8>,
+    pub signature: String,
+    pub secret: Vec<u8>,
+}
+
+impl Delivery {
+    fn read(folder: &str) -> Outcome<Self> {
+        let read = |name: &str| std::fs::read(Path::new(folder).join(name));
+        Ok(Self {
+            body: read("900.body")?,
+            signature: String::from_utf8(read("900.signature")?)?,
+            secret: read("secret")?,
+        })
+    }
+}
+
+/// Performs so many of the measured operations and gives the sum of what it has read.
+pub type Row = Box<dyn FnMut(usize) -> Outcome<usize>>;
+
+/// A row that performs an operation again and again.
+pub fn repeated(mut once: impl FnMut() -> Outcome<usize> + 'static) -> Row {
+    Box::new(move |count| {
+        let mut sum = 0;
+        for _ in 0..count {
+            sum += once()?;
+        }
+        Ok(sum)
+    })
+}
+
+fn row(name: &str, url: &str, at_once: usize) -> Outcome<Row> {
+    if url.starts_with("http") {
+        return match name {
+            "billcore" => ours::list(url, at_once),
+            "reqwest" => peers::list(url, at_once),
+            _ => Err(format!("{name} reads no list").into()),
+        };
+    }
+    let (operation, folder) = url.split_once(':').ok_or("a URL is OPERATION:FOLDER")?;
+    let given = Delivery::read(folder)?;
+    match name {
+        "billcore" => ours::row(operation, given),
+        "crypto" => peers::crypto(operation, given, peers::Reading::Whole),
+        "crypto_three" => peers::crypto(operation, given, peers::Reading::Three),
+        "ring" => peers::ring(operation, given),
+        "svix" => peers::svix(operation, given),
+        _ => Err(format!("there is no contender {name}").into()),
+    }
+}
+
+/// Nanoseconds of processor time.
+fn cpu_time() -> i64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: getrusage fills the struct, which is valid when it is all zero.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    let nanoseconds = |time: libc::timeval| time.tv_sec * 1_000_000_000 + time.tv_usec * 1000;
+    nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
+}
+
+/// Answers stdin's lines until it ends. Rows are made on first use and kept.
+fn main() -> Outcome<()> {
+    let name = std::env::args().nth(1).unwrap_or_else(|| "billcore".to_owned());
+    let mut rows: HashMap<(String, usize), Row> = HashMap::new();
+    println!("ready");
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let [verb, url, at_once, counts @ ..] = words.as_slice() else { return Err("a command is too short".into()) };
+        let key = ((*url).to_owned(), at_once.parse()?);
+        if !rows.contains_key(&key) {
+            rows.insert(key.clone(), row(&name, url, key.1)?);
+        }
+        let row = rows.get_mut(&key).ok_or("it was inserted")?;
+        if *verb == "show" {
+            println!("{}", row(1)?);
+            continue;
+        }
+        let [count, warm] = counts else { return Err("run has two counts".into()) };
+        row(warm.parse()?)?;
+        let (start, cpu) = (Instant::now(), cpu_time());
+        let total = row(count.parse()?)?;
+        println!("{} {} {total}", start.elapsed().as_nanos(), cpu_time() - cpu);
+    }
+    Ok(())
+}
