@@ -46,7 +46,8 @@ LANGUAGES = {
 }
 THROUGH_C = ("go", "rust")
 LISTS = ("raw", "cpp", "c", "go")  # contenders of pages
-BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest"}  # contenders of pages that are rows of these languages
+# Contenders of pages that are rows of these languages.
+BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest"}
 
 
 @dataclass(frozen=True)

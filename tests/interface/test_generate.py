@@ -42,7 +42,7 @@ def test_a_change_by_hand_is_found(tmp_path: Path) -> None:
 
 def test_every_output_says_what_made_it() -> None:
     source = GENERATOR.read_text("utf-8")
-    outputs = set(re.findall(r'"((?:core|python|capi)/[^"]+\.(?:hpp|h|pyi?|md))"', source))
+    outputs = set(re.findall(r'"((?:core|python|capi|tests)/[^"]+\.(?:hpp|h|pyi?|md|rs))"', source))
     made = {name for name in generated_files() if not name.endswith((".j2", ".toml"))}
     assert made == outputs and len(outputs) > 15
 
