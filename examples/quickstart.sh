@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 machine to a running example, in one command: installs what is missing, builds, starts the
-# sandbox, and runs the same story in Python, C++, C and, where there are a Go and a Rust, in those too. Exits with status 0 only when every step succeeded.
+# sandbox, and runs the same story in Python, C++, C and, where there are a Go and a Rust, in those too. Exits with status 0
+# only when every step succeeded.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -83,16 +84,10 @@ build_go() {
     )
 }
 
-# The story in Rust, in the same way. What it is built with is kept outside the clone.
+# The story in Rust, in the same way.
 build_rust() {
-  local target
   cmake --install "$build" --prefix "$build/prefix" &&
-    (
-      export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig" RUSTFLAGS="-C link-arg=-Wl,-rpath,$build/prefix/lib" PATH="$rust:$PATH"
-      target="$(bc_rust_target "$root")/quickstart" &&
-        cd examples/rust && cargo build --features server --bin story --target-dir "$target" &&
-        mkdir -p "$build/examples/rust" && cp "$target/debug/story" "$build/examples/rust"
-    )
+    (PATH="$rust:$PATH" && bc_rust_programs "$root" "$build/prefix" "$build/examples/rust" story --features server)
 }
 
 bc_packages ca-certificates cmake g++ gcc libcurl4-openssl-dev libmicrohttpd-dev libssl-dev ninja-build pkg-config python3 \

@@ -53,7 +53,7 @@ case "${#areas[@]}" in
 esac
 
 bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format clang-tidy cmake doxygen git golang-go \
-  libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
+  libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
   python3-venv shellcheck valgrind
 (bc_rust_packages) || true # the area rust says so
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
@@ -220,8 +220,9 @@ area_libcurl() {
 }
 # The generator, and that an addition to its data reaches every language.
 area_interface() {
-  local go
-  if go="$(bc_go)"; then export BILLCORE_GO="$go"; fi
+  local folder
+  if folder="$(bc_go)"; then export BILLCORE_GO="$folder"; fi
+  if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
   PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
 }
 area_layering() {
@@ -321,15 +322,6 @@ area_rust() {
   BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c" \
     BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$rust:$PATH" run rust tests/rust/run.sh build/rust-prefix
 }
-# find, charge and verify_webhook, where check_samples.py looks for them.
-build_examples_in_rust() { # PREFIX RUST
-  local target
-  export PKG_CONFIG_PATH="$1/lib/pkgconfig" RUSTFLAGS="-C link-arg=-Wl,-rpath,$1/lib" PATH="$2:$PATH"
-  target="$(bc_rust_target "$root")"
-  mkdir -p build/release/examples/rust
-  (cd examples/rust && cargo build --quiet --target-dir "$target/examples") &&
-    cp "$target"/examples/debug/{find,charge,verify_webhook} build/release/examples/rust
-}
 area_examples() {
   local go="" rust=""
   build_release
@@ -346,7 +338,11 @@ area_examples() {
   fi
   if rust="$(bc_rust)"; then
     quietly rust-prefix-examples cmake --install build/release --prefix build/rust-examples
-    (quietly rust-examples build_examples_in_rust "$root/build/rust-examples" "$rust")
+    (
+      PATH="$rust:$PATH"
+      quietly rust-examples bc_rust_programs "$root" "$root/build/rust-examples" "$root/build/release/examples/rust" \
+        "find charge verify_webhook"
+    )
   fi
   run samples "$installed_python" examples/check_samples.py build/release ${go:+--go} ${rust:+--rust}
 }

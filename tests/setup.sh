@@ -192,13 +192,46 @@ bc_rust_packages() {
   bc_rust >/dev/null || bc_packages "cargo$suffix" "rustc$suffix" "rustfmt$suffix"
 }
 
-# bc_rust_target ROOT: prints the folder for what cargo builds of the clone ROOT, one for each compiler. Deletes those that
-# were not used for two weeks.
-bc_rust_target() {
-  local folder
-  folder="$bc_cache/rust-$( (rustc -vV && echo "$1") | sha256sum | cut -c1-16)"
-  mkdir -p "$folder"
+# bc_rust_enter ROOT PREFIX: copies what cargo builds of the clone ROOT, and the libraries that are installed under PREFIX, to a
+# folder of the cache, one for each compiler. There paths and times stay the same from clone to clone, so cargo builds only
+# what has changed. Sets bc_rust_source and bc_rust_prefix, and what cargo needs; the folder is held until the shell ends.
+bc_rust_enter() {
+  local folder file
+  folder="$bc_cache/rust-$(rustc -vV | sha256sum | cut -c1-16)"
+  bc_rust_source="$folder/source" bc_rust_prefix="$folder/prefix"
+  mkdir -p "$bc_rust_source"
+  exec 6>"$folder/lock"
+  flock 6
   touch "$folder"
   find "$bc_cache" -maxdepth 1 -name 'rust-*' -mtime +14 -exec rm -rf {} +
-  echo "$folder"
+  (
+    cd "$1"
+    find .rustfmt.toml capi/abi/symbols.txt capi/rust examples/rust tests/rust -type f ! -name Cargo.lock ! -path '*/target/*' |
+      LC_ALL=C sort
+  ) >"$folder/files"
+  while read -r file; do
+    cmp -s "$1/$file" "$bc_rust_source/$file" || (cd "$1" && cp --parents "$file" "$bc_rust_source")
+  done <"$folder/files"
+  (
+    cd "$bc_rust_source"
+    find . -type f ! -name Cargo.lock -printf '%P\n' | LC_ALL=C sort | LC_ALL=C comm -13 "$folder/files" - | xargs -r -d '\n' rm
+  )
+  rm -rf "$bc_rust_prefix"
+  cp -a "$2" "$bc_rust_prefix"
+  export CARGO_TARGET_DIR="$folder/target" PKG_CONFIG_PATH="$bc_rust_prefix/lib/pkgconfig"
+  # Less to write, and nothing that differs from run to run.
+  export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_TERM_COLOR=never
+}
+
+# bc_rust_programs ROOT PREFIX TO PROGRAMS OPTION…: builds PROGRAMS of examples/rust, which find the shared libraries under
+# PREFIX, into the folder TO. OPTION: of cargo. Call it in a subshell.
+bc_rust_programs() {
+  local prefix="$2" to="$3" programs="$4" program
+  bc_rust_enter "$1" "$2"
+  shift 4
+  mkdir -p "$to"
+  for program in $programs; do
+    (cd "$bc_rust_source/examples/rust" && cargo rustc "$@" --bin "$program" -- -C "link-arg=-Wl,-rpath,$prefix/lib") || return
+    cp "$CARGO_TARGET_DIR/debug/$program" "$to" || return
+  done
 }

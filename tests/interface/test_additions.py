@@ -1,6 +1,7 @@
 """A field, an option and an error are added to a copy of the data, generated, built, and used from C++ and Python.
 
-From C the field and the option: what they need is a header alone. From Go where BILLCORE_GO names the folder of a Go.
+From C the field and the option: what they need is a header alone. From Go and Rust where BILLCORE_GO and BILLCORE_RUST
+name the folders of their programs.
 """
 
 from __future__ import annotations
@@ -130,6 +131,27 @@ func main() {
 }
 """
 
+RUST = r"""
+use std::env::args;
+
+use billcore::{Client, ClientChanges, ErrorCode, Result};
+
+fn main() -> Result<()> {
+    let url = args().nth(1).unwrap_or_default();
+    let client = |patience| Client::options().base_url(&url).api_key("key").patience(patience).build();
+    if let Err(refused) = client(0) {
+        println!("{refused}");
+    }
+    let made = client(7)?;
+    let changed = made.with_options(ClientChanges::new().patience(9))?;
+    println!("{:?}", made.orders().get("o")?.colour()?);
+    if let Err(error) = changed.orders().get("teapot") {
+        println!("{} {} {error}", error.code() == ErrorCode::Teapot, error.is(ErrorCode::Api));
+    }
+    Ok(())
+}
+"""
+
 
 class Server(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
@@ -171,7 +193,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # Relative names, so that the compiler cache knows these files again in another folder.
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]
-    configure += ["-DBILLCORE_CAPI=ON", "-DBILLCORE_PYTHON=ON", f"-DPython_EXECUTABLE={sys.executable}"]
+    configure += [
+        "-DCMAKE_INSTALL_LIBDIR=lib",
+        "-DBILLCORE_CAPI=ON",
+        "-DBILLCORE_PYTHON=ON",
+        f"-DPython_EXECUTABLE={sys.executable}",
+    ]
     for command in (configure, ["cmake", "--build", "build"]):
         ran = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-4000:]
@@ -222,10 +249,26 @@ def test_additions_are_there_in_go(prefix: Path, url: str, tmp_path: Path) -> No
     (tmp_path / "main.go").write_text(GO, "utf-8")
     module = f"module user\n\ngo 1.23\n\nrequire billcore v0.0.0\n\nreplace billcore => {prefix}/share/billcore/go\n"
     (tmp_path / "go.mod").write_text(module, "utf-8")
-    [libraries] = {file.parent for file in prefix.rglob("libbillcore.so")}
+    libraries = prefix / "lib"
     environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
     build = [f"{os.environ['BILLCORE_GO']}/go", "build", "-C", str(tmp_path), "-o", "user", "."]
     assert output(build, **environment) == []
     refusal, colour, error = output([str(tmp_path / "user"), url], LD_LIBRARY_PATH=str(libraries))
     assert refusal == "billcore: patience must be at least 1" and colour == "red true <nil>"
     assert error == f"true true billcore: {TEAPOT}"
+
+
+@pytest.mark.skipif("BILLCORE_RUST" not in os.environ, reason="there is no Rust; the area rust says so")
+def test_additions_are_there_in_rust(prefix: Path, url: str, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/main.rs").write_text(RUST, "utf-8")
+    package = '[package]\nname = "user"\nedition = "2024"\n[workspace]\n[dependencies]\n'
+    package += f'billcore = {{ path = "{prefix}/share/billcore/rust/billcore" }}\n'
+    (tmp_path / "Cargo.toml").write_text(package, "utf-8")
+    folder, libraries = os.environ["BILLCORE_RUST"], prefix / "lib"
+    environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "PATH": f"{folder}:{os.environ['PATH']}"}
+    target = ["--manifest-path", str(tmp_path / "Cargo.toml"), "--target-dir", str(tmp_path / "target")]
+    assert output([f"{folder}/cargo", "build", "--quiet", *target], **environment) == []
+    refusal, colour, error = output([str(tmp_path / "target/debug/user"), url], LD_LIBRARY_PATH=str(libraries))
+    assert refusal == "patience must be at least 1" and colour == 'Some("red")'
+    assert error == f"true true {TEAPOT}"

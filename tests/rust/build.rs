@@ -21,6 +21,7 @@ fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let include = env::var_os("DEP_BILLCORE_INCLUDE").expect("billcore-sys says where the headers are");
+    println!("cargo:rerun-if-changed={}", Path::new(&include).join("billcore").display());
     let mut made = Made::default();
     for half in ["webhook", "client"] {
         let source = manifest.join(format!("../../capi/rust/billcore-sys/src/{half}.rs"));

@@ -6,9 +6,10 @@ prefix="$(realpath "${1:?usage: tests/rust/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 root="$PWD"
 . tests/setup.sh
-CARGO_TARGET_DIR="$(bc_rust_target "$root")"
-export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" CARGO_TARGET_DIR
-export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_TERM_COLOR=never RUST_BACKTRACE=1
+bc_rust_enter "$root" "$prefix"
+prefix="$bc_rust_prefix"
+cd "$bc_rust_source"
+export LD_LIBRARY_PATH="$prefix/lib" RUST_BACKTRACE=1
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 packages=(capi/rust tests/rust examples/rust)
@@ -45,9 +46,13 @@ bindgen_version=0.72.1
 bindgen="$bc_cache/bindgen-$bindgen_version"
 bc_once "$bindgen" bc_quietly "bindgen $bindgen_version" "$bindgen.log" cargo install --quiet --locked "bindgen-cli@$bindgen_version" \
   --debug --no-default-features --features runtime --root "$bindgen" --target-dir "$work/bindgen" # as fast as it can be built
-capi/rust/billcore-sys/generate.sh "$bindgen/bin/bindgen" --check
+"$root/capi/rust/billcore-sys/generate.sh" "$bindgen/bin/bindgen" --check
 # What may be unsafe is in one module.
-! grep -rnE '\bunsafe\b' capi/rust/billcore/src --include '*.rs' | grep -vE '^capi/rust/billcore/src/(ffi/|lib\.rs:[0-9]+:#!\[deny\(unsafe_code\)\])'
+if grep -rnE '\bunsafe\b' capi/rust/billcore/src --include '*.rs' |
+  grep -vE '^capi/rust/billcore/src/(ffi/|lib\.rs:[0-9]+:#!\[deny\(unsafe_code\)\])'; then
+  echo "unsafe stands outside of src/ffi"
+  exit 1
+fi
 echo "$(grep -rhE '\bunsafe\b' capi/rust/billcore/src/ffi | grep -cv '^ *//') lines of capi/rust/billcore/src/ffi have the word unsafe"
 
 step tests
@@ -104,5 +109,6 @@ cp examples/rust/verify_webhook.rs "$work/service/src/main.rs"
 
 step the wire fixtures
 (cd tests/rust && cargo build --quiet --bin driver)
+cd "$root"
 export BILLCORE_RUST_DRIVER="$CARGO_TARGET_DIR/debug/driver"
 PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/conformance --language rust
