@@ -17,6 +17,15 @@
 //!   before you send it again, with [`Subscriptions::find_charges`] for a charge.
 //! - **Resources** are views of JSON as received. A getter borrows from its resource, gives an error where the service sent
 //!   something else than it promises, and `None` for what may be null or absent.
+//!   ```compile_fail,E0505
+//!   # fn main() -> billcore::Result<()> {
+//!   let event = billcore::webhook::parse_unverified(b"{}")?;
+//!   let name = event.name()?;
+//!   drop(event); // refused: the name is borrowed from it
+//!   println!("{name}");
+//!   # Ok(())
+//!   # }
+//!   ```
 //! - **Lists** are iterators ([`List`]), which fetch ahead while they are read.
 //! - **Cancelling**: a [`CancelToken`], a time-out and a deadline, for each call ([`CallOptions`]).
 //! - **Webhooks**: see [`webhook`]. The feature `client` is not needed for them.
