@@ -59,7 +59,7 @@ options=()
 if [ "$area" = ffi ]; then
   bc_rust_packages
   PATH="$(bc_rust):$PATH"
-  options=("-DBILLCORE_CARGO_TARGET=$(bc_rust_target "$root")/bench")
+  options=("-DBILLCORE_CARGO_TARGET=$bc_cache/rust-bench")
 fi
 quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 targets=("$area-bench")
