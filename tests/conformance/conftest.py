@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=dropped)
 
 
-def _languages(item: pytest.Item) -> set[str]:
+def _languages(item: pytest.Item) -> set[object]:
     parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     return {parameters[name] for name in ("language", "one", "other") if name in parameters}
 
