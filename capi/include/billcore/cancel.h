@@ -3,10 +3,11 @@
  *
  * A token is set in the options of calls (billcore_call_options_set_cancel). Once it is triggered, a call that waits
  * returns at once with BILLCORE_ERROR_INTERRUPTED, and a call that is made later sends nothing. A list ends with the page
- * it waits for, or with the next one it would fetch. A call whose answer came first returns as usual.
+ * it waits for, or with the next one it would fetch. A call whose answer came first, or at the same moment, returns as
+ * usual.
  *
- * Of a write the error says what is known: billcore_error_http_status is that of an answer that came at the same moment
- * (0: none), billcore_error_message what it means, billcore_error_outcome_unknown whether the write may have happened.
+ * Of a write the error says what is known: billcore_error_outcome_unknown whether it may have happened. Where that is
+ * false, nothing was sent.
  *
  * @code{.c}
  * billcore_cancel* cancel = NULL;

@@ -77,9 +77,9 @@ struct CallOptions {
   std::optional<std::chrono::milliseconds> timeout = {};
   /// Instead of the client's.
   std::shared_ptr<Hooks> hooks = {};
-  /// Ends the call with Error(interrupted) as soon as its stop is requested, by any thread; the error says what is known
-  /// of a write, as with `interrupt`. A stop requested before: nothing is sent. Of a list: of every page. An AsyncClient
-  /// has its own cancel() and refuses a token.
+  /// Ends the call with Error(interrupted) as soon as its stop is requested, by any thread, unless its answer has come.
+  /// outcome_unknown says whether a write may have happened; if not, nothing was sent. A stop requested before: nothing
+  /// is sent. Of a list: of every page. An AsyncClient has its own cancel() and refuses a token.
   std::stop_token cancel = {};
 };
 

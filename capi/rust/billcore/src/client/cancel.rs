@@ -6,11 +6,11 @@ use crate::ffi::Cancel;
 
 /// Ends calls from another thread: set it in [`CallOptions`](crate::CallOptions). Once it is triggered, a call that waits
 /// returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a call that is made later sends
-/// nothing. A list ends with the page it waits for, or with the next one it would fetch. A call whose answer came first
-/// returns as usual.
+/// nothing. A list ends with the page it waits for, or with the next one it would fetch. A call whose answer came
+/// first, or at the same moment, returns as usual.
 ///
 /// Of a write the error says what is known: [`Error::outcome_unknown`](crate::Error::outcome_unknown) whether it may have
-/// happened.
+/// happened. Where that is false, nothing was sent.
 ///
 /// Clones are the same token, and any number of threads may share it.
 #[derive(Clone)]
