@@ -14,7 +14,9 @@
 //! ```
 //!
 //! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true for every write that may have happened: look
-//!   before you send it again, with [`Subscriptions::find_charges`] for a charge.
+//!   before you send it again, with [`Subscriptions::find_charges`] for a charge. [`ErrorCode::Decode`] of a write says that it
+//!   was done, with an answer that is not as promised; [`ErrorCode::OutOfMemory`] says nothing. After any other error it was
+//!   not done.
 //! - **Resources** are views of JSON as received. A getter borrows from its resource, gives an error where the service sent
 //!   something else than it promises, and `None` for what may be null or absent.
 //!   ```compile_fail,E0505
