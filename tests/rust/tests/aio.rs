@@ -237,3 +237,27 @@ fn futures_may_move_between_threads() {
     }));
     assert!(polled.is_err() && service.sent().is_empty());
 }
+
+#[test]
+fn a_list_ends_with_its_runtime() {
+    let service = serve(book(30));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut list = orders(&service);
+    runtime.block_on(list.next()).unwrap().unwrap();
+    let handle = runtime.handle().clone();
+    drop(runtime);
+    let _entered = handle.enter(); // its tasks end at once
+    let mut next = || match pin!(list.next()).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(found) => found,
+        Poll::Pending => panic!("nothing is awaited"),
+    };
+    for _ in 0..9 {
+        next().unwrap().unwrap(); // of the page that is here
+    }
+    for _ in 0..3 {
+        error(next().unwrap(), ErrorCode::Interrupted);
+        assert!(next().is_none());
+    }
+    error(list.state(), ErrorCode::Interrupted);
+    assert_eq!(service.sent().len(), 1);
+}

@@ -95,7 +95,7 @@ impl<T: Item> AsyncList<T> {
     fn fetch(&mut self) -> Result<Fetching<T>> {
         self.tell()?;
         (self.page, self.given, self.told) = (None, 0, 0);
-        let mut list = self.list.take().ok_or_else(lost)?;
+        let mut list = self.list.take().ok_or_else(|| not_here(false))?;
         let slots = Arc::clone(&self.slots);
         Ok(Box::pin(async move {
             let slot = slot(&slots).await?;
@@ -110,7 +110,8 @@ impl<T: Item> AsyncList<T> {
 
     /// Tells the library how much of the page in hand was given.
     fn tell(&mut self) -> Result<()> {
-        let list = self.list.as_mut().ok_or_else(busy)?;
+        let fetching = self.fetching.is_some();
+        let list = self.list.as_mut().ok_or_else(|| not_here(fetching))?;
         if self.given > self.told {
             list.native().skip(self.given - self.told)?;
             self.told = self.given;
@@ -121,10 +122,11 @@ impl<T: Item> AsyncList<T> {
     /// The list, with what was given told to it. It does not block.
     fn standing(&mut self) -> Result<&List<T>> {
         self.tell()?;
-        self.list.as_ref().ok_or_else(busy)
+        let fetching = self.fetching.is_some();
+        self.list.as_ref().ok_or_else(|| not_here(fetching))
     }
-    /// As [`List::state`]. [`ErrorCode::InvalidArgument`] while a page is fetched, after the future of `next` was dropped; so
-    /// below.
+    /// As [`List::state`]. [`ErrorCode::InvalidArgument`] while a page is fetched, after the future of `next` was dropped, and
+    /// [`ErrorCode::Interrupted`] when the list ended with its runtime; so below.
     pub fn state(&mut self) -> Result<String> {
         self.standing()?.state()
     }
@@ -156,12 +158,13 @@ fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
     }
 }
 
-fn busy() -> Error {
-    Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first")
-}
-
-fn lost() -> Error {
-    Error::new(ErrorCode::Interrupted, "the list ended with the tokio runtime it was read on")
+/// The error of a list that a task has: one that fetches a page, or one that ended with its runtime.
+fn not_here(fetching: bool) -> Error {
+    if fetching {
+        Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first")
+    } else {
+        Error::new(ErrorCode::Interrupted, "the list ended with the tokio runtime it was read on: make a new one")
+    }
 }
 
 impl<T: Item> Stream for AsyncList<T> {
