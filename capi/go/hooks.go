@@ -28,10 +28,10 @@ type Attempt struct {
 	Wait      time.Duration // before the next attempt, in OnRetry
 }
 
-// Hooks are told of every attempt of every call: for logs, measures and traces. Any of them may be nil. They run on the
-// goroutine of the call, several at once where goroutines share a client, and the call waits for them; the context is the
-// call's. They must not use the list that is being read. A panic in one is logged with slog.Error and changes nothing: what
-// became of a write must reach the caller.
+// Hooks are told of every attempt of every call: for logs, measures and traces. Any of them may be nil. Each time one runs
+// on a goroutine of its own, and the call waits for it; several run at once where goroutines share a client. The context is
+// the call's. They must not use the list that is being read. A panic in one is logged with slog.Error and changes nothing,
+// nor does runtime.Goexit (as in testing.T.FailNow): what became of a write must reach the caller.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
 	OnResponse func(ctx context.Context, attempt Attempt) // after it, with an answer or without
@@ -48,11 +48,6 @@ type hooked struct {
 
 //export billcoreGoHook
 func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
-	defer func() {
-		if panicked := recover(); panicked != nil {
-			slog.Error("billcore: a hook panicked", "panic", panicked)
-		}
-	}()
 	told, ok := cgo.Handle(uintptr(given)).Value().(*hooked)
 	if !ok {
 		return
@@ -69,11 +64,19 @@ func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
 	if hook == nil {
 		return
 	}
-	hook(told.ctx, Attempt{
+	made := Attempt{
 		Number: int(attempt.number), Method: text(attempt.method), Route: text(attempt.route), Status: int(attempt.status),
 		Failure: Code(attempt.failure), RequestID: text(attempt.request_id),
 		Duration: time.Duration(attempt.duration_micros) * time.Microsecond,
 		Wait:     time.Duration(attempt.wait_ms) * time.Millisecond,
+	}
+	handle.Apart(func() {
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				slog.Error("billcore: a hook panicked", "panic", panicked)
+			}
+		}()
+		hook(told.ctx, made)
 	})
 }
 

@@ -199,6 +199,7 @@ func TestFreshnessAndClocks(t *testing.T) {
 		{func() time.Time { return at.Add(time.Minute) }, true},
 		{func() time.Time { return at.Add(time.Hour) }, false},
 		{func() time.Time { panic("mine") }, false},
+		{func() time.Time { runtime.Goexit(); return at }, false},
 		{nil, false},
 	} {
 		_, err := verifier(t, webhook.Freshness(5*time.Minute), webhook.Clock(one.clock)).Unwrap([]byte(paid), signed(t, paid))

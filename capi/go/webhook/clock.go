@@ -9,18 +9,23 @@ import (
 	"runtime/cgo"
 	"time"
 	"unsafe"
+
+	"billcore/internal/handle"
 )
 
-// A panic of the clock must not cross C: an instant that nothing is fresh at refuses the event.
+// Neither a panic of the clock nor runtime.Goexit may cross C: an instant that nothing is fresh at refuses the event.
 const noInstant = -1 << 62
 
 //export billcoreGoClock
 func billcoreGoClock(clock unsafe.Pointer) (micros C.int64_t) {
-	micros = noInstant
-	defer func() { _ = recover() }()
 	now, ok := cgo.Handle(uintptr(clock)).Value().(func() time.Time)
 	if !ok {
 		return noInstant
 	}
-	return C.int64_t(now().UnixMicro())
+	micros = noInstant
+	handle.Apart(func() {
+		defer func() { _ = recover() }()
+		micros = C.int64_t(now().UnixMicro())
+	})
+	return micros
 }

@@ -23,6 +23,17 @@ func Bytes[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) []byte {
 	return bytes.Clone(unsafe.Slice((*byte)(data), length))
 }
 
+// Apart runs what C called back for on a goroutine of its own, and waits: runtime.Goexit on the goroutine that C was called
+// on would leave C where it is, with the connection and the memory that it holds.
+func Apart(run func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		run()
+	}()
+	<-done
+}
+
 // Event is an event of the C library with what every reader needs, as it crosses in one call.
 type Event struct {
 	Event          unsafe.Pointer
