@@ -181,6 +181,15 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%d: %d, not %d (%v)", i, got, one.want, refused)
 		}
 	}
+	none, err := http.NewRequest(http.MethodPost, "/", nil) // without a body, as no server makes one
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := httptest.NewRecorder()
+	receiver.Config.Handler.ServeHTTP(recorded, none)
+	if recorded.Code != 401 {
+		t.Fatal(recorded.Code)
+	}
 	answer, err := http.Get(receiver.URL)
 	if err != nil || answer.StatusCode != 405 || answer.Header.Get("Allow") != "POST" {
 		t.Fatal(answer, err)

@@ -82,6 +82,9 @@ func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int,
 		_, err := v.use()
 		return nil, http.StatusInternalServerError, err
 	}
+	if r.Body == nil { // of a request that no server has read
+		r.Body = http.NoBody
+	}
 	// One byte more than the limit, so that the verifier itself refuses with its reason.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
 	if tooLarge := new(http.MaxBytesError); err != nil && !errors.As(err, &tooLarge) {
