@@ -11,12 +11,12 @@ import (
 // WithBaseURL: Address of the service up to and including the account segment. Left out: BILLCORE_BASE_URL. With or
 // without a slash at its end; https, or http on loopback.
 func WithBaseURL(url string) Option {
-	return Option{name: "base_url", set: setText, text: url}
+	return Option{name: "base_url", set: setText, text: hide(url)}
 }
 
 // WithAPIKey: API key. Left out: BILLCORE_API_KEY. Never shown in any text.
 func WithAPIKey(key string) Option {
-	return Option{name: "api_key", set: setText, text: key}
+	return Option{name: "api_key", set: setText, text: hide(key)}
 }
 
 // WithTimeout: For a whole call with all its attempts. Default: 30 seconds. One budget for DNS, connect, TLS, all
@@ -46,7 +46,7 @@ func WithConcurrency(pages int) Option {
 // to a base_url on loopback. To an https service the API key and the requests pass through the proxy's tunnel, which
 // cannot read them.
 func WithProxy(url string) Option {
-	return Option{name: "proxy", set: setText, text: url}
+	return Option{name: "proxy", set: setText, text: hide(url)}
 }
 
 // WithNoProxy: No proxy, whatever the environment says.
@@ -56,19 +56,19 @@ func WithNoProxy() Option {
 
 // WithCABundle: File of PEM certificates to trust. Left out: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
 func WithCABundle(file string) Option {
-	return Option{name: "ca_bundle", set: setText, text: file}
+	return Option{name: "ca_bundle", set: setText, text: hide(file)}
 }
 
 // WithClientCertificate: PEM file with a certificate and its key, for a service that asks for one. The certificate,
 // those above it, and the key without a password.
 func WithClientCertificate(file string) Option {
-	return Option{name: "client_certificate", set: setText, text: file}
+	return Option{name: "client_certificate", set: setText, text: hide(file)}
 }
 
 // WithHeader: A header sent with every request besides the client's own. A User-Agent is appended to the client's. In
 // With, headers replace all that were given.
 func WithHeader(name, value string) Option {
-	return Option{name: "headers", set: addPair, key: name, text: value}
+	return Option{name: "headers", set: addPair, key: name, text: hide(value)}
 }
 
 // WithHTTP2, on: Offer HTTP/2, whatever the libcurl in use. Left out: where it withstands floods of small frames.
@@ -85,7 +85,7 @@ func WithAllowInsecureHTTP() Option {
 // WithRequestIDHeader: Answer header whose value errors and response_info show as the request id. Default: X-Request-
 // Id.
 func WithRequestIDHeader(header string) Option {
-	return Option{name: "request_id_header", set: setText, text: header}
+	return Option{name: "request_id_header", set: setText, text: hide(header)}
 }
 
 // WithMaxResponse: Larger answers are refused (bytes). Default: 67108864.
@@ -95,7 +95,7 @@ func WithMaxResponse(bytes int64) Option {
 
 // ListReferenceID: Only subscriptions with exactly this one.
 func ListReferenceID(referenceID string) ListOption {
-	return ListOption{name: "reference_id", set: setText, text: referenceID}
+	return ListOption{name: "reference_id", set: setText, text: hide(referenceID)}
 }
 
 // ListPage: The page to begin with.
@@ -110,7 +110,7 @@ func ListStrict() ListOption {
 
 // ListResume: A pager's state: continue from there.
 func ListResume(resume string) ListOption {
-	return ListOption{name: "resume", set: setText, text: resume}
+	return ListOption{name: "resume", set: setText, text: hide(resume)}
 }
 
 // ListProductID: Only orders of this product.
@@ -144,17 +144,17 @@ func ChargeVAT(vat int64) ChargeOption {
 
 // ChargeDescription: Text of the order.
 func ChargeDescription(description string) ChargeOption {
-	return ChargeOption{name: "description", set: setText, text: description}
+	return ChargeOption{name: "description", set: setText, text: hide(description)}
 }
 
 // ProductName: Name. Service interface: ProductWrite.
 func ProductName(name string) ProductChange {
-	return ProductChange{name: "name", set: setText, text: name}
+	return ProductChange{name: "name", set: setText, text: hide(name)}
 }
 
 // ProductDescription: Description. Service interface: ProductWrite.
 func ProductDescription(description string) ProductChange {
-	return ProductChange{name: "description", set: setText, text: description}
+	return ProductChange{name: "description", set: setText, text: hide(description)}
 }
 
 // ProductPrice: Cents. Service interface: ProductWrite.
@@ -164,15 +164,15 @@ func ProductPrice(price int64) ProductChange {
 
 // ProductCurrency: Currency code. Service interface: ProductWrite.
 func ProductCurrency(currency string) ProductChange {
-	return ProductChange{name: "currency", set: setText, text: currency}
+	return ProductChange{name: "currency", set: setText, text: hide(currency)}
 }
 
 // ProductVATRate: Percent. The text of a JSON number. Service interface: ProductWrite.
 func ProductVATRate(vatRate string) ProductChange {
-	return ProductChange{name: "vat_rate", set: setJSON, text: vatRate}
+	return ProductChange{name: "vat_rate", set: setJSON, text: hide(vatRate)}
 }
 
 // ProductInterval: Interval. Service interface: ProductWrite.
 func ProductInterval(interval string) ProductChange {
-	return ProductChange{name: "interval", set: setText, text: interval}
+	return ProductChange{name: "interval", set: setText, text: hide(interval)}
 }

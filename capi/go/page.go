@@ -7,6 +7,7 @@ package billcore
 import "C"
 
 import (
+	"log/slog"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -99,6 +100,9 @@ type Page[T any] struct {
 	Items      []T
 	Pagination Pagination
 }
+
+// LogValue is what slog shows: the number of items.
+func (p Page[T]) LogValue() slog.Value { return slog.GroupValue(slog.Int("items", len(p.Items))) }
 
 // Pagination holds the numbers of a page as received. Service interface: Pagination.
 type Pagination struct {

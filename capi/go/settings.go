@@ -34,12 +34,25 @@ type setting struct {
 	name   string
 	set    setter
 	key    string
-	text   string
+	text   hidden
 	texts  []string
 	number int64
 	flag   bool
 	err    error
 	hooks  *Hooks
+}
+
+// hidden is a text that fmt cannot show, not even of a field that is not exported, where it asks no method: it may be a
+// secret.
+type hidden func() string
+
+func hide(text string) hidden { return func() string { return text } }
+
+func (h hidden) show() string {
+	if h == nil {
+		return ""
+	}
+	return h()
 }
 
 // Settings, each of what its name says. The functions that make them begin with With, List, Charge, Product and Request.
@@ -68,12 +81,12 @@ func ProductField(name string, value any) ProductChange {
 	if err != nil {
 		return ProductChange{set: setFailed, err: model.NewError(model.ErrInvalidArgument, "%s is not JSON: %v", name, err)}
 	}
-	return ProductChange{name: name, set: setJSON, text: string(text)}
+	return ProductChange{name: name, set: setJSON, text: hide(string(text))}
 }
 
 // RequestQuery adds a query parameter, which the client encodes.
 func RequestQuery(name, value string) RequestOption {
-	return RequestOption{name: "query", set: addPair, key: name, text: value}
+	return RequestOption{name: "query", set: addPair, key: name, text: hide(value)}
 }
 
 // RequestJSON is the body: anything that encoding/json writes.
@@ -82,7 +95,7 @@ func RequestJSON(value any) RequestOption {
 	if err != nil {
 		return RequestOption{set: setFailed, err: model.NewError(model.ErrInvalidArgument, "the body is not JSON: %v", err)}
 	}
-	return RequestOption{name: "json", set: setJSON, text: string(text)}
+	return RequestOption{name: "json", set: setJSON, text: hide(string(text))}
 }
 
 // RequestAcceptAllStatuses returns every complete answer: a 4xx or 5xx is not an error.
@@ -111,7 +124,7 @@ func nativeOptions[T Option | ListOption | ChargeOption | ProductChange | Reques
 
 func apply(options *C.billcore_options, one setting) error {
 	name, n := chars(one.name)
-	text, m := chars(one.text)
+	text, m := chars(one.text.show())
 	var made C.bg_made
 	switch one.set {
 	case setText:

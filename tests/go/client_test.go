@@ -538,3 +538,55 @@ func TestErrorsOfAClosedTableHaveParents(t *testing.T) {
 		t.Error("a nil error has methods")
 	}
 }
+
+// fmt asks no method of a field that is not exported, such as that of a configuration of yours.
+func TestOptionsWithinAnotherStructShowNoSecret(t *testing.T) {
+	configuration := struct{ options []billcore.Option }{[]billcore.Option{billcore.WithAPIKey(apiKey)}}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%p"} {
+		if text := fmt.Sprintf(verb, configuration); strings.Contains(text, apiKey) {
+			t.Errorf("%s: %s", verb, text)
+		}
+	}
+}
+
+func TestLogsShowNoPortalURL(t *testing.T) {
+	const portal = "https://portal.example/signed"
+	client := connect(t, serve(t, func(w http.ResponseWriter, r *http.Request) {
+		record := `{"id":"sub_1","status":"active","cancel_url":"` + portal + `"}`
+		if strings.HasSuffix(r.URL.Path, "s") {
+			record = `[` + record + `],"pagination":{"total":1,"count":1,"per_page":1,"current_page":1,"total_pages":1,"links":{}}`
+		}
+		fmt.Fprintf(w, `{"data":%s}`, record)
+	}))
+	one, err := client.Subscriptions().Get(background, "sub_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	event, err := model.ParseUnverified([]byte(`{"id":1,"name":"other","data":{"cancel_url":"` + portal + `"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := event.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]any{"subscription": one, "pointer": &one, "event": event, "data": data}
+	for page, err := range client.Subscriptions().List(background).Pages() {
+		if err != nil || len(page.Items) != 1 {
+			t.Fatal(err)
+		}
+		shown["page"], shown["item"] = page, page.Items[0]
+	}
+	for name, value := range shown {
+		var log strings.Builder
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("m", name, value)
+		slog.New(slog.NewTextHandler(&log, nil)).Info("m", name, value)
+		fmt.Fprintf(&log, "%v %+v %#v %s", value, value, value, value)
+		if strings.Contains(log.String(), portal) {
+			t.Errorf("%s: %s", name, log.String())
+		}
+		if name == "subscription" && !strings.Contains(log.String(), "sub_1") {
+			t.Error(log.String())
+		}
+	}
+}

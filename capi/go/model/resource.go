@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -19,6 +20,12 @@ type ID string
 
 // Resource is an object whose kind this version does not know: the data of an event that was added later.
 type Resource struct{ record }
+
+// String shows the kind; no text of a customer.
+func (r Resource) String() string { return r.describe("Resource") }
+
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r Resource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // own gives a record that is a whole resource: the data of an event becomes one.
 func (r record) own() (record, error) {

@@ -4,6 +4,7 @@ package model
 
 import (
 	"encoding/json"
+	"log/slog"
 	"time"
 )
 
@@ -140,6 +141,9 @@ func (r Subscription) String() string {
 	return r.describe("Subscription", &subscriptionID, &subscriptionStatus)
 }
 
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r Subscription) LogValue() slog.Value { return slog.StringValue(r.String()) }
+
 // Order: An order. Safe for concurrent use. Service interface: Order.
 type Order struct{ record }
 
@@ -240,6 +244,9 @@ func (r Order) Copy() (Order, error) {
 func (r Order) String() string {
 	return r.describe("Order", &orderID, &orderState)
 }
+
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r Order) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // Product: A product. Safe for concurrent use. Service interface: Product.
 type Product struct{ record }
@@ -369,6 +376,9 @@ func (r Product) String() string {
 	return r.describe("Product", &productID, &productName)
 }
 
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r Product) LogValue() slog.Value { return slog.StringValue(r.String()) }
+
 // ProductGroup: A product group. Only events have it. Safe for concurrent use. Service interface: Product group.
 type ProductGroup struct{ record }
 
@@ -406,6 +416,9 @@ func (r ProductGroup) Copy() (ProductGroup, error) {
 func (r ProductGroup) String() string {
 	return r.describe("ProductGroup", &productGroupID, &productGroupName)
 }
+
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r ProductGroup) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // CustomFieldValue: A custom field. Safe for concurrent use. Service interface: CustomFieldValue.
 type CustomFieldValue struct{ record }
@@ -446,6 +459,9 @@ func (r CustomFieldValue) String() string {
 	return r.describe("CustomFieldValue", &customFieldID, &customFieldType)
 }
 
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r CustomFieldValue) LogValue() slog.Value { return slog.StringValue(r.String()) }
+
 // Delivery: What is delivered with an order. Safe for concurrent use. Service interface: Order.
 type Delivery struct{ record }
 
@@ -463,6 +479,9 @@ func (r Delivery) Link() (string, error) {
 func (r Delivery) String() string {
 	return r.describe("Delivery")
 }
+
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r Delivery) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // ProductImage: An image of a product. Safe for concurrent use. Service interface: Product.
 type ProductImage struct{ record }
@@ -489,6 +508,9 @@ func (r ProductImage) String() string {
 	return r.describe("ProductImage")
 }
 
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r ProductImage) LogValue() slog.Value { return slog.StringValue(r.String()) }
+
 // ImageSource: One rendition of a product image. Safe for concurrent use. Service interface: Product.
 type ImageSource struct{ record }
 
@@ -506,6 +528,9 @@ func (r ImageSource) Src() (string, error) {
 func (r ImageSource) String() string {
 	return r.describe("ImageSource")
 }
+
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r ImageSource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // ProductStrings: Texts of a product, for display. Safe for concurrent use. Service interface: Product.
 type ProductStrings struct{ record }
@@ -549,6 +574,9 @@ func (r ProductStrings) PriceWithoutVAT() (string, bool, error) {
 func (r ProductStrings) String() string {
 	return r.describe("ProductStrings")
 }
+
+// LogValue is what slog shows, in JSON too: the same as String.
+func (r ProductStrings) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
 // SubscriptionStatus is a text that may also be a value added since. Service interface: Subscription status.
 type SubscriptionStatus string
