@@ -50,14 +50,21 @@ func ended(cause error) error {
 	return model.Ended(model.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// begin prepares what the context and the hooks ask for. timed: its deadline is set too, besides the cancelling.
-func (c *Client) begin(ctx context.Context, timed bool) (*call, error) {
+// begin prepares what the context and the hooks ask for. timed: for one call, which has waited so long already; then the
+// context's deadline is set too, besides the cancelling.
+func (c *Client) begin(ctx context.Context, timed bool, waited time.Duration) (*call, error) {
 	out := new(call)
 	timeout := int64(-1)
-	if deadline, ok := ctx.Deadline(); ok && timed {
-		left := time.Until(deadline)
-		if c.timeout < 0 || left < c.timeout {
-			timeout = max(1, model.Milliseconds(left))
+	if timed {
+		most := c.timeout
+		if most >= 0 && waited > 0 {
+			most = max(0, most-waited)
+			timeout = max(1, model.Milliseconds(most))
+		}
+		if deadline, ok := ctx.Deadline(); ok {
+			if left := time.Until(deadline); most < 0 || left < most {
+				timeout = max(1, model.Milliseconds(left))
+			}
 		}
 	}
 	cancellable := ctx.Done() != nil
@@ -116,11 +123,12 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	if err := reason(ctx); err != nil {
 		return none, ended(err)
 	}
-	if err := c.acquire(ctx); err != nil {
+	waited, err := c.acquire(ctx)
+	if err != nil {
 		return none, err
 	}
 	defer func() { <-slots }()
-	call, err := c.begin(ctx, true)
+	call, err := c.begin(ctx, true, waited)
 	if err != nil {
 		return none, err
 	}
@@ -151,13 +159,14 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 	return nil
 }
 
-// acquire takes a slot.
-func (c *Client) acquire(ctx context.Context) error {
+// acquire takes a slot, and says how long that took; 0 where one was free.
+func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 	select {
 	case slots <- struct{}{}:
-		return nil
+		return 0, nil
 	default:
 	}
+	began := time.Now()
 	var late <-chan time.Time
 	if c.timeout >= 0 {
 		timer := time.NewTimer(c.timeout)
@@ -166,10 +175,10 @@ func (c *Client) acquire(ctx context.Context) error {
 	}
 	select {
 	case slots <- struct{}{}:
-		return nil
+		return time.Since(began), nil
 	case <-ctx.Done():
-		return ended(reason(ctx))
+		return 0, ended(reason(ctx))
 	case <-late:
-		return model.NewError(ErrTimeout, "%d calls run at once in this process, and none of them ended within the time-out: nothing was sent", maxCalls)
+		return 0, model.NewError(ErrTimeout, "%d calls run at once in this process, and none of them ended within the time-out: nothing was sent", maxCalls)
 	}
 }

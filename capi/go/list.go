@@ -85,7 +85,7 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 	}
 	defer C.billcore_options_free(query)
 	// The deadline of a call holds for each page; the context's is of the whole list, and cancels.
-	if l.call, err = l.client.begin(l.ctx, false); err != nil {
+	if l.call, err = l.client.begin(l.ctx, false, 0); err != nil {
 		return err
 	}
 	made := make(native, query, l.call.options)
@@ -242,7 +242,7 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	if err := reason(l.ctx); err != nil {
 		return ended(err)
 	}
-	if err := l.client.acquire(l.ctx); err != nil {
+	if _, err := l.client.acquire(l.ctx); err != nil {
 		return err
 	}
 	defer func() { <-slots }()

@@ -336,6 +336,31 @@ func TestManyCancelledCalls(t *testing.T) {
 	settled(t, goroutines)
 }
 
+// The time that a call waits for others to end is of its time-out.
+func TestWaitingForASlotIsPartOfTheTimeout(t *testing.T) {
+	const most = 1000 // calls at once in a process
+	s := serve(t, wrapped(order(1)))
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	others := connect(t, s, billcore.WithNoTimeout())
+	var all sync.WaitGroup
+	for range most {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			_, _ = others.Orders().Get(ctx, "hang")
+		}()
+	}
+	await(t, "all run", func() bool { return len(s.sent()) == most })
+	began := time.Now()
+	time.AfterFunc(2500*time.Millisecond, cancel)
+	_, err := connect(t, s, billcore.WithTimeout(3*time.Second)).Subscriptions().Charge(background, "hang", 1, 100)
+	if took := time.Since(began); !errors.Is(err, billcore.ErrTimeout) && !errors.Is(err, billcore.ErrOutcomeUnknown) || took > 4500*time.Millisecond {
+		t.Fatal(took, err)
+	}
+	all.Wait()
+}
+
 func TestAThousandCallsAtOnceAreNotAThousandThreads(t *testing.T) {
 	s := serve(t, wrapped(order(1)))
 	client := connect(t, s, billcore.WithTimeout(time.Minute))
