@@ -82,8 +82,8 @@ func WithAllowInsecureHTTP() Option {
 	return Option{name: "allow_insecure_http", set: setFlag, flag: true}
 }
 
-// WithRequestIDHeader: Answer header whose value errors and response_info show as the request id. Default: X-Request-
-// Id.
+// WithRequestIDHeader: Answer header whose value errors and response_info show as the request id. Default:
+// X-Request-Id.
 func WithRequestIDHeader(header string) Option {
 	return Option{name: "request_id_header", set: setText, text: hide(header)}
 }

@@ -39,9 +39,9 @@ def unexported(name: str) -> str:
 
 
 def go_comment(text: str, indent: str = "") -> str:
-    return "\n".join(
-        textwrap.wrap(" ".join(text.split()), 118, initial_indent=f"{indent}// ", subsequent_indent=f"{indent}// ")
-    )
+    begin = f"{indent}// "
+    words = " ".join(text.split())
+    return "\n".join(textwrap.wrap(words, 118, initial_indent=begin, subsequent_indent=begin, break_on_hyphens=False))
 
 
 _DOCS = {
