@@ -17,9 +17,9 @@ cd "$root"
 
 # The lanes of a whole run: each area of a lane after the other, the lanes at the same time.
 lanes=(
-  "interface serverless core capi python"
-  "faults libcurl conformance"
-  "layering lint proof torture fuzz tsan install sandbox examples go rust wheel"
+  "interface serverless core capi python rust"
+  "faults libcurl conformance go"
+  "layering lint proof torture fuzz tsan install sandbox examples wheel"
 )
 read -ra all_areas <<<"${lanes[*]}"
 
@@ -288,39 +288,32 @@ area_tsan() {
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
   GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
 }
-# The Go module, against an installed prefix. Debian 12's Go fetches a newer one.
-go_is_missing() {
-  echo "no Go 1.23 or newer in PATH, and the module proxy gave none: the Go module was not tested"
-  [ "${CI:-}" != true ]
-}
-area_go() {
-  local go
+# A language over the C ABI, against an installed prefix.
+test_over_c() { # LANGUAGE FOLDER: where its programs are
+  local driver
   build_release
-  if ! go="$(bc_go)"; then
-    run go go_is_missing
-    return
-  fi
-  rm -rf build/go-prefix
-  quietly go-prefix cmake --install build/release --prefix build/go-prefix
-  BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c" \
-    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$go:$PATH" run go tests/go/run.sh build/go-prefix
+  rm -rf "build/$1-prefix"
+  quietly "$1-prefix" cmake --install build/release --prefix "build/$1-prefix"
+  driver="$root/build/release/tests"
+  BILLCORE_CPP_DRIVER="$driver/core/wire-driver-cpp" BILLCORE_C_DRIVER="$driver/capi/wire-driver-c" \
+    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$2:$PATH" run "$1" "tests/$1/run.sh" "build/$1-prefix"
 }
-# The Rust crates, against an installed prefix.
-rust_is_missing() {
-  echo "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
+is_missing() { # TEXT
+  echo "$1"
   [ "${CI:-}" != true ]
+}
+# Debian 12's Go fetches a newer one.
+area_go() {
+  local folder
+  if folder="$(bc_go)"; then test_over_c go "$folder"; else
+    run go is_missing "no Go 1.23 or newer in PATH, and the module proxy gave none: the Go module was not tested"
+  fi
 }
 area_rust() {
-  local rust
-  build_release
-  if ! rust="$(bc_rust)"; then
-    run rust rust_is_missing
-    return
+  local folder
+  if folder="$(bc_rust)"; then test_over_c rust "$folder"; else
+    run rust is_missing "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
   fi
-  rm -rf build/rust-prefix
-  quietly rust-prefix cmake --install build/release --prefix build/rust-prefix
-  BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c" \
-    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$rust:$PATH" run rust tests/rust/run.sh build/rust-prefix
 }
 area_examples() {
   local go="" rust=""
