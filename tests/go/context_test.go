@@ -1,0 +1,177 @@
+package billcoretests
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"billcore"
+)
+
+func TestAContextThatIsDoneSendsNothing(t *testing.T) {
+	s := serve(t, wrapped(order(1)))
+	client := connect(t, s)
+	done, cancel := context.WithCancel(background)
+	cancel()
+	_, err := client.Subscriptions().Charge(done, "s", 1, 1)
+	if e := code(t, err, billcore.ErrInterrupted); !errors.Is(err, context.Canceled) || e.OutcomeUnknown || e.Timeout() {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithDeadline(background, time.Now().Add(-time.Second))
+	defer cancel()
+	_, err = client.Orders().Get(late, "o")
+	if e := code(t, err, billcore.ErrTimeout); !errors.Is(err, context.DeadlineExceeded) || !e.Timeout() || !errors.Is(err, billcore.ErrTransport) {
+		t.Fatal(err)
+	}
+	for _, err := range client.Products().List(done).All() {
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if len(s.sent()) != 0 {
+		t.Fatal(s.sent())
+	}
+}
+
+func TestCancellingEndsTheTransfer(t *testing.T) {
+	s := serve(t, wrapped(order(1)))
+	client := connect(t, s)
+	for _, write := range []bool{false, true} {
+		before := s.broken.Load()
+		sent := len(s.sent())
+		ctx, cancel := context.WithCancel(background)
+		failed := make(chan error)
+		go func() {
+			var err error
+			if write {
+				_, err = client.Subscriptions().Charge(ctx, "hang", 1, 1)
+			} else {
+				_, err = client.Orders().Get(ctx, "hang")
+			}
+			failed <- err
+		}()
+		await(t, "the request arrives", func() bool { return len(s.sent()) > sent })
+		cancel()
+		err := <-failed
+		e := code(t, err, billcore.ErrInterrupted)
+		if !errors.Is(err, context.Canceled) || e.OutcomeUnknown != write || errors.Is(err, billcore.ErrOutcomeUnknown) != write {
+			t.Fatal(err, e.OutcomeUnknown)
+		}
+		await(t, "the server sees the connection end", func() bool { return s.broken.Load() > before })
+	}
+}
+
+func TestTheCauseOfACancelledContextIsKept(t *testing.T) {
+	s := serve(t, wrapped(order(1)))
+	client := connect(t, s)
+	mine := errors.New("mine")
+	ctx, cancel := context.WithCancelCause(background)
+	failed := make(chan error)
+	go func() {
+		_, err := client.Orders().Get(ctx, "hang")
+		failed <- err
+	}()
+	await(t, "the request arrives", func() bool { return len(s.sent()) == 1 })
+	cancel(mine)
+	_, later := client.Orders().Get(ctx, "o")
+	for _, err := range []error{<-failed, later} {
+		code(t, err, billcore.ErrInterrupted)
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, mine) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestADeadlineOfTheContextCounts(t *testing.T) {
+	s := serve(t, wrapped(order(1)))
+	client := connect(t, s, billcore.WithNoTimeout())
+	ctx, cancel := context.WithTimeout(background, 50*time.Millisecond)
+	defer cancel()
+	_, err := client.Subscriptions().Charge(ctx, "hang", 1, 1)
+	var e *billcore.Error
+	if !errors.As(err, &e) || !errors.Is(err, billcore.ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) || !e.Timeout() {
+		t.Fatal(err)
+	}
+	short, err := client.With(billcore.WithTimeout(50 * time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = short.Orders().Get(background, "hang")
+	if code(t, err, billcore.ErrTimeout); errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal("the context has no deadline")
+	}
+}
+
+func TestManyCancelledCalls(t *testing.T) {
+	s := serve(t, wrapped(order(1)))
+	client := connect(t, s)
+	goroutines := runtime.NumGoroutine()
+	var all sync.WaitGroup
+	var wrong atomic.Int64
+	for i := range 1000 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			ctx, cancel := context.WithTimeout(background, time.Duration(i%20)*time.Millisecond)
+			defer cancel()
+			id := billcore.ID("hang")
+			if i%3 == 0 {
+				id = "o"
+			}
+			_, err := client.Orders().Get(ctx, id)
+			if err == nil && id == "hang" || err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, billcore.ErrTimeout) {
+				wrong.Add(1)
+				t.Error(err)
+			}
+		}()
+	}
+	all.Wait()
+	client.Close()
+	s.CloseClientConnections()
+	settled(t, goroutines)
+}
+
+// The time that a call waits for others to end is of its time-out.
+func TestWaitingForASlotIsPartOfTheTimeout(t *testing.T) {
+	const most = 1000 // calls at once in a process
+	s := serve(t, wrapped(order(1)))
+	ctx, cancel := context.WithCancel(background)
+	defer cancel()
+	others := connect(t, s, billcore.WithNoTimeout())
+	var all sync.WaitGroup
+	for range most {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			_, _ = others.Orders().Get(ctx, "hang")
+		}()
+	}
+	await(t, "all run", func() bool { return len(s.sent()) == most })
+	began := time.Now()
+	time.AfterFunc(2500*time.Millisecond, cancel)
+	_, err := connect(t, s, billcore.WithTimeout(3*time.Second)).Subscriptions().Charge(background, "hang", 1, 100)
+	if took := time.Since(began); !errors.Is(err, billcore.ErrTimeout) && !errors.Is(err, billcore.ErrOutcomeUnknown) || took > 4500*time.Millisecond {
+		t.Fatal(took, err)
+	}
+	all.Wait()
+}
+
+func TestAThousandCallsAtOnceAreNotAThousandThreads(t *testing.T) {
+	s := serve(t, wrapped(order(1)))
+	client := connect(t, s, billcore.WithTimeout(time.Minute))
+	var all sync.WaitGroup
+	for range 3000 { // more than run at once: the rest waits
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			if _, err := client.Orders().Get(background, "o"); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	all.Wait()
+}
