@@ -31,6 +31,7 @@ enum {
   BILLCORE_ERROR_BAD_REQUEST = 24,
   BILLCORE_ERROR_PERMISSION_DENIED = 25,
   BILLCORE_ERROR_CONFLICT = 26,
+  BILLCORE_ERROR_POSSIBLY_MISSED = 27,
   BILLCORE_STATUS_IS_INT32 = -2147483647 - 1
 };
 #endif
@@ -176,7 +177,8 @@ enum {
   BILLCORE_OPTIONS_OF_CHARGE = 4,
   BILLCORE_OPTIONS_OF_PRODUCT = 5,
   BILLCORE_OPTIONS_OF_REQUEST = 6,
-  BILLCORE_OPTIONS_OF_LIST = 7
+  BILLCORE_OPTIONS_OF_LIST = 7,
+  BILLCORE_OPTIONS_OF_CHARGE_SEARCH = 8
 };
 BILLCORE_API billcore_status billcore_options_new(billcore_options_kind kind, billcore_options** out,
                                                   billcore_error** err);
@@ -397,6 +399,26 @@ BILLCORE_INLINE billcore_status billcore_charge_options_set_description(billcore
 }
 BILLCORE_INLINE_VOID void billcore_charge_options_free(billcore_charge_options* options) {
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));
+}
+typedef struct billcore_charge_search billcore_charge_search;
+BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_search** out, billcore_error** err) {
+  billcore_options* made = NULL;
+  const billcore_status status =
+      billcore_options_new(BILLCORE_OPTIONS_OF_CHARGE_SEARCH, out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_charge_search*, made);
+  return status;
+}
+BILLCORE_INLINE billcore_status billcore_charge_search_set_skew_ms(billcore_charge_search* search, int64_t skew_ms,
+                                                                   billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("skew_ms"), skew_ms, err);
+}
+BILLCORE_INLINE billcore_status billcore_charge_search_set_product_id(billcore_charge_search* search,
+                                                                      int64_t product_id, billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("product_id"), product_id,
+                                    err);
+}
+BILLCORE_INLINE_VOID void billcore_charge_search_free(billcore_charge_search* search) {
+  billcore_options_free(BILLCORE_CAST(billcore_options*, search));
 }
 typedef struct billcore_product_changes billcore_product_changes;
 BILLCORE_INLINE billcore_status billcore_product_changes_new(billcore_product_changes** out, billcore_error** err) {
@@ -1577,13 +1599,17 @@ BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_cli
                                                               const billcore_call_options* call,
                                                               billcore_order_list** out, billcore_error** err);
 BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_client* client,
-                                                                const billcore_error* charge, int64_t skew_ms,
+                                                                const billcore_error* charge,
+                                                                const billcore_charge_search* search,
                                                                 const billcore_call_options* call,
                                                                 billcore_order_page** out, billcore_error** err);
 BILLCORE_API billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
                                                                       int64_t unix_micros,
+                                                                      const billcore_charge_search* search,
                                                                       const billcore_call_options* call,
                                                                       billcore_order_page** out, billcore_error** err);
+BILLCORE_API billcore_status billcore_subscription_found_charges(const billcore_error* search_error,
+                                                                 billcore_order_page** out, billcore_error** err);
 BILLCORE_API billcore_status billcore_product_list_new(const billcore_client* client,
                                                        const billcore_product_query* query,
                                                        const billcore_call_options* call, billcore_product_list** out,

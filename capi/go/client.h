@@ -129,16 +129,23 @@ static inline bg_made bc_charge(bc_client client, const char* id, size_t n, int6
                                    BC_CALL, (billcore_order**)&made.out, &made.err);
   return made;
 }
-static inline bg_made bc_find_charges(bc_client client, const billcore_error* charge, int64_t skew_ms, bc_given call) {
+static inline bg_made bc_find_charges(bc_client client, const billcore_error* charge, bc_given search, bc_given call) {
   bg_made made = BC_MADE;
-  made.status =
-      billcore_subscription_find_charges(client, charge, skew_ms, BC_CALL, (billcore_order_page**)&made.out, &made.err);
+  made.status = billcore_subscription_find_charges(client, charge, (const billcore_charge_search*)search, BC_CALL,
+                                                   (billcore_order_page**)&made.out, &made.err);
   return made;
 }
-static inline bg_made bc_find_charges_since(bc_client client, const char* id, size_t n, int64_t micros, bc_given call) {
+static inline bg_made bc_find_charges_since(bc_client client, const char* id, size_t n, int64_t micros, bc_given search,
+                                            bc_given call) {
   bg_made made = BC_MADE;
-  made.status = billcore_subscription_find_charges_since(client, bg_str(id, n), micros, BC_CALL,
-                                                         (billcore_order_page**)&made.out, &made.err);
+  made.status =
+      billcore_subscription_find_charges_since(client, bg_str(id, n), micros, (const billcore_charge_search*)search,
+                                               BC_CALL, (billcore_order_page**)&made.out, &made.err);
+  return made;
+}
+static inline bg_made bc_found_charges(const billcore_error* error) {
+  bg_made made = BC_MADE;
+  made.status = billcore_subscription_found_charges(error, (billcore_order_page**)&made.out, &made.err);
   return made;
 }
 static inline bg_made bc_product_get(bc_client client, int64_t id, bc_given call) {

@@ -58,7 +58,7 @@ func ExampleSubscriptions_Charge() {
 	_, err := client.Subscriptions().Charge(context.Background(), "sub_1", 102, 1500, billcore.ChargeDescription("Extra night"))
 	switch {
 	case errors.Is(err, billcore.ErrOutcomeUnknown):
-		orders, err := client.Subscriptions().FindCharges(context.Background(), err, billcore.DefaultSkew)
+		orders, err := client.Subscriptions().FindCharges(context.Background(), err)
 		fmt.Println("perhaps charged:", orders, err)
 	case errors.Is(err, billcore.ErrPayment):
 		var refusal *billcore.Error

@@ -49,6 +49,7 @@ const (
 	ErrBadRequest       = model.ErrBadRequest
 	ErrPermissionDenied = model.ErrPermissionDenied
 	ErrConflict         = model.ErrConflict
+	ErrPossiblyMissed   = model.ErrPossiblyMissed
 )
 
 // Values of SubscriptionStatus.

@@ -55,7 +55,8 @@ func (h hidden) show() string {
 	return h()
 }
 
-// Settings, each of what its name says. The functions that make them begin with With, List, Charge, Product and Request.
+// Settings, each of what its name says. The functions that make them begin with With, List, Charge,
+// Search, Product and Request.
 type (
 	// Option is a setting of a client.
 	Option setting
@@ -63,6 +64,8 @@ type (
 	ListOption setting
 	// ChargeOption is what a charge says besides product and amount.
 	ChargeOption setting
+	// ChargeSearchOption narrows a search for the orders of a charge.
+	ChargeSearchOption setting
 	// ProductChange is a field of a product to change.
 	ProductChange setting
 	// RequestOption is what a request of your own carries.
@@ -73,6 +76,17 @@ type (
 func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.Option(%s)", o.name) }
 
 func milliseconds(given time.Duration) int64 { return model.Milliseconds(given) }
+
+// SearchSkew is how much earlier the time of a charge's order may be than the earlier of the two clocks, the local one and
+// the service's, when the charge was sent. Left out: five minutes.
+func SearchSkew(skew time.Duration) ChargeSearchOption {
+	return ChargeSearchOption{name: "skew_ms", set: setInteger, number: milliseconds(skew)}
+}
+
+// SearchProduct: only orders of this product.
+func SearchProduct(productID int64) ChargeSearchOption {
+	return ChargeSearchOption{name: "product_id", set: setInteger, number: productID}
+}
 
 // ProductField changes any field, also one that has no function of its own. value: anything that encoding/json writes;
 // nil is null, json.RawMessage and json.Number keep their digits.
@@ -104,7 +118,9 @@ func RequestAcceptAllStatuses() RequestOption {
 }
 
 // nativeOptions makes the library's options; free them. nil when there are none.
-func nativeOptions[T Option | ListOption | ChargeOption | ProductChange | RequestOption](kind C.billcore_options_kind, given []T) (*C.billcore_options, error) {
+func nativeOptions[T Option | ListOption | ChargeOption | ChargeSearchOption | ProductChange | RequestOption](
+	kind C.billcore_options_kind, given []T,
+) (*C.billcore_options, error) {
 	if len(given) == 0 {
 		return nil, nil
 	}

@@ -3,7 +3,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use billcore::{CallOptions, ChargeOptions, Client, DEFAULT_SKEW};
+use billcore::{CallOptions, ChargeOptions, ChargeSearch, Client};
 
 fn charge(id: &str, product: i64, cents: i64) -> Result<(), Box<dyn Error>> {
     let client = Client::from_env()?; // uses BILLCORE_BASE_URL and BILLCORE_API_KEY
@@ -12,7 +12,7 @@ fn charge(id: &str, product: i64, cents: i64) -> Result<(), Box<dyn Error>> {
         Ok(_) => Ok(()),
         Err(error) if error.outcome_unknown() => {
             // Perhaps charged: look before you charge again.
-            let found = client.subscriptions().find_charges(&error, DEFAULT_SKEW)?;
+            let found = client.subscriptions().find_charges(&error, ChargeSearch::new())?;
             Err(format!("{error}; {} orders were made since then", found.len()).into())
         }
         Err(error) => Err(error.into()), // error.code() == ErrorCode::Payment is a refusal

@@ -248,28 +248,41 @@ class Subscriptions:
         charge: BillcoreError,
         /,
         *,
+        product_id: int | None = None,
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> builtins.list[Order]:
         """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
 
-        An empty list says that the charge was not made, or not yet: the service may still work on it.
+        The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does
+        not name its product. An empty list says that the charge was not made, or that the service is still processing
+        it: search again after the time that it may need, and charge again only when that search is empty, too. One
+        page of 200 orders is proof that none is missing if it reaches an older order or is the only page; otherwise
+        the pages are read again until two readings are equal.
 
         Args:
             charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.
-            skew: With an error: how far the service's clock may be behind this machine's. Left out: 300 s.
+            product_id: Only orders of this product.
+            skew: With an error: how much earlier the order's time may be than the earlier of the two clocks, this machine's and the service's, when the charge was sent. Left out: 300 s.
             since: With an id: an instant before the charge was sent. Counts from the beginning of its second.
-            timeout: Seconds for each page; None: no deadline. Left out: the client's.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
             InvalidArgumentError: The error is not of a charge, or its outcome is known.
+            PossiblyMissedError: Orders may be missing: the list changed while it was read, or the time-out passed. Its `found` has those found so far.
 
         Service interface: Endpoints, Subscriptions.
         """
 
     @overload
     def find_charges(
-        self, charge: str | int, /, *, since: datetime, timeout: float | NotGiven | None = NOT_GIVEN
+        self,
+        charge: str | int,
+        /,
+        *,
+        product_id: int | None = None,
+        since: datetime,
+        timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> builtins.list[Order]: ...
     def orders(
         self,
@@ -642,28 +655,41 @@ class AsyncSubscriptions:
         charge: BillcoreError,
         /,
         *,
+        product_id: int | None = None,
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Coroutine[object, None, builtins.list[Order]]:
         """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
 
-        An empty list says that the charge was not made, or not yet: the service may still work on it.
+        The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does
+        not name its product. An empty list says that the charge was not made, or that the service is still processing
+        it: search again after the time that it may need, and charge again only when that search is empty, too. One
+        page of 200 orders is proof that none is missing if it reaches an older order or is the only page; otherwise
+        the pages are read again until two readings are equal.
 
         Args:
             charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.
-            skew: With an error: how far the service's clock may be behind this machine's. Left out: 300 s.
+            product_id: Only orders of this product.
+            skew: With an error: how much earlier the order's time may be than the earlier of the two clocks, this machine's and the service's, when the charge was sent. Left out: 300 s.
             since: With an id: an instant before the charge was sent. Counts from the beginning of its second.
-            timeout: Seconds for each page; None: no deadline. Left out: the client's.
+            timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
             InvalidArgumentError: The error is not of a charge, or its outcome is known.
+            PossiblyMissedError: Orders may be missing: the list changed while it was read, or the time-out passed. Its `found` has those found so far.
 
         Service interface: Endpoints, Subscriptions.
         """
 
     @overload
     def find_charges(
-        self, charge: str | int, /, *, since: datetime, timeout: float | NotGiven | None = NOT_GIVEN
+        self,
+        charge: str | int,
+        /,
+        *,
+        product_id: int | None = None,
+        since: datetime,
+        timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Coroutine[object, None, builtins.list[Order]]: ...
     def orders(
         self,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing and datetime cost more than the whole of this module
+    from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
 
     from ._types import SignatureReason
+    from ._webhook import Order
 
 
 def _restore(kind: type[BillcoreError], args: tuple[object, ...], state: dict[str, object]) -> BillcoreError:
@@ -66,6 +68,7 @@ class ApiError(BillcoreError):
         method: Of the request.
         path: Of the request, relative to the base URL.
         attempted_at: When a write of unknown outcome left, aware UTC, else None; find_charges() uses it.
+        service_time: The service's clock at that time, from the Date header of an answer, aware UTC, or None.
 
     Service interface: Errors.
     """
@@ -79,6 +82,7 @@ class ApiError(BillcoreError):
     retry_after: float | None
     attempts: int
     attempted_at: datetime | None
+    service_time: datetime | None
 
     def __init__(
         self,
@@ -111,6 +115,7 @@ class ApiError(BillcoreError):
         self.path = path
         self.headers = {} if headers is None else headers
         self.attempted_at = None
+        self.service_time = None
 
     @property
     def status_code(self) -> int:
@@ -138,6 +143,7 @@ class OutcomeUnknownError(BillcoreError):
         method: Of the request.
         path: Of the request, relative to the base URL.
         attempted_at: When it left, aware UTC.
+        service_time: The service's clock at that time, from the Date header of an earlier answer, aware UTC, or None.
         attempts: How often it was tried; the last attempt is the one that was sent.
     """
 
@@ -146,6 +152,7 @@ class OutcomeUnknownError(BillcoreError):
     method: str
     path: str
     attempted_at: datetime
+    service_time: datetime | None = None
 
     def __init__(self, method: str, path: str, attempted_at: datetime, *, text: str | None = None) -> None:
         super().__init__(f"{method} {path}: the outcome is unknown" if text is None else text)
@@ -191,6 +198,22 @@ class MissingFieldError(DecodeError, AttributeError):
         return restore, (kind, args, {**state, "name": self.name})
 
 
+class PossiblyMissedError(BillcoreError):
+    """A search changed under the reader, or could not end: what it found may lack orders. Search again.
+
+    What went wrong is the __cause__.
+
+    Attributes:
+        found: The orders found so far, latest first.
+    """
+
+    found: list[Order]
+
+    def __init__(self, found: Iterable[Order] = (), *, text: str | None = None) -> None:
+        super().__init__("orders may be missing" if text is None else text)
+        self.found = list(found)
+
+
 _ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch": 401, "stale": 400}
 
 
@@ -211,6 +234,11 @@ class SignatureError(BillcoreError):
         self.http_status = _ANSWERS.get(reason, 400) if http_status is None else http_status
 
 
+def _cause(classes: dict[str, Any], detail: dict[str, Any]) -> BaseException:
+    name, reason = detail["cause_class"], detail["cause_text"]
+    return MemoryError(reason) if name == "MemoryError" else make(classes, name, reason, detail)
+
+
 def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
     """The exception for an error of the core: `name` is its class in the core's table of error codes."""
     kind: type[Any] = classes[name]
@@ -225,12 +253,17 @@ def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) 
             text=text,
         )
         error.attempted_at = detail.get("attempted_at")
+        error.service_time = detail.get("service_time")
     elif kind is SignatureError:
         error = kind(detail["reason"], detail["status"], text=text)
     elif kind is OutcomeUnknownError:
         error = kind(detail["method"], detail["path"], detail["attempted_at"], text=text)
-        cause, reason = detail["cause_class"], detail["cause_text"]
-        error.__cause__ = MemoryError(reason) if cause == "MemoryError" else make(classes, cause, reason, detail)
+        if "service_time" in detail:
+            error.service_time = detail["service_time"]
+        error.__cause__ = _cause(classes, detail)
+    elif kind is PossiblyMissedError:
+        error = kind(detail["found"], text=text)
+        error.__cause__ = _cause(classes, detail)
     elif issubclass(kind, DecodeError):
         error = kind(text, detail["status"] or None, path=detail.get("field_path"))
     else:

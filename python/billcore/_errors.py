@@ -16,6 +16,7 @@ from ._error_base import (
     DecodeError,
     MissingFieldError,
     OutcomeUnknownError,
+    PossiblyMissedError,
     SignatureError,
     TransportError,
     _restore,  # noqa: F401  # pickles name it here
@@ -38,6 +39,7 @@ __all__ = [
     "PaginationError",
     "PaymentError",
     "PermissionDeniedError",
+    "PossiblyMissedError",
     "RateLimitError",
     "ServerError",
     "SignatureError",

@@ -131,7 +131,7 @@ func TestEveryOperationWithoutAContextOrAClientGivesAnError(t *testing.T) {
 		if _, _, err := products.List(ctx).First(); lists != 2 || !errors.Is(err, want) {
 			t.Error(name, lists, err)
 		}
-		_, err := subscriptions.FindCharges(ctx, failed, billcore.DefaultSkew)
+		_, err := subscriptions.FindCharges(ctx, failed)
 		code(t, err, billcore.ErrInvalidArgument) // made by no call
 	}
 	if _, err := nobody.With(); !errors.Is(err, billcore.ErrConfig) {
@@ -157,7 +157,7 @@ func TestFindCharges(t *testing.T) {
 	if !errors.Is(err, billcore.ErrOutcomeUnknown) || !errors.Is(err, billcore.ErrAPI) || e.AttemptedAt.IsZero() || e.HTTPStatus != 502 {
 		t.Fatal(err)
 	}
-	found, err := client.Subscriptions().FindCharges(background, fmt.Errorf("wrapped: %w", err), billcore.DefaultSkew)
+	found, err := client.Subscriptions().FindCharges(background, fmt.Errorf("wrapped: %w", err))
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
@@ -168,6 +168,31 @@ func TestFindCharges(t *testing.T) {
 	since, err := client.Subscriptions().FindChargesSince(background, "sub_1", time.Now().Add(time.Hour))
 	if err != nil || len(since) != 0 {
 		t.Fatal(since, err)
+	}
+	_, err = client.Subscriptions().FindChargesSince(background, "sub_1", time.Now(), billcore.SearchSkew(1))
+	code(t, err, billcore.ErrInvalidArgument)
+}
+
+func TestFindChargesSaysWhatMayBeMissing(t *testing.T) {
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"data":[%s],"pagination":{"total":2,"count":1,"per_page":10,"current_page":1,"total_pages":1,"links":{}}}`, order(3))
+	})
+	client := connect(t, s)
+	none, err := client.Subscriptions().FindChargesSince(background, "sub_1", time.Unix(0, 0), billcore.SearchProduct(102))
+	e := code(t, err, billcore.ErrPossiblyMissed)
+	if none != nil || e.Cause != billcore.ErrPagination {
+		t.Fatal(none, err)
+	}
+	found := billcore.FoundCharges(fmt.Errorf("wrapped: %w", err))
+	runtime.GC() // the orders keep their page
+	if id, err := found[0].ID(); len(found) != 1 || id != "ord_3" || err != nil {
+		t.Fatal(found, err)
+	}
+	if sent := s.sent(); !strings.Contains(sent[0], "page=1&per_page=200&filter%5Bproduct_id%5D=102") {
+		t.Fatal(sent)
+	}
+	if billcore.FoundCharges(nil) != nil || billcore.FoundCharges(model.NewError(billcore.ErrPossiblyMissed, "made up")) != nil {
+		t.Fatal("an error of no search has orders")
 	}
 }
 

@@ -42,6 +42,7 @@ SAMPLES: list[billcore.BillcoreError] = [
     billcore.DecodeError("text", 200),
     billcore.MissingFieldError("data.vat is absent", path="data.vat"),
     billcore.PaginationError("text"),
+    billcore.PossiblyMissedError(text="text"),
     webhooks.SignatureError("missing", 401),
 ]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import pickle
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from email.utils import format_datetime
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -26,6 +29,10 @@ RESET = Reply(send_only=0, ending="reset")
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox() as running:
         yield running
+
+
+def page_of(request: Request) -> int:
+    return int(parse_qs(urlsplit(request.target).query)["page"][0])
 
 
 def order(age: float, name: str | None = None, now: datetime | None = None) -> dict[str, Any]:
@@ -140,7 +147,10 @@ def test_older_orders_are_none(serve: Serve) -> None:
         )
         elsewhere = (now - timedelta(seconds=199)).astimezone(timezone(timedelta(hours=-7)))
         assert ids(find("s", since=elsewhere)) == ["o-60", "o30"]
-    assert set(targets(server, 1)) == {"/subscription/s/orders?page=1"}
+    assert set(targets(server, 1)) == {"/subscription/s/orders?page=1&per_page=200"}
+    for find in both(server, client):
+        assert ids(find(error, product_id=7)) == ["o-60", "o30", "o200"]
+        assert targets(server)[-1] == "/subscription/s/orders?page=1&per_page=200&filter%5Bproduct_id%5D=7"
 
 
 def test_the_service_counts_in_seconds(serve: Serve) -> None:
@@ -156,7 +166,7 @@ def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
     now = datetime.now(UTC)
 
     def answer(request: Request) -> Reply:
-        number = int(request.target.rpartition("page=")[2])
+        number = page_of(request)
         return page([order(100 * number + 10 * i, f"{number}.{i}", now) for i in range(3)], number, 50, total=150)
 
     server, client, error = served(serve, answer)
@@ -166,8 +176,49 @@ def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
             before = len(server.requests)
             found = ids(find(error, skew=315))
             assert found == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "3.0", "3.1"]
-            asked = [target.rpartition("?")[2] for target in targets(server, before)]
-            assert asked == ["page=1", "page=2", "page=3"], "one after the other, and no unneeded page"
+            asked = [page_of(request) for request in server.requests[before:]]
+            assert asked == [1, 2, 3] * 2, "one after the other, no unneeded page, and read again as a proof"
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_an_order_that_moves_is_found(serve: Serve, awaited: bool) -> None:
+    """While page 2 is read an order before the border is deleted: the one behind the border moves to page 1."""
+    lists = itertools.chain([["o5", "o4", "o3"]], itertools.repeat(["o5", "o3"]))
+
+    def answer(request: Request) -> Reply:
+        names = next(lists)
+        first = 2 * page_of(request) - 2
+        return page([order(1, name) for name in names][first : first + 2], page_of(request), 2, total=len(names))
+
+    server, client, error = served(serve, answer)
+    assert ids(both(server, client)[awaited](error)) == ["o5", "o3"]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_what_may_be_missing_is_said(serve: Serve, awaited: bool) -> None:
+    server, client, error = served(serve, lambda _: page([order(1), order(2)], 1, 1, total=3))
+    with pytest.raises(billcore.PossiblyMissedError, match="3 orders and gave 2") as caught:
+        both(server, client)[awaited](error)
+    assert ids(caught.value.found) == ["o1", "o2"] and not caught.value.outcome_unknown
+    assert isinstance(caught.value.__cause__, billcore.PaginationError)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.found == caught.value.found and "\n" not in str(again)
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_the_earlier_of_two_clocks_counts(serve: Serve, awaited: bool) -> None:
+    """The service's clock is an hour behind, so its order looks older than the charge; the clock is known from an answer."""
+    service = datetime.now(UTC) - timedelta(hours=1)
+    dated = page([order(0, "made", service), order(3600, "old", service)], 1, 1)
+    dated.headers["Date"] = format_datetime(service, usegmt=True)
+    server, client, error = served(serve, lambda _: dated)
+    assert error.service_time is None
+    find = both(server, client)[awaited]
+    assert ids(find(error, skew=5)) == ["made"]
+    client.subscriptions.orders("s").first()
+    known = unknown_charge(client)
+    assert known.service_time is not None and known.attempted_at - known.service_time > timedelta(minutes=59)
+    assert ids(find(pickle.loads(pickle.dumps(known)), skew=5)) == ["made"]
 
 
 @pytest.mark.parametrize("id", ["a/b c", "æ%41", "100%", "x?y=1#z", "%2e%2e", "."])
@@ -184,7 +235,7 @@ def test_ids_of_any_kind(serve: Serve, id: str) -> None:
     for find in both(server, client):
         assert find(error) == [] and find(id, since=error.attempted_at) == []
     charge, *lists = targets(server)
-    assert lists == [charge + "s?page=1"] * 4
+    assert lists == [charge + "s?page=1&per_page=200"] * 4
 
 
 def test_requests_of_your_own_are_charges_too(serve: Serve) -> None:
@@ -253,6 +304,7 @@ WRONG: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     ((CHARGE,), {"skew": timedelta.max}, "skew is out of range"),
     ((CHARGE,), {"skew": timedelta.min}, "skew is out of range"),
     ((CHARGE,), {"timeout": 0}, "timeout"),
+    (("s",), {"since": NOW, "product_id": "7"}, "product_id must be an int"),
     ((None,), {"since": NOW}, "must be the error of a charge or the id"),
     ((1.5,), {"since": NOW}, "must be the error of a charge or the id"),
     ((billcore.OutcomeUnknownError,), {}, "must be the error of a charge or the id"),

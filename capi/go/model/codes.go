@@ -57,6 +57,8 @@ const (
 	ErrPermissionDenied Code = 25
 	// 409: the request conflicts with the present state of the record.
 	ErrConflict Code = 26
+	// A search changed under the reader: what it found may lack records. Search again.
+	ErrPossiblyMissed Code = 27
 )
 
 // String gives the name, such as "payment".
@@ -112,6 +114,8 @@ func (c Code) String() string {
 		return "permission_denied"
 	case ErrConflict:
 		return "conflict"
+	case ErrPossiblyMissed:
+		return "possibly_missed"
 	}
 	return "unknown"
 }

@@ -79,7 +79,7 @@ type Error struct {
 	Reason    Reason // why a signature was refused
 
 	ended  error // of the context that ended the call
-	charge *handle.Handle
+	native *handle.Handle
 }
 
 // Error gives the message.
@@ -158,22 +158,23 @@ func TakeError(status int32, from handle.Pointer, ended error) *Error {
 	if bool(read.attempted) {
 		out.AttemptedAt = time.UnixMicro(int64(read.attempted_at)).UTC()
 	}
-	if !out.OutcomeUnknown {
+	if !out.OutcomeUnknown && out.Code != ErrPossiblyMissed {
 		C.billcore_error_free(given)
 		return out
 	}
-	out.charge = new(handle.Handle) // FindCharges asks the library for the rest
-	out.charge.Set(from.C, freeError, 0)
-	runtime.SetFinalizer(out.charge, (*handle.Handle).Close)
+	out.native = new(handle.Handle) // FindCharges and FoundCharges ask the library for the rest
+	out.native.Set(from.C, freeError, 0)
+	runtime.SetFinalizer(out.native, (*handle.Handle).Close)
 	return out
 }
 
-// ChargeError gives the C library's form of an error whose outcome is unknown. The packages of this module call it.
-func ChargeError(e *Error) *handle.Handle {
+// NativeError returns the C library's form of an error of a charge whose outcome is unknown, or of a search. The packages of
+// this module call it.
+func NativeError(e *Error) *handle.Handle {
 	if e == nil {
 		return nil
 	}
-	return e.charge
+	return e.native
 }
 
 // Ended gives the error a cause that errors.Is finds. The packages of this module call it.

@@ -106,22 +106,32 @@ BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_cli
                                                               billcore_order_list** out, billcore_error** err);
 
 /** The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
- * latest first. None: the charge was not made, or the service is still at it. charge: its error
- * (billcore_error_outcome_unknown is true); it stays the caller's. skew_ms: how far the service's clock may be behind the
- * local one (milliseconds; five minutes are a good choice). BILLCORE_ERROR_INVALID_ARGUMENT for the error of another call
- * and for a known outcome. *out has no numbers; new; free it. Service interface: Endpoints, Orders.  @since 0.1 */
+ * latest first. charge: its error (billcore_error_outcome_unknown is true); it stays the caller's. search may be NULL.
+ * The charge's order has a total of amount times quantity (cents without VAT). None: the charge was not made, or the
+ * service is still processing it, so search again after the time that it may need; charge again only when the later
+ * search finds none, too. BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see
+ * billcore_subscription_found_charges. BILLCORE_ERROR_INVALID_ARGUMENT for the error of another call and for a known
+ * outcome. The time-out of `call` bounds the whole search. *out has no numbers; new; free it. Service interface:
+ * Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_client* client,
-                                                                const billcore_error* charge, int64_t skew_ms,
+                                                                const billcore_error* charge,
+                                                                const billcore_charge_search* search,
                                                                 const billcore_call_options* call,
                                                                 billcore_order_page** out, billcore_error** err);
 
 /** The same without an error, for example after a crash: the subscription's orders created at or after a moment by the
- * service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second). *out has no numbers; new; free it.
- * Service interface: Endpoints, Orders.  @since 0.1 */
+ * service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second). search may be NULL; a skew in it
+ * is refused. *out has no numbers; new; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
                                                                       int64_t unix_micros,
+                                                                      const billcore_charge_search* search,
                                                                       const billcore_call_options* call,
                                                                       billcore_order_page** out, billcore_error** err);
+
+/** The orders that a search had found when it ended with BILLCORE_ERROR_POSSIBLY_MISSED, latest first.
+ * BILLCORE_ERROR_INVALID_ARGUMENT for another error. *out has no numbers; new; free it.  @since 0.1 */
+BILLCORE_API billcore_status billcore_subscription_found_charges(const billcore_error* search_error,
+                                                                 billcore_order_page** out, billcore_error** err);
 
 /* ---- products ---- */
 

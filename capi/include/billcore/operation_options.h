@@ -58,6 +58,39 @@ BILLCORE_INLINE_VOID void billcore_charge_options_free(billcore_charge_options* 
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));
 }
 
+/** What narrows a search for the orders of a charge. Freed with billcore_charge_search_free. Threads: one thread at a
+ * time while it is filled, then immutable. */
+typedef struct billcore_charge_search billcore_charge_search;
+
+/** Nothing set yet. New; free it.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_search** out, billcore_error** err) {
+  billcore_options* made = NULL;
+  const billcore_status status =
+      billcore_options_new(BILLCORE_OPTIONS_OF_CHARGE_SEARCH, out == NULL ? NULL : &made, err);
+  if (out != NULL) *out = BILLCORE_CAST(billcore_charge_search*, made);
+  return status;
+}
+
+/** How much earlier the time of the order may be than the earlier of the two clocks, the local one and the service's,
+ * when the charge was sent: milliseconds, at most ten years. Not set: five minutes. Only with the error of a charge.
+ * @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_charge_search_set_skew_ms(billcore_charge_search* search, int64_t skew_ms,
+                                                                   billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("skew_ms"), skew_ms, err);
+}
+
+/** Only orders of this product.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_charge_search_set_product_id(billcore_charge_search* search,
+                                                                      int64_t product_id, billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("product_id"), product_id,
+                                    err);
+}
+
+/** Frees a search; accepts NULL.  @since 0.1 */
+BILLCORE_INLINE_VOID void billcore_charge_search_free(billcore_charge_search* search) {
+  billcore_options_free(BILLCORE_CAST(billcore_options*, search));
+}
+
 /** The fields of a product to change, sent in the order they were first set. Freed with billcore_product_changes_free.
  * Threads: one thread at a time while it is filled, then immutable. Service interface: ProductWrite. */
 typedef struct billcore_product_changes billcore_product_changes;

@@ -29,7 +29,8 @@ enum {
   BILLCORE_OPTIONS_OF_CHARGE = 4,
   BILLCORE_OPTIONS_OF_PRODUCT = 5, /**< the fields of billcore_product_update, under their own names */
   BILLCORE_OPTIONS_OF_REQUEST = 6,
-  BILLCORE_OPTIONS_OF_LIST = 7 /**< what to list; a list refuses what its kind does not have */
+  BILLCORE_OPTIONS_OF_LIST = 7, /**< what to list; a list refuses what its kind does not have */
+  BILLCORE_OPTIONS_OF_CHARGE_SEARCH = 8
 };
 
 /** Nothing set yet. New; free it.  @since 0.1 */
@@ -47,7 +48,7 @@ BILLCORE_API billcore_status billcore_options_set_text(billcore_options* options
 
 /** Client: timeout_ms, max_retries, concurrency, max_response. Changes: timeout_ms, max_retries, concurrency. Call:
  * timeout_ms. Charge: quantity, vat. Product: any field. List: page to begin with, from 1; product_id and
- * per_page (1 to 200), of orders.  @since 0.1 */
+ * per_page (1 to 200), of orders. Charge search: skew_ms, product_id.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_int64(billcore_options* options, billcore_str name, int64_t value,
                                                         billcore_error** err);
 

@@ -62,6 +62,8 @@ enum {
   BILLCORE_ERROR_PERMISSION_DENIED = 25,
   /** 409: the request conflicts with the present state of the record */
   BILLCORE_ERROR_CONFLICT = 26,
+  /** A search changed under the reader: what it found may lack records. Search again */
+  BILLCORE_ERROR_POSSIBLY_MISSED = 27,
   BILLCORE_STATUS_IS_INT32 = -2147483647 - 1 /**< never returned: makes generators of bindings use one type */
 };
 

@@ -1,7 +1,6 @@
 // The client and its operations.
 #include "billcore/client.h"
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -153,28 +152,45 @@ billcore_status billcore_subscription_orders_new(const billcore_client* client, 
 }
 
 billcore_status billcore_subscription_find_charges(const billcore_client* client, const billcore_error* charge,
-                                                   int64_t skew_ms, const billcore_call_options* call,
-                                                   billcore_order_page** out, billcore_error** err) {
+                                                   const billcore_charge_search* search,
+                                                   const billcore_call_options* call, billcore_order_page** out,
+                                                   billcore_error** err) {
   return find_charges(
       client,
       [&](const billcore::Subscriptions& self) {
         if (charge == nullptr || !charge->error) refuse("the error of the charge is missing: pass it, or use _since");
-        using Milliseconds = std::chrono::milliseconds;
-        const auto skew = std::clamp(Milliseconds(skew_ms), Milliseconds(-1), Milliseconds(std::chrono::years(10)));
-        return self.find_charges(*charge->error, skew, options_of(call));
+        const auto given = options_of(search);
+        return self.find_charges(*charge->error, given.skew.value_or(std::chrono::minutes(5)), given.product_id,
+                                 options_of(call));
       },
       out, err);
 }
 
 billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
-                                                         int64_t unix_micros, const billcore_call_options* call,
-                                                         billcore_order_page** out, billcore_error** err) {
+                                                         int64_t unix_micros, const billcore_charge_search* search,
+                                                         const billcore_call_options* call, billcore_order_page** out,
+                                                         billcore_error** err) {
   return find_charges(
       client,
       [&](const billcore::Subscriptions& self) {
-        return self.find_charges(Id(view(id)), instant(unix_micros), options_of(call));
+        const auto given = options_of(search);
+        if (given.skew) refuse("skew_ms goes with the error of a charge: pass an earlier moment");
+        return self.find_charges(Id(view(id)), instant(unix_micros), given.product_id, options_of(call));
       },
       out, err);
+}
+
+billcore_status billcore_subscription_found_charges(const billcore_error* search_error, billcore_order_page** out,
+                                                    billcore_error** err) {
+  return call(
+      err,
+      [&] {
+        if (search_error == nullptr) refuse("the error of the search is NULL: pass the one that it gave");
+        const auto found = search_error->error ? search_error->error->detail().found : nullptr;
+        if (found == nullptr) refuse("the error is not BILLCORE_ERROR_POSSIBLY_MISSED: it has no orders");
+        *out = reinterpret_cast<billcore_order_page*>(new billcore_page(*found));
+      },
+      out);
 }
 
 billcore_status billcore_product_list_new(const billcore_client* client, const billcore_product_query* query,

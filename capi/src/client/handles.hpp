@@ -1,6 +1,7 @@
 // The handles of the client half.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -26,6 +27,12 @@ struct ListOptions {
   std::optional<std::string> resume;
 };
 
+/// What a search for charges may be given.
+struct ChargeSearchOptions {
+  std::optional<std::chrono::microseconds> skew;
+  std::optional<std::int64_t> product_id;
+};
+
 }  // namespace billcore::capi
 
 // A pointer to billcore_client_options and the like is one to this.
@@ -33,7 +40,8 @@ struct billcore_options {
   static constexpr const char* name = "billcore_options";
   using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
                             billcore::Charge,  // without product and amount
-                            billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions>;
+                            billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions,
+                            billcore::capi::ChargeSearchOptions>;
   explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
   View view;
 };
@@ -78,6 +86,7 @@ struct billcore_page {
     for (const auto* item : page.items) items.emplace_back(billcore::Value(page.document, item));
   }
   explicit billcore_page(const std::vector<billcore::Order>& found) : items(found.begin(), found.end()) {}
+  explicit billcore_page(const std::vector<billcore::Value>& found) : items(found.begin(), found.end()) {}
   std::optional<billcore::Resource> numbers;  // not of orders that were found on several pages
   std::vector<billcore::Resource> items;
 };
@@ -101,6 +110,10 @@ struct OptionsOf<billcore_call_options> {
 template <>
 struct OptionsOf<billcore_charge_options> {
   using type = Charge;
+};
+template <>
+struct OptionsOf<billcore_charge_search> {
+  using type = ChargeSearchOptions;
 };
 template <>
 struct OptionsOf<billcore_product_changes> {

@@ -1,6 +1,7 @@
 // Options of every kind, set by their names.
 #include "billcore/options.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -87,6 +88,17 @@ bool set(ListOptions& to, std::string_view name, const std::int64_t& value) {
     to.product_id = value;
   else if (name == "per_page")
     to.per_page = value;
+  else
+    return false;
+  return true;
+}
+
+bool set(ChargeSearchOptions& to, std::string_view name, const std::int64_t& value) {
+  using std::chrono::milliseconds;
+  if (name == "skew_ms")
+    to.skew = std::clamp(milliseconds(value), milliseconds(-1), milliseconds(std::chrono::years(10)));
+  else if (name == "product_id")
+    to.product_id = value;
   else
     return false;
   return true;
@@ -190,8 +202,10 @@ billcore_options::View empty_options(billcore_options_kind kind) {
       return RequestOptions();
     case BILLCORE_OPTIONS_OF_LIST:
       return ListOptions();
+    case BILLCORE_OPTIONS_OF_CHARGE_SEARCH:
+      return ChargeSearchOptions();
     default:
-      refuse("kind must be one of BILLCORE_OPTIONS_OF_CLIENT to BILLCORE_OPTIONS_OF_LIST");
+      refuse("kind must be one of BILLCORE_OPTIONS_OF_CLIENT to BILLCORE_OPTIONS_OF_CHARGE_SEARCH");
   }
 }
 

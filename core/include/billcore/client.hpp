@@ -53,15 +53,22 @@ class Subscriptions : detail::Group {
   /// The subscription's orders, latest first.
   [[nodiscard]] Pager<Order> orders(const Id& id, const OrderQuery& query = {}, const CallOptions& call = {}) const;
   /// The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
-  /// latest first. error: the charge's error. skew: how far the service's clock may be behind the local clock. An empty
-  /// result means that the charge was not made, or that the service is still processing it. Error(invalid_argument) if
-  /// `error` is not from a charge or its outcome is known. `call` applies to each page.
+  /// latest first. error: the charge's error. skew: how much earlier the time of its order may be than the earlier of
+  /// the two clocks, the local one and the service's, when the charge was sent. product_id: only orders of this product.
+  /// The charge's order has total = amount × quantity (cents without VAT). An empty result means that the charge was not
+  /// made, or that the service is still processing it: search again after the time that it may need, and charge again
+  /// only when the later search is empty, too. Error(possibly_missed) when orders may be missing, with those found so
+  /// far in detail().found. Error(invalid_argument) if `error` is not from a charge or its outcome is known. The
+  /// time-out of `call` bounds the whole search.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
+                                                std::optional<std::int64_t> product_id = {},
                                                 const CallOptions& call = {}) const;
   /// The same without an error, for example after a crash: the subscription's orders created at or after `since`, by
   /// the service's clock. `since` is rounded down to a whole second, because the service's times may be whole seconds.
-  [[nodiscard]] std::vector<Order> find_charges(const Id& id, Instant since, const CallOptions& call = {}) const;
+  [[nodiscard]] std::vector<Order> find_charges(const Id& id, Instant since,
+                                                std::optional<std::int64_t> product_id = {},
+                                                const CallOptions& call = {}) const;
 
  private:
   friend class Client;

@@ -17,6 +17,8 @@
 
 namespace billcore {
 
+class Value;
+
 /// What is known about a failure besides its code and text. Members that do not apply are empty.
 struct ErrorDetail {
   int http_status = 0;      // the service's answer, or the suggested one for a signature
@@ -32,9 +34,13 @@ struct ErrorDetail {
   std::string method;                        // of the request
   std::string path;                          // of the request, relative to the base URL
   std::string field_path;                    // decode, missing_field, out_of_range: the JSON value, such as data.price
-  std::optional<Instant> attempted_at = {};  // when a write of unknown outcome left
-  ErrorCode cause = ErrorCode::ok;           // outcome_unknown: what went wrong on the wire
+  std::optional<Instant> attempted_at = {};  // when a write of unknown outcome left, by the local clock
+  /// The service's clock at that time, from the Date header of an answer; nullopt when no answer had one.
+  std::optional<Instant> service_time = {};
+  ErrorCode cause = ErrorCode::ok;  // outcome_unknown, possibly_missed: what went wrong
   std::string cause_message;
+  /// possibly_missed: the orders that the search has found, latest first.
+  std::shared_ptr<const std::vector<Value>> found = {};
 };
 
 class Error : public std::exception {

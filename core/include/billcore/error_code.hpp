@@ -62,6 +62,8 @@ enum class ErrorCode : std::int32_t {
   permission_denied = 25,
   /// 409: the request conflicts with the present state of the record.
   conflict = 26,
+  /// A search changed under the reader: what it found may lack records. Search again.
+  possibly_missed = 27,
 };
 
 /// One row of the table.
@@ -71,7 +73,7 @@ struct ErrorCodeRow {
   const char* python_class;  // exception class in Python
 };
 
-inline constexpr std::array<ErrorCodeRow, 27> error_code_table{{
+inline constexpr std::array<ErrorCodeRow, 28> error_code_table{{
     {ErrorCode::ok, "OK", ""},
     {ErrorCode::done, "DONE", "StopIteration"},
     {ErrorCode::invalid_argument, "INVALID_ARGUMENT", "InvalidArgumentError"},
@@ -99,6 +101,7 @@ inline constexpr std::array<ErrorCodeRow, 27> error_code_table{{
     {ErrorCode::bad_request, "BAD_REQUEST", "BadRequestError"},
     {ErrorCode::permission_denied, "PERMISSION_DENIED", "PermissionDeniedError"},
     {ErrorCode::conflict, "CONFLICT", "ConflictError"},
+    {ErrorCode::possibly_missed, "POSSIBLY_MISSED", "PossiblyMissedError"},
 }};
 
 /// Why a signature check failed, in the order in which the checks are made.

@@ -2,6 +2,7 @@
 // installed and not part of the interface: it changes with the bindings.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +30,8 @@ struct Access {
 
 /// Error(config) after Client::close().
 void require_open(const Client& client);
+/// Of a call with these options.
+[[nodiscard]] std::chrono::milliseconds timeout(const Client& client, const CallOptions& call);
 /// Sends any operation and calls `read` once with the completed operation.
 void send(const Client& client, const Operation& operation, const CallOptions& call,
           const std::function<void(Completed&)>& read);
@@ -64,10 +67,6 @@ void take_back(detail::PageFlow& list, const detail::PagerMark& before, const de
 /// For rewinding over several pages, which are then fetched again.
 [[nodiscard]] std::shared_ptr<const detail::PagerCore> snapshot(const detail::PageFlow& list);
 void restore(detail::PageFlow& list, const detail::PagerCore& snapshot);
-
-/// Moves the buffered orders created at or after `since` to `out`. The list is sorted latest first: returns true when
-/// an older order was reached and the rest is not needed.
-[[nodiscard]] bool take_charges(detail::PageFlow& orders, Instant since, std::vector<Value>& out);
 
 /// The pages of a list in flight in an event loop; the list takes its pages from this object while it exists. Threads:
 /// the loop's thread only, including destruction.

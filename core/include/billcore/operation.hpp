@@ -80,12 +80,6 @@ struct ListOperation {
   [[nodiscard]] Operation page(std::int64_t number) const;
 };
 
-/// Where to look for the effect of a charge: these orders, latest first, back to `since`.
-struct ChargeSearch {
-  ListOperation orders;
-  Instant since;  // orders created before this cannot be the charge's
-};
-
 /// The request of each operation. Error(invalid_argument) for what the service's Limits forbid and for an invalid id.
 namespace operations {
 
@@ -95,11 +89,6 @@ namespace operations {
 [[nodiscard]] Operation change_subscription_product(const Id& id, std::int64_t product_id);
 [[nodiscard]] Operation charge_subscription(const Id& id, const Charge& charge);
 [[nodiscard]] ListOperation list_orders(const Id& subscription, const OrderQuery& query);
-/// error: from a charge of unknown outcome, else Error(invalid_argument). skew: how far the service's clock may be
-/// behind the local clock.
-[[nodiscard]] ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew);
-/// since: UTC microseconds by the service's clock; rounded down to a whole second.
-[[nodiscard]] ChargeSearch find_charges(const Id& subscription, Instant since);
 [[nodiscard]] Operation get_order(const Id& id);
 [[nodiscard]] ListOperation list_products();
 [[nodiscard]] Operation get_product(std::int64_t id);

@@ -1,12 +1,31 @@
-// The clock of deadlines. Internal.
+// The clocks of deadlines and of send times. Internal.
 #pragma once
 
+#include <time.h>
+
 #include <chrono>
+#include <cstdint>
 #include <optional>
+
+#include "billcore/values.hpp"
 
 namespace billcore::detail {
 
 using SteadyClock = std::chrono::steady_clock;
 using Deadline = std::optional<SteadyClock::time_point>;
+
+/// When a request was sent. The steady time is comparable with other times of this process even if the wall clock is
+/// set in between.
+struct SendTime {
+  Instant utc = {};
+  SteadyClock::time_point steady = {};
+};
+
+/// Milliseconds of the kernel's last tick: a fourth of the cost of the exact time.
+[[nodiscard]] inline std::int64_t coarse_milliseconds() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
 
 }  // namespace billcore::detail

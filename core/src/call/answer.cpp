@@ -36,7 +36,7 @@ std::string failure_text(const RequestInfo& request, const Transfer& transfer) {
     throw Error(rule_of(transfer.failure).error, subject(request) + text, std::move(detail));
   }
   detail.outcome_unknown = true;
-  detail.attempted_at = transfer.sent_at;
+  add_send_time(request, transfer.sent_at, detail);
   detail.cause = rule_of(transfer.failure).error;
   detail.cause_message = std::move(text);
   auto message = subject(request) + "sent, but " + detail.cause_message + "; " + look_first;
@@ -100,12 +100,12 @@ Error AnswerSettings::make_no_memory_after_send() {
   return {ErrorCode::outcome_unknown, std::move(message), std::move(detail)};
 }
 
-void throw_no_memory_after_send(const RequestInfo& request, int status, Instant sent_at) {
+void throw_no_memory_after_send(const RequestInfo& request, int status, const SendTime& sent_at) {
   try {
     auto detail = detail_of(request);
     detail.http_status = status;
     detail.outcome_unknown = true;
-    detail.attempted_at = sent_at;
+    add_send_time(request, sent_at, detail);
     detail.cause = ErrorCode::out_of_memory;
     detail.cause_message = rule_of(Failure::memory).before;
     auto message = subject(request) + "sent, but " + detail.cause_message + "; " + look_first;
@@ -132,6 +132,11 @@ ErrorDetail detail_of(const RequestInfo& request) {
   return detail;
 }
 
+void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDetail& detail) noexcept {
+  detail.attempted_at = sent_at.utc;
+  detail.service_time = request.settings.service_clock.at(sent_at.steady);
+}
+
 void ReceivedInfo::parse() const {
   std::call_once(parsed_, [this] {
     const auto& key = settings_->api_key;
@@ -155,6 +160,7 @@ const std::string& ReceivedInfo::request_id() const {
 
 Answer complete_answer(const RequestInfo& request, Transfer&& transfer) {
   if (transfer.failure != Failure::none) throw_failure(request, std::move(transfer));
+  request.settings.service_clock.note(transfer.head);
   auto info = std::make_shared<ReceivedInfo>(transfer.status, request.attempts, std::move(transfer.head),
                                              request.settings.shared_from_this());
   return {std::move(info), std::move(transfer.body), transfer.sent_at};
@@ -170,7 +176,7 @@ void require_success(const RequestInfo& request, const Answer& answer) {
   detail.headers = answer.info->headers();
   detail.body = kept_text(scrub(answer.body, request.settings.api_key, kept_body + 4), kept_body);
   detail.outcome_unknown = request.is_write() && rule.outcome == Outcome::unknown;
-  if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
+  if (detail.outcome_unknown) add_send_time(request, answer.sent_at, detail);
   if (const auto wait = retry_after(answer.info->head(), unix_seconds())) {
     detail.retry_after = static_cast<double>(wait->count()) / 1000;
   }

@@ -13,6 +13,7 @@
 #include "billcore/error.hpp"
 #include "billcore/operation.hpp"
 #include "billcore/resource.hpp"
+#include "call/service_clock.hpp"
 #include "http/transfer.hpp"
 
 namespace billcore::detail {
@@ -22,6 +23,7 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   AnswerSettings(std::string key, std::string header) : api_key(std::move(key)), request_id_header(std::move(header)) {}
   const std::string api_key;
   const std::string request_id_header;  // in lower case
+  mutable ServiceClock service_clock;   // updated by the answers
   /// Error for a sent write when there is no memory left for a more specific one. Created in advance, together with the
   /// client.
   const Error no_memory_after_send = make_no_memory_after_send();
@@ -64,7 +66,7 @@ class ReceivedInfo final : public ResponseInfo {
 struct Answer {
   std::shared_ptr<const ReceivedInfo> info;
   std::string body;
-  Instant sent_at;
+  SendTime sent_at;
 };
 
 /// Prefix of a request's error messages: "GET /order/1 (attempt 2): "; for a list "GET /products?page=57: ". Other
@@ -73,10 +75,12 @@ struct Answer {
 [[nodiscard]] std::string subject_of_page(std::string_view path, std::int64_t page, int attempts);
 /// Fields shared by all errors of one request.
 [[nodiscard]] ErrorDetail detail_of(const RequestInfo& request);
+/// Adds when a request was sent, by the local clock and by the service's.
+void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDetail& detail) noexcept;
 
 /// For a sent write when memory ran out before its answer was read; never throws std::bad_alloc. status: of a received
 /// answer, else 0.
-[[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, Instant sent_at);
+[[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, const SendTime& sent_at);
 /// Returns the complete answer; throws the call's error if there is none.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
 /// Throws the typed error for any status except 2xx.

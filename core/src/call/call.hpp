@@ -71,7 +71,7 @@ class Call {
 
   struct SendState {
     bool sent = false;  // at least part of the request may have left
-    Instant sent_at;
+    SendTime sent_at;
   };
   /// Cancels the call: see Engine::cancel(). The destructor drops it without a result.
   SendState cancel() noexcept;

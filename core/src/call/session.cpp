@@ -14,7 +14,7 @@ namespace {
 ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of(request);
   detail.outcome_unknown = state.sent && request.is_write();
-  if (state.sent) detail.attempted_at = state.sent_at;
+  if (state.sent) add_send_time(request, state.sent_at, detail);
   return detail;
 }
 
@@ -60,7 +60,7 @@ Error interrupt(Call& call) {
     detail.http_status = status;
     detail.request_id = answer.info->request_id();
     detail.outcome_unknown = outcome_of_status(status) == Outcome::unknown;
-    if (detail.outcome_unknown) detail.attempted_at = answer.sent_at;
+    if (detail.outcome_unknown) add_send_time(request, answer.sent_at, detail);
     const auto data = data_of(request, std::move(answer));
     return {ErrorCode::interrupted, interrupted_after_answer(subject(request), status, data), std::move(detail)};
   } catch (const Error& error) {  // no complete answer

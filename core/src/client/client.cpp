@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "billcore/internal.hpp"
+#include "billcore/charges.hpp"
 #include "call/session.hpp"
 #include "client/lists.hpp"
 
@@ -15,15 +15,13 @@ Pager<T> pager(const detail::SessionPtr& session, ListOperation&& list, const Qu
       detail::blocking_list(session, std::move(list), {query.page, 1, query.strict, query.resume, 0, {}}, call));
 }
 
-std::vector<Order> found_charges(const detail::Session& session, ChargeSearch search, const CallOptions& call) {
-  ClientChanges changes;
-  changes.concurrency = 1;  // the first page almost always holds them all
-  const auto orders =
-      detail::blocking_list(std::make_shared<detail::Session>(session, changes), std::move(search.orders), {}, call);
-  std::vector<Value> found;
-  while (!internal::take_charges(*orders, search.since, found) && orders->advance() == detail::Step::taken) {
+std::vector<Order> found_charges(detail::Session& session, ChargeSearch search, CallOptions call) {
+  search.limit(call.timeout.value_or(session.settings().options.timeout));
+  while (const auto page = search.next()) {
+    call.timeout = search.time_left();
+    session.send(*page, call, [&search](Completed& completed) { search.take(completed); });
   }
-  return {found.begin(), found.end()};
+  return search.result();
 }
 
 }  // namespace
@@ -53,12 +51,13 @@ Pager<Order> Subscriptions::orders(const Id& id, const OrderQuery& query, const 
 }
 
 std::vector<Order> Subscriptions::find_charges(const Error& error, std::chrono::microseconds skew,
-                                               const CallOptions& call) const {
-  return found_charges(*session_, operations::find_charges(error, skew), call);
+                                               std::optional<std::int64_t> product_id, const CallOptions& call) const {
+  return found_charges(*session_, operations::find_charges(error, skew, product_id), call);
 }
 
-std::vector<Order> Subscriptions::find_charges(const Id& id, Instant since, const CallOptions& call) const {
-  return found_charges(*session_, operations::find_charges(id, since), call);
+std::vector<Order> Subscriptions::find_charges(const Id& id, Instant since, std::optional<std::int64_t> product_id,
+                                               const CallOptions& call) const {
+  return found_charges(*session_, operations::find_charges(id, since, product_id), call);
 }
 
 Pager<Product> Products::list(const ProductQuery& query, const CallOptions& call) const {

@@ -12,6 +12,10 @@ namespace billcore::internal {
 
 void require_open(const Client& client) { Access::session(client)->require_open(); }
 
+std::chrono::milliseconds timeout(const Client& client, const CallOptions& call) {
+  return call.timeout.value_or(Access::session(client)->settings().options.timeout);
+}
+
 void send(const Client& client, const Operation& operation, const CallOptions& call,
           const std::function<void(Completed&)>& read) {
   Access::session(client)->send(operation, call, read);

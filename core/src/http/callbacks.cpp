@@ -63,7 +63,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   }
   flight.sends = 1;
   flight.transfer.sent = true;
-  flight.transfer.sent_at = now_utc();
+  flight.transfer.sent_at = {now_utc(), SteadyClock::now()};
   if (connection != nullptr) {
     if (connection->in_flight == 0 && !connection->known) learn(flight, *connection);
     if (connection->opaque && !connection->http2) flight.forbid_reuse();

@@ -334,7 +334,7 @@ void Engine::wake() noexcept {
   impl_->rearm();
 }
 
-bool Engine::cancel(InFlight* flight, Instant* sent_at) noexcept {
+bool Engine::cancel(InFlight* flight, SendTime* sent_at) noexcept {
   auto taken = impl_->take(flight, true);
   if (taken == nullptr) return false;
   const bool sent = taken->transfer.sent;

@@ -66,7 +66,7 @@ class Engine {
                            const std::stop_token& cancel = {});
   /// Cancels a request without calling its `done`. If nothing has arrived on its connection since it was sent, that
   /// connection (HTTP/2) is not used for further requests. Returns whether sending had begun; if so, `sent_at` is set.
-  bool cancel(InFlight* request, Instant* sent_at = nullptr) noexcept;
+  bool cancel(InFlight* request, SendTime* sent_at = nullptr) noexcept;
   /// Same, for a request whose answer is no longer needed: does not retire its connection.
   void detach(InFlight* request) noexcept;
 

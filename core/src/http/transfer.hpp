@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "billcore/values.hpp"
+#include "base/clock.hpp"
 #include "http/request.hpp"
 
 namespace billcore::detail {
@@ -30,7 +30,7 @@ struct Transfer {
   Failure failure = Failure::none;
   std::string reason;             // error text, mostly libcurl's
   bool sent = false;              // sending began; false: nothing was sent
-  Instant sent_at;                // when sending began
+  SendTime sent_at;               // when sending began
   bool died_on_reuse = false;     // sent over a reused connection that the other side had closed
   bool dead_before_send = false;  // the same, noticed before anything was sent
   int status = 0;                 // 0 without a status line

@@ -1,20 +1,10 @@
 #include "paging/blocking_source.hpp"
 
-#include <time.h>
-
 #include <utility>
 
+#include "base/clock.hpp"
+
 namespace billcore::detail {
-namespace {
-
-// Time of the kernel's last tick: a fourth of the cost of the exact time.
-std::int64_t coarse_milliseconds() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
-}  // namespace
 
 // The leased engine, and the pages in flight on it.
 struct BlockingSource::Leased {

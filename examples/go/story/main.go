@@ -144,7 +144,7 @@ func loseAnAnswer(client *billcore.Client, control control, id billcore.ID, prod
 	say("OutcomeUnknownError: %s %s was sent, but not answered", lost.Method, lost.Path)
 	// Do not charge again: check first. The orders since the charge hold it, and perhaps others.
 	var found []billcore.Order
-	for _, order := range must(client.Subscriptions().FindCharges(ctx, err, billcore.DefaultSkew)) {
+	for _, order := range must(client.Subscriptions().FindCharges(ctx, err)) {
 		if must(order.Total()) == 2700 {
 			found = append(found, order)
 		}

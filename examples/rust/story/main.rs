@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use billcore::webhook::{DEFAULT_HEADER, sign};
 use billcore::{
-    ChargeOptions, Client, DEFAULT_SKEW, ErrorCode, EventData, EventType, Order, OrderQuery, OrderState, Product,
+    ChargeOptions, ChargeSearch, Client, ErrorCode, EventData, EventType, Order, OrderQuery, OrderState, Product,
     ProductQuery, RequestOptions, Subscription, SubscriptionQuery, SubscriptionStatus, Timestamp,
 };
 
@@ -128,7 +128,7 @@ fn lose_an_answer(client: &Client, control: &Control, id: &str, product: i64) ->
     let (method, path) = (lost.method().unwrap_or_default(), lost.path().unwrap_or_default());
     say!("OutcomeUnknownError: {method} {path} was sent, but not answered");
     // Do not charge again: check first. The orders since the charge hold it, and perhaps others.
-    let mut found = client.subscriptions().find_charges(&lost, DEFAULT_SKEW)?;
+    let mut found = client.subscriptions().find_charges(&lost, ChargeSearch::new())?;
     found.retain(|order| order.total().is_ok_and(|total| total == 2700));
     let [order] = &*found else { return Err("check failed: the order list shows the charge once".into()) };
     let shown = money(order.total()?, order.currency()?);

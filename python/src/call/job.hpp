@@ -4,6 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,7 @@ class Job {
   }
 
   [[nodiscard]] const CallOptions& options() const noexcept { return options_; }
+  void set_timeout(std::chrono::milliseconds timeout) noexcept { options_.timeout = timeout; }
   void set_hooks(std::shared_ptr<Hooks> hooks) noexcept { options_.hooks = std::move(hooks); }
 
  private:

@@ -154,12 +154,13 @@ struct SubscriptionsFindCharges {
   static constexpr const char* signature = docs::subscriptions_find_charges_signature;
   static constexpr const char* doc = docs::subscriptions_find_charges;
   py::handle charge;
+  py::handle product_id;
   py::handle skew;
   py::handle since;
   py::handle timeout;
 
   explicit SubscriptionsFindCharges(Values values)
-      : charge(values[0]), skew(values[1]), since(values[2]), timeout(values[3]) {}
+      : charge(values[0]), product_id(values[1]), skew(values[2]), since(values[3]), timeout(values[4]) {}
 };
 
 /// Subscriptions.orders()

@@ -2,6 +2,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "billcore/charges.hpp"
 #include "call/job.hpp"
 #include "call/json_text.hpp"
 #include "client/arguments.hpp"
@@ -135,20 +136,27 @@ py::object resource(const Sender& sender, View type, Operation operation, py::ha
   return run(sender, std::make_unique<ResourceJob>(type, std::move(operation), call_options(timeout)), name);
 }
 
-/// Reads orders, latest first, until one is older than the charge.
-class ChargesJob final : public ListJob {
+/// Reads orders, latest first, until it is sure that none is missing.
+class ChargesJob final : public Job {
  public:
-  ChargesJob(ListPtr list, Instant since) : ListJob(std::move(list)), since_(since) {}
-  [[nodiscard]] bool has_enough() override { return internal::take_charges(flow(), since_, found_); }
-  [[nodiscard]] py::object give() override {
+  ChargesJob(const Client& client, ChargeSearch search, CallOptions options)
+      : Job(std::move(options)), search_(std::move(search)) {
+    search_.limit(internal::timeout(client, this->options()));
+  }
+  [[nodiscard]] std::optional<Operation> next() override {
+    auto page = search_.next();
+    if (page) set_timeout(search_.time_left());
+    return page;
+  }
+  void take(Completed& completed) override { search_.take(completed); }
+  [[nodiscard]] py::object result() override {
     py::list out;
-    for (const auto& order : found_) out.append(view(View::order, order));
+    for (const auto& order : search_.result()) out.append(view(View::order, order.value()));
     return out;
   }
 
  private:
-  Instant since_;
-  std::vector<Value> found_;
+  ChargeSearch search_;
 };
 
 // The core's form of an error of Python. Another client or another process may have raised it.
@@ -161,8 +169,13 @@ Error core_error(py::handle error) {
   detail.method = text("method");
   detail.path = text("path");
   detail.outcome_unknown = py::getattr(error, "outcome_unknown", py::none()).ptr() == Py_True;
-  const auto attempted_at = py::getattr(error, "attempted_at", py::none());
-  if (!attempted_at.is_none()) detail.attempted_at = to_instant(attempted_at, "attempted_at of the error");
+  const auto time = [error](const char* name) -> std::optional<Instant> {
+    const auto value = py::getattr(error, name, py::none());
+    if (value.is_none()) return std::nullopt;
+    return to_instant(value, (std::string(name) + " of the error").c_str());
+  };
+  detail.attempted_at = time("attempted_at");
+  detail.service_time = time("service_time");
   return {ErrorCode::outcome_unknown, {}, std::move(detail)};
 }
 
@@ -172,27 +185,19 @@ std::chrono::microseconds skew_of(py::handle value) {
   refuse("skew must be seconds or a timedelta, not " + type_name(value));
 }
 
-ChargeSearch charge_search(py::handle charge, py::handle skew, py::handle since) {
+ChargeSearch charge_search(py::handle charge, py::handle skew, py::handle since, py::handle product) {
+  const auto product_id = optional_integer(product, "product_id");
   if (PyExceptionInstance_Check(charge.ptr())) {
     if (!left_out(since))
       refuse("since goes with an id: an error knows when its charge was sent, pass skew to look further back");
-    return operations::find_charges(core_error(charge), skew_of(skew));
+    return operations::find_charges(core_error(charge), skew_of(skew), product_id);
   }
   if (!PyUnicode_Check(charge.ptr()) && PyIndex_Check(charge.ptr()) == 0) {
     refuse("charge must be the error of a charge or the id of a subscription, not " + type_name(charge));
   }
   if (!left_out(skew)) refuse("skew goes with an error: with an id, pass an earlier since");
   if (left_out(since)) refuse("since is missing: pass an aware datetime of before the charge was sent");
-  return operations::find_charges(id_of(charge), to_instant(since, "since"));
-}
-
-py::object find_charges(const Sender& sender, ChargeSearch search, CallOptions call) {
-  ClientChanges changes;
-  changes.concurrency = 1;  // the first page is nearly always enough
-  const Sender one{sender.client.with_options(changes), sender.hooks, sender.waiter};
-  ListPtr list(
-      std::make_unique<List>(one, View::order, std::move(search.orders), detail::PagerOptions(), std::move(call)));
-  return run(one, std::make_unique<ChargesJob>(std::move(list), search.since), "Subscriptions.find_charges");
+  return operations::find_charges(id_of(charge), to_instant(since, "since"), product_id);
 }
 
 template <Waiting kind>
@@ -233,7 +238,9 @@ void bind_subscriptions(py::module_& module) {
   });
   define<arguments::SubscriptionsFindCharges>(
       type, [](const Group& self, const arguments::SubscriptionsFindCharges& from) {
-        return find_charges(self, charge_search(from.charge, from.skew, from.since), call_options(from.timeout));
+        auto search = charge_search(from.charge, from.skew, from.since, from.product_id);
+        auto job = std::make_unique<ChargesJob>(self.client, std::move(search), call_options(from.timeout));
+        return run(self, std::move(job), "Subscriptions.find_charges");
       });
   define<arguments::SubscriptionsOrders>(type, [](const Group& self, const arguments::SubscriptionsOrders& from) {
     OrderQuery query;

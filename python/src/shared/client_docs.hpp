@@ -172,20 +172,28 @@ inline constexpr const char* subscriptions_charge =
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_find_charges_signature =
-    "find_charges(self, charge, /, *, skew=NOT_GIVEN, since=NOT_GIVEN, timeout=NOT_GIVEN)";
+    "find_charges(self, charge, /, *, product_id=NOT_GIVEN, skew=NOT_GIVEN, since=NOT_GIVEN, timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_find_charges =
     "The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.\n"
     "\n"
-    "An empty list says that the charge was not made, or not yet: the service may still work on it.\n"
+    "The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does\n"
+    "not name its product. An empty list says that the charge was not made, or that the service is still processing\n"
+    "it: search again after the time that it may need, and charge again only when that search is empty, too. One\n"
+    "page of 200 orders is proof that none is missing if it reaches an older order or is the only page; otherwise\n"
+    "the pages are read again until two readings are equal.\n"
     "\n"
     "Args:\n"
     "    charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.\n"
-    "    skew: With an error: how far the service's clock may be behind this machine's. Left out: 300 s.\n"
+    "    product_id: Only orders of this product.\n"
+    "    skew: With an error: how much earlier the order's time may be than the earlier of the two clocks, this "
+    "machine's and the service's, when the charge was sent. Left out: 300 s.\n"
     "    since: With an id: an instant before the charge was sent. Counts from the beginning of its second.\n"
-    "    timeout: Seconds for each page; None: no deadline. Left out: the client's.\n"
+    "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
     "Raises:\n"
     "    InvalidArgumentError: The error is not of a charge, or its outcome is known.\n"
+    "    PossiblyMissedError: Orders may be missing: the list changed while it was read, or the time-out passed. Its "
+    "`found` has those found so far.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_orders_signature =

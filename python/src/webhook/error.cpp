@@ -5,6 +5,7 @@
 #include "shared/interpreter.hpp"
 #include "shared/objects.hpp"
 #include "shared/time.hpp"
+#include "webhook/model.hpp"
 #include "webhook/response.hpp"
 
 namespace billcore::python {
@@ -43,9 +44,15 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   out["path"] = foreign_text(detail.path);
   if (!detail.field_path.empty()) out["field_path"] = foreign_text(detail.field_path);
   if (detail.attempted_at) out["attempted_at"] = to_datetime(*detail.attempted_at, 0);
+  if (detail.service_time) out["service_time"] = to_datetime(*detail.service_time, 0);
   if (detail.cause != ErrorCode::ok) {
     out["cause_class"] = class_of(detail.cause);
     out["cause_text"] = foreign_text(detail.cause_message);
+  }
+  if (detail.found != nullptr) {
+    py::list found;
+    for (const auto& order : *detail.found) found.append(checked(make_view(View::order, order)));
+    out["found"] = found;
   }
   return out;
 }

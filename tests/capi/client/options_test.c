@@ -12,9 +12,9 @@ static billcore_options* options_of(billcore_options_kind kind) {
 static void test_names(void) {
   billcore_options* out = NULL;
   CHECK_FAILS(billcore_options_new(0, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
-  CHECK_FAILS(billcore_options_new(8, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
+  CHECK_FAILS(billcore_options_new(9, &out, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "kind must be");
   CHECK(out == NULL);
-  for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_LIST; ++kind) {
+  for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_CHARGE_SEARCH; ++kind) {
     billcore_options* it = options_of(kind);
     if (kind != BILLCORE_OPTIONS_OF_PRODUCT) { /* which takes any field */
       CHECK_FAILS(billcore_options_set_text(it, BILLCORE_STR("nothing"), BILLCORE_STR("x"), &err),

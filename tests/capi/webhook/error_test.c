@@ -34,7 +34,8 @@ static void test_numbers(void) {
                {BILLCORE_ERROR_MISSING_FIELD, 23, "MISSING_FIELD"},
                {BILLCORE_ERROR_BAD_REQUEST, 24, "BAD_REQUEST"},
                {BILLCORE_ERROR_PERMISSION_DENIED, 25, "PERMISSION_DENIED"},
-               {BILLCORE_ERROR_CONFLICT, 26, "CONFLICT"}};
+               {BILLCORE_ERROR_CONFLICT, 26, "CONFLICT"},
+               {BILLCORE_ERROR_POSSIBLY_MISSED, 27, "POSSIBLY_MISSED"}};
   const int count = sizeof table / sizeof *table;
   for (int i = 0; i < count; ++i) {
     CHECK(table[i].number == i && table[i].status == i);

@@ -19,7 +19,7 @@ Transfer failed(Failure failure, bool sent) {
   transfer.failure = failure;
   transfer.reason = "wire words";
   transfer.sent = sent;
-  if (sent) transfer.sent_at = sent_then;
+  if (sent) transfer.sent_at.utc = sent_then;
   return transfer;
 }
 
@@ -121,11 +121,11 @@ TEST(Statuses, TypedAndWhetherTheOutcomeIsKnown) {
 
 TEST(Statuses, AWriteSaysWhenItLeft) {
   auto unavailable = answer(504, "");
-  unavailable.sent_at = sent_then;
+  unavailable.sent_at.utc = sent_then;
   EXPECT_EQ(error_of([&] { require_success(post, unavailable); }).detail().attempted_at, sent_then);
   EXPECT_FALSE(error_of([&] { require_success(get, unavailable); }).detail().attempted_at);
   auto refused = answer(402, "");
-  refused.sent_at = sent_then;
+  refused.sent_at.utc = sent_then;
   EXPECT_FALSE(error_of([&] { require_success(post, refused); }).detail().attempted_at);
 }
 

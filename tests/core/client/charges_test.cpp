@@ -1,15 +1,25 @@
 // find_charges(): which orders a charge of unknown outcome may have made.
+#include "billcore/charges.hpp"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <random>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "billcore/client.hpp"
+#include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
+#include "billcore/internal.hpp"
 #include "support/errors.hpp"
 #include "support/server.hpp"
 
@@ -97,7 +107,9 @@ TEST(FindCharges, GoesBackToTheSkewBeforeTheCharge) {
   EXPECT_EQ(
       client.subscriptions().find_charges(charge_error("POST", "/subscription/s/order", Instant(-second)), all).size(),
       5U);
-  EXPECT_EQ(pages.targets().front(), "/acct/subscription/a%2Fb%20c/orders?page=1");
+  EXPECT_EQ(pages.targets().front(), "/acct/subscription/a%2Fb%20c/orders?page=1&per_page=200");
+  EXPECT_EQ(ids(client.subscriptions().find_charges(error, 0us, 7)), (Texts{"a", "b"}));
+  EXPECT_EQ(pages.targets().back(), "/acct/subscription/a%2Fb%20c/orders?page=2&per_page=200&filter%5Bproduct_id%5D=7");
 }
 
 TEST(FindCharges, GoesBackToSince) {
@@ -105,11 +117,12 @@ TEST(FindCharges, GoesBackToSince) {
   ScriptedServer server([&pages](const std::string& head) { return pages.answer(head); });
   const auto client = client_of(server);
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
-  EXPECT_EQ(pages.targets().size(), 2U) << "the pages after an older order are not requested";
+  // The pages after an older order are not requested; more than one page is read twice.
+  EXPECT_EQ(pages.targets().size(), 4U);
   // The service's times may be whole seconds.
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second)), Texts{"a"});
-  EXPECT_EQ(pages.targets().size(), 5U);
+  EXPECT_EQ(pages.targets().size(), 9U) << "one page that reaches an older order is proof";
   EXPECT_EQ(client.subscriptions().find_charges("s", Instant::min()).size(), 5U);
   EXPECT_TRUE(client.subscriptions().find_charges("s", Instant::max()).empty());
 }
@@ -144,6 +157,223 @@ TEST(FindCharges, RefusesOtherErrors) {
   const auto charge = charge_error("POST", "/subscription/s/order", noon);
   const auto negative = error_of([&] { (void)client.subscriptions().find_charges(charge, -1us); });
   EXPECT_EQ(negative.code(), ErrorCode::invalid_argument);
+}
+
+// A service whose list changes while it is read: one scripted list of ids for each request, latest first, two on a page.
+// An id is also its order's second.
+class Moving {
+ public:
+  Moving(std::vector<std::string> lists, std::string total = "") : lists_(std::move(lists)), total_(std::move(total)) {}
+  [[nodiscard]] std::string answer(const std::string& head) {
+    const std::lock_guard lock(mutex_);
+    const auto& list = lists_.at(std::min(asked_++, lists_.size() - 1));
+    const auto number = static_cast<std::size_t>(head.at(head.find("page=") + 5) - '0');
+    std::string items;
+    for (const char id : list.substr(std::min(list.size(), number * 2 - 2), 2)) {
+      if (!items.empty()) items.push_back(',');
+      items += order({id}, std::string("2025-04-25T12:00:0").append(1, id).append("Z"));
+    }
+    return ScriptedServer::json("{\"data\":[" + items + R"(],"pagination":{"total":)" +
+                                (total_.empty() ? std::to_string(list.size()) : total_) + R"(,"current_page":)" +
+                                std::to_string(number) + R"(,"total_pages":)" + std::to_string((list.size() + 1) / 2) +
+                                "}}");
+  }
+  [[nodiscard]] std::size_t asked() {
+    const std::lock_guard lock(mutex_);
+    return asked_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lists_;
+  std::string total_;
+  std::size_t asked_ = 0;
+};
+
+struct MovingCase {
+  const char* name;
+  std::vector<std::string> lists;
+  Texts found;
+  std::size_t asked;
+  std::string total = "";
+};
+
+TEST(FindCharges, ReadsAgainUntilNothingCanBeMissing) {
+  // `3` is at the border of the pages when an order before it is deleted: without a second reading it would be lost.
+  const std::vector<MovingCase> cases{
+      {"one page", {"54"}, {"5", "4"}, 1},
+      {"nothing moves", {"5432"}, {"5", "4", "3", "2"}, 4},
+      {"deleted between two pages", {"54321", "5321"}, {"5", "3", "2", "1"}, 6},
+      {"added between two pages", {"54321", "654321"}, {"6", "5", "4", "3", "2", "1"}, 9},
+      {"deleted in the second reading", {"54321", "54321", "54321", "54321", "5321"}, {"5", "3", "2", "1"}, 9},
+      {"shrinks to one page", {"543", "54"}, {"5", "4"}, 3},
+      {"no readable total", {"5432"}, {"5", "4", "3", "2"}, 4, "null"},
+      {"a page without a readable total", {"54"}, {"5", "4"}, 1, "\"2\""},
+  };
+  for (const auto& each : cases) {
+    Moving moving(each.lists, each.total);
+    ScriptedServer server([&moving](const std::string& head) { return moving.answer(head); });
+    EXPECT_EQ(ids(client_of(server).subscriptions().find_charges("s", noon)), each.found) << each.name;
+    EXPECT_EQ(moving.asked(), each.asked) << each.name;
+  }
+}
+
+void expect_unproven(Moving&& moving, const Texts& found, ErrorCode cause, const char* words,
+                     const CallOptions& call = {}) {
+  ScriptedServer server([&moving](const std::string& head) { return moving.answer(head); });
+  const auto error = error_of([&] { (void)client_of(server).subscriptions().find_charges("s", noon, {}, call); });
+  EXPECT_EQ(error.code(), ErrorCode::possibly_missed) << error.message();
+  EXPECT_EQ(error.detail().cause, cause) << error.message();
+  EXPECT_NE(error.message().find(words), std::string::npos) << error.message();
+  ASSERT_NE(error.detail().found, nullptr);
+  Texts seen;
+  for (const auto& one : *error.detail().found) seen.push_back(Order(one).id().text());
+  EXPECT_EQ(seen, found);
+}
+
+TEST(FindCharges, SaysWhatItFoundWhenOrdersMayBeMissing) {
+  std::vector<std::string> endless;
+  for (int i = 0; i < 20; ++i) endless.emplace_back(i % 2 == 0 ? "9876" : "98765");
+  expect_unproven(Moving(endless), {"9", "8", "7", "6"}, ErrorCode::pagination, "changed each time");
+  expect_unproven(Moving({"54"}, "3"), {"5", "4"}, ErrorCode::pagination, "has 3 orders and gave 2");
+  expect_unproven(Moving({"5432"}, "5"), {"5", "4", "3", "2"}, ErrorCode::pagination, "has 5 orders and gave 4");
+}
+
+TEST(FindCharges, SaysWhatItFoundWhenALaterPageFails) {
+  for (const int fails_at : {2, 3, 4}) {
+    Moving moving({"54321"});
+    int asked = 0;
+    ScriptedServer server([&](const std::string& head) {
+      return ++asked == fails_at ? "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n" : moving.answer(head);
+    });
+    const auto error = error_of([&] { (void)client_of(server).subscriptions().find_charges("s", noon); });
+    EXPECT_EQ(error.code(), ErrorCode::possibly_missed);
+    EXPECT_EQ(error.detail().cause, ErrorCode::server);
+    EXPECT_EQ(error.detail().found->size(), std::min(5U, 2U * static_cast<unsigned>(fails_at - 1)));
+  }
+}
+
+std::string with_date(const std::string& answer, Instant date) {
+  const auto seconds = std::chrono::system_clock::to_time_t(date);
+  std::array<char, 40> text{};
+  std::tm parts{};
+  (void)std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&seconds, &parts));
+  const auto line_end = answer.find("\r\n");
+  return answer.substr(0, line_end) + "\r\nDate: " + text.data() + answer.substr(line_end);
+}
+
+// The service's clock is an hour behind the local one: its order looks older than the charge.
+TEST(FindCharges, CountsFromTheEarlierOfTwoClocks) {
+  const auto local = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
+  const auto service = local - std::chrono::hours(1);
+  const auto made = std::chrono::floor<std::chrono::seconds>(service);
+  const auto at = [](auto instant) {
+    const auto seconds = std::chrono::system_clock::to_time_t(instant);
+    std::array<char, 40> text{};
+    std::tm parts{};
+    (void)std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &parts));
+    return std::string(text.data());
+  };
+  const auto list = R"({"data":[)" + order("made", at(made)) + "," + order("old", at(made - std::chrono::hours(1))) +
+                    R"(],"pagination":{"total":2,"current_page":1,"total_pages":1}})";
+  ScriptedServer server([&](const std::string& head) {
+    return head.starts_with("POST") ? std::string() : with_date(ScriptedServer::json(list), service);
+  });
+  const auto client = client_of(server);
+  const auto charge = [&] { (void)client.subscriptions().charge("s", {.product_id = 1, .amount = 5}); };
+  const auto first = error_of(charge);
+  EXPECT_FALSE(first.detail().service_time) << "no answer has come yet";
+  EXPECT_EQ(ids(client.subscriptions().find_charges(first, 5s)), Texts{"made"}) << "the first page has a Date";
+  const auto second_charge = error_of(charge);
+  ASSERT_TRUE(second_charge.detail().service_time);
+  EXPECT_LE(*second_charge.detail().service_time, *second_charge.detail().attempted_at - std::chrono::minutes(59));
+  EXPECT_EQ(ids(client.subscriptions().find_charges(second_charge, 5s)), Texts{"made"});
+}
+
+TEST(FindCharges, TheTimeOutBoundsTheWholeSearch) {
+  Moving moving({"54321"});
+  ScriptedServer server([&moving](const std::string& head) { return moving.answer(head); });
+  const auto client = client_of(server);
+  auto search = operations::find_charges("s", noon, {});
+  EXPECT_EQ(search.time_left(), no_timeout);
+  search.limit(1ms);
+  std::this_thread::sleep_for(2ms);
+  const auto first = search.next();
+  ASSERT_TRUE(first) << "its request has the time-out's error";
+  internal::send(client, *first, {}, [&search](Completed& completed) { search.take(completed); });
+  EXPECT_EQ(search.time_left(), 1ms);
+  EXPECT_FALSE(search.next());
+  const auto error = error_of([&] { (void)search.result(); });
+  EXPECT_EQ(error.code(), ErrorCode::possibly_missed);
+  EXPECT_EQ(error.detail().cause, ErrorCode::timeout);
+  EXPECT_EQ(error.detail().found->size(), 2U);
+  CallOptions call;
+  call.timeout = 0ms;
+  const auto refused = error_of([&] { (void)client.subscriptions().find_charges("s", noon, {}, call); });
+  EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
+}
+
+// Orders come and go between any two requests. An order that was there all the time is found, or the search says that
+// orders may be missing.
+TEST(FindCharges, NeverLosesAnOrderSilently) {
+  std::mt19937 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same lists in each run
+  const auto below = [&random](unsigned most) { return static_cast<std::size_t>(random() % most); };
+  int proven = 0;
+  for (int run = 0; run < 20'000; ++run) {
+    const bool has_total = below(3) != 0;
+    const std::size_t size = 2 + below(3);
+    const auto restless = static_cast<unsigned>(2 + below(4));
+    std::vector<int> list;  // latest first; an order's number is its age
+    for (int i = 0; i < static_cast<int>(2 + below(10)); ++i) list.push_back(i);
+    std::set<int> always(list.begin(), list.end());
+    std::vector<int> gone;
+    int newest = 0;
+    auto search = operations::find_charges("s", noon, {});
+    while (const auto request = search.next()) {
+      const auto first = (static_cast<std::size_t>(request->page) - 1) * size;
+      const auto shown = std::min(list.size(), first + size);
+      std::string items;
+      for (auto i = first; i < shown; ++i) {
+        if (!items.empty()) items.push_back(',');
+        items += order(std::to_string(list[i]), "2025-04-25T12:30:00Z");
+      }
+      search.take(detail::Document::parse(SharedText::own(
+          "{\"data\":[" + items + R"(],"pagination":{"total":)" + (has_total ? std::to_string(list.size()) : "null") +
+          R"(,"current_page":)" + std::to_string(request->page) + R"(,"total_pages":)" +
+          std::to_string(std::max<std::size_t>(1, (list.size() + size - 1) / size)) + "}}")));
+      switch (below(restless)) {
+        case 0:
+          list.insert(list.begin(), --newest);
+          break;
+        case 1:
+          if (list.size() > 1) {
+            const auto at = list.begin() + static_cast<std::ptrdiff_t>(below(static_cast<unsigned>(list.size())));
+            always.erase(*at);
+            gone.push_back(*at);
+            list.erase(at);
+          }
+          break;
+        case 2:  // an order comes back to its place: without a total, that can look as if it had never gone
+          if (has_total && !gone.empty()) {
+            list.insert(std::lower_bound(list.begin(), list.end(), gone.back()), gone.back());
+            gone.pop_back();
+          }
+          break;
+        default:
+          break;
+      }
+    }
+    try {
+      const auto found = ids(search.result());
+      ++proven;
+      for (const int one : always) {
+        ASSERT_TRUE(std::find(found.begin(), found.end(), std::to_string(one)) != found.end()) << "run " << run;
+      }
+    } catch (const Error& error) {
+      ASSERT_EQ(error.code(), ErrorCode::possibly_missed);
+    }
+  }
+  EXPECT_GT(proven, 1'000);
 }
 
 }  // namespace

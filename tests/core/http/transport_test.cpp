@@ -71,7 +71,7 @@ TEST(WriteGuard, EveryWriteIsReceivedOnceOverADyingConnection) {
     EXPECT_EQ(received_over_dying_connection(true, write, outcome), 1) << write.name;
     EXPECT_EQ(outcome.failure, Failure::reset) << write.name;
     EXPECT_TRUE(outcome.sent) << write.name;
-    EXPECT_GT(outcome.sent_at, Instant()) << write.name;
+    EXPECT_GT(outcome.sent_at.utc, Instant()) << write.name;
   }
 }
 
@@ -205,7 +205,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   bool called = false;
   auto* operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                                  [&called](Transfer&&) { called = true; });
-  Instant sent_at;
+  SendTime sent_at;
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // not driven yet: nothing was sent
   operation = engine.start({"GET", sandbox.base_url() + "/products", {}, {}, headers_for(sandbox)},
                            [&called](Transfer&&) { called = true; });
@@ -213,7 +213,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_FALSE(
       engine.drive([] { return false; }, [&] { return SteadyClock::now() - begun > std::chrono::milliseconds(300); }));
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
-  EXPECT_GT(sent_at, Instant());
+  EXPECT_GT(sent_at.utc, Instant());
   EXPECT_FALSE(called);
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // already unknown: a no-op
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use billcore::{
-    AsyncClient, AsyncList, CallOptions, CancelToken, ChargeOptions, DEFAULT_SKEW, ErrorCode, Order, OrderQuery,
+    AsyncClient, AsyncList, CallOptions, CancelToken, ChargeOptions, ChargeSearch, ErrorCode, Order, OrderQuery,
     ProductChanges, ProductQuery, RequestOptions, SubscriptionQuery,
 };
 use support::{Reply, Service, book, error, order, serve, wait, wrapped};
@@ -46,9 +46,9 @@ async fn every_operation() {
     assert!(client.subscriptions().list(SubscriptionQuery::new()).unwrap().next().await.unwrap().is_ok());
     let lost = client.subscriptions().charge("lost", 1, 2, ChargeOptions::new()).await;
     let lost = Arc::new(error(lost, ErrorCode::OutcomeUnknown));
-    assert!(client.subscriptions().find_charges(Arc::clone(&lost), DEFAULT_SKEW).await.unwrap().is_empty());
+    assert!(client.subscriptions().find_charges(Arc::clone(&lost), ChargeSearch::new()).await.unwrap().is_empty());
     let since = billcore::Timestamp::from_unix_micros(0);
-    assert_eq!(client.subscriptions().find_charges_since("s", since).await.unwrap().len(), 3);
+    assert_eq!(client.subscriptions().find_charges_since("s", since, ChargeSearch::new()).await.unwrap().len(), 3);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use billcore::{
-    Attempt, CallOptions, CancelToken, ChargeOptions, Client, ClientChanges, DEFAULT_SKEW, ErrorCode, Hooks,
+    Attempt, CallOptions, CancelToken, ChargeOptions, ChargeSearch, Client, ClientChanges, ErrorCode, Hooks,
     OrderState, ProductChanges, RequestOptions, SubscriptionQuery, Timestamp,
 };
 use support::{API_KEY, Reply, book, error, order, serve, wait, wrapped};
@@ -144,17 +144,35 @@ fn a_write_that_is_cut_off() {
             (Some("POST"), Some(format!("/subscription/{id}/order").as_str()))
         );
         assert_eq!(failed.http_status(), (id == "sub_2").then_some(502));
-        let found = client.subscriptions().find_charges(&failed, DEFAULT_SKEW).unwrap();
+        let found = client.subscriptions().find_charges(&failed, ChargeSearch::new()).unwrap();
         assert_eq!((found.len(), found[0].id().unwrap().as_str()), (1, "ord_1"));
     }
     let later = Timestamp::from_unix_micros(Timestamp::now().unix_micros() + 3_600_000_000);
-    assert!(client.subscriptions().find_charges_since("sub_1", later).unwrap().is_empty());
+    assert!(client.subscriptions().find_charges_since("sub_1", later, ChargeSearch::new()).unwrap().is_empty());
     let posts = service.sent().iter().filter(|line| line.starts_with("POST")).count();
     assert_eq!(posts, 2, "nothing is sent twice");
     let known = error(client.subscriptions().charge("", 1, 1, ChargeOptions::new()), ErrorCode::InvalidArgument);
-    error(client.subscriptions().find_charges(&known, DEFAULT_SKEW), ErrorCode::InvalidArgument);
+    error(client.subscriptions().find_charges(&known, ChargeSearch::new()), ErrorCode::InvalidArgument);
     let refused = client.products().update(1, ProductChanges::new()).unwrap_err();
-    error(client.subscriptions().find_charges(&refused, DEFAULT_SKEW), ErrorCode::InvalidArgument);
+    error(client.subscriptions().find_charges(&refused, ChargeSearch::new()), ErrorCode::InvalidArgument);
+}
+
+#[test]
+fn a_search_says_what_may_be_missing() {
+    let service = serve(|request| {
+        let Reply::Json(body) = book(1)(request) else { unreachable!() };
+        Reply::Json(body.replace("\"total\":1,\"count\"", "\"total\":2,\"count\""))
+    });
+    let client = service.connect();
+    let search = || ChargeSearch::new().product_id(102);
+    let since = Timestamp::from_unix_micros(0);
+    let missed = error(client.subscriptions().find_charges_since("s", since, search()), ErrorCode::PossiblyMissed);
+    assert_eq!(missed.cause(), Some(ErrorCode::Pagination));
+    assert_eq!(missed.found_charges().unwrap()[0].id().unwrap().as_str(), "ord_1");
+    assert!(service.sent()[0].contains("page=1&per_page=200&filter%5Bproduct_id%5D=102"), "{:?}", service.sent());
+    let skewed = search().skew(Duration::from_secs(1));
+    let refused = error(client.subscriptions().find_charges_since("s", since, skewed), ErrorCode::InvalidArgument);
+    assert!(refused.found_charges().unwrap().is_empty());
 }
 
 #[derive(Clone, Default)]

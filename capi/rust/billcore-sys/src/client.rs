@@ -49,6 +49,7 @@ pub const BILLCORE_OPTIONS_OF_CHARGE: i32 = 4;
 pub const BILLCORE_OPTIONS_OF_PRODUCT: i32 = 5;
 pub const BILLCORE_OPTIONS_OF_REQUEST: i32 = 6;
 pub const BILLCORE_OPTIONS_OF_LIST: i32 = 7;
+pub const BILLCORE_OPTIONS_OF_CHARGE_SEARCH: i32 = 8;
 unsafe extern "C" {
     pub fn billcore_options_new(
         kind: billcore_options_kind,
@@ -142,6 +143,11 @@ pub struct billcore_client_changes {
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct billcore_charge_options {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct billcore_charge_search {
     _unused: [u8; 0],
 }
 #[repr(C)]
@@ -419,7 +425,7 @@ unsafe extern "C" {
     pub fn billcore_subscription_find_charges(
         client: *const billcore_client,
         charge: *const billcore_error,
-        skew_ms: i64,
+        search: *const billcore_charge_search,
         call: *const billcore_call_options,
         out: *mut *mut billcore_order_page,
         err: *mut *mut billcore_error,
@@ -430,7 +436,15 @@ unsafe extern "C" {
         client: *const billcore_client,
         id: billcore_str,
         unix_micros: i64,
+        search: *const billcore_charge_search,
         call: *const billcore_call_options,
+        out: *mut *mut billcore_order_page,
+        err: *mut *mut billcore_error,
+    ) -> billcore_status;
+}
+unsafe extern "C" {
+    pub fn billcore_subscription_found_charges(
+        search_error: *const billcore_error,
         out: *mut *mut billcore_order_page,
         err: *mut *mut billcore_error,
     ) -> billcore_status;

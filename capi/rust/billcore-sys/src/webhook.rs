@@ -29,6 +29,7 @@ pub const BILLCORE_ERROR_MISSING_FIELD: i32 = 23;
 pub const BILLCORE_ERROR_BAD_REQUEST: i32 = 24;
 pub const BILLCORE_ERROR_PERMISSION_DENIED: i32 = 25;
 pub const BILLCORE_ERROR_CONFLICT: i32 = 26;
+pub const BILLCORE_ERROR_POSSIBLY_MISSED: i32 = 27;
 pub const BILLCORE_STATUS_IS_INT32: i32 = -2147483648;
 unsafe extern "C" {
     pub fn billcore_status_name(status: billcore_status) -> *const ::core::ffi::c_char;

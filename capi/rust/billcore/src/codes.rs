@@ -56,6 +56,8 @@ pub enum ErrorCode {
     PermissionDenied = 25,
     /// 409: the request conflicts with the present state of the record.
     Conflict = 26,
+    /// A search changed under the reader: what it found may lack records. Search again.
+    PossiblyMissed = 27,
 }
 
 impl ErrorCode {
@@ -86,6 +88,7 @@ impl ErrorCode {
             24 => Self::BadRequest,
             25 => Self::PermissionDenied,
             26 => Self::Conflict,
+            27 => Self::PossiblyMissed,
             _ => return None,
         })
     }
@@ -118,6 +121,7 @@ impl ErrorCode {
             Self::BadRequest => "bad_request",
             Self::PermissionDenied => "permission_denied",
             Self::Conflict => "conflict",
+            Self::PossiblyMissed => "possibly_missed",
         }
     }
 

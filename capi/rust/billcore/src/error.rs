@@ -142,6 +142,16 @@ impl Error {
     pub fn reason(&self) -> Option<Reason> {
         Reason::of_number(self.of(NativeError::reason, 0))
     }
+    /// The orders that a search had found when it ended with [`ErrorCode::PossiblyMissed`], latest first.
+    #[cfg(feature = "client")]
+    pub fn found_charges(&self) -> Result<Vec<crate::Order>> {
+        match self.as_native() {
+            Some(error) if self.code() == ErrorCode::PossiblyMissed => {
+                crate::client::items(&crate::ffi::NativePage::found(error)?)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
     /// Whether a deadline passed.
     pub fn is_timeout(&self) -> bool {
         self.code() == ErrorCode::Timeout || self.cause() == Some(ErrorCode::Timeout)

@@ -75,7 +75,7 @@ pub use aio::{AsyncClient, AsyncList, AsyncOrders, AsyncProducts, AsyncSubscript
 pub use client::TracingHooks;
 #[cfg(feature = "client")]
 pub use client::{
-    Attempt, CallOptions, CancelToken, Cell, ChargeOptions, Client, ClientChanges, ClientOptions, DEFAULT_SKEW, Hooks,
+    Attempt, CallOptions, CancelToken, Cell, ChargeOptions, ChargeSearch, Client, ClientChanges, ClientOptions, Hooks,
     Item, List, OrderQuery, Orders, Page, Pages, Pagination, ProductChanges, ProductQuery, Products, RequestOptions,
     Response, SubscriptionQuery, Subscriptions, Verdict, WebhookEndpoints,
 };

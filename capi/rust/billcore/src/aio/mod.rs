@@ -5,15 +5,14 @@ mod list;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, spawn_blocking};
 
 pub use self::list::AsyncList;
 use crate::client::{
-    CancelToken, ChargeOptions, Client, OrderQuery, ProductChanges, ProductQuery, RequestOptions, Response,
-    SubscriptionQuery,
+    CancelToken, ChargeOptions, ChargeSearch, Client, OrderQuery, ProductChanges, ProductQuery, RequestOptions,
+    Response, SubscriptionQuery,
 };
 use crate::error::{Error, ErrorCode, Result};
 use crate::{Order, Product, Subscription, Timestamp};
@@ -185,13 +184,18 @@ impl AsyncSubscriptions<'_> {
         Ok(AsyncList::of(client.subscriptions().orders(id, query)?, ends, &self.0.slots))
     }
     /// As [`Subscriptions::find_charges`](crate::Subscriptions::find_charges), but takes the error.
-    pub async fn find_charges(self, charge: Arc<Error>, skew: Duration) -> Result<Vec<Order>> {
-        self.0.run(move |client| client.subscriptions().find_charges(&charge, skew)).await
+    pub async fn find_charges(self, charge: Arc<Error>, search: ChargeSearch) -> Result<Vec<Order>> {
+        self.0.run(move |client| client.subscriptions().find_charges(&charge, search)).await
     }
     /// As [`Subscriptions::find_charges_since`](crate::Subscriptions::find_charges_since).
-    pub async fn find_charges_since(self, id: impl AsRef<str>, since: Timestamp) -> Result<Vec<Order>> {
+    pub async fn find_charges_since(
+        self,
+        id: impl AsRef<str>,
+        since: Timestamp,
+        search: ChargeSearch,
+    ) -> Result<Vec<Order>> {
         let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().find_charges_since(id, since)).await
+        self.0.run(move |client| client.subscriptions().find_charges_since(id, since, search)).await
     }
 }
 

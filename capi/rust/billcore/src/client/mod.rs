@@ -19,8 +19,9 @@ pub use self::call::CallOptions;
 pub use self::cancel::CancelToken;
 pub use self::hooks::{Attempt, Hooks};
 pub use self::list::{Item, List, Pages, Verdict};
-pub use self::operations::{DEFAULT_SKEW, Orders, Products, Subscriptions, WebhookEndpoints};
-pub use self::options::RequestOptions;
+pub use self::operations::{Orders, Products, Subscriptions, WebhookEndpoints};
+pub use self::options::{ChargeSearch, RequestOptions};
+pub(crate) use self::page::items;
 pub use self::page::{Cell, Page, Pagination};
 pub use self::response::Response;
 pub use self::settings::{

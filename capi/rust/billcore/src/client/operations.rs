@@ -1,15 +1,10 @@
-use std::time::Duration;
-
 use super::options::no_change;
 use super::{
-    ChargeOptions, Client, List, OrderQuery, ProductChanges, ProductQuery, Response, SubscriptionQuery, page::items,
+    ChargeOptions, ChargeSearch, Client, List, OrderQuery, ProductChanges, ProductQuery, Response, SubscriptionQuery,
+    page::items,
 };
 use crate::error::{Error, ErrorCode, Result};
-use crate::timestamp::milliseconds;
 use crate::{Order, Product, Subscription, Timestamp};
-
-/// How far the service's clock may be behind the local one, unless a caller of [`Subscriptions::find_charges`] knows better.
-pub const DEFAULT_SKEW: Duration = Duration::from_secs(300);
 
 macro_rules! group {
     ($(#[$doc:meta])* $name:ident) => {
@@ -66,20 +61,23 @@ impl Subscriptions<'_> {
         let query = query.given.into_optional()?;
         List::make(self.client, |client, call| client.orders(id.as_ref(), query.as_ref(), call))
     }
-    /// The orders that a charge of unknown outcome may have made: the subscription's since then, latest first. None: the charge
-    /// was not made, or not yet. `charge` is its error; [`ErrorCode::InvalidArgument`] for an error of another call or of a
-    /// known outcome. `skew`: how far the service's clock may be behind the local one; see [`DEFAULT_SKEW`].
-    pub fn find_charges(self, charge: &Error, skew: Duration) -> Result<Vec<Order>> {
+    /// The orders that a charge of unknown outcome may have made: the subscription's since then, latest first. `charge` is its
+    /// error; [`ErrorCode::InvalidArgument`] for an error of another call or of a known outcome. The charge's order has a
+    /// [`total`](Order::total) of amount times quantity (cents without VAT). None: the charge was not made, or the service is
+    /// still processing it, so search again after the time that it may need; charge again only when the later search finds
+    /// none, too. [`ErrorCode::PossiblyMissed`] when orders may be missing: see [`Error::found_charges`].
+    pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {
             Error::new(ErrorCode::InvalidArgument, "find_charges takes the error of a charge whose outcome is unknown")
         })?;
-        items(&self.client.run(|client, call| client.find_charges(charge, milliseconds(skew), call))?)
+        let search = search.given.into_optional()?;
+        items(&self.client.run(|client, call| client.find_charges(charge, search.as_ref(), call))?)
     }
     /// The same without an error, for example after a crash: the subscription's orders created at or after this instant by the
-    /// service's clock, rounded down to a second.
-    pub fn find_charges_since(self, id: impl AsRef<str>, since: Timestamp) -> Result<Vec<Order>> {
-        let micros = since.unix_micros();
-        items(&self.client.run(|client, call| client.find_charges_since(id.as_ref(), micros, call))?)
+    /// service's clock, rounded down to a second. A skew is refused: pass an earlier instant.
+    pub fn find_charges_since(self, id: impl AsRef<str>, since: Timestamp, search: ChargeSearch) -> Result<Vec<Order>> {
+        let (micros, search) = (since.unix_micros(), search.given.into_optional()?);
+        items(&self.client.run(|client, call| client.find_charges_since(id.as_ref(), micros, search.as_ref(), call))?)
     }
 }
 

@@ -118,6 +118,23 @@ impl ProductChanges {
 }
 
 options!(
+    /// What narrows a search for the orders of a charge.
+    ChargeSearch, OptionsKind::ChargeSearch
+);
+
+impl ChargeSearch {
+    /// How much earlier the time of the order may be than the earlier of the two clocks, the local one and the service's, when
+    /// the charge was sent. Left out: five minutes. Only with the error of a charge.
+    pub fn skew(self, skew: Duration) -> Self {
+        self.set(|to| to.set_milliseconds("skew_ms", skew))
+    }
+    /// Only orders of this product.
+    pub fn product_id(self, product_id: i64) -> Self {
+        self.set(|to| to.set_integer("product_id", product_id))
+    }
+}
+
+options!(
     /// What a request of your own carries.
     RequestOptions, OptionsKind::Request
 );

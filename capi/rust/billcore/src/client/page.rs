@@ -51,7 +51,7 @@ impl<T> fmt::Debug for Page<T> {
 }
 
 /// The items of a page as a whole.
-pub(super) fn items<T: Item>(native: &NativePage) -> Result<Vec<T>> {
+pub(crate) fn items<T: Item>(native: &NativePage) -> Result<Vec<T>> {
     (0..native.count()?).map(|index| native.at(index).map(T::own)).collect()
 }
 

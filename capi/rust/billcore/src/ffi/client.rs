@@ -61,6 +61,7 @@ pub(crate) enum OptionsKind {
     Product = sys::BILLCORE_OPTIONS_OF_PRODUCT as isize,
     Request = sys::BILLCORE_OPTIONS_OF_REQUEST as isize,
     List = sys::BILLCORE_OPTIONS_OF_LIST as isize,
+    ChargeSearch = sys::BILLCORE_OPTIONS_OF_CHARGE_SEARCH as isize,
 }
 
 impl Options {
@@ -187,16 +188,29 @@ impl NativeClient {
             sys::billcore_subscription_charge(self.get(), id, product, cents, options, raw(call), out.cast(), error)
         })
     }
-    pub(crate) fn find_charges(&self, charge: &NativeError, skew_ms: i64, call: Call<'_>) -> Result<NativePage> {
+    pub(crate) fn find_charges(
+        &self,
+        charge: &NativeError,
+        search: Option<&Options>,
+        call: Call<'_>,
+    ) -> Result<NativePage> {
+        let search = raw(search);
         // SAFETY: as above.
         made(NativePage::own, |out, error| unsafe {
-            sys::billcore_subscription_find_charges(self.get(), charge.get(), skew_ms, raw(call), out.cast(), error)
+            sys::billcore_subscription_find_charges(self.get(), charge.get(), search, raw(call), out.cast(), error)
         })
     }
-    pub(crate) fn find_charges_since(&self, id: &str, micros: i64, call: Call<'_>) -> Result<NativePage> {
+    pub(crate) fn find_charges_since(
+        &self,
+        id: &str,
+        micros: i64,
+        search: Option<&Options>,
+        call: Call<'_>,
+    ) -> Result<NativePage> {
+        let (id, search) = (text_in(id), raw(search));
         // SAFETY: as above.
         made(NativePage::own, |out, error| unsafe {
-            sys::billcore_subscription_find_charges_since(self.get(), text_in(id), micros, raw(call), out.cast(), error)
+            sys::billcore_subscription_find_charges_since(self.get(), id, micros, search, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_get(&self, id: i64, call: Call<'_>) -> Result<Resource> {
@@ -351,6 +365,11 @@ handle!(
 );
 
 impl NativePage {
+    /// The orders of a search that ended with [`ErrorCode::PossiblyMissed`].
+    pub(crate) fn found(error: &NativeError) -> Result<Self> {
+        // SAFETY: the handle is valid, and the outputs are ours.
+        made(Self::own, |out, err| unsafe { sys::billcore_subscription_found_charges(error.get(), out.cast(), err) })
+    }
     pub(crate) fn count(&self) -> Result<usize> {
         let mut out = 0;
         // SAFETY: the handle is valid, and the outputs are ours; so below.

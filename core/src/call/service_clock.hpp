@@ -1,0 +1,28 @@
+// The service's clock, as its answers show it. Internal.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.hpp"
+
+namespace billcore::detail {
+
+/// Compares the Date header of answers with the steady clock. Threads: any, lock-free.
+class ServiceClock {
+ public:
+  /// head: the header lines of an answer that has just arrived. Reads its Date at most once a second.
+  void note(std::string_view head) noexcept;
+  /// The service's time at `when`, never later than its clock really showed; nullopt before any answer with a Date.
+  [[nodiscard]] std::optional<Instant> at(SteadyClock::time_point when) const noexcept;
+
+ private:
+  static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();
+  std::atomic<std::int64_t> ahead_{unknown};  // of the steady clock, microseconds
+  std::atomic<std::int64_t> noted_{0};        // coarse milliseconds
+};
+
+}  // namespace billcore::detail
