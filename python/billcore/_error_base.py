@@ -82,7 +82,7 @@ class ApiError(BillcoreError):
     retry_after: float | None
     attempts: int
     attempted_at: datetime | None
-    service_time: datetime | None
+    service_time: datetime | None = None
 
     def __init__(
         self,
@@ -115,7 +115,6 @@ class ApiError(BillcoreError):
         self.path = path
         self.headers = {} if headers is None else headers
         self.attempted_at = None
-        self.service_time = None
 
     @property
     def status_code(self) -> int:
@@ -253,13 +252,10 @@ def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) 
             text=text,
         )
         error.attempted_at = detail.get("attempted_at")
-        error.service_time = detail.get("service_time")
     elif kind is SignatureError:
         error = kind(detail["reason"], detail["status"], text=text)
     elif kind is OutcomeUnknownError:
         error = kind(detail["method"], detail["path"], detail["attempted_at"], text=text)
-        if "service_time" in detail:
-            error.service_time = detail["service_time"]
         error.__cause__ = _cause(classes, detail)
     elif kind is PossiblyMissedError:
         error = kind(detail["found"], text=text)
@@ -268,6 +264,8 @@ def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) 
         error = kind(text, detail["status"] or None, path=detail.get("field_path"))
     else:
         error = kind(text)
+    if "service_time" in detail and isinstance(error, (ApiError, OutcomeUnknownError)):
+        error.service_time = detail["service_time"]
     if isinstance(error, (TransportError, OutcomeUnknownError)):
         error.attempts = detail["attempts"]
     return error

@@ -186,6 +186,17 @@ def test_a_body_while_decimal_is_being_imported(serve: Serve, monkeypatch: pytes
     assert server.requests[0].body == b'{"any":[1]}'
 
 
+@pytest.mark.parametrize(("name", "near"), [("prise", "'price'"), ("nmae", "'name'"), ("xyz", "")])
+def test_update_refuses_a_misspelt_field(serve: Serve, name: str, near: str) -> None:
+    server, client = serve([data(PRODUCT)])
+    words = f"did you mean {near}" if near else "go through the mapping"
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'.*{words}"):
+        client.products.update(42, **{name: 5})  # type: ignore[arg-type]
+    assert server.requests == []
+    client.products.update(42, {name: 5})
+    assert server.requests[0].body.decode() == f'{{"{name}":5}}'
+
+
 def test_update_has_a_timeout_of_its_own(serve: Serve) -> None:
     server, client = serve([data(PRODUCT, delay=30)])
     with pytest.raises(billcore.OutcomeUnknownError):

@@ -170,6 +170,7 @@ HEADERS: list[Any] = [
     [[b"service-signature", sign(BODY).encode()]],
     UserDict({"Service-Signature": sign(BODY)}),
     iter([("service-signature", sign(BODY))]),
+    {"wsgi.input": object(), "CONTENT_TYPE": "application/json", "HTTP_SERVICE_SIGNATURE": sign(BODY)},  # request.META
 ]
 
 
@@ -193,6 +194,8 @@ def test_unwrap_request(headers: Any) -> None:
         ({"Service-Signature": "\udc80"}, "malformed"),
         ({"Service-Signature": sign(BODY, OTHER)}, "mismatch"),
         ({"Service-Signature ": sign(BODY)}, "missing"),
+        ({"SERVICE_SIGNATURE": sign(BODY)}, "missing"),
+        ({"HTTP_SERVICE_SIGNATURE": sign(BODY), "Service-Signature": sign(BODY, OTHER)}, "malformed"),
     ],
 )
 def test_unwrap_request_fails(headers: Any, reason: str) -> None:

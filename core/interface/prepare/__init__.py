@@ -23,7 +23,7 @@ def prepared(data: dict[str, Row]) -> Row:
     out |= prepare_errors(data["errors"])
     out |= prepare_options(data["options"])
     out |= prepare_c_options(out["options"])
-    out |= prepare_operations(data["operations"])
+    out |= prepare_operations(data["operations"], out["writes"])
     out |= prepare_c_lists(out["operations"])
     out |= prepare_go(out)
     out |= prepare_rust(out)

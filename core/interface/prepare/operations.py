@@ -141,11 +141,13 @@ def _bounds(operations: list[Row]) -> list[Row]:
     ]
 
 
-def prepare_operations(data: Row) -> Row:
+def prepare_operations(data: Row, writes: list[Row]) -> Row:
     groups, operations = data["group"], data["operation"]
     by_name = {group["name"]: group for group in groups}
     for operation in operations:
         _prepare_operation(operation, by_name[operation["group"]])
+        kinds = {row["of"] for row in operation["all_parameters"] if row["type"] == "keywords"}
+        operation["keyword_fields"] = [field for write in writes if write["name"] in kinds for field in write["fields"]]
     for group in groups:
         group["operations"] = [operation for operation in operations if operation["group"] == group["name"]]
         group["operations_doc"] = f"Operations on {snake(group['name']).replace('_', ' ')}."

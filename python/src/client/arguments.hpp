@@ -5,6 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <array>
 #include <span>
 
 #include "call/interruption.hpp"
@@ -213,6 +214,9 @@ struct ProductsGet {
 struct ProductsUpdate {
   static constexpr const char* signature = docs::products_update_signature;
   static constexpr const char* doc = docs::products_update;
+  /// The names that further keywords may have.
+  static constexpr std::array<const char*, 6> keywords{"name",     "description", "price",
+                                                       "currency", "vat_rate",    "interval"};
   py::handle id;
   py::handle fields;
   py::handle timeout;

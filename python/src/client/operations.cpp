@@ -1,4 +1,6 @@
 // The operations of the service, by group.
+#include <algorithm>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -84,6 +86,20 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
   return out;
 }
 
+// A keyword that no field of the interface has is a slip of the pen, which the service would ignore in silence.
+void require_known(const char* function, const py::dict& more, std::span<const char* const> names) {
+  for (const auto& [key, value] : more) {
+    const auto name = utf8(key, "a keyword");
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    py::list known;
+    for (const char* const each : names) known.append(each);
+    const py::list near = py::module_::import("difflib").attr("get_close_matches")(key, known, 1);
+    auto text = std::string(function) + "() got an unexpected keyword argument '" + std::string(name) + '\'';
+    if (!near.empty()) text += ": did you mean '" + near[0].cast<std::string>() + "'?";
+    throw py::type_error(text + " Fields that the interface does not name go through the mapping.");
+  }
+}
+
 /// Adds a method with the signature of `Arguments` that calls `body(self, arguments)`, or `body(self, arguments, more)` with
 /// the keywords that match no parameter.
 template <typename Arguments, typename Group, typename Body>
@@ -97,6 +113,9 @@ void define(py::class_<Group>& type, Body body) {
       [read, body, takes_more](const Group& self, const py::args& args, const py::kwargs& kwargs) -> py::object {
         py::dict more;
         const Arguments from(takes_more ? read.bind(args, kwargs, more) : read.bind(args, kwargs));
+        if constexpr (requires { Arguments::keywords; }) {
+          if (!more.empty()) require_known(read.name(), more, Arguments::keywords);
+        }
         if constexpr (std::is_invocable_v<Body, const Group&, const Arguments&, const py::dict&>) {
           return body(self, from, more);
         } else {

@@ -9,6 +9,7 @@
 #include "billcore/pager.hpp"
 #include "shared/arguments.hpp"
 #include "shared/error.hpp"
+#include "shared/fast_call.hpp"
 #include "shared/objects.hpp"
 #include "shared/time.hpp"
 #include "webhook/json.hpp"
@@ -297,10 +298,18 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
   });
 }
 
-py::object restore(const std::string& name, const std::string& json, const std::string& path) {
+const Signature& restore_signature() {
+  static const Signature signature("_restore(kind, json, path, /)");
+  return signature;
+}
+
+py::object restore(PyObject* /*module*/, const Call& call) {
+  const auto [kind, text, path] = restore_signature().bind<3>(call);
+  const std::string name(utf8(kind, "kind"));
+  const std::string json(utf8(text, "json"));
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (types[i].name != "billcore." + name) continue;
-    const auto document = detail::Document::parse(SharedText::own(json), path);
+    const auto document = detail::Document::parse(SharedText::own(json), std::string(utf8(path, "path")));
     if (detail::kind(document->root()) != Value::Kind::object) {
       throw Error(ErrorCode::decode, "a pickled " + name + " is not a JSON object");
     }
@@ -374,7 +383,9 @@ void bind_model(py::module_& module) {
     getsets[i].emplace_back();
     make_view_type(i, getsets[i].data(), module);
   }
-  module.def("_restore", &restore);
+  // A function of C, since a pickle of one of pybind11 names eval() and getattr().
+  def_function(module, restore_signature(), fast_call<restore>, "Makes a resource from its pickle.",
+               "billcore._webhook");
 }
 
 }  // namespace billcore::python

@@ -1,5 +1,6 @@
 #include "webhook/webhook_arguments.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -51,6 +52,15 @@ Clock clock_of(const ClockFunction& function) {
     const auto since_1970 = seconds_of(now, "the result of clock");
     return std::chrono::sys_time<std::chrono::microseconds>(since_1970 ? *since_1970 : instant_of(now));
   };
+}
+
+// The header behind a name of a WSGI environ, such as HTTP_SERVICE_SIGNATURE in Django's request.META; others unchanged.
+std::string header_name(std::string_view name) {
+  constexpr std::string_view mark = "HTTP_";
+  if (!name.starts_with(mark)) return std::string(name);
+  std::string out(name.substr(mark.size()));
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
 }
 
 }  // namespace
@@ -112,12 +122,13 @@ std::optional<std::string> find_signature(const Verifier& verifier, py::handle h
   std::vector<std::pair<std::string, std::string>> fields;
   const auto add = [&](std::string_view name, py::handle value) {
     if (const auto text = header_value(value)) {
-      fields.emplace_back(name, *text);
+      fields.emplace_back(header_name(name), *text);
       return;
     }
     if (value.is_none()) return;
     // Frameworks keep odd values among the headers; only the signature header must be valid.
-    const std::pair<std::string_view, std::string_view> only{name, ""};
+    const auto header = header_name(name);
+    const std::pair<std::string_view, std::string_view> only{header, ""};
     if (verifier.find_signature({&only, 1})) {
       refuse("headers: the value of the signature header must be str or bytes, not " + type_name(value));
     }
