@@ -263,13 +263,13 @@ class Subscriptions:
         Args:
             charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.
             product_id: Only orders of this product.
-            skew: With an error: how much earlier the order's time may be than the earlier of the two clocks, this machine's and the service's, when the charge was sent. Left out: 300 s.
+            skew: With an error: begins so much before the earlier of two clocks, local and service's. Left out: 300 s.
             since: With an id: an instant before the charge was sent. Counts from the beginning of its second.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
             InvalidArgumentError: The error is not of a charge, or its outcome is known.
-            PossiblyMissedError: Orders may be missing: the list changed while it was read, or the time-out passed. Its `found` has those found so far.
+            PossiblyMissedError: Orders may be missing; its `found` has those found so far.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -670,13 +670,13 @@ class AsyncSubscriptions:
         Args:
             charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.
             product_id: Only orders of this product.
-            skew: With an error: how much earlier the order's time may be than the earlier of the two clocks, this machine's and the service's, when the charge was sent. Left out: 300 s.
+            skew: With an error: begins so much before the earlier of two clocks, local and service's. Left out: 300 s.
             since: With an id: an instant before the charge was sent. Counts from the beginning of its second.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
             InvalidArgumentError: The error is not of a charge, or its outcome is known.
-            PossiblyMissedError: Orders may be missing: the list changed while it was read, or the time-out passed. Its `found` has those found so far.
+            PossiblyMissedError: Orders may be missing; its `found` has those found so far.
 
         Service interface: Endpoints, Subscriptions.
         """

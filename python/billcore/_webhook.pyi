@@ -604,8 +604,8 @@ class Verifier:
 
         Args:
             body: The raw bytes (any buffer).
-            headers: A mapping (values may be lists) or pairs; names in any case; str or bytes. Also a WSGI environ, such as
-                Django's request.META, whose names begin with HTTP_.
+            headers: A mapping (values may be lists) or pairs; names in any case; str or bytes. Also a WSGI
+                environ, such as Django's request.META, whose names begin with HTTP_.
 
         Raises:
             SignatureError: The check failed.

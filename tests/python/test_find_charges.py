@@ -207,7 +207,7 @@ def test_what_may_be_missing_is_said(serve: Serve, awaited: bool) -> None:
 
 @pytest.mark.parametrize("awaited", [False, True])
 def test_the_earlier_of_two_clocks_counts(serve: Serve, awaited: bool) -> None:
-    """The service's clock is an hour behind, so its order looks older than the charge; the clock is known from an answer."""
+    """The service's clock is an hour behind, so its order looks older than the charge; an answer shows that clock."""
     service = datetime.now(UTC) - timedelta(hours=1)
     dated = page([order(0, "made", service), order(3600, "old", service)], 1, 1)
     dated.headers["Date"] = format_datetime(service, usegmt=True)

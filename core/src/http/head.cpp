@@ -37,6 +37,8 @@ int status_of(std::string_view line) noexcept {
   if (line.size() > 1 && line.front() == '.' && is_digit(line[1])) line.remove_prefix(2);
   const auto status = line.substr(std::min(line.find_first_not_of(' '), line.size()));
   if (status.size() == line.size()) return 0;
+  const auto behind = status.substr(std::min<std::size_t>(3, status.size()));
+  if (!behind.empty() && behind.find_first_of(" \t\r\n") != 0) return 0;  // more than three digits, or 200abc
   const int number = whole_number<int>(status.substr(0, 3)).value_or(0);
   return number < 100 ? 0 : number;
 }

@@ -185,15 +185,13 @@ inline constexpr const char* subscriptions_find_charges =
     "Args:\n"
     "    charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.\n"
     "    product_id: Only orders of this product.\n"
-    "    skew: With an error: how much earlier the order's time may be than the earlier of the two clocks, this "
-    "machine's and the service's, when the charge was sent. Left out: 300 s.\n"
+    "    skew: With an error: begins so much before the earlier of two clocks, local and service's. Left out: 300 s.\n"
     "    since: With an id: an instant before the charge was sent. Counts from the beginning of its second.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
     "Raises:\n"
     "    InvalidArgumentError: The error is not of a charge, or its outcome is known.\n"
-    "    PossiblyMissedError: Orders may be missing: the list changed while it was read, or the time-out passed. Its "
-    "`found` has those found so far.\n"
+    "    PossiblyMissedError: Orders may be missing; its `found` has those found so far.\n"
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_orders_signature =

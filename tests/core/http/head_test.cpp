@@ -62,6 +62,8 @@ TEST(HeadReader, ReadsTheStatus) {
                                                                {"HTTP/1.1 40 X\r\n", 0},
                                                                {"HTTP/1.1 099 X\r\n", 0},
                                                                {"HTTP/1.1402 X\r\n", 0},
+                                                               {"HTTP/1.1 200abc\r\n", 0},
+                                                               {"HTTP/1.1 2000 X\r\n", 0},
                                                                {"HTTP/402 X\r\n", 0},
                                                                {"HTTP/\r\n", 0},
                                                                {"HTTP\r\n", 0},
