@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+import billcore.testing
 from billcore.testing import Control, ControlError, Sandbox
 from sandbox.support import Service
 
@@ -53,9 +56,61 @@ def test_a_post_must_be_an_object(sandbox: Sandbox, body: bytes) -> None:
     assert sorted(answer) == ["error"]
 
 
+README = Path(billcore.testing.__file__).with_name("sandbox") / "README.md"
+SHAPES: dict[str, Any] = json.loads(README.read_text("utf-8").partition("```json\n")[2].partition("```")[0])
+
+
+def has_shape(value: Any, shape: Any) -> bool:
+    """Does an answer look as README says? A null there stands for anything, an empty object for names of its own."""
+    if isinstance(shape, dict) and shape:
+        # An effect of the ledger has further members by its kind.
+        members = value.keys() & shape.keys() if shape.keys() == SHAPES["GET ledger"]["effects"][0].keys() else value
+        return set(members) == shape.keys() and all(has_shape(value[name], shape[name]) for name in shape)
+    if isinstance(shape, list):
+        return isinstance(value, list) and len(value) > 0 and all(has_shape(item, shape[0]) for item in value)
+    return shape is None or value is None or type(value) is type(shape)
+
+
+def test_the_answers_are_as_the_readme_says(sandbox: Sandbox, service: Service) -> None:
+    json_type = {"Content-Type": "application/json"}
+
+    def call(route: str, body: Any = None) -> Any:
+        method, path = route.split(" ")
+        status, answer = raw(
+            sandbox, method, f"/{path}", json_type, None if body is None else json.dumps(body).encode()
+        )
+        assert status == 200, answer
+        return answer
+
+    with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as client:
+        client.webhook_endpoints.create(url="http://127.0.0.1:9/hooks")
+        product = next(product for product in client.products.list() if product.type == "subscription")
+    bought = call("POST checkout", {"product_id": product.id, "billing": "invoice"})
+    order, subscription = bought["order"]["id"], bought["subscription"]["id"]
+    answers = {"POST checkout": bought}
+    answers["POST orders/{id}/confirm"] = call(f"POST orders/{order}/confirm", {})
+    answers["POST orders/{id}/pay"] = call(f"POST orders/{order}/pay", {})
+    answers["POST subscriptions/{id}/renew"] = call(f"POST subscriptions/{subscription}/renew", {})
+    answers["POST test-hook"] = call("POST test-hook", {})
+    answers["POST faults"] = call("POST faults", {"kind": "delay", "delay": 1})
+    delivery = call("GET deliveries")["deliveries"][0]["id"]
+    answers["POST deliveries/{id}/replay"] = call(f"POST deliveries/{delivery}/replay", {})
+    deadline = time.monotonic() + 60
+    while not all(each["attempts"] for each in sandbox.control.deliveries()):
+        assert time.monotonic() < deadline, "not every delivery was attempted"
+        time.sleep(0.02)
+    answers |= {route: call(route) for route in SHAPES if route.startswith("GET ")}
+    answers["POST reset"] = call("POST reset", {})
+    assert answers.keys() == SHAPES.keys()
+    assert [route for route, answer in answers.items() if not has_shape(answer, SHAPES[route])] == []
+    listed = call("GET ")["routes"]
+    assert [f"{row['method']} {row['path'].removeprefix('/_sandbox/')}" for row in listed] == list(SHAPES)
+    assert all(row["does"] for row in listed)
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "", 404), ("GET", "/", 404), ("GET", "/nothing", 404), ("GET", "/reset", 405), ("POST", "/state", 405)],
+    [("GET", "", 404), ("GET", "/nothing", 404), ("GET", "/reset", 405), ("POST", "/state", 405)],
 )
 def test_unknown_routes(sandbox: Sandbox, method: str, path: str, status: int) -> None:
     headers = {"Content-Type": "application/json"}

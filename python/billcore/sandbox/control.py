@@ -32,6 +32,7 @@ Action = Callable[[World, str, Fields], Any]
 def build(world: World) -> ASGIApp:
     """The ASGI application of the control routes."""
     routes = [
+        Route(f"{PREFIX}/", _getter(world, _index), methods=["GET"]),
         *(Route(f"{PREFIX}/{name}", _getter(world, action), methods=["GET"]) for name, action in _GETS),
         *(Route(f"{PREFIX}/{name}", _poster(world, action), methods=["POST"]) for name, action in _POSTS),
     ]
@@ -69,7 +70,20 @@ def _poster(world: World, action: Action) -> Callable[[Request], Awaitable[Respo
     return endpoint
 
 
+def _index(world: World) -> Any:
+    """List the control routes."""
+    rows = [("GET", *row) for row in _GETS] + [("POST", *row) for row in _POSTS]
+    return {
+        "routes": [
+            {"method": method, "path": f"{PREFIX}/{name}", "does": (action.__doc__ or "").partition("\n")[0]}
+            for method, name, action in rows
+        ]
+    }
+
+
 def _state(world: World) -> Any:
+    """Seed, clock, options, counts, waiting faults."""
+
     def counts(column: str, table: str, where: str = "1") -> dict[str, dict[str, int]]:
         found: dict[str, dict[str, int]] = {account.uuid: {} for account in world.store.accounts}
         for row in world.store.all(
@@ -109,6 +123,7 @@ def _uuid(world: World, row: sqlite3.Row) -> str:
 
 
 def _ledger(world: World) -> Any:
+    """Every effect, such as a charge or a cancellation, in its order."""
     return {
         "effects": [
             {
@@ -124,16 +139,19 @@ def _ledger(world: World) -> Any:
 
 
 def _requests(world: World) -> Any:
+    """Every request to the service as received, with the status it got."""
     rows = world.store.all("SELECT * FROM requests ORDER BY id")
     return {"requests": [{**dict(row), "headers": json.loads(row["headers"])} for row in rows]}
 
 
 def _endpoints(world: World) -> Any:
+    """Webhook endpoints with their secrets."""
     rows = world.store.all("SELECT * FROM endpoints ORDER BY id")
     return {"endpoints": [{**dict(row), "account": _uuid(world, row)} for row in rows]}
 
 
 def _deliveries(world: World) -> Any:
+    """Events with their attempts, bodies and signatures."""
     return {
         "deliveries": [
             {
@@ -184,12 +202,19 @@ def _test_hook(world: World, _: str, fields: Fields) -> Any:
 
 
 def _fault(world: World, _: str, fields: Fields) -> Any:
+    """Meet the next matching requests with a fault."""
     return {"id": world.faults.add(fields).id}
 
 
 def _reset(world: World, _: str, fields: Fields) -> Any:
+    """Go back to the seeded state."""
     world.reset()
     return {"seed": world.store.seed}
+
+
+def _checkout(world: World, _: str, fields: Fields) -> Any:
+    """A visitor starts to buy: an order in state created, and a pending subscription when the product recurs."""
+    return checkout.checkout(world, fields)
 
 
 _GETS: tuple[tuple[str, Callable[[World], Any]], ...] = (
@@ -200,7 +225,7 @@ _GETS: tuple[tuple[str, Callable[[World], Any]], ...] = (
     ("deliveries", _deliveries),
 )
 _POSTS: tuple[tuple[str, Action], ...] = (
-    ("checkout", lambda world, _, fields: checkout.checkout(world, fields)),
+    ("checkout", _checkout),
     ("orders/{id}/confirm", checkout.confirm),
     ("orders/{id}/pay", checkout.pay),
     ("subscriptions/{id}/renew", checkout.renew),
