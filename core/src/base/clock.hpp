@@ -11,7 +11,21 @@
 
 namespace billcore::detail {
 
-using SteadyClock = std::chrono::steady_clock;
+/// Like std::chrono::steady_clock, but also counts the time while the machine is suspended (CLOCK_BOOTTIME): a deadline
+/// must not move when a laptop sleeps or a virtual machine is paused. Read without a system call, as the other is.
+struct SteadyClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<SteadyClock>;
+  static constexpr bool is_steady = true;
+
+  [[nodiscard]] static time_point now() noexcept {
+    timespec time{};
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+  }
+};
 using Deadline = std::optional<SteadyClock::time_point>;
 
 /// When a request was sent. The steady time is comparable with other times of this process even if the wall clock is

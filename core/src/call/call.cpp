@@ -166,6 +166,7 @@ void Call::expire_at(Deadline deadline) {
   stop(expiry_);
   if (done_) return;
   deadline_ = deadline;
+  if (in_flight_ != nullptr) Engine::set_deadline(in_flight_, deadline);
   if (!deadline) return;
   expiry_ = engine_.at(*deadline, [this] {
     expiry_.reset();

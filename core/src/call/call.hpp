@@ -47,8 +47,8 @@ class Call {
   /// cancelled. It may destroy the call.
   void start(std::function<void()> done) noexcept;
   [[nodiscard]] bool done() const noexcept { return done_; }
-  /// Replaces the deadline, for requests sent before anyone waits for them. The engine keeps the deadline that a
-  /// request was started with.
+  /// Replaces the deadline, for requests started before anyone waits for them. A request in flight is not sent after
+  /// it, but the engine keeps the time-out that it was started with.
   void expire_at(Deadline deadline);
   /// Did the service answer 429 to any attempt?
   [[nodiscard]] bool was_limited() const noexcept { return limited_; }

@@ -55,7 +55,7 @@ class Throttle {
 
 /// Clock, sleep and randomness, injectable for tests.
 struct RetryEnvironment {
-  std::function<SteadyClock::time_point()> now = nullptr;  // default: the steady clock
+  std::function<SteadyClock::time_point()> now = nullptr;  // default: SteadyClock
   /// Blocks, instead of using the engine's timers.
   std::function<void(std::chrono::milliseconds)> sleep = nullptr;
   std::function<double()> chance = nullptr;  // from 0 to 1; default: random

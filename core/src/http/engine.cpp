@@ -179,6 +179,7 @@ void Engine::Impl::judge(InFlight& flight, CURLcode code) {
   evidence.sent = transfer.sent;
   evidence.sent_again = flight.guarded && flight.sends > 1;
   evidence.dead_before_send = transfer.dead_before_send;
+  evidence.late = flight.late;
   evidence.out_of_memory = flight.out_of_memory;
   evidence.body_over_limit = flight.over_limit;
   evidence.max_response = flight.max_response;
@@ -341,6 +342,10 @@ bool Engine::cancel(InFlight* flight, SendTime* sent_at) noexcept {
   if (sent && sent_at != nullptr) *sent_at = taken->transfer.sent_at;
   impl_->give_back(std::move(taken));
   return sent;
+}
+
+void Engine::set_deadline(InFlight* flight, const Deadline& deadline) noexcept {
+  flight->transfer.request.deadline = deadline;
 }
 
 void Engine::detach(InFlight* flight) noexcept {

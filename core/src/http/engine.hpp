@@ -67,7 +67,9 @@ class Engine {
   /// Cancels a request without calling its `done`. If nothing has arrived on its connection since it was sent, that
   /// connection (HTTP/2) is not used for further requests. Returns whether sending had begun; if so, `sent_at` is set.
   bool cancel(InFlight* request, SendTime* sent_at = nullptr) noexcept;
-  /// Same, for a request whose answer is no longer needed: does not retire its connection.
+  /// Replaces the time from which on the request is not sent. Its time-out remains.
+  static void set_deadline(InFlight* request, const Deadline& deadline) noexcept;
+  /// Like cancel(), for a request whose answer is no longer needed: does not retire its connection.
   void detach(InFlight* request) noexcept;
 
   using Timer = std::pair<SteadyClock::time_point, std::uint64_t>;

@@ -35,6 +35,7 @@ struct RequestState {
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
+  bool late = false;           // the deadline had passed when libcurl was about to send
   bool out_of_memory = false;  // in a callback, which can only abort the transfer
   std::optional<Engine::Timer> expiry = {};
 };

@@ -25,7 +25,7 @@ namespace {
 
 Readiness::Readiness() {
   set_ = epoll_create1(EPOLL_CLOEXEC);
-  if (set_ >= 0) timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (set_ >= 0) timer_ = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
   if (timer_ >= 0) now_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (now_ < 0 || !control(EPOLL_CTL_ADD, timer_, EPOLLIN) || !control(EPOLL_CTL_ADD, now_, EPOLLIN)) {
     const int reason = errno;
@@ -75,7 +75,7 @@ void Readiness::forget(int socket) noexcept {
 void Readiness::wake_at(std::optional<Time> when) noexcept {
   // One spurious wake-up is cheaper than a system call each time the timer moves to a later time.
   if (!when || woken_ || (armed_ && *armed_ <= *when)) return;
-  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(*when - std::chrono::steady_clock::now());
+  const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(*when - SteadyClock::now());
   constexpr std::uint64_t one = 1;
   // Setting the timer takes several times as long, most of all on a virtual machine.
   woken_ = left.count() <= 0 && write(now_, &one, sizeof one) > 0;

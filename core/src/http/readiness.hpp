@@ -1,12 +1,13 @@
 // What an event loop watches for an engine: one descriptor for all its sockets and its next timer. Internal.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "base/clock.hpp"
 
 namespace billcore::detail {
 
@@ -14,7 +15,7 @@ namespace billcore::detail {
 /// loop needs nothing else and wakes up once for many sockets. Threads: one at a time.
 class Readiness {
  public:
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = SteadyClock::time_point;
   struct Ready {
     int socket = -1;
     bool readable = false;

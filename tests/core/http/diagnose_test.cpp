@@ -99,6 +99,8 @@ const std::vector<Row> table{
     {"headers in many frames", ended(CURLE_HTTP2, "Too many CONTINUATION frames"), no_head, Failure::protocol,
      "headers are over"},
 
+    {"ready to be sent after the deadline", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::late}),
+     no_head, Failure::timeout, "after the deadline"},
     {"dead before it was sent", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::dead_before_send}),
      no_head, Failure::reset, "the other side had closed"},
     {"dead on reuse", with(ended(CURLE_ABORTED_BY_CALLBACK), {&Evidence::sent_again}), no_head, Failure::reset,

@@ -218,6 +218,40 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // already unknown: a no-op
 }
 
+// Stopped for a moment before libcurl sends, a process must not send late: neither over a kept connection nor over a new
+// one, neither a read nor a write.
+TEST(Engine, SendsNothingAfterTheDeadline) {
+  auto& sandbox = Sandbox::fresh();
+  const auto url = sandbox.base_url() + "/products";
+  for (const bool kept : {true, false}) {
+    for (const char* method : {"GET", "POST"}) {
+      Engine engine({});
+      EXPECT_TRUE(!kept || run(engine, "GET", url, headers_for(sandbox)).status == 200);
+      const int received = sandbox.received("");
+      std::optional<Transfer> result;
+      auto* const request = engine.start({method, url, {}, {}, headers_for(sandbox)},
+                                         [&result](Transfer&& transfer) { result = std::move(transfer); });
+      Engine::set_deadline(request, SteadyClock::now());
+      EXPECT_TRUE(engine.drive([&result] { return result.has_value(); }, {}));
+      EXPECT_EQ(result->failure, Failure::timeout) << result->reason;
+      EXPECT_FALSE(result->sent);
+      EXPECT_EQ(sandbox.received(""), received);
+    }
+  }
+}
+
+TEST(SteadyClock, CountsTheTimeWhileTheMachineIsSuspended) {
+  const auto read = [] {
+    timespec time{};
+    EXPECT_EQ(clock_gettime(CLOCK_BOOTTIME, &time), 0);
+    return SteadyClock::time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+  };
+  const auto before = read();
+  const auto now = SteadyClock::now();
+  EXPECT_LE(before, now);
+  EXPECT_LE(now, read());
+}
+
 TEST(SplitUrl, Parts) {
   const auto parts = split_url("https://[::1]:8443/a/b?c#d");
   ASSERT_TRUE(parts);
