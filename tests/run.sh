@@ -255,7 +255,7 @@ area_wheel() {
   PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
     tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
   PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \
-    tests/faults/test_{floods,http2,keep_alive,strays}.py
+    tests/faults/test_{connections,floods,http2,keep_alive,strays}.py
 }
 make_wheel() { # FOLDER
   mkdir -p "$1"

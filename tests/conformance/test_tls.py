@@ -60,13 +60,15 @@ class Server(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, folder: Path, name: str, *, address: str = "127.0.0.1", tls: bool = True) -> None:
+    def __init__(
+        self, folder: Path, name: str, *, of: str | None = None, address: str = "127.0.0.1", tls: bool = True
+    ) -> None:
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
         super().__init__((address, 0), Handler)
         self.requests: list[str] = []
         self.context: ssl.SSLContext | None = None
         if tls:
-            self.certificate = make_certificate(folder, name, of=f"DNS:{name},IP:::1")
+            self.certificate = make_certificate(folder, name, of=f"DNS:{name},IP:::1" if of is None else of)
             self.context = server_context(self.certificate)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -133,6 +135,33 @@ def test_a_certificate_of_another_host_is_refused(driver: Driver, wrong_host: Se
     error = driver.run({**call, "client": client})["error"]
     assert error["class"] == "TlsError" and not error.get("outcome_unknown")
     assert wrong_host.requests == []
+
+
+@pytest.mark.parametrize(
+    ("host", "common_name", "names", "passes"),
+    [
+        ("localhost", "localhost", "", False),
+        ("localhost", "localhost", "email:a@localhost,URI:https://localhost", False),
+        ("127.0.0.1", "127.0.0.1", "", False),
+        ("127.0.0.1", "127.0.0.1", "DNS:127.0.0.1", False),
+        ("127.0.0.1", "other", "IP:127.0.0.1", True),
+        ("a.b.localhost", "*.b.localhost", "", False),
+        ("a.b.localhost", "other", "DNS:*.b.localhost", True),
+    ],
+)
+def test_the_common_name_does_not_count(
+    driver: Driver, tmp_path: Path, host: str, common_name: str, names: str, passes: bool
+) -> None:
+    server = Server(tmp_path, common_name, of=names)
+    client = server.client(ca_bundle=str(server.certificate))
+    client["base_url"] = client["base_url"].replace("localhost", host)
+    reply = driver.run({**POST, "client": client})
+    server.shutdown()
+    assert len(server.requests) == int(passes)
+    if not passes:
+        error = reply["error"]
+        assert error["class"] == "TlsError" and not error.get("outcome_unknown"), error
+        assert "subject" in error["message"]
 
 
 def test_a_ca_bundle_that_is_no_file_is_a_config_error(driver: Driver, right: Server) -> None:

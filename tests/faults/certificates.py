@@ -49,6 +49,9 @@ class Certificates:
         self.expired = self._signed("expired", "localhost", "20200101000000Z", "20210101000000Z")
         self.not_yet = self._signed("not_yet", "localhost", "20480101000000Z", "20490101000000Z")
         self.other_host = self._signed("other_host", "elsewhere.example", "20200101000000Z", "20490101000000Z")
+        # Without the name of a host but for the common name.
+        self.no_name = self._signed("no_name", "localhost", "20200101000000Z", "20490101000000Z", names="")
+        self.email = self._signed("email", "localhost", "20200101000000Z", "20490101000000Z", names="email:a@localhost")
         self._openssl(
             "req", "-x509", *_KEY, "-days", "2", *_name("localhost"), "-keyout", "alone.key", "-out", "alone.pem"
         )
@@ -66,8 +69,8 @@ class Certificates:
         self._openssl("rehash", "hashes")
         return folder
 
-    def _signed(self, name: str, host: str, begin: str, end: str) -> ssl.SSLContext:
-        self._openssl("req", "-new", *_KEY, *_name(host), "-keyout", f"{name}.key", "-out", f"{name}.csr")
+    def _signed(self, name: str, host: str, begin: str, end: str, names: str | None = None) -> ssl.SSLContext:
+        self._openssl("req", "-new", *_KEY, *_name(host, names), "-keyout", f"{name}.key", "-out", f"{name}.csr")
         self._openssl(
             *["ca", "-batch", "-notext", "-config", "ca.cnf", "-in", f"{name}.csr", "-out", f"{name}.pem"],
             *["-startdate", begin, "-enddate", end],
@@ -83,5 +86,7 @@ class Certificates:
         subprocess.run(["openssl", *arguments], cwd=self._folder, check=True, capture_output=True)
 
 
-def _name(host: str) -> list[str]:
-    return ["-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host}"]
+def _name(host: str, names: str | None = None) -> list[str]:
+    """names: the subject alternative names, by default the host's; empty for none."""
+    names = f"DNS:{host}" if names is None else names
+    return ["-subj", f"/CN={host}", *(["-addext", f"subjectAltName={names}"] if names else [])]

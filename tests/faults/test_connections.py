@@ -52,7 +52,7 @@ def test_the_right_certificate(world: World, language: str, certificates: Certif
         assert scene.call(operation, max_retries=2, ca_bundle=str(certificates.bundle)).name == OK
 
 
-@pytest.mark.parametrize("wrong", ["expired", "not_yet", "other_host", "self_signed"])
+@pytest.mark.parametrize("wrong", ["expired", "not_yet", "other_host", "self_signed", "no_name", "email"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_wrong_certificate(
     world: World, language: str, certificates: Certificates, operation: str, wrong: str
@@ -62,6 +62,7 @@ def test_a_wrong_certificate(
         outcome = scene.call(operation, max_retries=2, ca_bundle=str(certificates.bundle))
         assert outcome.name == "TlsError" and not outcome.unknown, outcome
         assert scene.proxy.seen == [] and scene.proxy.accepted == 1, "tried again"
+        assert ("subject alternative name" in outcome.error["message"]) == (wrong in ("no_name", "email"))
 
 
 @pytest.mark.parametrize("reset", [True, False], ids=["reset", "close"])

@@ -48,6 +48,16 @@ bool is_usable(const InFlight& flight, const Connection& connection) noexcept {
   return !connection.opaque && !connection.is_readable() && !holds_bytes(flight.easy.get());
 }
 
+// Checked once for each connection. False: the connection must not be used.
+bool is_named(InFlight& flight, Connection* connection) noexcept {
+  if (connection != nullptr && connection->named) return true;
+  const auto naming = naming_of_peer(flight.easy.get());
+  flight.unnamed = naming == Naming::missing;
+  flight.out_of_memory = naming == Naming::out_of_memory;
+  if (connection != nullptr) connection->named = naming == Naming::good;
+  return naming == Naming::good;
+}
+
 // Called by libcurl when a connection is ready, just before it sends the request.
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& flight = *static_cast<InFlight*>(context);
@@ -65,6 +75,10 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   if (!flight.opened && (connection == nullptr || !is_usable(flight, *connection))) {
     flight.transfer.dead_before_send = true;
     flight.forbid_reuse();  // otherwise libcurl may choose it again
+    return CURL_PREREQFUNC_ABORT;
+  }
+  if (!is_named(flight, connection.get())) {
+    flight.forbid_reuse();
     return CURL_PREREQFUNC_ABORT;
   }
   flight.sends = 1;

@@ -15,6 +15,7 @@ struct Connection {
   int descriptor = closed;
   int port = 0;              // local; 0: not looked up yet
   bool known = false;        // the protocol is known, from the TLS handshake or because it is plain
+  bool named = false;        // the names in its certificate have been checked
   bool http2 = false;        // negotiated, or seen in an answer
   bool opaque = false;       // bytes may be buffered in a TLS layer that cannot be inspected
   bool retired = false;      // not used for further requests

@@ -127,6 +127,10 @@ Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
     return {Failure::proxy, "the proxy answered " + std::to_string(evidence.tunnel_status)};
   }
   if (evidence.late) return {Failure::timeout, "the request was ready to be sent only after the deadline"};
+  if (evidence.unnamed) {
+    return {Failure::tls,
+            "the certificate has no subject alternative name for a host, and its common name does not count"};
+  }
   if (evidence.dead_before_send) return {Failure::reset, "the other side had closed the connection"};
   if (evidence.sent_again) return {Failure::reset, "the connection was lost before an answer arrived", true};
   // libcurl reports status 200 for a status line that it cannot parse.

@@ -27,6 +27,7 @@ struct Evidence {
   bool sent_again = false;        // libcurl was about to send it again
   bool dead_before_send = false;  // the connection had ended before the request was sent
   bool late = false;              // the deadline had passed before the request was sent
+  bool unnamed = false;           // the service's certificate has no subject alternative name
   bool out_of_memory = false;     // in one of our callbacks
   bool body_over_limit = false;
   std::size_t max_response = 0;  // the configured limit

@@ -180,6 +180,7 @@ void Engine::Impl::judge(InFlight& flight, CURLcode code) {
   evidence.sent_again = flight.guarded && flight.sends > 1;
   evidence.dead_before_send = transfer.dead_before_send;
   evidence.late = flight.late;
+  evidence.unnamed = flight.unnamed;
   evidence.out_of_memory = flight.out_of_memory;
   evidence.body_over_limit = flight.over_limit;
   evidence.max_response = flight.max_response;

@@ -36,6 +36,7 @@ struct RequestState {
   bool over_limit = false;
   bool headers_over_limit = false;
   bool late = false;           // the deadline had passed when libcurl was about to send
+  bool unnamed = false;        // the service's certificate has no subject alternative name
   bool out_of_memory = false;  // in a callback, which can only abort the transfer
   std::optional<Engine::Timer> expiry = {};
 };

@@ -1,16 +1,28 @@
 #include "http/tls_layer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <memory>
 
 #include "base/text.hpp"
 
 // From the TLS library that libcurl uses; null pointers if libcurl does not load it. Declaring them weak needs no
 // header of OpenSSL and links nothing more.
 struct ssl_st;
+struct x509_st;
+struct GENERAL_NAME_st;
+struct stack_st;
 extern "C" __attribute__((weak)) int SSL_has_pending(const ssl_st* ssl);
 extern "C" __attribute__((weak)) void SSL_get0_alpn_selected(const ssl_st* ssl, const unsigned char** name,
                                                              unsigned int* size);
+extern "C" __attribute__((weak)) x509_st* SSL_get0_peer_certificate(const ssl_st* ssl);
+extern "C" __attribute__((weak)) void* X509_get_ext_d2i(const x509_st* certificate, int kind, int* critical,
+                                                        int* place);
+extern "C" __attribute__((weak)) int OPENSSL_sk_num(const stack_st* list);
+extern "C" __attribute__((weak)) void* OPENSSL_sk_value(const stack_st* list, int place);
+extern "C" __attribute__((weak)) void* GENERAL_NAME_get0_value(const GENERAL_NAME_st* name, int* kind);
+extern "C" __attribute__((weak)) void GENERAL_NAMES_free(stack_st* names);
 
 namespace billcore::detail {
 namespace {
@@ -29,6 +41,19 @@ TlsLayer tls_of(CURL* easy) noexcept {
     return {};
   return {true, static_cast<const ssl_st*>(tls->internals)};
 }
+
+constexpr int subject_alt_name = 85;  // NID_subject_alt_name
+constexpr int dns_name = 2;           // GEN_DNS
+constexpr int ip_address = 7;         // GEN_IPADD
+
+bool can_read_names() noexcept {
+  return &SSL_get0_peer_certificate != nullptr && &X509_get_ext_d2i != nullptr && &OPENSSL_sk_num != nullptr &&
+         &OPENSSL_sk_value != nullptr && &GENERAL_NAME_get0_value != nullptr && &GENERAL_NAMES_free != nullptr;
+}
+
+struct FreeNames {
+  void operator()(stack_st* names) const noexcept { GENERAL_NAMES_free(names); }
+};
 
 // Is the TLS layer of the service inside one of a proxy?
 bool is_in_tls_tunnel(const InFlight& flight) noexcept {
@@ -56,6 +81,24 @@ void learn(const InFlight& flight, Connection& connection) noexcept {
   unsigned int size = 0;
   SSL_get0_alpn_selected(tls.ssl, &name, &size);
   connection.http2 = std::string_view(reinterpret_cast<const char*>(name), size) == "h2";
+}
+
+Naming naming_of_peer(CURL* easy) noexcept {
+  const auto tls = tls_of(easy);
+  if (tls.ssl == nullptr || !can_read_names()) return Naming::good;
+  const auto* const certificate = SSL_get0_peer_certificate(tls.ssl);
+  if (certificate == nullptr) return Naming::missing;
+  int critical = -1;
+  const std::unique_ptr<stack_st, FreeNames> names(
+      static_cast<stack_st*>(X509_get_ext_d2i(certificate, subject_alt_name, &critical, nullptr)));
+  // There are names, and OpenSSL was able to read them when it verified the certificate.
+  if (names == nullptr) return critical >= 0 ? Naming::out_of_memory : Naming::missing;
+  for (int i = 0; i < OPENSSL_sk_num(names.get()); ++i) {
+    int kind = -1;
+    GENERAL_NAME_get0_value(static_cast<const GENERAL_NAME_st*>(OPENSSL_sk_value(names.get(), i)), &kind);
+    if (kind == dns_name || kind == ip_address) return Naming::good;
+  }
+  return Naming::missing;
 }
 
 bool holds_bytes(CURL* easy) noexcept {

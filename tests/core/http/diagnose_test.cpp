@@ -101,6 +101,8 @@ const std::vector<Row> table{
 
     {"ready to be sent after the deadline", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::late}),
      no_head, Failure::timeout, "after the deadline"},
+    {"a certificate without a name", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::unnamed}), no_head,
+     Failure::tls, "subject alternative name"},
     {"dead before it was sent", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::dead_before_send}),
      no_head, Failure::reset, "the other side had closed"},
     {"dead on reuse", with(ended(CURLE_ABORTED_BY_CALLBACK), {&Evidence::sent_again}), no_head, Failure::reset,
