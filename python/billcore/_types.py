@@ -40,7 +40,14 @@ SignatureReason: TypeAlias = Literal["body_too_large", "missing", "malformed", "
 """Why a signature check failed, in the order in which the checks are made."""
 
 VerdictReason: TypeAlias = Literal[
-    "total_changed", "overlap", "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item"
+    "total_changed",
+    "overlap",
+    "repeated_page",
+    "list_shrank",
+    "stopped",
+    "total_differs",
+    "undecodable_item",
+    "no_total",
 ]
 """Why a record may have been missed."""
 

@@ -78,7 +78,9 @@ BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* li
 
 /** Whether everything was read that was there from start to end. Not present until the last page was read or the list
  * was stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap", "repeated_page",
- * "list_shrank", "stopped", "total_differs", "undecodable_item"); lives for ever.  @since 0.1 */
+ * "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total"); lives for ever. "no_total": a page had no
+ * `total` that can be read, so nothing proves that the list of several pages did not move; the option strict proves it by
+ * a second reading that gives the same.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason,
                                                    bool* present, billcore_error** err);
 

@@ -32,8 +32,9 @@ namespace billcore {
 struct Verdict {
   bool complete = false;
   /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
-  /// "total_differs" (the number of records differs from `total`) or "undecodable_item" (an item is not an object);
-  /// empty when complete.
+  /// "total_differs" (the number of records differs from `total`), "undecodable_item" (an item is not an object) or
+  /// "no_total" (a page had no `total` that can be read, so nothing proves that the list of several pages did not move;
+  /// `strict` proves it by a second reading that gives the same). Empty when complete.
   std::string_view reason;
 };
 

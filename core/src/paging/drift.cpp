@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "billcore/error.hpp"
+#include "paging/recent_ids.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -13,18 +14,22 @@ constexpr int max_pages_without_news = 18;
 
 }  // namespace
 
+void PageOrder::add(std::int64_t page, const Ids& ids, std::size_t new_ids) noexcept {
+  digest = number_hash(digest ^ static_cast<std::uint64_t>(page));
+  for (const auto id : ids) digest = number_hash(digest ^ id);
+  distinct = distinct && new_ids == ids.size() && std::find(ids.begin(), ids.end(), 0U) == ids.end();
+}
+
 Drift::Drift(std::size_t window, bool counts)
     : known_(window), counted_(counts ? std::optional<std::int64_t>(0) : std::nullopt) {}
 
-void Drift::resume(const Ids& yielded, std::optional<std::int64_t> seen) {
+void Drift::resume(const Ids& yielded, std::optional<std::int64_t> seen, std::string_view noticed,
+                   std::optional<std::int64_t> total, std::optional<std::int64_t> counted) {
   for (const auto id : yielded) known_.add(id);
   resumed_ = seen;
-}
-
-void Drift::resume(std::string_view noticed, std::optional<std::int64_t> total,
-                   std::optional<std::int64_t> counted) noexcept {
   noticed_ = noticed;
   total_ = total;
+  lacks_total_ = seen && !total;
   counted_ = counted;
 }
 
@@ -53,6 +58,7 @@ Move Drift::move_before(const Ids& ids, std::optional<std::int64_t> total, bool 
 
 void Drift::set_total(std::optional<std::int64_t> total) noexcept {
   if (total) total_ = total;
+  lacks_total_ = lacks_total_ || !total;
 }
 
 void Drift::compare(const Ids& ids, bool news_expected) {
@@ -79,6 +85,7 @@ void Drift::begin_again() noexcept {
   noticed_ = {};
   if (counted_) counted_ = 0;
   total_.reset();
+  lacks_total_ = false;
   previous_.clear();
   same_pages_ = 1;
 }

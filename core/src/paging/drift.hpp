@@ -1,5 +1,8 @@
 // Detects that a list changes while it is read, repeats itself, or has another number of records than `total`.
 // Internal.
+//
+// Without a readable `total` a deleted record moves others across the border between two pages unnoticed, so such a
+// reading of more than one page proves nothing. Two readings that give the same do; see PageOrder.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +21,17 @@ enum class Move : std::uint8_t { none, grown, other };
 /// Hashes of a page's ids; 0: an item without an id.
 using Ids = std::vector<std::uint64_t>;
 
+/// What one reading of a list gave, in order, as a digest. If two readings from page 1 on agree and no record was given
+/// twice, none was missed, also without a `total`: all records of the first reading were still there when the second one
+/// began, and only the deletion of one that was read moves an unread one to an earlier page. Assumes that new records
+/// appear at the head, and that the second reading goes page by page.
+struct PageOrder {
+  std::uint64_t digest = 0;
+  bool distinct = true;  // each record has an id that occurs once
+
+  void add(std::int64_t page, const Ids& ids, std::size_t new_ids) noexcept;
+};
+
 /// Threads: one at a time.
 class Drift {
  public:
@@ -26,10 +40,9 @@ class Drift {
   Drift(std::size_t window, bool counts);
 
   /// Resumes where another process stopped. seen: number of ids of the next page that were already yielded; -1:
-  /// unknown.
-  void resume(const Ids& yielded, std::optional<std::int64_t> seen);
-  void resume(std::string_view noticed, std::optional<std::int64_t> total,
-              std::optional<std::int64_t> counted) noexcept;
+  /// unknown; nullopt: no page was read.
+  void resume(const Ids& yielded, std::optional<std::int64_t> seen, std::string_view noticed,
+              std::optional<std::int64_t> total, std::optional<std::int64_t> counted);
 
   /// Records why a record may have been missed. Only the first reason is kept; noticed() is empty without one.
   void notice(std::string_view reason) noexcept {
@@ -44,6 +57,8 @@ class Drift {
   /// Has the list changed since the previous page was read? again: this is the second reading, where all ids are known.
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again) noexcept;
   void set_total(std::optional<std::int64_t> total) noexcept;
+  /// Had any page of this reading no readable `total`?
+  [[nodiscard]] bool lacks_total() const noexcept { return lacks_total_; }
   /// Compares a page with the previous one. Error(pagination) if the list keeps repeating itself. news_expected: may a
   /// page without new ids count as a repetition?
   void compare(const Ids& ids, bool news_expected);
@@ -74,6 +89,7 @@ class Drift {
   std::optional<std::int64_t> total_;
   std::optional<std::int64_t> counted_;  // records of this reading; nullopt if it did not start at page 1
   std::string_view noticed_;
+  bool lacks_total_ = false;
   int same_pages_ = 1;
   int pages_without_news_ = 0;
 };

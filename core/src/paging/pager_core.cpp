@@ -12,11 +12,12 @@ namespace {
 
 constexpr std::size_t least_window = 18;  // pages
 
-std::optional<std::int64_t> optional_number(const Node* pagination, std::string_view field) noexcept {
-  const Node* found = member(pagination, field);
-  std::int64_t number = 0;
-  if (found == nullptr || !int64(found, number)) return std::nullopt;
-  return number;
+// The service's count of the whole list. What cannot be one is not readable.
+std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
+  const Node* found = member(pagination, "total");
+  std::int64_t total = 0;
+  if (found == nullptr || !int64(found, total) || total < 0) return std::nullopt;
+  return total;
 }
 
 // Identifies an item; 7 and "7" differ. 0 for an item without an id, which is always yielded.
@@ -71,8 +72,8 @@ void PagerCore::resume(std::string_view text) {
   }
   plan_.resume_at(state->page);
   fetched_ = state->fetched;
-  drift_.resume(state->noticed, state->total, state->counted);
-  drift_.resume(state->ids, state->fetched > 0 ? std::optional(state->seen) : std::nullopt);
+  const auto seen = fetched_ > 0 ? std::optional(state->seen) : std::nullopt;
+  drift_.resume(state->ids, seen, state->noticed, state->total, state->counted);
   yielded_ = state->ids;
 }
 
@@ -80,7 +81,7 @@ std::string PagerCore::state() const {
   PagerState out;
   out.list = list_;
   out.fetched = fetched_;
-  out.total = drift_.total();
+  out.total = total();
   if (second_ && fetched_ > first_reading_.fetched) {
     // A second reading cannot be resumed, since it needs all ids of the first: the state points after the first
     // reading.
@@ -139,6 +140,7 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
       cursor_.note_known();
     }
   }
+  if (strict_) order_.add(cursor_.number(), ids, cursor_.left());
 }
 
 // Allocates before a page changes any state. If recording failed halfway, the page would look like a changed list when
@@ -155,7 +157,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   PageData page{document, {}, Pagination(Value(document, member(document->root(), "pagination")))};
   const auto current = page.pagination.current_page();
   const auto last = page.pagination.total_pages();
-  const auto total = optional_number(page.pagination.value().node(), "total");
+  const auto total = total_of(page.pagination.value().node());
   const auto number = plan_.due();
 
   // The previous page said that this one exists.
@@ -173,6 +175,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const bool rereading = plan_.is_rereading();
   const auto move = !rereading && fetched_ > 1 ? drift_.move_before(ids, total, shrunk, second_) : Move::none;
   drift_.set_total(total);
+  if (!second_ && number > plan_.first_page() && drift_.lacks_total()) drift_.notice("no_total");
   plan_.came(last);
   if (plan_.must_read_again(move, number)) return;
   if (move == Move::none && !rereading) plan_.speed_up();
@@ -182,16 +185,25 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   if (!plan_.go_on()) end_reading();
 }
 
+// Only from page 1 on: what happens on the pages before the first one is unknown.
+bool PagerCore::read_the_same_twice() const noexcept {
+  return plan_.first_page() == 1 && first_reading_.order.distinct && first_reading_.order.digest == order_.digest;
+}
+
 void PagerCore::end_reading() noexcept {
   drift_.compare_count();
+  const bool unproved = drift_.lacks_total() && plan_.due() > plan_.first_page();
+  if (second_ && unproved && !read_the_same_twice()) drift_.notice("no_total");
   if (!strict_ || second_) return plan_.end();
   second_ = true;
   first_reading_.pages = plan_.due();
   first_reading_.fetched = fetched_;
   first_reading_.noticed = drift_.noticed();
+  first_reading_.total = drift_.total();
   first_reading_.counted = drift_.counted();
   first_reading_.ids.assign(yielded_.begin(), yielded_.end());
   first_reading_.ids.insert(first_reading_.ids.end(), cursor_.ids().begin(), cursor_.ids().end());
+  first_reading_.order = std::exchange(order_, {});
   plan_.begin_again();
   drift_.begin_again();
 }

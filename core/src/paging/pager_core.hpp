@@ -59,7 +59,9 @@ class PagerCore {
   [[nodiscard]] std::optional<Value> known_first() const;
   [[nodiscard]] bool knows_first() const noexcept { return first_.has_value(); }
   [[nodiscard]] bool buffered() const noexcept { return cursor_.left() > 0; }
-  [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return drift_.total(); }
+  [[nodiscard]] std::optional<std::int64_t> total() const noexcept {
+    return drift_.total() ? drift_.total() : first_reading_.total;
+  }
   [[nodiscard]] std::int64_t fetched_pages() const noexcept { return fetched_; }
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
   [[nodiscard]] std::string state() const;
@@ -72,6 +74,7 @@ class PagerCore {
   void reserve(const Ids& ids, PageData& page);
   void keep_new_items(const Node* data, const Ids& ids);
   void end_reading() noexcept;
+  [[nodiscard]] bool read_the_same_twice() const noexcept;
   void resume(std::string_view state);
   [[nodiscard]] bool may_prefetch() const noexcept;
   [[nodiscard]] Value checked(Value item, std::int64_t number) const;
@@ -82,8 +85,10 @@ class PagerCore {
     std::int64_t pages = 0;
     std::int64_t fetched = 0;
     std::string_view noticed;
+    std::optional<std::int64_t> total;
     std::optional<std::int64_t> counted;
     Ids ids;
+    PageOrder order;
   };
 
   bool strict_;
@@ -93,6 +98,7 @@ class PagerCore {
   Drift drift_;
   PageCursor cursor_;
   bool second_ = false;  // in the second reading of a strict list
+  PageOrder order_;      // of a strict list
   FirstReading first_reading_;
   bool stopped_ = false;
   std::int64_t fetched_ = 0;

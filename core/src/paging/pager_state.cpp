@@ -13,8 +13,9 @@ constexpr std::string_view version = "p2.";
 constexpr std::string_view version_without_count = "p1.";
 
 // A state stores the index; append-only.
-constexpr std::array<std::string_view, 8> reasons{
-    "", "total_changed", "overlap", "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item"};
+constexpr std::array<std::string_view, 9> reasons{
+    "",        "total_changed", "overlap",          "repeated_page", "list_shrank",
+    "stopped", "total_differs", "undecodable_item", "no_total"};
 
 void put(std::string& out, std::uint64_t number) {
   for (unsigned shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(number >> shift & 0xFFU));

@@ -19,9 +19,12 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-std::shared_ptr<const detail::Document> page(const Texts& items, int number, int last) {
-  return test::parse("{\"data\":" + test::array_of(items) + ",\"pagination\":{\"current_page\":" +
-                     std::to_string(number) + ",\"total_pages\":" + std::to_string(last) + "}}")
+std::shared_ptr<const detail::Document> page(const std::vector<Texts>& pages, std::int64_t number) {
+  std::size_t total = 0;
+  for (const auto& items : pages) total += items.size();
+  return test::parse("{\"data\":" + test::array_of(pages.at(static_cast<std::size_t>(number) - 1)) +
+                     ",\"pagination\":{\"total\":" + std::to_string(total) + ",\"current_page\":" +
+                     std::to_string(number) + ",\"total_pages\":" + std::to_string(pages.size()) + "}}")
       .document();
 }
 
@@ -35,7 +38,7 @@ class Source final : public detail::PageSource {
       failing_.erase(failing_.begin());
       throw Error(ErrorCode::server, "the service answered 500");
     }
-    return page(pages_.at(static_cast<std::size_t>(number) - 1), number, static_cast<int>(pages_.size()));
+    return page(pages_, number);
   }
   void ahead(const detail::Wanted& /*wanted*/) override {}
   void tend() noexcept override {}

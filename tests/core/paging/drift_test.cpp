@@ -123,14 +123,13 @@ TEST(Drift, ComparesItsCountWithTheTotal) {
 
 TEST(Drift, GoesOnWhereAnotherStopped) {
   Drift drift(window, true);
-  drift.resume("overlap", 4, 1);
-  drift.resume({1, 2}, 1);
+  drift.resume({1, 2}, 1, "overlap", 4, 1);
   EXPECT_EQ(drift.noticed(), "overlap");
   EXPECT_EQ(drift.counted(), 1);
   EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::none) << "one id of this page was yielded";
   EXPECT_EQ(drift.move_before({2, 3}, 4, false, false), Move::other) << "this is true for the first page only";
   Drift unsure(window, true);
-  unsure.resume({1, 2}, -1);
+  unsure.resume({1, 2}, -1, "", 3, 2);
   EXPECT_EQ(unsure.move_before({1, 2, 3}, std::nullopt, false, false), Move::none);
 }
 

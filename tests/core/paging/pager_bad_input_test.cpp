@@ -25,9 +25,10 @@ std::int64_t page_of(const std::string& head) {
 }
 
 std::string page(const std::string& items, const std::string& current, const std::string& pages,
-                 const std::string& next = "null") {
-  return ScriptedServer::json("{\"data\":[" + items + "],\"pagination\":{\"current_page\":" + current +
-                              ",\"total_pages\":" + pages + ",\"links\":{\"next\":" + next + ",\"previous\":null}}}");
+                 const std::string& next = "null", const std::string& total = "null") {
+  return ScriptedServer::json("{\"data\":[" + items + "],\"pagination\":{\"total\":" + total +
+                              ",\"current_page\":" + current + ",\"total_pages\":" + pages +
+                              ",\"links\":{\"next\":" + next + ",\"previous\":null}}}");
 }
 
 // Three items, distinct from those of other pages.
@@ -40,7 +41,7 @@ std::string items_of(std::int64_t number) {
 }
 
 std::string good_page(std::int64_t number, std::int64_t pages) {
-  return page(items_of(number), std::to_string(number), std::to_string(pages));
+  return page(items_of(number), std::to_string(number), std::to_string(pages), "null", std::to_string(pages * 3));
 }
 
 Client client_of(const ScriptedServer& server, int concurrency = 1) {
@@ -245,7 +246,7 @@ TEST(PagerBadInput, CountsThatCannotBe) {
     EXPECT_EQ(pager.fetched_pages(), 1);
     EXPECT_TRUE(pager.verdict());
   }
-  ScriptedServer server([](const std::string& head) { return good_page(page_of(head), INT64_MAX); });
+  ScriptedServer server([](const std::string& head) { return good_page(page_of(head), INT64_MAX / 3); });
   auto pager = orders(client_of(server, 8));
   Numbers seen;
   while (seen.size() < 40) seen.push_back(number_of(*pager.next()));

@@ -125,6 +125,71 @@ TEST(PagerRecords, AsManyMustComeAsTheTotalCounts) {
   }
 }
 
+TEST(PagerRecords, WithoutATotalSeveralPagesProveNothing) {
+  const test::Made first{{"1", "2"}, 1, 2, 3};
+  const test::Made second{{"3"}, 2, 2, 3};
+  const auto bare = [](test::Made page) {
+    page.total = -1;
+    return page;
+  };
+  struct Case {
+    std::vector<test::Made> pages;
+    const char* reason;
+    std::int64_t first_page = 1;
+    bool strict = false;
+  };
+  for (const auto& each : std::vector<Case>{
+           {{first, second}, ""},
+           {{bare(first), second}, "no_total"},
+           {{first, bare(second)}, "no_total"},
+           {{{{"1"}, 1, 1}}, ""},
+           {{{{"3"}, 2, 2}}, "", 2},
+           {{{{"3"}, 2, 3}, {{"4"}, 3, 3}}, "no_total", 2},
+           // Of two readings the second one decides.
+           {{bare(first), second, first, second}, "", 1, true},
+           {{first, second, first, bare(second)}, "", 1, true},
+           {{bare(first), bare(second), bare(first), bare(second)}, "", 1, true},
+           {{first, second, {{"2", "1"}, 1, 2}, second}, "no_total", 1, true},
+           {{first, second, first, {{"4"}, 2, 2}}, "no_total", 1, true},
+           {{first, second, {{"1"}, 1, 2}, {{"2", "3"}, 2, 2}}, "no_total", 1, true},
+           {{first, second, {{"1", "3"}, 1, 1}}, "", 1, true},
+           // Proof needs ids, each once, and all pages.
+           {{{{"1", "null"}, 1, 2}, second, {{"1", "null"}, 1, 2}, second}, "no_total", 1, true},
+           {{{{"1", "2"}, 1, 2}, {{"1", "2"}, 2, 2}, {{"1", "2"}, 1, 2}, {{"1", "2"}, 2, 2}}, "repeated_page", 1, true},
+           {{{{"3"}, 2, 3}, {{"4"}, 3, 3}, {{"3"}, 2, 3}, {{"4"}, 3, 3}}, "no_total", 2, true},
+       }) {
+    Script list{each.pages};
+    auto pager = list.pager({.first_page = each.first_page, .strict = each.strict});
+    while (pager.next()) {
+    }
+    EXPECT_EQ(pager.verdict()->reason, each.reason) << &each;
+    EXPECT_EQ(list.asked.size(), each.pages.size());
+  }
+}
+
+TEST(PagerRecords, AStateKnowsThatATotalWasLacking) {
+  for (const auto& [before, after] : {std::pair<std::int64_t, std::int64_t>{-1, 3}, {3, -1}, {-1, -1}}) {
+    Script list{{{{"1", "2"}, 1, 2, before}}};
+    auto pager = list.pager();
+    EXPECT_TRUE(pager.next() && pager.next());
+    Script later{{{{"3"}, 2, 2, after}}};
+    auto rest = later.resumed(pager.state());
+    EXPECT_EQ(ids(rest), Texts{"3"});
+    EXPECT_EQ(rest.verdict()->reason, "no_total");
+    // The reason is kept when the list is read on with a total.
+    Script last{{{{"3"}, 2, 2, 3}}};
+    auto end = last.resumed(rest.state());
+    EXPECT_EQ(ids(end), Texts{});
+    EXPECT_EQ(end.verdict()->reason, "no_total");
+  }
+  Script one{{{{"1", "2"}, 1, 1}, {{"1", "2"}, 1, 1}}};
+  auto pager = one.pager();
+  EXPECT_TRUE(pager.next());
+  auto rest = one.resumed(pager.state());
+  EXPECT_EQ(ids(rest), Texts{"2"});
+  EXPECT_TRUE(rest.verdict()->complete) << "a single page is proof, however often it was read";
+}
+
 std::string without_count(const std::string& state) {
   std::string bytes;
   EXPECT_TRUE(state.starts_with("p2.") && detail::decode_base64(state.substr(3), bytes));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
@@ -22,13 +23,17 @@ class Item : public Resource {
   [[nodiscard]] std::int64_t id() const { return integer("id"); }
 };
 
+using TotalText = std::function<std::string(std::int64_t)>;
+
 struct Plan {
   unsigned seed = 0;
   double inserts = 0;  // probability of an insert between two reads
   double deletions = 0;
   int concurrency = 1;
   bool strict = false;
-  double stops = 0;  // probability that, after an item, reading continues with a new pager from the state
+  double stops = 0;          // probability that, after an item, reading continues with a new pager from the state
+  TotalText unreadable{};    // how `total` is written, on some pages
+  double without_total = 0;  // probability that it is written so
 };
 
 /// A list, latest first, that changes whenever a page of it is read.
@@ -50,8 +55,9 @@ class World {
       items.push_back("{\"id\":" + std::to_string(records_[static_cast<std::size_t>(i)]) + '}');
     }
     ++reads_;
-    return test::parse("{\"data\":" + test::array_of(items) + ",\"pagination\":{\"total\":" + std::to_string(size) +
-                       ",\"current_page\":" + std::to_string(page) +
+    const auto total = happens(plan_.without_total) ? plan_.unreadable(size) : std::to_string(size);
+    return test::parse("{\"data\":" + test::array_of(items) + ",\"pagination\":{" +
+                       (total.empty() ? "" : "\"total\":" + total + ',') + "\"current_page\":" + std::to_string(page) +
                        ",\"total_pages\":" + std::to_string((size + per_page - 1) / per_page) + "}}")
         .document();
   }
@@ -222,6 +228,49 @@ TEST(PagerSimulation, BothWithOneReading) {
     std::printf("both %.2f: %d complete, %d of them falsely, %d with something missed\n", chance, sum.complete,
                 sum.falsely, sum.missed);
   }
+}
+
+// Nothing but `total` proves that a list did not move, unless a second reading gives the same.
+TEST(PagerSimulation, WithoutAReadableTotal) {
+  const std::array<std::pair<const char*, TotalText>, 6> ways{{
+      {"absent", [](std::int64_t) { return std::string(); }},
+      {"null", [](std::int64_t) { return std::string("null"); }},
+      {"a text", [](std::int64_t size) { return '"' + std::to_string(size) + '"'; }},
+      {"a float", [](std::int64_t size) { return std::to_string(size) + ".0"; }},
+      {"over 64 bits", [](std::int64_t size) { return "1" + std::string(20, '0') + std::to_string(size); }},
+      {"negative", [](std::int64_t size) { return std::to_string(-1 - size); }},
+  }};
+  constexpr int some = runs / 25;
+  int falsely = 0;
+  int all = 0;
+  for (const auto& [name, unreadable] : ways) {
+    for (const double chance : {1.0, 0.3}) {
+      for (const auto& [inserts, deletions] : {std::pair(0.0, 0.0), {0.2, 0.0}, {0.0, 0.02}, {0.0, 0.2}, {0.2, 0.2}}) {
+        for (const auto& [strict, stops] : {std::pair(false, 0.0), {false, 0.05}, {true, 0.0}}) {
+          // One reading does not prove anything about a list that grows and shrinks.
+          if (inserts > 0 && deletions > 0 && !strict) continue;
+          const auto sum = many({.inserts = inserts,
+                                 .deletions = deletions,
+                                 .strict = strict,
+                                 .stops = stops,
+                                 .unreadable = unreadable,
+                                 .without_total = chance},
+                                some);
+          const auto what = std::string(name) + (chance < 1 ? ", on some pages" : "") + (strict ? ", strict" : "") +
+                            (stops > 0 ? ", resumed" : "") + ", inserts " + std::to_string(inserts) + ", deletions " +
+                            std::to_string(deletions);
+          EXPECT_EQ(sum.falsely, 0) << what;
+          EXPECT_GT(sum.complete, 0) << what;
+          if (strict && inserts + deletions == 0) {
+            EXPECT_EQ(sum.complete, some) << what;
+          }
+          falsely += sum.falsely;
+          all += some;
+        }
+      }
+    }
+  }
+  std::printf("without a total: %d of %d falsely complete\n", falsely, all);
 }
 
 }  // namespace

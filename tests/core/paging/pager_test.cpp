@@ -291,6 +291,7 @@ TEST(Pager, TheStateOfAStrictList) {
     EXPECT_TRUE(rest.verdict()->complete);
     EXPECT_TRUE(strict.next());
   }
+  EXPECT_EQ(strict.total(), 6) << "also between the readings";
   // After the first reading, within the second, and after the second.
   auto rest = resumed(strict.state());
   EXPECT_EQ(ids(rest), Texts{});
