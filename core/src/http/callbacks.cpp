@@ -65,12 +65,6 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
     ++flight.sends;
     return flight.guarded ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
   }
-  // libcurl compares with the time at which it was called. The process may have been stopped since then, or the machine
-  // suspended, which libcurl's clock does not count.
-  if (const auto& deadline = flight.transfer.request.deadline; deadline && SteadyClock::now() >= *deadline) {
-    flight.late = true;
-    return CURL_PREREQFUNC_ABORT;
-  }
   auto connection = flight.engine.connections.find(local_port);
   if (!flight.opened && (connection == nullptr || !is_usable(flight, *connection))) {
     flight.transfer.dead_before_send = true;
@@ -81,9 +75,16 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
     flight.forbid_reuse();
     return CURL_PREREQFUNC_ABORT;
   }
+  // libcurl compares with the time at which it was called. The process may have been stopped since then, or the machine
+  // suspended, which libcurl's clock does not count.
+  const auto now = SteadyClock::now();
+  if (const auto& deadline = flight.transfer.request.deadline; deadline && now >= *deadline) {
+    flight.late = true;
+    return CURL_PREREQFUNC_ABORT;
+  }
   flight.sends = 1;
   flight.transfer.sent = true;
-  flight.transfer.sent_at = {now_utc(), SteadyClock::now()};
+  flight.transfer.sent_at = {now_utc(), now};
   if (connection != nullptr) {
     if (connection->in_flight == 0 && !connection->known) learn(flight, *connection);
     if (connection->opaque && !connection->http2) flight.forbid_reuse();
