@@ -28,38 +28,121 @@ bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   return (operation.promises_json || !transfer.body.empty()) && ends_within_json(transfer.body);
 }
 
+// The code of the exception that is being handled.
+ErrorCode code_of_exception() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return ErrorCode::out_of_memory;
+  } catch (const Error& error) {
+    return error.code();
+  } catch (...) {
+    return ErrorCode::internal;
+  }
+}
+
+// A write that this side ended. Other failures are the other side's, or a time-out, whose error always reaches the
+// caller.
+bool is_given_up(const Attempt& attempt) noexcept {
+  switch (attempt.failure) {
+    case ErrorCode::interrupted:
+    case ErrorCode::out_of_memory:
+    case ErrorCode::internal:
+      return attempt.outcome_unknown;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Call::Call(const ClientSettings& settings, Engine& engine, const Operation& operation, Deadline deadline,
            Hooks* hooks) noexcept
-    : settings_(settings), engine_(engine), operation_(operation), deadline_(deadline), hooks_(hooks) {}
+    : settings_(settings),
+      engine_(engine),
+      operation_(operation),
+      deadline_(deadline),
+      hooks_(hooks),
+      process_(settings.state->pool.process()),
+      tells_(hooks != nullptr && hooks->every_attempt()) {}
 
 Call::~Call() {
-  if (in_flight_ != nullptr) engine_.detach(in_flight_);
-  stop(pause_);
-  stop(expiry_);
+  const auto left = drop(false);
+  if (open_) tell_given_up(left, ErrorCode::interrupted);
 }
 
 RequestInfo Call::request() const noexcept {
   return {operation_.method, operation_.path, *settings_.answers, attempts_, operation_.page};
 }
 
-Attempt Call::about(const Transfer* transfer) {
+void Call::require_ours() const {
+  if (is_ours()) return;
+  throw Error(ErrorCode::config, subject(request()) +
+                                     "this process was forked within the call, which its parent goes on with: call "
+                                     "again here");
+}
+
+Attempt Call::about() const noexcept {
   Attempt out;
   out.method = operation_.method;
   out.route = operation_.route.empty() ? "(other)" : operation_.route;
   out.number = attempts_;
-  if (transfer == nullptr) return out;
-  out.duration = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - begun_);
-  if (transfer->failure == Failure::none) {
-    out.status = transfer->status;
-    const auto& answers = *settings_.answers;
-    shown_id_ = scrub(find_header(transfer->head, answers.request_id_header), answers.api_key);
-    out.request_id = shown_id_;
+  return out;
+}
+
+Attempt Call::about_end() const noexcept {
+  auto out = about();
+  if (tells_) out.duration = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - begun_);
+  out.request_id = shown_id_;
+  return out;
+}
+
+Attempt Call::about_end(const Transfer& transfer) noexcept {
+  if (tells_ && transfer.status != 0) note_request_id(transfer.head);
+  auto out = about_end();
+  out.sent = transfer.sent;
+  if (transfer.failure == Failure::none) {
+    out.status = transfer.status;
+    out.outcome_unknown = operation_.is_write() && rule_of(transfer.status).outcome == Outcome::unknown;
   } else {
-    out.failure = rule_of(transfer->failure).error;
+    out.failure = rule_of(transfer.failure).error;
+    out.outcome_unknown = operation_.is_write() && transfer.sent;
   }
   return out;
+}
+
+void Call::tell_given_up(const SendState& left, ErrorCode why) noexcept {
+  auto attempt = about_end();
+  attempt.failure = why;
+  attempt.sent = left.sent;
+  attempt.outcome_unknown = operation_.is_write() && left.sent;
+  tell_end(attempt);
+}
+
+void Call::tell_end(Attempt attempt) noexcept {
+  if (!std::exchange(open_, false) || !is_ours()) return;
+  if (is_given_up(attempt)) {
+    attempt.path = shown_path();
+  } else if (!tells_) {
+    return;
+  }
+  tell(*hooks_, &Hooks::on_response, attempt);
+}
+
+// Without memory the end is told without the id.
+void Call::note_request_id(std::string_view head) noexcept try {
+  const auto& answers = *settings_.answers;
+  shown_id_ = scrub(find_header(head, answers.request_id_header), answers.api_key);
+} catch (...) {
+  shown_id_.clear();
+}
+
+// Without memory it is the route.
+std::string_view Call::shown_path() noexcept try {
+  shown_path_ = scrub(operation_.path, settings_.answers->api_key);
+  return shown_path_;
+} catch (...) {
+  return about().route;
 }
 
 template <typename Step>
@@ -68,6 +151,7 @@ void Call::guarded(Step step) noexcept {
     step();
   } catch (...) {
     exception_ = std::current_exception();
+    if (open_) tell_given_up(send_state_, code_of_exception());
     finish();
   }
 }
@@ -86,9 +170,14 @@ void Call::attempt() {
 }
 
 void Call::begin() {
-  if (hooks_ != nullptr) {
+  send_state_ = {};
+  open_ = tells_ || (hooks_ != nullptr && operation_.is_write());
+  if (tells_) {
+    require_ours();
+    shown_id_.clear();
     begun_ = SteadyClock::now();
-    tell(*hooks_, &Hooks::on_request, about(nullptr));
+    tell(*hooks_, &Hooks::on_request, about());
+    require_ours();  // the hook may have forked
   }
   send(false);
 }
@@ -132,7 +221,8 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
 }
 
 void Call::settle(Transfer&& transfer) {
-  if (hooks_ != nullptr) tell(*hooks_, &Hooks::on_response, about(&transfer));
+  std::optional<Attempt> ended;
+  if (open_) tell_end(ended.emplace(about_end(transfer)));
   std::optional<std::chrono::milliseconds> pause;
   if (may_repeat(operation_.is_write(), transfer) || transfer.status == 429) {
     limited_ = limited_ || transfer.status == 429;
@@ -149,10 +239,9 @@ void Call::settle(Transfer&& transfer) {
     transfer_ = std::move(transfer);
     return finish();
   }
-  if (hooks_ != nullptr) {
-    auto attempt = about(&transfer);
-    attempt.wait = *pause;
-    tell(*hooks_, &Hooks::on_retry, attempt);
+  if (ended && tells_ && is_ours()) {
+    ended->wait = *pause;
+    tell(*hooks_, &Hooks::on_retry, *ended);
   }
   ++attempts_;
   wait(*pause, &Call::attempt);
@@ -175,13 +264,13 @@ void Call::expire_at(Deadline deadline) {
 }
 
 void Call::expire() {
-  send_state_ = cancel();
+  send_state_ = drop(true);
   Transfer transfer;
   transfer.failure = Failure::timeout;
   transfer.reason = "no answer in time";
   transfer.sent = send_state_.sent;
   transfer.sent_at = send_state_.sent_at;
-  if (hooks_ != nullptr) tell(*hooks_, &Hooks::on_response, about(&transfer));
+  if (open_) tell_end(about_end(transfer));
   transfer_ = std::move(transfer);
   finish();
 }
@@ -199,17 +288,34 @@ Answer Call::answer() {
 }
 
 void Call::throw_if_sent() {
-  if (!done_ && in_flight_ != nullptr) send_state_ = cancel();
+  if (!done_ && in_flight_ != nullptr) send_state_ = cancel(ErrorCode::out_of_memory);
   const bool refused = status_ != 0 && rule_of(status_).outcome == Outcome::refused;
   if (operation_.is_write() && send_state_.sent && !refused)
     throw_no_memory_after_send(request(), status_, send_state_.sent_at);
 }
 
-Call::SendState Call::cancel() noexcept {
+Call::SendState Call::drop(bool given_up) noexcept {
   SendState state;
-  if (in_flight_ != nullptr) state.sent = engine_.cancel(std::exchange(in_flight_, nullptr), &state.sent_at);
+  if (InFlight* const flight = std::exchange(in_flight_, nullptr)) {
+    const auto progress = Engine::progress(flight);
+    state = {progress.sent, progress.sent_at};
+    if (open_) note_request_id(progress.head);
+    if (is_ours()) {
+      if (given_up) {
+        engine_.cancel(flight);
+      } else {
+        engine_.detach(flight);
+      }
+    }
+  }
   stop(pause_);
   stop(expiry_);
+  return state;
+}
+
+Call::SendState Call::cancel(ErrorCode why) noexcept {
+  const auto state = drop(true);
+  if (open_) tell_given_up(state, why);
   return state;
 }
 

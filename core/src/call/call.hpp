@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "billcore/operation.hpp"
 #include "billcore/options.hpp"
@@ -47,6 +48,8 @@ class Call {
   /// cancelled. It may destroy the call.
   void start(std::function<void()> done) noexcept;
   [[nodiscard]] bool done() const noexcept { return done_; }
+  /// Error(config) in a process that was forked within the call: the engine is its parent's, which sends the request.
+  void require_ours() const;
   /// Replaces the deadline, for requests started before anyone waits for them. A request in flight is not sent after
   /// it, but the engine keeps the time-out that it was started with.
   void expire_at(Deadline deadline);
@@ -73,8 +76,9 @@ class Call {
     bool sent = false;  // at least part of the request may have left
     SendTime sent_at;
   };
-  /// Cancels the call: see Engine::cancel(). The destructor drops it without a result.
-  SendState cancel() noexcept;
+  /// Cancels the call: see Engine::cancel(). The destructor drops it without a result. Both tell the hooks that the
+  /// attempt has ended; why: as its failure.
+  SendState cancel(ErrorCode why = ErrorCode::interrupted) noexcept;
 
  private:
   void attempt();
@@ -86,16 +90,31 @@ class Call {
   void finish() noexcept;
   void expire();
   void stop(std::optional<Engine::Timer>& timer) noexcept;
+  // Ends the request in flight, if any, without its answer. given_up: see Engine::cancel(); else Engine::detach().
+  SendState drop(bool given_up) noexcept;
   // Runs a step; an exception ends the call.
   template <typename Step>
   void guarded(Step step) noexcept;
-  [[nodiscard]] Attempt about(const Transfer* transfer);
+  // False in a forked child: engine and attempt are the parent's.
+  [[nodiscard]] bool is_ours() const noexcept { return process_ == settings_.state->pool.process(); }
+  // What hooks are told of the current attempt: when it begins, when it ends, and when it ends with this transfer.
+  [[nodiscard]] Attempt about() const noexcept;
+  [[nodiscard]] Attempt about_end() const noexcept;
+  [[nodiscard]] Attempt about_end(const Transfer& transfer) noexcept;
+  // Both tell the end of the attempt once, and do nothing if it was told.
+  void tell_end(Attempt attempt) noexcept;
+  void tell_given_up(const SendState& left, ErrorCode why) noexcept;
+  void note_request_id(std::string_view head) noexcept;
+  [[nodiscard]] std::string_view shown_path() noexcept;
 
   const ClientSettings& settings_;
   Engine& engine_;
   const Operation& operation_;
   Deadline deadline_;
   Hooks* hooks_;
+  std::uint64_t process_;  // see EnginePool::process()
+  bool tells_;             // hooks want every attempt
+  bool open_ = false;      // the attempt has begun, and its end was not told
   std::function<void()> when_done_;
   int attempts_ = 1;
   SteadyClock::time_point begun_;
@@ -105,9 +124,10 @@ class Call {
   bool limited_ = false;
   bool done_ = false;
   std::optional<Transfer> transfer_;
-  SendState send_state_;  // of the last finished attempt
-  int status_ = 0;        // of the last finished attempt; 0 without a complete answer
-  std::string shown_id_;  // backs Attempt::request_id
+  SendState send_state_;    // of the last finished attempt
+  int status_ = 0;          // of the last finished attempt; 0 without a complete answer
+  std::string shown_id_;    // backs Attempt::request_id
+  std::string shown_path_;  // backs Attempt::path
   std::exception_ptr exception_;
 };
 

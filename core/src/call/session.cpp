@@ -109,13 +109,20 @@ namespace {
 
 // Returns false if the call was interrupted.
 bool finish(Call& call, Engine& engine, const std::function<bool()>& interrupt, const std::stop_token& cancel) {
+  // Signal handlers may fork: the child must leave the parent's connection alone.
+  const auto asked = [&] {
+    const bool ends = interrupt();
+    call.require_ours();
+    return ends;
+  };
   try {
     call.start(nullptr);
-    return engine.drive([&call] { return call.done(); }, interrupt, cancel);
+    if (call.done()) return true;
+    return engine.drive([&call] { return call.done(); }, interrupt ? asked : std::function<bool()>(), cancel);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (...) {
-    const auto state = call.cancel();
+    const auto state = call.cancel(ErrorCode::internal);
     if (state.sent && call.request().is_write()) throw_broken_off(call.request(), state);
     throw;
   }

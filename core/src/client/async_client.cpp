@@ -25,7 +25,10 @@ AsyncClient::CallId AsyncClient::start(Operation operation, const CallOptions& c
   return loop_->start(session_, std::move(operation), call, std::move(done));
 }
 
-AsyncClient::Cancelled AsyncClient::cancel(CallId id) { return loop_->cancel(id); }
+AsyncClient::Cancelled AsyncClient::cancel(CallId id) {
+  const auto kept = loop_;  // a hook may release the last AsyncClient
+  return kept->cancel(id);
+}
 
 std::size_t AsyncClient::running() const noexcept { return loop_->calls.size() + loop_->waiting; }
 

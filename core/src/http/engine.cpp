@@ -336,6 +336,10 @@ void Engine::wake() noexcept {
   impl_->rearm();
 }
 
+Engine::Progress Engine::progress(InFlight* flight) noexcept {
+  return {flight->transfer.sent, flight->transfer.sent_at, flight->head.text()};
+}
+
 bool Engine::cancel(InFlight* flight, SendTime* sent_at) noexcept {
   auto taken = impl_->take(flight, true);
   if (taken == nullptr) return false;

@@ -13,6 +13,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -64,6 +65,13 @@ class Engine {
   /// `cancel` does the same at once, from any thread.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
                            const std::stop_token& cancel = {});
+  /// What has happened to a request in flight. `head`: the header lines that have arrived.
+  struct Progress {
+    bool sent;
+    SendTime sent_at;
+    std::string_view head;
+  };
+  [[nodiscard]] static Progress progress(InFlight* request) noexcept;
   /// Cancels a request without calling its `done`. If nothing has arrived on its connection since it was sent, that
   /// connection (HTTP/2) is not used for further requests. Returns whether sending had begun; if so, `sent_at` is set.
   bool cancel(InFlight* request, SendTime* sent_at = nullptr) noexcept;

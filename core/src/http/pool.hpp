@@ -39,6 +39,8 @@ class EnginePool {
     std::uint64_t process_;  // that leased it: after a fork within a call the engine belongs to the parent
   };
   [[nodiscard]] Lease lease();
+  /// A number that differs between this process and those that it was forked from.
+  [[nodiscard]] std::uint64_t process() noexcept { return mark_.here(); }
   /// Closes idle engines; leased ones close when they are returned.
   void close() noexcept;
 

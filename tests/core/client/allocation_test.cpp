@@ -67,6 +67,20 @@ void each_allocation_fails(Step step) {
   EXPECT_GT(failures, 0);
 }
 
+// Counts without allocating.
+struct CountingHooks final : Hooks {
+  void on_request(const Attempt& /*attempt*/) override { ++begun; }
+  void on_response(const Attempt& attempt) override {
+    ++ended;
+    given_up += attempt.path.empty() ? 0 : 1;
+    unknown += attempt.outcome_unknown ? 1 : 0;
+  }
+  int begun = 0;
+  int ended = 0;
+  int given_up = 0;
+  int unknown = 0;
+};
+
 TEST(Allocation, AWriteThatWasSentIsNeverOutOfMemory) {
   std::atomic<int> received{0};
   test::ScriptedServer server([&received](const std::string&) {
@@ -78,9 +92,12 @@ TEST(Allocation, AWriteThatWasSentIsNeverOutOfMemory) {
   options.api_key = "key";
   options.max_retries = 0;
   int unknown = 0;
+  const auto hooks = std::make_shared<CountingHooks>();
+  options.hooks = hooks;
   each_allocation_fails([&](auto starved) {
     const Client client(options);
     const int before = received;
+    const int given_up = hooks->given_up;
     try {
       starved([&client] { client.subscriptions().cancel("s"); });
       EXPECT_EQ(received, before + 1);
@@ -92,9 +109,43 @@ TEST(Allocation, AWriteThatWasSentIsNeverOutOfMemory) {
       EXPECT_EQ(error.detail().cause, ErrorCode::out_of_memory) << error.what();
       EXPECT_TRUE(error.detail().outcome_unknown);
       EXPECT_TRUE(error.detail().attempted_at);
+      // Memory also runs out after the answer has come, and the end was told with its status.
+      EXPECT_LE(hooks->given_up - given_up, 1);
     }
+    EXPECT_EQ(hooks->begun, hooks->ended);
   });
   EXPECT_GT(unknown, 0);
+  EXPECT_GT(hooks->given_up, 0);
+  EXPECT_EQ(hooks->given_up, hooks->unknown);
+}
+
+TEST(Allocation, EveryAttemptOfAListEnds) {
+  test::ScriptedServer server([](const std::string& head) {
+    if (head.empty()) return head;
+    const auto number = head.substr(head.find("page=") + 5, 1);
+    return test::ScriptedServer::json(R"({"data":[{"id":")" + number + R"("}],"pagination":{"total":3,"count":1,)" +
+                                      R"("per_page":1,"total_pages":3,"links":{},"current_page":)" + number + "}}");
+  });
+  ClientOptions options;
+  options.base_url = server.url();
+  options.api_key = "key";
+  const auto hooks = std::make_shared<CountingHooks>();
+  options.hooks = hooks;
+  each_allocation_fails([&](auto starved) {
+    {
+      const Client client(options);
+      auto orders = client.subscriptions().orders("s");
+      try {
+        starved([&] {
+          while (orders.next()) {
+          }
+        });
+      } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the list is dropped
+      }
+    }
+    EXPECT_EQ(hooks->begun, hooks->ended);
+  });
+  EXPECT_GT(hooks->begun, 0);
 }
 
 TEST(Allocation, APageThatWasNotTakenIsTakenWholeTheNextTime) {

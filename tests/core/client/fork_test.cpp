@@ -6,17 +6,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "billcore/client.hpp"
+#include "support/attempts.hpp"
 #include "support/server.hpp"
 
 namespace billcore {
 namespace {
 
 using test::demo;
+using test::given_up;
 using test::Sandbox;
+using test::Scene;
 
 // Number of connections of this process to a TCP port.
 int connections_to(int port) {
@@ -71,6 +78,72 @@ TEST(Client, AForkedChildClosesNothingThatIsNotItsClients) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(WEXITSTATUS(status), 0) << "2: one of the program's own descriptors was closed";
+}
+
+// Runs `work` in a forked child; its result is the exit status.
+int in_child(const std::function<int()>& work) {
+  const pid_t child = fork();
+  if (child == 0) _exit(work());
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return WEXITSTATUS(status);
+}
+
+TEST(Fork, AChildIsToldNothingOfItsParents) {
+  Scene scene(test::silent);
+  auto loop = std::make_unique<AsyncClient>(scene.client());
+  const auto call = loop->start(test::charge_operation(), {}, test::never);
+  scene.run_until_asked(*loop);
+  EXPECT_EQ(in_child([&] {
+              const bool unknown = loop->cancel(call).outcome_unknown;
+              loop.reset();
+              return unknown && scene.told->ends.empty() ? 0 : 1;
+            }),
+            0);
+  EXPECT_TRUE(scene.told->ends.empty());
+  loop.reset();
+  EXPECT_EQ(scene.told->ends, std::vector<std::string>{given_up});
+}
+
+// The child of a fork within a hook, or within an interrupt, neither sends the parent's request nor is told of it.
+TEST(Fork, WithinACall) {
+  for (const bool in_hook : {true, false}) {
+    SCOPED_TRACE(in_hook);
+    std::atomic<int> requests{0};
+    Scene scene([&](const std::string& /*head*/) {
+      ++requests;
+      return in_hook ? test::ScriptedServer::json(R"({"data":{"id":"o"}})") : "+";
+    });
+    bool is_child = false;
+    int in_parent = 0;
+    const auto fork_once = [&] {
+      if (std::exchange(in_parent, 1) != 0) return;
+      const pid_t child = fork();
+      is_child = child == 0;
+      int status = 0;
+      if (is_child) return;
+      EXPECT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_EQ(WEXITSTATUS(status), 0);
+    };
+    if (in_hook) {
+      scene.told->at_request = fork_once;
+    } else {
+      scene.options.interrupt = [&] {
+        if (scene.server.asked > 0) fork_once();
+        return in_parent != 0 && !is_child;
+      };
+    }
+    const auto client = scene.client();
+    try {
+      client.subscriptions().charge("s", {.product_id = 1, .amount = 1});
+    } catch (const Error& error) {
+      const auto wanted = in_hook ? ErrorCode::config : ErrorCode::outcome_unknown;
+      if (is_child) _exit(error.code() == wanted && scene.told->ends.empty() ? 0 : 1);
+    }
+    if (is_child) _exit(2);
+    EXPECT_EQ(scene.told->ends, std::vector<std::string>{in_hook ? "POST 1 200 sent" : given_up});
+    EXPECT_EQ(requests, 1);
+  }
 }
 
 }  // namespace

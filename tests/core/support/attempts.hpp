@@ -1,0 +1,138 @@
+// A server whose answers may never end, and hooks that record the attempts of calls to it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "billcore/async_client.hpp"
+#include "billcore/client.hpp"
+#include "billcore/hooks.hpp"
+#include "listener.hpp"
+
+namespace billcore::test {
+
+/// Answers each request with the result of a function, which must not block. A text that begins with '+' is sent without it,
+/// and its connection stays open: the answer never ends.
+class AttemptServer {
+ public:
+  using Script = std::function<std::string(const std::string& head)>;
+  explicit AttemptServer(Script script) : script_(std::move(script)), thread_([this] { serve(); }) {}
+  ~AttemptServer() {
+    listener_.stop();
+    thread_.join();
+    for (const int peer : open_) close(peer);
+  }
+  AttemptServer(const AttemptServer&) = delete;
+  AttemptServer& operator=(const AttemptServer&) = delete;
+  [[nodiscard]] std::string url() const { return listener_.url("/acct"); }
+  std::atomic<int> asked{0};
+
+ private:
+  void serve() {
+    for (int peer = listener_.accept_one(); peer >= 0; peer = listener_.accept_one()) {
+      std::string head;
+      char c = 0;
+      while (!head.ends_with("\r\n\r\n") && read(peer, &c, 1) == 1) head += c;
+      const auto text = script_(head);
+      const auto sent = text.substr(text.starts_with('+') ? 1 : 0);
+      static_cast<void>(send(peer, sent.data(), sent.size(), MSG_NOSIGNAL));
+      ++asked;
+      if (text.starts_with('+')) {
+        open_.push_back(peer);
+      } else {
+        shutdown(peer, SHUT_WR);
+        while (read(peer, &c, 1) == 1) {
+        }
+        close(peer);
+      }
+    }
+  }
+
+  Script script_;
+  Listener listener_;
+  std::vector<int> open_;
+  std::thread thread_;
+};
+
+/// Hooks that write down how each attempt ended.
+class ToldAttempts final : public Hooks {
+ public:
+  void on_request(const Attempt& attempt) override {
+    ++begun;
+    EXPECT_EQ(line(attempt), std::string(attempt.method) + ' ' + std::to_string(attempt.number));
+    if (at_request) at_request();
+  }
+  void on_response(const Attempt& attempt) override {
+    ends.push_back(line(attempt));
+    if (at_end) at_end();
+  }
+  void on_retry(const Attempt& attempt) override { EXPECT_EQ(line(attempt), ends.back()); }
+
+  int begun = 0;
+  std::vector<std::string> ends;
+  std::function<void()> at_request;
+  std::function<void()> at_end;
+
+ private:
+  static std::string line(const Attempt& attempt) {
+    auto out = std::string(attempt.method) + ' ' + std::to_string(attempt.number);
+    if (attempt.status != 0) out += ' ' + std::to_string(attempt.status);
+    for (const auto& row : error_code_table) {
+      if (attempt.failure != ErrorCode::ok && row.code == attempt.failure) out += std::string(" ") + row.name;
+    }
+    if (attempt.sent) out += " sent";
+    if (attempt.outcome_unknown) out += " unknown";
+    if (!attempt.path.empty()) out += " path=" + std::string(attempt.path);
+    if (!attempt.request_id.empty()) out += " id=" + std::string(attempt.request_id);
+    return out;
+  }
+};
+
+/// Never answers.
+inline std::string silent(const std::string& /*head*/) { return "+"; }
+inline const std::string given_up = "POST 1 INTERRUPTED sent unknown path=/subscription/s/order";
+
+/// A client of such a server, with such hooks.
+struct Scene {
+  explicit Scene(AttemptServer::Script script) : server(std::move(script)) {
+    options.base_url = server.url();
+    options.api_key = "key";
+    options.max_retries = 0;
+    options.hooks = told;
+  }
+  [[nodiscard]] Client client() const { return Client(options); }
+  /// Whether the server has received so many requests; for ClientOptions::interrupt.
+  [[nodiscard]] std::function<bool()> asked(int count = 1) {
+    return [this, count] { return server.asked >= count; };
+  }
+  void run_until_asked(AsyncClient& loop, int count = 1) const {
+    pollfd watched{loop.descriptor(), POLLIN, 0};
+    while (server.asked < count && poll(&watched, 1, 10) >= 0) loop.process();
+  }
+
+  std::shared_ptr<ToldAttempts> told = std::make_shared<ToldAttempts>();
+  AttemptServer server;
+  ClientOptions options;
+};
+
+inline void charge(const Client& client, const CallOptions& call = {}) {
+  try {
+    client.subscriptions().charge("s", {.product_id = 1, .amount = 1}, call);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): see what hooks are told
+  }
+}
+
+inline Operation charge_operation() { return operations::charge_subscription(Id("s"), {.product_id = 1, .amount = 1}); }
+inline void never(Completed& /*completed*/) { ADD_FAILURE() << "it was cancelled"; }
+
+}  // namespace billcore::test
