@@ -95,7 +95,7 @@ func (s Subscriptions) Charge(ctx context.Context, id ID, productID, cents int64
 // FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's since then, latest
 // first. charge is its error; ErrInvalidArgument for an error of another call or of a known outcome. The charge's order has
 // a Total of amount times quantity (cents without VAT). None: the charge was not made, or the service is still processing
-// it, so search again after the time that it may need; charge again only when the later search finds none, too.
+// it, so search again after the time that it may need; charge again only when the later search also finds none.
 // ErrPossiblyMissed when orders may be missing: see FoundCharges.
 func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
 	var given *Error

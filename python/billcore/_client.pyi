@@ -256,7 +256,7 @@ class Subscriptions:
 
         The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does
         not name its product. An empty list says that the charge was not made, or that the service is still processing
-        it: search again after the time that it may need, and charge again only when that search is empty, too. One
+        it: search again after the time that it may need, and charge again only when that search is also empty. One
         page of 200 orders is proof that none is missing if it reaches an older order or is the only page; otherwise
         the pages are read again until two readings are equal.
 
@@ -663,7 +663,7 @@ class AsyncSubscriptions:
 
         The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does
         not name its product. An empty list says that the charge was not made, or that the service is still processing
-        it: search again after the time that it may need, and charge again only when that search is empty, too. One
+        it: search again after the time that it may need, and charge again only when that search is also empty. One
         page of 200 orders is proof that none is missing if it reaches an older order or is the only page; otherwise
         the pages are read again until two readings are equal.
 

@@ -605,7 +605,7 @@ class Verifier:
         Args:
             body: The raw bytes (any buffer).
             headers: A mapping (values may be lists) or pairs; names in any case; str or bytes. Also a WSGI
-                environ, such as Django's request.META, whose names begin with HTTP_.
+                environ, such as Django's request.META, with HTTP_SERVICE_SIGNATURE.
 
         Raises:
             SignatureError: The check failed.

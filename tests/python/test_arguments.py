@@ -186,7 +186,7 @@ def test_a_body_while_decimal_is_being_imported(serve: Serve, monkeypatch: pytes
     assert server.requests[0].body == b'{"any":[1]}'
 
 
-@pytest.mark.parametrize(("name", "near"), [("prise", "'price'"), ("nmae", "'name'"), ("xyz", "")])
+@pytest.mark.parametrize(("name", "near"), [("prise", "'price'"), ("vat_rates", "'vat_rate'"), ("xyz", "")])
 def test_update_refuses_a_misspelt_field(serve: Serve, name: str, near: str) -> None:
     server, client = serve([data(PRODUCT)])
     words = f"did you mean {near}" if near else "go through the mapping"

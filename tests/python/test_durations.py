@@ -172,7 +172,6 @@ def timeouts() -> list[Callable[[Any], object]]:
     """Every function of the client that takes a time-out."""
     client = billcore.Client(base_url=URL, api_key=API_KEY)
     waiting = billcore.AsyncClient(base_url=URL, api_key=API_KEY)
-    since = {"since": NOON}
     return [
         lambda timeout: billcore.Client(base_url=URL, api_key=API_KEY, timeout=timeout),
         lambda timeout: billcore.AsyncClient(base_url=URL, api_key=API_KEY, timeout=timeout),
@@ -181,12 +180,12 @@ def timeouts() -> list[Callable[[Any], object]]:
         lambda timeout: client.subscriptions.get("s", timeout=timeout),
         lambda timeout: client.subscriptions.charge("s", product_id=1, amount=1, timeout=timeout),
         lambda timeout: client.subscriptions.orders("s", timeout=timeout),
-        lambda timeout: client.subscriptions.find_charges("s", timeout=timeout, **since),
+        lambda timeout: client.subscriptions.find_charges("s", timeout=timeout, since=NOON),
         lambda timeout: client.products.update(1, name="x", timeout=timeout),
         lambda timeout: client.request("GET", "/x", timeout=timeout),
         lambda timeout: waiting.orders.get("o", timeout=timeout),
         lambda timeout: waiting.subscriptions.list(timeout=timeout),
-        lambda timeout: waiting.subscriptions.find_charges("s", timeout=timeout, **since),
+        lambda timeout: waiting.subscriptions.find_charges("s", timeout=timeout, since=NOON),
     ]
 
 

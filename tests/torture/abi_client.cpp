@@ -105,13 +105,11 @@ const std::vector<Function>& client_functions() {
       CALL(billcore_subscription_charge, g.client, text(id), std::int64_t{1}, std::int64_t{1}, nullptr, no_options),
       {"billcore_subscription_find_charges",
        [](Given& g) {
-         refused(BILLCORE_ERROR_INVALID_ARGUMENT, &billcore_subscription_find_charges, g.client, nullptr,
-                 nullptr, no_options);
+         refused(BILLCORE_ERROR_INVALID_ARGUMENT, &billcore_subscription_find_charges, g.client, nullptr, nullptr,
+                 no_options);
        }},
       {"billcore_subscription_found_charges",
-       [](Given&) {
-         refused(BILLCORE_ERROR_INVALID_ARGUMENT, &billcore_subscription_found_charges, nullptr);
-       }},
+       [](Given&) { refused(BILLCORE_ERROR_INVALID_ARGUMENT, &billcore_subscription_found_charges, nullptr); }},
       CALL(billcore_subscription_find_charges_since, g.client, text(id), std::int64_t{0}, nullptr, no_options),
       CALL(billcore_subscription_get, g.client, text(id), no_options),
       LISTED(billcore_subscription_list_new),

@@ -109,7 +109,7 @@ BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_cli
  * latest first. charge: its error (billcore_error_outcome_unknown is true); it stays the caller's. search may be NULL.
  * The charge's order has a total of amount times quantity (cents without VAT). None: the charge was not made, or the
  * service is still processing it, so search again after the time that it may need; charge again only when the later
- * search finds none, too. BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see
+ * search also finds none. BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see
  * billcore_subscription_found_charges. BILLCORE_ERROR_INVALID_ARGUMENT for the error of another call and for a known
  * outcome. The time-out of `call` bounds the whole search. *out has no numbers; new; free it. Service interface:
  * Endpoints, Subscriptions.  @since 0.1 */

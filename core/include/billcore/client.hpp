@@ -57,7 +57,7 @@ class Subscriptions : detail::Group {
   /// the two clocks, the local one and the service's, when the charge was sent. product_id: only orders of this product.
   /// The charge's order has total = amount × quantity (cents without VAT). An empty result means that the charge was not
   /// made, or that the service is still processing it: search again after the time that it may need, and charge again
-  /// only when the later search is empty, too. Error(possibly_missed) when orders may be missing, with those found so
+  /// only when the later search is also empty. Error(possibly_missed) when orders may be missing, with those found so
   /// far in detail().found. Error(invalid_argument) if `error` is not from a charge or its outcome is known. The
   /// time-out of `call` bounds the whole search.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,

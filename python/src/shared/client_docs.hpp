@@ -178,7 +178,7 @@ inline constexpr const char* subscriptions_find_charges =
     "\n"
     "The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does\n"
     "not name its product. An empty list says that the charge was not made, or that the service is still processing\n"
-    "it: search again after the time that it may need, and charge again only when that search is empty, too. One\n"
+    "it: search again after the time that it may need, and charge again only when that search is also empty. One\n"
     "page of 200 orders is proof that none is missing if it reaches an older order or is the only page; otherwise\n"
     "the pages are read again until two readings are equal.\n"
     "\n"

@@ -241,7 +241,7 @@ inline constexpr const char* verifier_unwrap_request =
     "Args:\n"
     "    body: The raw bytes (any buffer).\n"
     "    headers: A mapping (values may be lists) or pairs; names in any case; str or bytes. Also a WSGI\n"
-    "        environ, such as Django's request.META, whose names begin with HTTP_.\n"
+    "        environ, such as Django's request.META, with HTTP_SERVICE_SIGNATURE.\n"
     "\n"
     "Raises:\n"
     "    SignatureError: The check failed.\n"

@@ -313,7 +313,7 @@ TEST(FindCharges, TheTimeOutBoundsTheWholeSearch) {
   EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
 }
 
-// Orders come and go between any two requests. An order that was there all the time is found, or the search says that
+// Orders are made, deleted and restored between any two requests. An order that was there all the time is found, or the search says that
 // orders may be missing.
 TEST(FindCharges, NeverLosesAnOrderSilently) {
   std::mt19937 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same lists in each run

@@ -64,8 +64,8 @@ impl Subscriptions<'_> {
     /// The orders that a charge of unknown outcome may have made: the subscription's since then, latest first. `charge` is its
     /// error; [`ErrorCode::InvalidArgument`] for an error of another call or of a known outcome. The charge's order has a
     /// [`total`](Order::total) of amount times quantity (cents without VAT). None: the charge was not made, or the service is
-    /// still processing it, so search again after the time that it may need; charge again only when the later search finds
-    /// none, too. [`ErrorCode::PossiblyMissed`] when orders may be missing: see [`Error::found_charges`].
+    /// still processing it, so search again after the time that it may need; charge again only when the later search also
+    /// finds none. [`ErrorCode::PossiblyMissed`] when orders may be missing: see [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {
             Error::new(ErrorCode::InvalidArgument, "find_charges takes the error of a charge whose outcome is unknown")
