@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from logging import Logger
     from typing import Final
 
 
 class Attempt:
-    """One attempt of a call. It has no ids, no header values and no bodies."""
+    """One attempt of a call. It has no header values and no bodies, and no ids except in `path`."""
 
     __slots__ = {  # noqa: RUF023
         "method": "HTTP method.",
         "route": "Template of the path, such as /subscription/{id}; '(other)' for an unknown path.",
         "attempt": "Its number, from 1.",
         "status": "HTTP status; None without a complete answer, and in on_request.",
-        "error": "Class name of the error, such as 'TimeoutError', or None.",
+        "error": "Class name of the error, such as 'TimeoutError', or None. An attempt that was given up (cancelled, "
+        "interrupted, or not wanted any more) has 'CancelledError' or 'KeyboardInterrupt'.",
         "duration": "Duration in seconds.",
         "request_id": "Value of the answer's request id header, or None.",
         "wait": "Seconds until the next attempt (on_retry).",
+        "sent": "Whether at least a part of the request was sent; False in on_request.",
+        "outcome_unknown": "Whether it is a write that may or may not have happened.",
+        "path": "Path of a write that was sent and given up, with its id; else None.",
     }
 
     def __init__(
@@ -31,6 +38,9 @@ class Attempt:
         duration: float = 0.0,
         request_id: str | None = None,
         wait: float = 0.0,
+        sent: bool = False,
+        outcome_unknown: bool = False,
+        path: str | None = None,
     ) -> None:
         self.method: Final = method
         self.route: Final = route
@@ -40,6 +50,9 @@ class Attempt:
         self.duration: Final = duration
         self.request_id: Final = request_id
         self.wait: Final = wait
+        self.sent: Final = sent
+        self.outcome_unknown: Final = outcome_unknown
+        self.path: Final = path
 
     if not TYPE_CHECKING:
 
@@ -53,7 +66,7 @@ class Attempt:
 
     def __repr__(self) -> str:
         try:
-            object.__getattribute__(self, "wait")
+            object.__getattribute__(self, "path")
         except AttributeError:
             return "<billcore.Attempt, never initialised>"
         end = f" {self.error or self.status}" if self.error or self.status else ""
@@ -63,9 +76,12 @@ class Attempt:
 class Hooks:
     """Base class for Client(hooks=), which receives every attempt. Any object with one of these methods works.
 
+    Every on_request is followed by exactly one on_response, also when the call is cancelled or interrupted, or when a
+    page of a list is no longer wanted.
+
     The methods are called on the thread of the call (of the loop, for AsyncClient, in the context of the call), so
     concurrently when a client is shared. Exceptions of a hook are logged and ignored: they must not affect the outcome
-    of a charge. Hooks are not called once the interpreter finalizes.
+    of a charge. Hooks are not called once the interpreter finalizes, nor in a forked child for the calls of its parent.
     """
 
     def on_request(self, attempt: Attempt, /) -> None:
@@ -89,13 +105,16 @@ def tell(
     duration: float,
     request_id: str | None,
     wait: float,
+    sent: bool,
+    outcome_unknown: bool,
+    path: str | None,
 ) -> None:
-    """Logs and calls the hook. Attempts are logged at DEBUG, retries at INFO."""
-    import logging
-
-    logger = logging.getLogger("billcore")
+    """Logs and calls the hook. Attempts are logged at DEBUG, retries at INFO, writes that were given up at WARNING."""
+    logger = _logger()
     outcome = error or status
-    if hook == "on_response":
+    if logger is None:
+        pass
+    elif hook == "on_response":
         logger.debug(
             "%s %s: %s after %.0f ms (attempt %d, request id %s)",
             method,
@@ -107,15 +126,43 @@ def tell(
         )
     elif hook == "on_retry":
         logger.info("%s %s: %s, again in %.0f ms (attempt %d)", method, route, outcome, wait * 1000, number + 1)
+    if path is not None:
+        warn(method, route, path, number, request_id)
     function = getattr(hooks, hook, None)
     if function is None:
         return
     try:
-        function(Attempt(method, route, number, status, error, duration, request_id, wait))
+        function(Attempt(method, route, number, status, error, duration, request_id, wait, sent, outcome_unknown, path))
     except Exception as error:
         if is_of_signal(error):
             raise
-        logger.exception("the hook %s of %s failed", hook, type(hooks).__qualname__)
+        import logging
+
+        logging.getLogger("billcore").exception("the hook %s of %s failed", hook, type(hooks).__qualname__)
+
+
+GIVEN_UP = "interrupted after it was sent; it may or may not have happened: look before you send it again"
+
+
+def warn(method: str, route: str, path: str, number: int, request_id: str | None, outcome: str = GIVEN_UP) -> None:
+    """Logs at WARNING what is known of a write whose result does not reach its caller."""
+    logger = _logger()
+    if logger is None:
+        return
+    before, found, behind = route.partition("{id}")
+    about = "" if path == route else f"path {path}, "
+    if found:
+        about = f"id {path[len(before) : len(path) - len(behind)]}, "
+    logger.warning("%s %s: %s (%sattempt %d, request id %s)", method, route, outcome, about, number, request_id)
+
+
+def _logger() -> Logger | None:
+    """The logger "billcore"; None if nobody has imported logging, which is not imported for this."""
+    if "logging" not in sys.modules:
+        return None
+    import logging
+
+    return logging.getLogger("billcore")
 
 
 def is_of_signal(error: BaseException) -> bool:

@@ -4,7 +4,9 @@ client = billcore.Client(..., hooks=billcore.otel.OpenTelemetryHooks())
 
 The name of a span is method and route template (POST /subscription/{id}/order), its kind is CLIENT, and its parent is
 the span in which the call was made. Its attributes follow the semantic conventions for HTTP; it never has ids, header
-values or bodies.
+values or bodies. billcore.sent says whether the request was sent, and billcore.outcome_unknown marks a write that may
+or may not have happened. An attempt that was given up (a cancelled task, Ctrl-C, a page that is not wanted any more)
+has billcore.given_up; it is an error only if the outcome of a write is unknown.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ class OpenTelemetryHooks(Hooks):
             "url.template": attempt.route,
             "billcore.attempt": attempt.attempt,
             "billcore.duration": attempt.duration,
+            "billcore.sent": attempt.sent,
         }
         if attempt.attempt > 1:
             attributes["http.request.resend_count"] = attempt.attempt - 1
@@ -50,7 +53,12 @@ class OpenTelemetryHooks(Hooks):
             attributes["http.response.status_code"] = attempt.status
         if attempt.request_id is not None:
             attributes["billcore.request_id"] = attempt.request_id
+        if attempt.outcome_unknown:
+            attributes["billcore.outcome_unknown"] = True
         failed = attempt.status is None or attempt.status >= 400
+        if attempt.error in ("CancelledError", "KeyboardInterrupt"):
+            attributes["billcore.given_up"] = True
+            failed = attempt.outcome_unknown
         if failed:
             attributes["error.type"] = attempt.error or str(attempt.status)
         span = self._tracer.start_span(

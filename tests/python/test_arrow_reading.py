@@ -19,6 +19,7 @@ import pytest
 import billcore
 from conformance.server import Reply, ScriptedServer, json_reply
 from support.children import child_environment
+from support.waiting import until
 
 from .arrow_support import READERS, read_pyarrow
 from .conftest import Serve
@@ -216,6 +217,45 @@ def test_other_threads_run_while_a_reader_with_the_gil_waits() -> None:
         with pytest.raises(OSError, match="500"):
             next_length(stream)
         assert [next_length(stream) for _ in range(3)] == [PER_PAGE, -1, -1]
+
+
+def test_a_released_stream_does_not_wait_for_the_gil() -> None:
+    """Its releaser may hold a lock that the GIL's holder waits for. The hooks of its pages are told later."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    pause = ctypes.PyDLL(None).usleep  # with the GIL
+    counts = {"begun": 0, "ended": 0}
+
+    class Hooks(billcore.Hooks):
+        def on_request(self, attempt: billcore.Attempt, /) -> None:
+            counts["begun"] += 1
+
+        def on_response(self, attempt: billcore.Attempt, /) -> None:
+            counts["ended"] += 1
+
+    book = Book(9)
+    with reading(book, hooks=Hooks()) as (_, client):
+        pager = client.subscriptions.orders("s")
+        capsule = pager.to_arrow().__arrow_c_stream__()
+        stream = CStream.from_address(pointer(capsule, b"arrow_array_stream"))
+        book.delay = 0.2
+        assert [next_length(stream) for _ in range(2)] == [PER_PAGE] * 2 and counts["begun"] > 2
+        release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(stream.release)  # without the GIL
+        releaser = threading.Thread(target=release, args=(ctypes.addressof(stream),))
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1000)  # this thread keeps the GIL
+        try:
+            releaser.start()
+            for _ in range(20_000):
+                if not stream.release:
+                    break
+                pause(1000)
+            assert not stream.release
+        finally:
+            sys.setswitchinterval(interval)
+        releaser.join()
+        until(lambda: pager.verdict is not None)
+        until(lambda: counts["begun"] == counts["ended"])
 
 
 def test_a_pager_in_use_says_so() -> None:

@@ -85,6 +85,15 @@ class Hooks:
 client = billcore.Client(**options, hooks=Hooks())
 daemons(lambda: client.subscriptions.get("s"))
 """,
+    "writes that wait, with hooks": """
+class Hooks:
+    def on_response(self, attempt):
+        print("told", attempt.error, flush=True)
+client = billcore.Client(**options, hooks=Hooks())
+other = billcore.Client(**options)
+daemons(lambda: client.subscriptions.cancel("late"))
+daemons(lambda: other.subscriptions.cancel("late"))
+""",
     "logging": """
 logging.getLogger("billcore").addHandler(logging.NullHandler())
 logging.getLogger("billcore").setLevel(logging.DEBUG)
@@ -148,7 +157,7 @@ daemons(lambda: client.subscriptions.get("late"))
 
 
 def script(request: Request) -> Reply:
-    if request.target.endswith("/late"):
+    if "/late" in request.target:
         return Reply(raw=b"", ending="hang")
     if request.target.endswith("/none"):
         return Reply(status=404, body=b"{}")

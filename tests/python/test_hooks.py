@@ -182,7 +182,26 @@ def test_errors_are_told_by_class(kind: str, reply: Reply, error: str) -> None:
     end = drive(kind, [reply], lambda c: c.subscriptions.cancel("s"), **options)
     assert isinstance(end, billcore.OutcomeUnknownError) and type(end.__cause__).__name__ == error
     assert hooks.lines()[1] == ("response", "POST", "/subscription/{id}/cancel", 1, None, error)
-    assert hooks.told[1][1].duration > 0
+    ended = hooks.told[1][1]
+    assert ended.duration > 0 and ended.sent and ended.outcome_unknown and ended.path is None
+
+
+@each_kind
+@pytest.mark.parametrize(("status", "unknown"), [(200, False), (307, True), (402, False), (408, True), (503, True)])
+def test_what_a_status_says_of_a_write(kind: str, status: int, unknown: bool) -> None:
+    hooks = Recorder()
+    drive(kind, [data(SUBSCRIPTION, status)] * 2, lambda c: c.subscriptions.cancel("s"), hooks=hooks)
+    drive(kind, [data(SUBSCRIPTION, status)] * 2, lambda c: c.subscriptions.get("s"), hooks=hooks)
+    told = [(attempt.sent, attempt.outcome_unknown, attempt.path) for _, attempt in hooks.told]
+    assert told == [(False, False, None), (True, unknown, None), (False, False, None), (True, False, None)]
+
+
+@each_kind
+def test_what_was_not_sent(kind: str) -> None:
+    hooks = Recorder()
+    end = drive(kind, [], lambda c: c.subscriptions.cancel("s"), hooks=hooks, base_url="http://127.0.0.1:1/a")
+    assert isinstance(end, billcore.ConnectionError)
+    assert [(attempt.sent, attempt.outcome_unknown) for _, attempt in hooks.told] == [(False, False)] * 2
 
 
 @each_kind

@@ -120,7 +120,8 @@ print(json.dumps([before, after]))
 """
 
 AWAITED = """
-import asyncio
+import asyncio, logging
+logging.getLogger("billcore").setLevel(logging.ERROR)  # not the warnings of writes that are given up
 
 async def fails(kind, call):
     try:

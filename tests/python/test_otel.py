@@ -19,6 +19,7 @@ import billcore
 from billcore.otel import OpenTelemetryHooks
 from conformance.server import Reply, json_reply
 
+from .async_support import asked, serving, silent
 from .conftest import Serve
 from .support import ACCOUNT, API_KEY, SUBSCRIPTION
 
@@ -70,7 +71,31 @@ def test_an_attempt_without_an_answer(recorder: Recorder) -> None:
     (span,) = recorder.spans()
     assert span.name == "POST /subscription/{id}/cancel" and span.attributes
     assert span.attributes["error.type"] == "ConnectionError" and "http.response.status_code" not in span.attributes
+    assert span.attributes["billcore.sent"] is False and "billcore.outcome_unknown" not in span.attributes
     assert span.status.status_code is trace.StatusCode.ERROR
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_an_attempt_that_is_given_up(recorder: Recorder, method: str) -> None:
+    with serving(silent, hooks=recorder.hooks) as (server, client):
+
+        async def main() -> None:
+            call = client.subscriptions.cancel("sub_1") if method == "POST" else client.subscriptions.get("sub_1")
+            task = asyncio.ensure_future(call)
+            await asked(server)
+            task.cancel()
+            await asyncio.wait([task])
+            await client.close()
+
+        asyncio.run(main())
+    (span,) = recorder.spans()
+    assert span.attributes is not None and span.end_time is not None
+    assert span.attributes["billcore.given_up"] is True and span.attributes["billcore.sent"] is True
+    is_error = method == "POST"  # a read that nobody wants any more is not an error
+    assert span.attributes.get("billcore.outcome_unknown", False) is is_error
+    assert span.attributes.get("error.type") == ("CancelledError" if is_error else None)
+    assert span.status.status_code is (trace.StatusCode.ERROR if is_error else trace.StatusCode.UNSET)
+    assert "sub_1" not in span.to_json()
 
 
 def test_the_parent_is_the_span_of_the_call(serve: Serve, recorder: Recorder) -> None:

@@ -102,8 +102,18 @@ struct Reading {
 };
 using ReadingPtr = std::shared_ptr<Reading>;
 
+/// What a released stream leaves behind for a thread with the GIL: it owns Python objects.
+struct Released {
+  ReadingPtr reading;
+  bool stops;  // the list is still to be stopped
+  void finish() const noexcept {
+    if (stops) reading->list->stop();
+  }
+};
+
 int let_go(void* kept) noexcept {
-  delete static_cast<ReadingPtr*>(kept);
+  const std::unique_ptr<Released> released(static_cast<Released*>(kept));
+  released->finish();
   return 0;
 }
 
@@ -116,14 +126,16 @@ class ListBatches final : public detail::BatchSource {
   ~ListBatches() override {
     const bool held = has_gil();
     const bool gone = !held && is_finalizing();
-    if (begun_ && !gone) reading_->list->stop();
+    const bool later = !held && reading_->list->has_hooks();
+    if (begun_ && !gone && !later) reading_->list->stop();
     if (held) return;
-    std::unique_ptr<ReadingPtr> kept(new (std::nothrow) ReadingPtr(std::move(reading_)));  // it owns Python objects
+    std::unique_ptr<Released> kept(new (std::nothrow) Released{std::move(reading_), begun_ && later});
     if (gone || kept == nullptr || Py_AddPendingCall(&let_go, kept.get()) == 0) {
       static_cast<void>(kept.release());
       return;  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): let_go() frees it, or it leaks on purpose
     }
     const Gil gil;
+    kept->finish();
     kept.reset();
   }
   ListBatches(const ListBatches&) = delete;

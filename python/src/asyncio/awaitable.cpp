@@ -159,7 +159,7 @@ std::string Awaitable::note_of_ended(const PendingCall& call) const {
   } catch (const Error& error) {
     return detail::interrupted_after_error(error);
   } catch (const std::exception&) {
-    return "the call had ended already, and its result is lost: look before you send it again";
+    return result_is_lost;
   }
 }
 
@@ -176,6 +176,16 @@ std::string lost_with_its_loop(const PendingCall& call) {
   return call.write ? "abandoned with its event loop; it may or may not have happened" : "";
 }
 
+// Also to the error that the canceller raises, if it passed its own cancellation on; see _awaited.py.
+void add_note(const py::object& error, PendingCall& call, const std::string& note) {
+  error.attr("add_note")(note);
+  if (!call.write) return;
+  const py::object cause = call.future.attr("cause");
+  if (cause.is_none() || cause.is(error)) return;
+  call.future.attr("cause") = py::none();  // its traceback may refer to this call
+  cause.attr("add_note")(note);
+}
+
 void Awaitable::fail() noexcept {
   py::error_already_set raised;
   if (job_ != nullptr) {
@@ -186,8 +196,11 @@ void Awaitable::fail() noexcept {
     try {
       const auto engine = engine_.lock();
       auto note = engine != nullptr ? engine->cancel(*call) : lost_with_its_loop(*call);
-      if (call->ended && call->write) note = note_of_ended(*call);
-      if (!note.empty()) raised.value().attr("add_note")(note);
+      if (call->ended && call->write) {
+        note = note_of_ended(*call);
+        log_lost(*call);
+      }
+      if (!note.empty()) add_note(raised.value(), *call, note);
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the error itself matters more
     }
   }
@@ -207,6 +220,7 @@ void Awaitable::close() noexcept {
   if (const auto call = std::exchange(pending_, nullptr)) {
     job_->release();
     job_->take_back();
+    if (call->ended && call->write) log_lost(*call);
     if (const auto engine = engine_.lock()) engine->detach(*call);
   }
   finish();

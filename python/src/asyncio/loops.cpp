@@ -26,6 +26,13 @@ py::handle running_loop_or_none() {
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
 }
 
+// The future of a write; see _awaited.py.
+py::object new_write_future(py::handle loop) {
+  static constinit Found found;
+  const auto type = found.get([] { return py::object(py::module_::import("billcore._awaited").attr("WriteFuture")); });
+  return type(py::arg("loop") = loop);
+}
+
 // May this thread modify the loop? Not while the loop runs in another thread.
 bool may_touch(py::handle loop) { return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>(); }
 
@@ -34,6 +41,11 @@ bool may_touch(py::handle loop) { return running_loop_or_none()().is(loop) || !l
 py::object running_loop() {
   static constinit Found found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("get_running_loop")); })();
+}
+
+void log_lost(const PendingCall& call) noexcept try {
+  if (const auto result = call.job->lost(call.error)) log_lost(*result);
+} catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
 }
 
 LoopEngine::LoopEngine(const Client& client, const py::object& loop)
@@ -114,18 +126,19 @@ void LoopEngine::start_held(const PendingCall& call, Start start) {
   }
 }
 
-std::shared_ptr<PendingCall> LoopEngine::new_call(py::handle loop, const std::shared_ptr<Job>& job) {
+std::shared_ptr<PendingCall> LoopEngine::new_call(py::handle loop, const std::shared_ptr<Job>& job, bool write) {
   if (!watched_) watch(loop);
   auto call = std::make_shared<PendingCall>();
   call->job = job;
-  call->future = loop.attr("create_future")();
+  call->future = write ? new_write_future(loop) : loop.attr("create_future")();
+  call->write = write;
   return call;
 }
 
 std::shared_ptr<PendingCall> LoopEngine::begin(const Client& client, py::handle loop, Operation operation,
                                                const std::shared_ptr<Job>& job) {
-  auto call = new_call(loop, job);
-  call->write = operation.is_write();
+  if (operation.is_write()) need_given_up_log();
+  auto call = new_call(loop, job, operation.is_write());
   // Called from process(), without the GIL.
   const auto end = [self = this, call](Completed& completed) {
     try {
@@ -147,7 +160,7 @@ std::shared_ptr<internal::LoopPages> LoopEngine::pages(const Client& client, int
 
 std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopPages> pages, py::handle loop,
                                               const std::shared_ptr<Job>& job) {
-  auto call = new_call(loop, job);
+  auto call = new_call(loop, job, false);
   call->pages = std::move(pages);
   start_held(*call, [&] { call->pages->wait([self = this, call] { self->ended_.add(call); }); });
   return call;
@@ -162,11 +175,13 @@ void LoopEngine::cancel_detached() {
   for (const auto& call : std::exchange(detached_calls_, {})) {
     cancel_now(call);
   }
-  detached_pages_.clear();
+  // Dropping them may run hooks, which may add others.
+  const auto dropped = std::exchange(detached_pages_, {});
 }
 
 void LoopEngine::finish(const PendingCall& call) {
   hold(call, false);
+  if (call.given_up && call.write) log_lost(call);
   if (!call.future.attr("done")().cast<bool>()) call.future.attr("set_result")(py::none());
 }
 
@@ -202,6 +217,7 @@ void LoopEngine::finish_closing() {
 std::string LoopEngine::cancel(PendingCall& call) {
   hold(call, false);
   if (processing_) {  // called by a hook, perhaps of this very operation
+    call.given_up = true;
     detached_calls_.push_back({.id = call.id, .pages = call.pages});
     return call.write ? "abandoned within a hook; it may or may not have happened" : "";
   }
@@ -211,7 +227,7 @@ std::string LoopEngine::cancel(PendingCall& call) {
   return cancelled.outcome_unknown ? cancelled.text : std::string();
 }
 
-void LoopEngine::detach(const PendingCall& call) noexcept {
+void LoopEngine::detach(PendingCall& call) noexcept {
   quietly([&] {
     hold(call, false);
     const auto loop = this->loop();
@@ -219,6 +235,7 @@ void LoopEngine::detach(const PendingCall& call) noexcept {
       cancel_now(call);
       finish_closing();
     } else {
+      call.given_up = true;
       detached_calls_.push_back({.id = call.id, .pages = call.pages});
     }
   });

@@ -23,9 +23,13 @@ struct PendingCall {
   std::shared_ptr<internal::LoopPages> pages = {};  // of a list, instead of an operation
   bool write = false;
   bool ended = false;
+  bool given_up = false;  // nobody awaits it any more, but its engine could not cancel it yet
   std::exception_ptr error = {};
   std::shared_ptr<PendingCall> next = {};  // the call that ended after this one
 };
+
+/// Logs the result of a write that had ended when its caller was cancelled.
+void log_lost(const PendingCall& call) noexcept;
 
 /// Finished operations, in order. Adding one needs no memory, so that none is lost.
 class EndedCalls {
@@ -94,7 +98,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   /// Cancels an operation. Returns a note if it was a write that may have been sent, else an empty text.
   std::string cancel(PendingCall& call);
   /// Cancels an operation that is no longer awaited. May be called from any thread.
-  void detach(const PendingCall& call) noexcept;
+  void detach(PendingCall& call) noexcept;
   /// Closes the connections after the operations in flight have finished.
   void close() noexcept;
 
@@ -102,7 +106,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   template <void (LoopEngine::*step)()>
   [[nodiscard]] py::object callback();
   void watch(py::handle loop);
-  [[nodiscard]] std::shared_ptr<PendingCall> new_call(py::handle loop, const std::shared_ptr<Job>& job);
+  [[nodiscard]] std::shared_ptr<PendingCall> new_call(py::handle loop, const std::shared_ptr<Job>& job, bool write);
   template <typename Start>
   void start_held(const PendingCall& call, Start start);
   void cancel_now(const PendingCall& call);

@@ -11,11 +11,13 @@
 namespace billcore::python {
 namespace {
 
-// Is the logger `billcore` enabled? If the module `logging` is not loaded, nothing logs, and it is not imported for
-// this.
+// If the module `logging` is not loaded, nothing logs, and it is not imported for this.
+bool is_logging_loaded() { return PyDict_GetItemString(PyImport_GetModuleDict(), "logging") != nullptr; }
+
+// Is the logger `billcore` enabled?
 bool is_logged() {
   static constinit Found is_enabled;
-  if (!is_enabled.is_known() && PyDict_GetItemString(PyImport_GetModuleDict(), "logging") == nullptr) return false;
+  if (!is_enabled.is_known() && !is_logging_loaded()) return false;
   const auto function = is_enabled.get(
       [] { return py::object(py::module_::import("logging").attr("getLogger")("billcore").attr("isEnabledFor")); });
   constexpr int info = 20;
@@ -44,6 +46,50 @@ py::handle tell_function() {
   return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("tell")); });
 }
 
+py::handle warn_function() {
+  static constinit Found found;
+  return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("warn")); });
+}
+
+py::object text_or_none(std::string_view text) {
+  return text.empty() ? py::object(py::none()) : py::object(foreign_text(text));
+}
+
+// The class that the failure of an attempt names. Requires the Python error that a signal handler has set, if any.
+const char* class_of_failure(ErrorCode failure) {
+  if (failure != ErrorCode::interrupted) return class_of(failure);
+  const bool is_ctrl_c = PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+  return is_ctrl_c ? "KeyboardInterrupt" : "CancelledError";
+}
+
+// Reports what a hook or logging raised. in_call: a blocking call runs it.
+void report(py::error_already_set& error, bool in_call) {
+  // Anything except an Exception, and whatever a signal handler raised, must end the call, not only the hook.
+  if (in_call && ends_call(error)) {
+    hook_interrupt::keep(error.value());
+  } else {
+    report_unraisable(error);
+  }
+}
+
+/// Logs writes that were sent and given up. Has no state, so that all clients share one.
+class GivenUpLog final : public Hooks {
+ public:
+  [[nodiscard]] bool every_attempt() const noexcept override { return false; }
+  void on_response(const Attempt& attempt) override {
+    if (is_finalizing()) return;
+    const Gil gil;
+    const py::error_scope kept;
+    try {
+      if (!is_logging_loaded()) return;
+      warn_function()(foreign_text(attempt.method), foreign_text(attempt.route), foreign_text(attempt.path),
+                      attempt.number, text_or_none(attempt.request_id));
+    } catch (py::error_already_set& error) {
+      report(error, hook_interrupt::is_in_scope());
+    }
+  }
+};
+
 /// Forwards everything to billcore._hooks.tell(), which handles the user's hooks and logging.
 class PythonHooks final : public Hooks {
  public:
@@ -67,33 +113,25 @@ class PythonHooks final : public Hooks {
   void tell(const char* hook, const Attempt& attempt) {
     if (is_finalizing()) return;  // the modules that the hooks need may already be cleared
     const Gil gil;
+    const char* const failure = class_of_failure(attempt.failure);
     // A signal handler's exception may already be set: keep it.
     const py::error_scope kept;
     try {
       const auto function = tell_function();
       const auto seconds = [](auto length) { return std::chrono::duration<double>(length).count(); };
       const py::object status = attempt.status == 0 ? py::object(py::none()) : py::int_(attempt.status);
-      const py::object error =
-          attempt.failure == ErrorCode::ok ? py::object(py::none()) : string(class_of(attempt.failure));
-      const py::object id =
-          attempt.request_id.empty() ? py::object(py::none()) : py::object(foreign_text(attempt.request_id));
+      const py::object error = attempt.failure == ErrorCode::ok ? py::object(py::none()) : string(failure);
       const auto arguments =
           py::make_tuple(target_, hook, foreign_text(attempt.method), foreign_text(attempt.route), attempt.number,
-                         status, error, seconds(attempt.duration), id, seconds(attempt.wait));
+                         status, error, seconds(attempt.duration), text_or_none(attempt.request_id),
+                         seconds(attempt.wait), attempt.sent, attempt.outcome_unknown, text_or_none(attempt.path));
       if (context_.is_none()) {
         function(*arguments);
       } else {
         context_.attr("run")(function, *arguments);
       }
     } catch (py::error_already_set& error) {
-      // Anything except an Exception, and whatever a signal handler raised, must end the call, not only the hook.
-      if (context_.is_none() && ends_call(error)) {
-        hook_interrupt::keep(error.value());
-      } else if (error.matches(PyExc_KeyboardInterrupt)) {
-        PyErr_SetInterrupt();
-      } else {
-        error.discard_as_unraisable("a hook of billcore");
-      }
+      report(error, context_.is_none());
     }
   }
 
@@ -117,6 +155,28 @@ HooksOption::HooksOption(py::object target) : target_(std::move(target)) {
 int HooksOption::traverse(visitproc visit, void* arg) const {
   Py_VISIT(target_.ptr());
   return 0;
+}
+
+std::shared_ptr<Hooks> given_up_log() {
+  static const auto log = std::make_shared<GivenUpLog>();
+  return log;
+}
+
+void need_given_up_log() { static_cast<void>(warn_function()); }
+
+void log_lost(const LostResult& result) noexcept {
+  const py::error_scope kept;
+  try {
+    if (!is_logging_loaded()) return;
+    const auto subject = result.method + ' ' + result.path + ": ";
+    const auto outcome =
+        std::string_view(result.outcome).substr(result.outcome.starts_with(subject) ? subject.size() : 0);
+    warn_function()(foreign_text(result.method), result.route.empty() ? "(other)" : result.route,
+                    foreign_text(result.path), result.attempts, text_or_none(result.request_id), foreign_text(outcome));
+  } catch (py::error_already_set& error) {
+    report_unraisable(error);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
+  }
 }
 
 int traverse_hooks(const std::shared_ptr<Hooks>& hooks, visitproc visit, void* arg) {

@@ -4,6 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "billcore/hooks.hpp"
 
@@ -26,6 +28,24 @@ class HooksOption {
  private:
   py::object target_ = py::none();
 };
+
+/// The hooks of clients: for a call without hooks of its own they log a write that was sent and given up.
+[[nodiscard]] std::shared_ptr<Hooks> given_up_log();
+/// Looks up what the log needs: call before a write. Imports may be refused, or interrupted by a signal handler, when
+/// it is needed.
+void need_given_up_log();
+
+/// A write that had ended when its caller was cancelled or interrupted, and whose result is lost.
+struct LostResult {
+  std::string method = {};
+  std::string path = {};
+  std::string_view route = {};
+  std::string outcome = {};  // one line that begins with method and path, as in the notes of exceptions
+  int attempts = 1;
+  std::string request_id = {};
+};
+/// Logs it, where the logger is loaded. Keeps the Python error that is set. Requires the GIL.
+void log_lost(const LostResult& result) noexcept;
 
 /// For the garbage collector: visits what for_call() returned. Must be called by its only owner.
 [[nodiscard]] int traverse_hooks(const std::shared_ptr<Hooks>& hooks, visitproc visit, void* arg);

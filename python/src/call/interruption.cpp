@@ -9,6 +9,7 @@ namespace billcore::python {
 namespace {
 
 thread_local PyObject* kept_exception = nullptr;
+thread_local int scopes = 0;
 
 // Raises the kept exception; false if there is none.
 bool raise_kept() noexcept {
@@ -33,13 +34,33 @@ void set_context(const py::object& error, const py::object& context) {
 
 namespace hook_interrupt {
 
+Scope::Scope() noexcept : had_one_(is_kept()) { ++scopes; }
+
+Scope::~Scope() {
+  --scopes;
+  if (had_one_ || kept_exception == nullptr) return;
+  const py::error_scope kept;
+  static_cast<void>(raise_kept());
+  py::error_already_set raised;
+  report_unraisable(raised);
+}
+
 void keep(const py::object& exception) noexcept {
   if (kept_exception == nullptr) kept_exception = Py_NewRef(exception.ptr());
 }
 
 bool is_kept() noexcept { return kept_exception != nullptr; }
+bool is_in_scope() noexcept { return scopes > 0; }
 
 }  // namespace hook_interrupt
+
+void report_unraisable(py::error_already_set& error) noexcept {
+  if (error.matches(PyExc_KeyboardInterrupt)) {
+    PyErr_SetInterrupt();
+  } else {
+    error.discard_as_unraisable("a hook of billcore");
+  }
+}
 
 bool interruption_raised() noexcept {
   if (!raise_kept() && PyErr_CheckSignals() == 0) return false;

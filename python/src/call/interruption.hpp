@@ -17,7 +17,25 @@ namespace hook_interrupt {
 /// Keeps the exception until interruption_raised(); others are dropped meanwhile. Requires the GIL.
 void keep(const py::object& exception) noexcept;
 [[nodiscard]] bool is_kept() noexcept;
+/// Is this thread in a Scope?
+[[nodiscard]] bool is_in_scope() noexcept;
+
+/// Reports an exception that was kept in this scope and that no call has raised: KeyboardInterrupt becomes a signal
+/// again, others are passed to sys.unraisablehook.
+class Scope {
+ public:
+  Scope() noexcept;
+  ~Scope();
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  bool had_one_;
+};
 }  // namespace hook_interrupt
+
+/// Reports an exception that no call can raise, in the same way. Requires the GIL.
+void report_unraisable(py::error_already_set& error) noexcept;
 
 /// Runs pending signal handlers, in the thread where Python handles signals, and checks for an exception kept by a
 /// hook. True if either raised: the Python error is set. Requires the GIL and no Python error set.

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +20,10 @@
 namespace billcore::python {
 
 class LoopJob;
+
+/// Of a write that ended with an exception that is not an Error.
+inline constexpr const char* result_is_lost =
+    "the call had ended already, and its result is lost: look before you send it again";
 
 class Job {
  public:
@@ -43,6 +48,8 @@ class Job {
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
   /// One line about a finished write, for a caller that does not get its result; else empty.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
+  /// The same for the log, unless the write was certainly not done. error: what it failed with, or null.
+  [[nodiscard]] virtual std::optional<LostResult> lost(const std::exception_ptr& /*error*/) const { return {}; }
   /// For the garbage collector; must be called by the only owner.
   virtual int traverse(visitproc visit, void* arg) const {
     return options_.hooks.use_count() == 1 ? traverse_hooks(options_.hooks, visit, arg) : 0;
@@ -60,22 +67,24 @@ class Job {
 class SingleJob : public Job {
  public:
   SingleJob(Operation operation, CallOptions options) : Job(std::move(options)), operation_(std::move(operation)) {
-    if (operation_->is_write()) subject_ = operation_->method + ' ' + operation_->path + ": ";
+    if (operation_->is_write()) request_ = {operation_->method, operation_->path, operation_->route};
   }
   [[nodiscard]] std::optional<Operation> next() override { return std::exchange(operation_, std::nullopt); }
-  [[nodiscard]] bool is_write() const noexcept override { return !subject_.empty(); }
+  [[nodiscard]] bool is_write() const noexcept override { return !request_.method.empty(); }
   [[nodiscard]] std::string outcome() const override { return outcome_with(std::nullopt); }
+  [[nodiscard]] std::optional<LostResult> lost(const std::exception_ptr& error) const override;
 
  protected:
   [[nodiscard]] std::string outcome_with(const std::optional<Value>& data) const {
-    return is_write() && status_ != 0 ? detail::interrupted_after_answer(subject_, status_, data) : std::string();
+    if (!is_write() || answer_ == nullptr) return {};
+    return detail::interrupted_after_answer(request_.method + ' ' + request_.path + ": ", answer_->status(), data);
   }
-  void set_status(int status) noexcept { status_ = status; }
+  void set_answer(std::shared_ptr<const ResponseInfo> answer) noexcept { answer_ = std::move(answer); }
 
  private:
   std::optional<Operation> operation_;
-  std::string subject_;  // prefix of lines about a write; empty for a read
-  int status_ = 0;       // of the answer
+  LostResult request_;  // of a write
+  std::shared_ptr<const ResponseInfo> answer_;
 };
 
 class ResourceJob : public SingleJob {
@@ -84,7 +93,7 @@ class ResourceJob : public SingleJob {
       : SingleJob(std::move(operation), std::move(options)), type_(type) {}
   void take(Completed& completed) override {
     value_ = completed.resource();
-    set_status(value_->document()->info()->status());
+    set_answer(value_->document()->info());
   }
   [[nodiscard]] py::object result() override { return view(type_, *value_); }
   [[nodiscard]] std::string outcome() const override { return SingleJob::outcome_with(value_); }
@@ -100,7 +109,7 @@ class ResponseJob : public SingleJob {
       : SingleJob(std::move(operation), std::move(options)), raise_on_error_(raise_on_error) {}
   void take(Completed& completed) override {
     response_ = completed.response(raise_on_error_);
-    set_status(response_->status());
+    set_answer(response_->response_info());
   }
   [[nodiscard]] py::object result() override { return make_response(*std::move(response_)); }
 

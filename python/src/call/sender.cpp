@@ -51,14 +51,31 @@ void send(const Sender& sender, Job& job) {
   }
 }
 
+// An interruption found the write finished; the core has told the hooks of its end, not of this.
+void log_lost(const Job& job, const std::exception_ptr& error) noexcept try {
+  if (const auto result = job.lost(error)) python::log_lost(*result);
+} catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
+}
+
 // A signal that arrives after the engine's last check would make Python silently discard the result, so check again
 // while the call still holds it.
 py::object finish(Job& job, py::object result) {
   job.release();
   if (!interruption_raised()) return result;
   annotate_error(job.outcome());
+  log_lost(job, nullptr);
   job.take_back();
   throw py::error_already_set();
+}
+
+// A hook that was told of the end may have raised too: its exception is raised, with the first one as its context.
+[[noreturn]] void raise_interrupted(const Error& error) {
+  if (hook_interrupt::is_kept()) {
+    std::optional<py::error_already_set> first;
+    if (PyErr_Occurred() != nullptr) first.emplace();
+    if (interruption_raised() && first) annotate_error({}, first->value());
+  }
+  raise_for(error);
 }
 
 // Same for a call that failed: its error becomes the context. Signals are checked first, because Python code creates
@@ -66,9 +83,16 @@ py::object finish(Job& job, py::object result) {
 [[noreturn]] void fail(Job& job, const Error& error) {
   job.release();
   job.take_back();
-  if (error.code() == ErrorCode::interrupted) raise_for(error);
+  if (error.code() == ErrorCode::interrupted) {
+    const bool had_ended = error.detail().http_status != 0 || error.detail().cause != ErrorCode::ok;
+    if (had_ended) log_lost(job, std::current_exception());
+    raise_interrupted(error);
+  }
   std::optional<py::error_already_set> interruption;
-  if (interruption_raised()) interruption.emplace();
+  if (interruption_raised()) {
+    interruption.emplace();
+    log_lost(job, std::current_exception());
+  }
   const auto note = job.is_write() ? detail::interrupted_after_error(error) : std::string();
   try {
     raise_for(error);
@@ -89,9 +113,13 @@ py::object finish(Job& job, py::object result) {
 
 py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name) {
   if (sender.is_awaited()) return sender.waiter->wait(sender, std::move(job), name);
+  const hook_interrupt::Scope scope;
   try {
     // For the error of a write: import now, since a signal handler must not see a half-imported module.
-    if (job->is_write()) need_datetime();
+    if (job->is_write()) {
+      need_datetime();
+      need_given_up_log();
+    }
     send(sender, *job);
     return finish(*job, job->result());
   } catch (const Error& error) {

@@ -63,6 +63,7 @@ Sender make_sender(std::span<const py::handle> values, std::shared_ptr<Waiter> w
   const arguments::CreateClient from(values);
   auto options = arguments::client_options(from);
   options.interrupt = interrupted;
+  options.hooks = given_up_log();
   HooksOption hooks;
   if (given(from.hooks)) hooks = HooksOption(py::reinterpret_borrow<py::object>(from.hooks));
   return {Client(std::move(options)), std::move(hooks), std::move(waiter)};

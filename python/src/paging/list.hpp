@@ -28,13 +28,18 @@ class List {
         hooks_(sender.is_awaited() ? nullptr : sender.hooks.for_call(false)),
         pager(make_flow(pager_options)) {}
 
-  ~List() { detach(); }
+  ~List() {
+    const hook_interrupt::Scope scope;
+    pager.stop();
+    detach();
+  }
   List(const List&) = delete;
   List& operator=(const List&) = delete;
 
   /// Marks the rest as not wanted; does nothing while a reader is active.
   void stop() noexcept {
     if (busy.exchange(true)) return;
+    const hook_interrupt::Scope scope;
     pager.stop();
     detach();
     busy = false;
@@ -53,6 +58,9 @@ class List {
     }
     return pages;
   }
+
+  /// Are there hooks, which need the GIL?
+  [[nodiscard]] bool has_hooks() const noexcept { return hooks_ != nullptr; }
 
   /// For the garbage collector.
   int traverse(visitproc visit, void* arg) const {

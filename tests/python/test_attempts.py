@@ -1,0 +1,312 @@
+"""Every attempt that hooks were told of as begun ends once, however it ends; a write that was given up is logged."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+import billcore
+from conformance.server import Reply, Request, SilentListener
+from support.waiting import until_awaited
+
+from .async_support import Run, asked, each_loop, serving, silent
+from .support import ACCOUNT, API_KEY, ORDER, data, page
+
+MAYBE = "interrupted after it was sent; it may or may not have happened"
+WARNING = f"POST /subscription/{{id}}/order: {MAYBE}: look before you send it again (id s, attempt 1, request id None)"
+
+
+class Ends(billcore.Hooks):
+    """Counts the attempts, and keeps how they ended."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.ends: list[billcore.Attempt] = []
+
+    def on_request(self, attempt: billcore.Attempt, /) -> None:
+        self.begun += 1
+        assert not attempt.sent and not attempt.outcome_unknown and attempt.path is None
+
+    def on_response(self, attempt: billcore.Attempt, /) -> None:
+        self.ends.append(attempt)
+
+    def lines(self) -> list[tuple[Any, ...]]:
+        assert self.begun == len(self.ends)
+        return [(a.method, a.status or a.error, a.sent, a.outcome_unknown, a.path) for a in self.ends]
+
+
+GIVEN_UP = ("POST", "CancelledError", True, True, "/subscription/s/order")
+
+
+def charge(client: Any) -> Any:
+    return client.subscriptions.charge("s", product_id=1, amount=1)
+
+
+@pytest.fixture
+def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[str]]]:
+    """The warnings so far; nothing below them is logged."""
+    with caplog.at_level(logging.WARNING, "billcore"):
+        yield lambda: [record.getMessage() for record in caplog.records if record.name == "billcore"]
+
+
+# Ways to give a call up in an event loop. Each gets a function that makes the call, and a function that waits until the
+# service has it.
+Call = Callable[[], Awaitable[Any]]
+Asked = Callable[[], Awaitable[None]]
+
+
+async def cancelled(call: Call, asked: Asked) -> None:
+    task = asyncio.ensure_future(call())
+    await asked()
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def wait_for(call: Call, asked: Asked) -> None:
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(call(), 0.2)
+
+
+async def timeout(call: Call, asked: Asked) -> None:
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.2):
+            await call()
+
+
+async def task_group(call: Call, asked: Asked) -> None:
+    async def fail() -> None:
+        await asked()
+        raise KeyError
+
+    with pytest.raises(ExceptionGroup):
+        async with asyncio.TaskGroup() as group:
+            group.create_task(call())  # type: ignore[arg-type]
+            group.create_task(fail())
+
+
+async def gathered(call: Call, asked: Asked) -> None:
+    task = asyncio.ensure_future(call())
+    ends = asyncio.gather(task, return_exceptions=True)
+    await asked()
+    task.cancel()
+    (end,) = await ends
+    assert isinstance(end, asyncio.CancelledError) and not hasattr(end, "__notes__"), "asyncio drops the note"
+
+
+async def closed(call: Call, asked: Asked) -> None:
+    coroutine: Any = call()
+    coroutine.send(None)
+    await asked()
+    coroutine.close()
+
+
+async def dropped(call: Call, asked: Asked) -> None:
+    coroutine: Any = call()
+    coroutine.send(None)
+    await asked()
+    del coroutine
+    gc.collect()
+
+
+async def thrown(call: Call, asked: Asked) -> None:
+    coroutine: Any = call()
+    coroutine.send(None)
+    await asked()
+    with pytest.raises(KeyError):
+        coroutine.throw(KeyError("mine"))
+
+
+WAYS = [cancelled, wait_for, timeout, task_group, gathered, closed, dropped, thrown]
+each_way = pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+
+
+@each_loop
+@each_way
+@pytest.mark.parametrize("hooked", [True, False], ids=["hooks", "no hooks"])
+def test_a_write_that_is_given_up(run: Run, way: Any, hooked: bool, warnings: Callable[[], list[str]]) -> None:
+    hooks = Ends()
+    with serving(silent, hooks=hooks if hooked else None) as (server, client):
+
+        async def main() -> None:
+            await way(lambda: charge(client), lambda: asked(server))
+            await client.close()
+
+        run(main())
+    assert warnings() == [WARNING]
+    assert hooks.lines() == ([GIVEN_UP] if hooked else [])
+
+
+@each_loop
+@each_way
+def test_a_read_that_is_given_up(run: Run, way: Any, warnings: Callable[[], list[str]]) -> None:
+    hooks = Ends()
+    with serving(silent, hooks=hooks) as (server, client):
+
+        async def main() -> None:
+            await way(lambda: client.orders.get("o"), lambda: asked(server))
+            await way(lambda: client.subscriptions.orders("s").collect(), lambda: asked(server, 2))
+            await client.close()
+
+        run(main())
+    assert warnings() == [] and hooks.lines() == [("GET", "CancelledError", True, False, None)] * 2
+
+
+@each_loop
+def test_what_was_not_sent_is_not_logged(run: Run, warnings: Callable[[], list[str]]) -> None:
+    hooks = Ends()
+    with SilentListener() as listener:
+
+        async def main() -> None:
+            url = f"https://127.0.0.1:{listener.port}{ACCOUNT}"
+            async with billcore.AsyncClient(base_url=url, api_key=API_KEY, hooks=hooks) as client:
+                await cancelled(lambda: charge(client), lambda: asyncio.sleep(0.1))
+
+        run(main())
+    assert hooks.lines() == [("POST", "CancelledError", False, False, None)] and warnings() == []
+
+
+@each_loop
+def test_a_loop_that_is_closed(run: Run, warnings: Callable[[], list[str]]) -> None:
+    hooks = Ends()
+    with serving(silent, hooks=hooks) as (server, client):
+        loop = asyncio.new_event_loop()
+        task = loop.create_task(charge(client))
+        loop.run_until_complete(asked(server))
+        loop.close()
+        assert hooks.lines() == [GIVEN_UP] and warnings() == [WARNING]
+        with pytest.raises(KeyError):
+            task.get_coro().throw(KeyError("mine"))
+        run(client.close())
+    assert hooks.lines() == [GIVEN_UP] and warnings() == [WARNING]
+
+
+@each_loop
+def test_pages_that_are_not_wanted(run: Run) -> None:
+    hooks = Ends()
+
+    def script(request: Request) -> Reply:
+        return page([{**ORDER, "id": n} for n in range(3)], 1, 9) if "page=1" in request.target else silent(request)
+
+    with serving(script, hooks=hooks, concurrency=4) as (server, client):
+
+        async def main() -> None:
+            async for order in client.subscriptions.orders("s"):
+                if order.id == 2:
+                    await until_awaited(lambda: hooks.begun == 5)
+                    break
+            gc.collect()
+            await client.close()
+
+        run(main())
+        blocking = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, hooks=hooks, concurrency=4)
+        for order in blocking.subscriptions.orders("s"):
+            if order.id == 2:
+                break
+        blocking.close()
+    assert hooks.begun == len(hooks.ends) == 10
+    assert [attempt.status or attempt.error for attempt in hooks.ends] == ([200] + ["CancelledError"] * 4) * 2
+
+
+# The answer and the cancellation at the same time.
+
+
+@each_loop
+def test_an_answer_that_nobody_gets_is_logged(run: Run, warnings: Callable[[], list[str]]) -> None:
+    hooks = Ends()
+    replies = [
+        data(ORDER),
+        data(ORDER),
+        Reply(status=402),
+        Reply(raw=b"", ending="reset"),
+    ]
+    replies[0].headers["X-Request-Id"] = "req_9"
+    with serving(replies, hooks=hooks) as (_, client):
+
+        async def main() -> None:
+            for end in ("cancel", "close", "cancel", "cancel"):
+                call = charge(client)
+                await asyncio.wait([call.send(None)])
+                if end == "close":
+                    call.close()
+                else:
+                    with pytest.raises(asyncio.CancelledError):
+                        call.throw(asyncio.CancelledError())
+            await client.close()
+
+        run(main())
+    subject = "POST /subscription/{id}/order: interrupted after "
+    assert warnings() == [
+        subject + "the answer came: status 200, it was done (id ord_1) (id s, attempt 1, request id req_9)",
+        subject + "the answer came: status 200, it was done (id ord_1) (id s, attempt 1, request id None)",
+        WARNING,
+    ]
+    assert [attempt.status for attempt in hooks.ends] == [200, 200, 402, None] and hooks.begun == 4
+
+
+@each_loop
+def test_a_thousand_cancellations(run: Run, warnings: Callable[[], list[str]]) -> None:
+    """Each charge that was sent either returns or is logged, once."""
+    hooks = Ends()
+    results: list[Any] = []
+    chance = random.Random(3)
+
+    def script(request: Request) -> Reply:
+        return silent(request) if "/silent/" in request.target else data(ORDER)
+
+    with serving(script, hooks=hooks) as (_, client):
+
+        async def main() -> None:
+            for _ in range(100):
+                tasks = [asyncio.ensure_future(charge(client)) for _ in range(9)]
+                tasks.append(asyncio.ensure_future(client.subscriptions.cancel("silent")))
+                await tasks[0]
+                for task in tasks:
+                    if chance.random() < 0.5:
+                        await asyncio.sleep(chance.random() / 200)
+                    for _ in range(chance.randrange(12)):
+                        await asyncio.sleep(0)
+                    task.cancel()
+                results.extend(await asyncio.gather(*tasks, return_exceptions=True))
+            await client.close()
+
+        run(main())
+    returned = sum(isinstance(result, billcore.Order) for result in results)
+    assert len(results) == 1000 and hooks.begun == len(hooks.ends)
+    assert sum(attempt.sent for attempt in hooks.ends) == returned + len(warnings())
+    assert {attempt.status or attempt.error for attempt in hooks.ends} == {200, "CancelledError"}
+
+
+# Hooks that misbehave at the end.
+
+
+@each_loop
+def test_a_hook_that_calls_and_fails_at_the_end(run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    class Loud(Ends):
+        def on_response(self, attempt: billcore.Attempt, /) -> None:
+            super().on_response(attempt)
+            if attempt.method == "POST":
+                others.append(asyncio.ensure_future(client.orders.get("o")))
+                raise RuntimeError("of the hook")
+
+    hooks = Loud()
+    others: list[asyncio.Task[Any]] = []
+
+    def script(request: Request) -> Reply:
+        return data(ORDER) if request.method == "GET" else silent(request)
+
+    with serving(script, hooks=hooks) as (server, client):
+
+        async def main() -> None:
+            await cancelled(lambda: charge(client), lambda: asked(server))
+            assert (await others[0]).id == "ord_1"
+            await client.close()
+
+        run(main())
+    assert hooks.lines() == [GIVEN_UP, ("GET", 200, True, False, None)]
+    assert [record.levelname for record in caplog.records if record.name == "billcore"] == ["WARNING", "ERROR"]

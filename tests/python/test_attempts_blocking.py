@@ -1,0 +1,227 @@
+"""Attempts of blocking calls and lists that are given up, by signals, hooks and forks: see test_attempts.py."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+
+from conformance.server import Reply, Request, ScriptedServer
+
+from .async_support import silent
+from .fork_support import Scene
+from .interrupt_support import CHARGE, Interrupter, interrupt
+from .support import ACCOUNT, API_KEY, ORDER, data, page, run_program
+from .test_attempts import MAYBE, WARNING
+
+INTERRUPTED = """
+seen, log = [], []
+class Hooks:
+    def on_request(self, attempt):
+        seen.append("begun")
+    def on_response(self, attempt):
+        seen.append([attempt.status or attempt.error, attempt.sent, attempt.outcome_unknown, attempt.path])
+        ACT
+loud = billcore.Client(hooks=Hooks(), **options)
+PREPARE
+try:
+    CALL
+except (KeyboardInterrupt, Alarm, SystemExit) as error:
+    say(seen=seen, log=log, loaded="logging" in sys.modules, **told(error))
+assert loud.orders.get("o").id == "ord_1"
+"""
+LOUD_CHARGE = CHARGE.replace("client", "loud")
+LOG = """
+import logging
+class Keep(logging.Handler):
+    def emit(self, record):
+        log.append(record.getMessage())
+logging.lastResort = Keep()
+"""
+
+
+def interrupted(call: str, number: int = signal.SIGINT, act: str = "pass", prepare: str = "") -> dict[str, Any]:
+    """What a program knows of a call that a signal ends before its answer."""
+    caller = Interrupter(INTERRUPTED.replace("CALL", call).replace("ACT", act).replace("PREPARE", prepare))
+
+    def script(request: Request) -> Reply:
+        if request.target.endswith("/order/o"):
+            return data(ORDER)
+        caller.signal(number)
+        return silent(request)
+
+    (line,) = caller.run(script)
+    return line
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGINT, "KeyboardInterrupt"), (signal.SIGALRM, "CancelledError")]
+)
+def test_a_signal_ends_a_blocking_write(number: int, error: str) -> None:
+    line = interrupted(LOUD_CHARGE, number)
+    assert line["seen"] == ["begun", [error, True, True, "/subscription/s/order"]]
+    assert line["loaded"] is False, "logging is not imported for this"
+    assert line["notes"] == [f"POST /subscription/s/order: {MAYBE}"]
+
+
+@pytest.mark.parametrize("call", ["loud.products.get(7)", 'loud.subscriptions.orders("s").collect()'])
+def test_a_signal_ends_a_blocking_read(call: str) -> None:
+    line = interrupted(call, prepare=LOG)
+    assert line["seen"] == ["begun", ["KeyboardInterrupt", True, False, None]] and line["log"] == []
+
+
+@pytest.mark.parametrize("call", [CHARGE, LOUD_CHARGE], ids=["no hooks", "hooks"])
+def test_a_blocking_write_is_logged(call: str) -> None:
+    assert interrupted(call, prepare=LOG)["log"] == [WARNING]
+
+
+@pytest.mark.parametrize(
+    ("act", "names"),
+    [
+        ("raise KeyboardInterrupt", ["KeyboardInterrupt", "Alarm"]),
+        ("raise SystemExit(3)", ["SystemExit", "Alarm"]),
+        ("raise ValueError", ["Alarm"]),
+    ],
+)
+def test_what_a_hook_raises_at_the_end_of_an_interrupted_call(act: str, names: list[str]) -> None:
+    """It is raised by that call, and not by the next one."""
+    line = interrupted(LOUD_CHARGE, signal.SIGALRM, act=f"if attempt.error == 'CancelledError': {act}")
+    assert line["names"] == names and len(line["seen"]) == 2
+    assert line["notes"] == [f"POST /subscription/s/order: {MAYBE}"]
+
+
+def test_an_answer_that_a_blocking_caller_does_not_get_is_logged() -> None:
+    """Like every result that a signal handler discards."""
+    for _ in range(10):
+        (line,) = interrupt(
+            LOG.replace("log.", "lines.")
+            + "lines = []\ntry:\n    each(lambda: "
+            + CHARGE
+            + ")\nfinally:\n    pass\nsay(lines=lines)",
+            [data(ORDER)],
+        )[-1:]
+        if "the answer came" in str(line):
+            break
+    assert line["lines"] == [
+        "POST /subscription/{id}/order: interrupted after the answer came: status 200, it was done (id ord_1) "
+        "(id s, attempt 1, request id None)"
+    ]
+
+
+# A list whose pages nobody wants any more, and hooks that no call runs.
+
+LEFT = """
+import billcore, gc, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores SIGINT
+ends = []
+class Hooks:
+    def on_request(self, attempt):
+        ends.append("begun")
+    def on_response(self, attempt):
+        ends.append(attempt.status or attempt.error)
+        if attempt.error is not None:
+            raise ERROR
+client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2], timeout=60, concurrency=2, hooks=Hooks())
+try:
+    for order in client.subscriptions.orders("s"):
+        if ends.count("begun") == 3:
+            break
+    del order
+    gc.collect()
+except KeyboardInterrupt:
+    ends.append("interrupted")
+assert client.orders.get("o").id == "ord_1"
+print(ends)
+"""
+
+
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "SystemExit", "ValueError"])
+def test_what_a_hook_raises_when_pages_are_dropped(error: str) -> None:
+    """No call runs the hook: Ctrl-C is a signal again, and the next call is not ended."""
+
+    def script(request: Request) -> Reply:
+        if request.target.endswith("/order/o"):
+            return data(ORDER)
+        return page([{**ORDER, "id": n} for n in range(3)], 1, 9) if "page=1" in request.target else silent(request)
+
+    with ScriptedServer(script) as server:
+        done = run_program(LEFT.replace("ERROR", error), server.url + ACCOUNT, API_KEY)
+    assert done.returncode == 0, done.stderr
+    interrupts = ["interrupted"] if error == "KeyboardInterrupt" else []
+    ends = ["begun", 200, "begun", "begun", "CancelledError", "CancelledError", *interrupts, "begun", 200]
+    assert done.stdout == f"{ends}\n"
+    assert ("SystemExit" in done.stderr) is (error == "SystemExit")
+
+
+# Forks.
+
+
+def test_a_child_is_told_nothing_of_the_calls_of_its_parent(scene: Scene) -> None:
+    scene.run("""
+import asyncio, logging
+ends = []
+class Hooks:
+    def on_response(self, attempt):
+        ends.append(attempt.status or attempt.error)
+class Keep(logging.Handler):
+    def emit(self, record):
+        ends.append("logged")
+logging.getLogger("billcore").addHandler(Keep())
+
+async def main():
+    async with billcore.AsyncClient(**options, hooks=Hooks()) as client:
+        await client.subscriptions.get("parent")  # on its connection the next request is sent at once
+        del ends[:]
+        call = asyncio.ensure_future(client.subscriptions.cancel("parent-slow"))
+        await asyncio.sleep(0)
+        child = os.fork()
+        if child == 0:
+            call.cancel()
+            try:
+                await call
+            except asyncio.CancelledError as error:
+                noted = getattr(error, "__notes__", [])
+            os._exit(0 if (ends, len(noted)) == ([], 1) else 1)
+        assert (await call).id == "parent-slow" and ends == [200]
+        join(child)
+
+asyncio.run(main())
+""")
+    scene.expect(parent=2)
+
+
+@pytest.mark.parametrize("where", ["request", "response"])
+def test_a_fork_within_a_hook(scene: Scene, where: str) -> None:
+    """The child does not send the request of its parent, and works on."""
+    scene.run(
+        """
+ends = []
+class Hooks:
+    def on_WHERE(self, attempt):
+        global child
+        if child is None:
+            child = os.fork()
+    def on_retry(self, attempt):
+        pass
+child = None
+client = billcore.Client(**options, hooks=Hooks())
+try:
+    assert client.subscriptions.cancel("parent").id == "parent"
+    error = None
+except billcore.ConfigError as failed:
+    error = failed
+if child == 0:
+    status = 0
+    try:
+        assert ("forked" in str(error)) == ("WHERE" == "request")
+        get(client, "child")
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    os._exit(status)
+assert error is None
+join(child)
+""".replace("WHERE", where)
+    )
+    scene.expect(parent=1, child=1)
