@@ -151,16 +151,12 @@ typedef struct billcore_attempt {
   billcore_moment moment;
   int32_t number;
   int32_t status;
-  billcore_status
-      failure;
+  billcore_status failure;
   billcore_str method;
   billcore_str route;
   billcore_str request_id;
   int64_t duration_micros;
   int64_t wait_ms;
-  bool sent;
-  bool outcome_unknown;
-  billcore_str path;
 } billcore_attempt;
 typedef void (*billcore_hook)(void* context, const billcore_attempt* attempt);
 #ifdef __cplusplus

@@ -109,5 +109,5 @@ func (c *Client) use() (*C.billcore_client, error) {
 	return nil, model.NewError(ErrConfig, "the client is closed: make a new one")
 }
 
-// WithLogger logs every attempt: retries, and writes that were sent and given up, as warnings, the rest at the level debug. It replaces WithHooks.
+// WithLogger logs every attempt: retries as warnings, the rest at the level debug. It replaces WithHooks.
 func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

@@ -16,32 +16,25 @@ import (
 	"billcore/internal/handle"
 )
 
-// Attempt is one attempt of a call. It holds neither header values nor bodies, and no ids except in Path.
+// Attempt is one attempt of a call. It holds neither header values nor ids nor bodies.
 type Attempt struct {
 	Number    int           // from 1
 	Method    string        // such as GET
 	Route     string        // such as /subscription/{id}; "(other)" for a path that is not part of the interface
 	Status    int           // of the answer; 0 before it, and without a complete one
-	Failure   Code          // why there is no complete answer, ErrInterrupted when it was given up; else 0
+	Failure   Code          // why there is no complete answer; else 0
 	RequestID string        // of the answer
 	Duration  time.Duration // of the attempt, after it
 	Wait      time.Duration // before the next attempt, in OnRetry
-
-	Sent           bool // after it: false if nothing of the request was sent
-	OutcomeUnknown bool // after it: a write that may or may not have happened
-	// Path is set only for a write that was sent and that this side gave up, by its context: perhaps nobody looks at the error,
-	// so report it. Below the base URL, encoded; it has the id.
-	Path string
 }
 
-// Hooks are told of every attempt of every call: for logs, measures and traces. Each OnRequest is followed by exactly one
-// OnResponse, however the attempt ends: with an answer, a failure, a time-out, or given up by its context. Any may be nil. Each time one runs
+// Hooks are told of every attempt of every call: for logs, measures and traces. Any of them may be nil. Each time one runs
 // on a goroutine of its own, and the call waits for it; several run at once where goroutines share a client. The context is
 // the call's. They must not use the list that is being read. A panic in one is logged with slog.Error and changes nothing,
 // nor does runtime.Goexit (as in testing.T.FailNow): what became of a write must reach the caller.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
-	OnResponse func(ctx context.Context, attempt Attempt) // after it, with an answer or without; once
+	OnResponse func(ctx context.Context, attempt Attempt) // after it, with an answer or without
 	OnRetry    func(ctx context.Context, attempt Attempt) // before the wait for another one
 }
 
@@ -76,7 +69,6 @@ func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
 		Failure: Code(attempt.failure), RequestID: text(attempt.request_id),
 		Duration: time.Duration(attempt.duration_micros) * time.Microsecond,
 		Wait:     time.Duration(attempt.wait_ms) * time.Millisecond,
-		Sent:     bool(attempt.sent), OutcomeUnknown: bool(attempt.outcome_unknown), Path: text(attempt.path),
 	}
 	handle.Apart(func() {
 		defer func() {
@@ -97,7 +89,6 @@ func logging(logger *slog.Logger) Hooks {
 	}
 	log := func(level slog.Level, message string) func(context.Context, Attempt) {
 		return func(ctx context.Context, a Attempt) {
-			level, message := level, message
 			attributes := []slog.Attr{slog.String("method", a.Method), slog.String("route", a.Route), slog.Int("attempt", a.Number)}
 			if a.Status != 0 {
 				attributes = append(attributes, slog.Int("status", a.Status))
@@ -113,10 +104,6 @@ func logging(logger *slog.Logger) Hooks {
 			}
 			if a.Wait > 0 {
 				attributes = append(attributes, slog.Duration("wait", a.Wait))
-			}
-			if a.Path != "" {
-				level, message = slog.LevelWarn, "billcore: a write was sent and given up: it may or may not have happened"
-				attributes = append(attributes, slog.String("path", a.Path))
 			}
 			logger.LogAttrs(ctx, level, message, attributes...)
 		}

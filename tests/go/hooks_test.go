@@ -129,40 +129,6 @@ func TestLogger(t *testing.T) {
 	}
 }
 
-// A charge that was sent and whose context ends is told as ended, once, and logged as a warning.
-func TestAChargeThatIsGivenUp(t *testing.T) {
-	var log bytes.Buffer
-	s := serve(t, wrapped(order(1)))
-	var begun, ended atomic.Int64
-	var last atomic.Value
-	hooked := connect(t, s, billcore.WithHooks(billcore.Hooks{
-		OnRequest:  func(context.Context, billcore.Attempt) { begun.Add(1) },
-		OnResponse: func(_ context.Context, a billcore.Attempt) { ended.Add(1); last.Store(a) },
-	}))
-	for _, client := range []*billcore.Client{hooked, connect(t, s, billcore.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))} {
-		sent := len(s.sent())
-		ctx, cancel := context.WithCancel(background)
-		failed := make(chan error)
-		go func() {
-			_, err := client.Subscriptions().Charge(ctx, "hang", 1, 1)
-			failed <- err
-		}()
-		await(t, "the request arrives", func() bool { return len(s.sent()) > sent })
-		cancel()
-		code(t, <-failed, billcore.ErrInterrupted)
-	}
-	a, _ := last.Load().(billcore.Attempt)
-	if begun.Load() != 1 || ended.Load() != 1 || !a.Sent || !a.OutcomeUnknown || a.Failure != billcore.ErrInterrupted ||
-		a.Path != "/subscription/hang/order" {
-		t.Fatal(begun.Load(), ended.Load(), a)
-	}
-	line := log.String()
-	if strings.Count(line, "\n") != 1 || !strings.Contains(line, "level=WARN") || strings.Contains(line, apiKey) ||
-		!strings.Contains(line, "sent and given up") || !strings.Contains(line, "path=/subscription/hang/order") {
-		t.Fatal(line)
-	}
-}
-
 func TestOptionsShowNoSecret(t *testing.T) {
 	for _, option := range []billcore.Option{
 		billcore.WithAPIKey("hidden"), billcore.WithProxy("http://me:hidden@x.example"), billcore.WithHeader("X-Token", "hidden"), {},

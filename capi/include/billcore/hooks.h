@@ -2,11 +2,7 @@
  * Hooks: a callback that is told of every attempt of a call, for logs, measures and traces. Conventions: billcore.h.
  *
  * Set for a client (billcore_client_options_set_hook) or for one call (billcore_call_options_set_hook), which then counts
- * instead of the client's. It sees neither header values nor bodies, and no ids except in `path`.
- *
- * Each BILLCORE_MOMENT_REQUEST is followed by exactly one BILLCORE_MOMENT_RESPONSE, however the attempt ends: with an answer, a
- * failure, a time-out, or because the caller cancelled it or no longer wants it. A forked child is told nothing of the
- * attempts of its parent. */
+ * instead of the client's. It sees neither header values nor ids nor bodies. */
 #ifndef BILLCORE_HOOKS_H
 #define BILLCORE_HOOKS_H
 
@@ -28,26 +24,18 @@ enum {
 /** One attempt of a call. The library makes it; it and its texts are valid during the callback only. New members are
  * added at its end. */
 typedef struct billcore_attempt {
-  billcore_moment moment; /**< which BILLCORE_MOMENT_ this is */
-  int32_t number;         /**< of this attempt, from 1 */
-  int32_t status;         /**< of the answer; 0 before it, and without a complete one */
-  billcore_status
-      failure;         /**< why there is no complete answer; BILLCORE_OK otherwise. BILLCORE_ERROR_INTERRUPTED: it was
-                                given up */
-  billcore_str method; /**< such as GET */
-  billcore_str route;  /**< such as /subscription/{id}; "(other)" for a path that is not part of the interface */
+  billcore_moment moment;  /**< which BILLCORE_MOMENT_ this is */
+  int32_t number;          /**< of this attempt, from 1 */
+  int32_t status;          /**< of the answer; 0 before it, and without a complete one */
+  billcore_status failure; /**< why there is no complete answer; BILLCORE_OK otherwise */
+  billcore_str method;     /**< such as GET */
+  billcore_str route;      /**< such as /subscription/{id}; "(other)" for a path that is not part of the interface */
   billcore_str request_id; /**< of the answer; empty when it has none */
   int64_t duration_micros; /**< of the attempt, after it (microseconds) */
   int64_t wait_ms;         /**< BILLCORE_MOMENT_RETRY: until the next attempt (milliseconds) */
-  bool sent;               /**< after it: false if nothing of the request was sent */
-  bool outcome_unknown;    /**< after it: a write that may or may not have happened */
-  billcore_str path; /**< set only for a write that was sent and that this side gave up, by a cancel or an interrupt:
-                                perhaps no error reaches the caller, so report it. Below the base URL, encoded; it has the
-                                id */
 } billcore_attempt;
 
-/** Called on the thread of the call, or on the one that gives an attempt up, so by several threads at once where they share a
- * client. The call waits for it. It
+/** Called on the thread of the call, so by several threads at once where they share a client. The call waits for it. It
  * must not use the handle of a list that is being read, and cannot change what a call does. */
 typedef void (*billcore_hook)(void* context, const billcore_attempt* attempt);
 

@@ -168,10 +168,7 @@ class CHooks final : public billcore::Hooks {
                                 .route = borrow(attempt.route),
                                 .request_id = borrow(attempt.request_id),
                                 .duration_micros = attempt.duration.count(),
-                                .wait_ms = attempt.wait.count(),
-                                .sent = attempt.sent,
-                                .outcome_unknown = attempt.outcome_unknown,
-                                .path = borrow(attempt.path)};
+                                .wait_ms = attempt.wait.count()};
     hook_(context_, &told);
   }
 

@@ -228,43 +228,6 @@ fn hooks_are_told() {
     assert_eq!(of_client.0.lock().unwrap().len(), 2);
 }
 
-#[derive(Clone, Default)]
-struct Ends(Arc<Mutex<Vec<String>>>);
-
-impl Hooks for Ends {
-    fn on_request(&self, _: &Attempt<'_>) {
-        self.0.lock().unwrap().push("begun".to_owned());
-    }
-    fn on_response(&self, attempt: &Attempt<'_>) {
-        let Attempt { failure, sent, outcome_unknown, path, .. } = attempt;
-        self.0.lock().unwrap().push(format!("{failure:?} {sent} {outcome_unknown} {path:?}"));
-        billcore::TracingHooks.on_response(attempt);
-    }
-}
-
-#[test]
-fn a_charge_that_is_given_up_is_told_once_and_logged() {
-    let service = serve(wrapped(&order(1)));
-    let (token, told) = (CancelToken::new().unwrap(), Ends::default());
-    let client = service.connect().with_call(CallOptions::new().cancel(&token).hooks(told.clone()));
-    let collector = Arc::new(Collector(Mutex::default()));
-    thread::scope(|scope| {
-        let dispatch = tracing::Dispatch::from(collector.clone() as Arc<dyn tracing::Subscriber + Send + Sync>);
-        let call = scope.spawn(move || {
-            let _logged = tracing::dispatcher::set_default(&dispatch);
-            client.subscriptions().charge("hang", 1, 1, ChargeOptions::new())
-        });
-        wait("the request arrives", || !service.sent().is_empty());
-        token.trigger();
-        error(call.join().unwrap(), ErrorCode::Interrupted);
-    });
-    let end = r#"Some(Interrupted) true true Some("/subscription/hang/order")"#;
-    assert_eq!(*told.0.lock().unwrap(), ["begun", end]);
-    let line = collector.0.lock().unwrap().clone();
-    assert!(line.starts_with("WARN billcore message=a write was sent and given up"), "{line}");
-    assert!(line.contains(r#"path="/subscription/hang/order""#) && !line.contains(API_KEY), "{line}");
-}
-
 struct Panics;
 
 impl Hooks for Panics {

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use crate::ErrorCode;
 
-/// One attempt of a call. It holds neither header values nor bodies, and no ids except in [`Attempt::path`].
+/// One attempt of a call. It holds neither header values nor ids nor bodies.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attempt<'a> {
@@ -14,7 +14,7 @@ pub struct Attempt<'a> {
     pub route: &'a str,
     /// Of the answer; `None` before it, and without a complete one.
     pub status: Option<u16>,
-    /// Why there is no complete answer; [`ErrorCode::Interrupted`] when it was given up.
+    /// Why there is no complete answer.
     pub failure: Option<ErrorCode>,
     /// Of the answer.
     pub request_id: Option<&'a str>,
@@ -22,17 +22,9 @@ pub struct Attempt<'a> {
     pub duration: Duration,
     /// Before the next attempt, in [`Hooks::on_retry`].
     pub wait: Duration,
-    /// After it: false if nothing of the request was sent.
-    pub sent: bool,
-    /// After it: a write that may or may not have happened.
-    pub outcome_unknown: bool,
-    /// Only of a write that was sent and that this side gave up, by a token or a dropped future: perhaps no error reaches the
-    /// caller, so report it. Below the base URL, encoded; it has the id.
-    pub path: Option<&'a str>,
 }
 
-/// Told of every attempt of every call: for logs, measures and traces. Each [`Hooks::on_request`] is followed by exactly one
-/// [`Hooks::on_response`], however the attempt ends: with an answer, a failure, a time-out, or given up. The methods run on the thread of the call, several at
+/// Told of every attempt of every call: for logs, measures and traces. The methods run on the thread of the call, several at
 /// once where threads share a client, and the call waits for them.
 ///
 /// A panic in one ends that method, not the call: what became of a write must reach the caller. The process's panic hook has

@@ -1,7 +1,7 @@
 use super::{Attempt, Hooks};
 
-/// Hooks that emit an event of `tracing` for every attempt, with the target `billcore`: retries, and writes that
-/// were sent and given up, as warnings, the rest at the level debug.
+/// Hooks that emit an event of `tracing` for every attempt, with the target `billcore`: retries as warnings, the rest at the
+/// level debug.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingHooks;
 
@@ -16,7 +16,6 @@ macro_rules! told {
             status = $attempt.status,
             failure = $attempt.failure.map(|code| code.name()),
             request_id = $attempt.request_id,
-            path = $attempt.path,
             duration_us = u64::try_from($attempt.duration.as_micros()).ok().filter(|micros| *micros > 0),
             wait_ms = u64::try_from($attempt.wait.as_millis()).ok().filter(|millis| *millis > 0),
             $message
@@ -29,11 +28,7 @@ impl Hooks for TracingHooks {
         told!(DEBUG, attempt, "request");
     }
     fn on_response(&self, attempt: &Attempt<'_>) {
-        if attempt.path.is_some() {
-            told!(WARN, attempt, "a write was sent and given up: it may or may not have happened");
-        } else {
-            told!(DEBUG, attempt, "response");
-        }
+        told!(DEBUG, attempt, "response");
     }
     fn on_retry(&self, attempt: &Attempt<'_>) {
         told!(WARN, attempt, "retry");
