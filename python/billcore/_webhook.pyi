@@ -604,8 +604,7 @@ class Verifier:
 
         Args:
             body: The raw bytes (any buffer).
-            headers: A mapping (values may be lists) or pairs; names in any case; str or bytes. Also a WSGI
-                environ, such as Django's request.META, with HTTP_SERVICE_SIGNATURE.
+            headers: A mapping (values may be lists), pairs, or a WSGI environ such as Django's request.META.
 
         Raises:
             SignatureError: The check failed.

@@ -182,7 +182,7 @@ void ChargeSearch::take_items(const Value& data) {
     const auto item = member.value();
     auto id = id_text(item);
     reading_.trace.append(id).push_back('\n');
-    if (!reading_.ids.insert(id).second) reading_.moved = true;
+    if (!reading_.ids.insert(id).second && reading_.pages > 1) reading_.moved = true;
     if (reading_.reached || Order(item).created_at().at < since_) {
       reading_.reached = true;
       continue;

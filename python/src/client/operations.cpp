@@ -257,8 +257,9 @@ void bind_subscriptions(py::module_& module) {
   });
   define<arguments::SubscriptionsFindCharges>(
       type, [](const Group& self, const arguments::SubscriptionsFindCharges& from) {
+        auto call = call_options(from.timeout);
         auto search = charge_search(from.charge, from.skew, from.since, from.product_id);
-        auto job = std::make_unique<ChargesJob>(self.client, std::move(search), call_options(from.timeout));
+        auto job = std::make_unique<ChargesJob>(self.client, std::move(search), std::move(call));
         return run(self, std::move(job), "Subscriptions.find_charges");
       });
   define<arguments::SubscriptionsOrders>(type, [](const Group& self, const arguments::SubscriptionsOrders& from) {
