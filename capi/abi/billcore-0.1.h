@@ -157,6 +157,9 @@ typedef struct billcore_attempt {
   billcore_str request_id;
   int64_t duration_micros;
   int64_t wait_ms;
+  billcore_str path;
+  bool sent;
+  bool outcome_unknown;
 } billcore_attempt;
 typedef void (*billcore_hook)(void* context, const billcore_attempt* attempt);
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
  * usual.
  *
  * Of a write the error says what is known: billcore_error_outcome_unknown whether it may have happened. Where that is
- * false, nothing was sent.
+ * false, nothing was sent. A hook (billcore/hooks.h) is told the same.
  *
  * @code{.c}
  * billcore_cancel* cancel = NULL;

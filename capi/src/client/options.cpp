@@ -168,7 +168,10 @@ class CHooks final : public billcore::Hooks {
                                 .route = borrow(attempt.route),
                                 .request_id = borrow(attempt.request_id),
                                 .duration_micros = attempt.duration.count(),
-                                .wait_ms = attempt.wait.count()};
+                                .wait_ms = attempt.wait.count(),
+                                .path = borrow(attempt.path),
+                                .sent = attempt.sent,
+                                .outcome_unknown = attempt.outcome_unknown};
     hook_(context_, &told);
   }
 

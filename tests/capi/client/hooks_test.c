@@ -1,16 +1,26 @@
-/* Hooks by callback: what they are told, of a client and of a call; one that does not return. */
+/* Hooks by callback: what they are told, of a client and of a call; how each attempt ends; one that does not return. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 
 #include "support/client.h"
 
 static billcore_error* err;
-static _Atomic int busy; /* answers of 503 that come first */
+static _Atomic int busy;     /* answers of 503 that come first */
+static _Atomic int requests; /* that the server has seen */
+
+#define PAGE \
+  "HTTP/1.1 200 OK" HEAD "{\"data\":[" ORDER("a") "," ORDER("b") "],\"pagination\":{\"total\":6,\"count\":2,\"per_page\":2," \
+                                                              "\"current_page\":1,\"total_pages\":3,\"links\":{}}}"
 
 static const char* answer(const char* request) {
+  ++requests;
+  if (strstr(request, "/subscription/held/") != NULL) return strstr(request, "page=1") != NULL ? PAGE : NULL;
+  if (strstr(request, "/subscription/refused/") != NULL) return "HTTP/1.1 402 X" HEAD "{}";
+  if (strstr(request, "/subscription/down/") != NULL) return "HTTP/1.1 503 X" HEAD "{}";
   if (strstr(request, "/order/gone") != NULL) return "";
   if (busy > 0 && busy-- > 0) return "HTTP/1.1 503 X\r\nRetry-After: 0" HEAD "{}";
   return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o") "}";
@@ -93,6 +103,142 @@ static void test_what_they_are_told(const server* at) {
   billcore_client_free(client);
 }
 
+/* Ends of attempts. */
+typedef struct {
+  int begun;
+  int ended;
+  char text[1024];
+  billcore_client* client; /* makes another call at the end, if it is set */
+} ends;
+
+static void get(const billcore_client* client, const billcore_call_options* call);
+
+static void note_end(void* context, const billcore_attempt* attempt) {
+  ends* self = context;
+  const size_t used = strlen(self->text);
+  CHECK(attempt->path.data != NULL);
+  if (attempt->moment == BILLCORE_MOMENT_REQUEST) {
+    ++self->begun;
+    CHECK(!attempt->sent && !attempt->outcome_unknown && attempt->path.len == 0);
+    return;
+  }
+  ++self->ended;
+  if (attempt->status != 200)
+    snprintf(self->text + used, sizeof self->text - used, "%s %d%s%s %s\n", billcore_status_name(attempt->failure),
+             (int)attempt->status, attempt->sent ? " sent" : "", attempt->outcome_unknown ? " unknown" : "",
+             attempt->path.data);
+  if (self->client != NULL) get(self->client, NULL);
+}
+
+static billcore_cancel* token;
+static int until; /* requests after which a call is ended */
+
+static bool is_asked(void* context) {
+  (void)context;
+  return requests >= until;
+}
+
+static void* trigger(void* context) {
+  while (requests < until) sched_yield();
+  billcore_cancel_trigger(context);
+  return NULL;
+}
+
+static void charge(const billcore_client* client, const char* id, billcore_call_options* call) {
+  billcore_order* order = NULL;
+  until = requests + 1;
+  CHECK(billcore_subscription_charge(client, billcore_str_from(id), 1, 500, NULL, call, &order, &err) != BILLCORE_OK);
+  billcore_error_free(err);
+  err = NULL;
+}
+
+static void refused(const billcore_client* client, billcore_call_options* call) { charge(client, "refused", call); }
+static void down(const billcore_client* client, billcore_call_options* call) { charge(client, "down", call); }
+static void ended_by_the_time_out(const billcore_client* client, billcore_call_options* call) {
+  CHECK_OK(billcore_call_options_set_timeout_ms(call, 200, &err));
+  charge(client, "held", call);
+}
+static void ended_by_a_token(const billcore_client* client, billcore_call_options* call) {
+  pthread_t thread;
+  CHECK_OK(billcore_call_options_set_cancel(call, token, &err));
+  until = requests + 1;
+  CHECK(pthread_create(&thread, NULL, trigger, token) == 0);
+  charge(client, "held", call);
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+static void ended_by_the_interrupt(const billcore_client* client, billcore_call_options* call) {
+  charge(client, "held", call);
+}
+
+/* The list has one page, and waits for others. */
+static billcore_order_list* begun_list(const billcore_client* client, const billcore_call_options* call) {
+  billcore_order_list* list = NULL;
+  billcore_order* order = NULL;
+  until = requests + 100;
+  CHECK_OK(billcore_subscription_orders_new(client, BILLCORE_STR("held"), NULL, call, &list, &err));
+  for (int i = 0; i < 2; ++i) {
+    CHECK_OK(billcore_order_list_next(list, &order, &err));
+    billcore_order_free(order);
+  }
+  return list;
+}
+static void stopped(const billcore_client* client, billcore_call_options* call) {
+  billcore_order_list* list = begun_list(client, call);
+  CHECK_OK(billcore_order_list_stop(list, &err));
+  billcore_order_list_free(list);
+}
+static void freed(const billcore_client* client, billcore_call_options* call) {
+  billcore_order_list_free(begun_list(client, call));
+}
+
+#define GIVEN_UP "sent unknown /subscription/held/order\n"
+
+static const struct {
+  void (*run)(const billcore_client* client, billcore_call_options* call);
+  bool interrupts;
+  int attempts;
+  const char* ends; /* of a list: any */
+} ways[] = {
+    {refused, false, 1, "OK 402 sent \n"},
+    {down, false, 1, "OK 503 sent unknown \n"},
+    {ended_by_the_time_out, false, 1, "TIMEOUT 0 sent unknown \n"},
+    {ended_by_a_token, false, 1, "INTERRUPTED 0 " GIVEN_UP},
+    {ended_by_the_interrupt, true, 1, "INTERRUPTED 0 " GIVEN_UP},
+    {stopped, false, 3, NULL},
+    {freed, false, 3, NULL},
+};
+
+static void test_each_attempt_ends_once(const server* at) {
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+    ends told = {0, 0, "", NULL};
+    billcore_call_options* call = NULL;
+    billcore_client* client = client_of(at, "key", ways[i].interrupts ? is_asked : NULL, NULL);
+    CHECK_OK(billcore_cancel_new(&token, &err));
+    CHECK_OK(billcore_call_options_new(&call, &err));
+    CHECK_OK(billcore_call_options_set_hook(call, note_end, &told, &err));
+    ways[i].run(client, call);
+    CHECK(told.begun == told.ended && told.begun == ways[i].attempts);
+    CHECK(ways[i].ends == NULL || strcmp(told.text, ways[i].ends) == 0 || (fputs(told.text, stderr), false));
+    CHECK(ways[i].ends != NULL || strstr(told.text, "INTERRUPTED 0") != NULL);
+    billcore_call_options_free(call);
+    billcore_cancel_free(token);
+    billcore_client_free(client);
+  }
+}
+
+/* A hook that is told of an end makes another call. */
+static void test_a_call_at_the_end(const server* at) {
+  billcore_client* other = client_of(at, "key", NULL, NULL);
+  ends told = {0, 0, "", other};
+  billcore_call_options* call = NULL;
+  CHECK_OK(billcore_call_options_new(&call, &err));
+  CHECK_OK(billcore_call_options_set_hook(call, note_end, &told, &err));
+  ended_by_the_time_out(other, call);
+  CHECK(told.begun == 1 && told.ended == 1);
+  billcore_call_options_free(call);
+  billcore_client_free(other);
+}
+
 static sem_t entered, released;
 
 /* Holds the first call until it is released. */
@@ -125,6 +271,8 @@ static void test_one_that_does_not_return(const server* at) {
 int main(void) {
   server* at = server_start(answer);
   test_what_they_are_told(at);
+  test_each_attempt_ends_once(at);
+  test_a_call_at_the_end(at);
   test_one_that_does_not_return(at);
   server_stop(at);
   return 0;

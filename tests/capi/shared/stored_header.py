@@ -55,12 +55,21 @@ def declarations(header: str) -> dict[str, str]:
     return out
 
 
+# Structs that only the library makes, and a program reads through a pointer: members may be added at their end.
+GROWING = {"billcore_attempt"}
+
+
+def has_grown(name: str, before: str, after: str) -> bool:
+    """Whether this is such a struct, with further members at its end."""
+    return name.removeprefix("typedef ") in GROWING and after.startswith(before[: before.index("}")])
+
+
 def differences(before: str, after: str) -> tuple[list[str], list[str]]:
     """What an old program would miss in the headers of today, and what these have more."""
     old, new = declarations(before), declarations(after)
+    changed = {name for name, text in old.items() if new.get(name) != text}
+    grown = {name for name in changed if has_grown(name, old[name], new.get(name, ""))}
     missing = [
-        f"{text}, now {new[name]}" if name in new else f"{text} was removed"
-        for name, text in old.items()
-        if new.get(name) != text
+        f"{old[name]}, now {new[name]}" if name in new else f"{old[name]} was removed" for name in changed - grown
     ]
-    return missing, [text for name, text in new.items() if name not in old]
+    return missing, [text for name, text in new.items() if name not in old or name in grown]

@@ -33,6 +33,9 @@ pub struct billcore_attempt {
     pub request_id: billcore_str,
     pub duration_micros: i64,
     pub wait_ms: i64,
+    pub path: billcore_str,
+    pub sent: bool,
+    pub outcome_unknown: bool,
 }
 pub type billcore_hook =
     ::core::option::Option<unsafe extern "C" fn(context: *mut ::core::ffi::c_void, attempt: *const billcore_attempt)>;
