@@ -23,9 +23,9 @@ const CALLS: usize = 64;
 /// A [`Client`] whose calls are awaited. Each runs on a thread that tokio keeps for blocking work, so it needs a tokio runtime.
 /// Clones share connections and limit.
 ///
-/// Dropping the future of a call ends the transfer, and the thread is free again at once. Of a write that is dropped nobody
-/// learns whether it happened: do not put a time-out around a charge, give it one with
-/// [`CallOptions::timeout`](crate::CallOptions::timeout), whose error says so.
+/// Dropping the future of a call ends the transfer, and the thread is free again at once. Of a write that is dropped only the
+/// hooks learn whether it was sent, or what its answer was (see [`Attempt::path`](crate::Attempt::path)): do not put a time-out
+/// around a charge, give it one with [`CallOptions::timeout`](crate::CallOptions::timeout), whose error says so.
 ///
 /// At most so many calls run at once as the limit says, also counting those that were dropped and are about to end; further
 /// ones wait, and their time-outs begin when they run.

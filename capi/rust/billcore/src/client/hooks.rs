@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use crate::ErrorCode;
 
-/// One attempt of a call. It holds neither header values nor ids nor bodies.
+/// One attempt of a call. It holds neither header values nor bodies, and an id only in `path`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attempt<'a> {
@@ -14,7 +14,7 @@ pub struct Attempt<'a> {
     pub route: &'a str,
     /// Of the answer; `None` before it, and without a complete one.
     pub status: Option<u16>,
-    /// Why there is no complete answer.
+    /// Why there is no complete answer; [`ErrorCode::Interrupted`]: the attempt was given up.
     pub failure: Option<ErrorCode>,
     /// Of the answer.
     pub request_id: Option<&'a str>,
@@ -22,10 +22,21 @@ pub struct Attempt<'a> {
     pub duration: Duration,
     /// Before the next attempt, in [`Hooks::on_retry`].
     pub wait: Duration,
+    /// After the attempt: whether at least a part of the request was sent.
+    pub sent: bool,
+    /// After the attempt: whether it is a write that may or may not have happened.
+    pub outcome_unknown: bool,
+    /// Only of a write that was sent and given up (a token, a dropped future): its path with the id. It may have happened, and
+    /// of a dropped future nobody else learns that.
+    pub path: Option<&'a str>,
 }
 
 /// Told of every attempt of every call: for logs, measures and traces. The methods run on the thread of the call, several at
-/// once where threads share a client, and the call waits for them.
+/// once where threads share a client, and the call waits for them. Pages that are given up are told on the thread that stops
+/// or drops their list.
+///
+/// Each `on_request` is followed by exactly one `on_response`, however the attempt ends. A hook may make other calls, but must
+/// not use the list whose page it is told of.
 ///
 /// A panic in one ends that method, not the call: what became of a write must reach the caller. The process's panic hook has
 /// told of it by then.
@@ -34,7 +45,7 @@ pub trait Hooks: Send + Sync {
     fn on_request(&self, attempt: &Attempt<'_>) {
         let _ = attempt;
     }
-    /// After it, with an answer or without.
+    /// After it, with an answer or without, or given up.
     fn on_response(&self, attempt: &Attempt<'_>) {
         let _ = attempt;
     }

@@ -1,7 +1,7 @@
 use super::{Attempt, Hooks};
 
 /// Hooks that emit an event of `tracing` for every attempt, with the target `billcore`: retries as warnings, the rest at the
-/// level debug.
+/// level debug. A write that was sent and given up has one more, a warning, with its `path`, which has the id.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingHooks;
 
@@ -18,6 +18,9 @@ macro_rules! told {
             request_id = $attempt.request_id,
             duration_us = u64::try_from($attempt.duration.as_micros()).ok().filter(|micros| *micros > 0),
             wait_ms = u64::try_from($attempt.wait.as_millis()).ok().filter(|millis| *millis > 0),
+            sent = Some($attempt.sent).filter(|sent| *sent),
+            outcome_unknown = Some($attempt.outcome_unknown).filter(|unknown| *unknown),
+            path = $attempt.path,
             $message
         )
     };
@@ -29,6 +32,13 @@ impl Hooks for TracingHooks {
     }
     fn on_response(&self, attempt: &Attempt<'_>) {
         told!(DEBUG, attempt, "response");
+        if attempt.path.is_some() {
+            told!(
+                WARN,
+                attempt,
+                "interrupted after it was sent; it may or may not have happened: look before you send it again"
+            );
+        }
     }
     fn on_retry(&self, attempt: &Attempt<'_>) {
         told!(WARN, attempt, "retry");

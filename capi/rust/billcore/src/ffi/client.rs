@@ -31,8 +31,8 @@ unsafe extern "C" fn hook(context: *mut c_void, attempt: *const sys::billcore_at
     // SAFETY: the context is kept by who set it, any thread may call it, and the attempt is valid during this call.
     let (hooks, given) = unsafe { (&*context.cast::<HookContext>().cast_const(), &*attempt) };
     // SAFETY: the texts are valid during this call, and the attempt that borrows them is dropped in it.
-    let (method, route, request_id) =
-        unsafe { (text_out(given.method), text_out(given.route), text_out(given.request_id)) };
+    let (method, route, request_id, path) =
+        unsafe { (text_out(given.method), text_out(given.route), text_out(given.request_id), text_out(given.path)) };
     let told = Attempt {
         number: given.number.try_into().unwrap_or(0),
         method,
@@ -42,6 +42,9 @@ unsafe extern "C" fn hook(context: *mut c_void, attempt: *const sys::billcore_at
         request_id: Some(request_id).filter(|text| !text.is_empty()),
         duration: Duration::from_micros(given.duration_micros.try_into().unwrap_or(0)),
         wait: Duration::from_millis(given.wait_ms.try_into().unwrap_or(0)),
+        sent: given.sent,
+        outcome_unknown: given.outcome_unknown,
+        path: Some(path).filter(|text| !text.is_empty()),
     };
     let tell = || match given.moment {
         sys::BILLCORE_MOMENT_REQUEST => hooks.0.on_request(&told),
