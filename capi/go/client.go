@@ -109,5 +109,6 @@ func (c *Client) use() (*C.billcore_client, error) {
 	return nil, model.NewError(ErrConfig, "the client is closed: make a new one")
 }
 
-// WithLogger logs every attempt: retries as warnings, the rest at the level debug. It replaces WithHooks.
+// WithLogger logs every attempt: retries as warnings, the rest at the level debug. A write that was sent and given up has one
+// more line, a warning, with its path and id. It replaces WithHooks.
 func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

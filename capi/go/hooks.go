@@ -16,25 +16,35 @@ import (
 	"billcore/internal/handle"
 )
 
-// Attempt is one attempt of a call. It holds neither header values nor ids nor bodies.
+// Attempt is one attempt of a call. It holds neither header values nor bodies, and an id only in Path.
 type Attempt struct {
 	Number    int           // from 1
 	Method    string        // such as GET
 	Route     string        // such as /subscription/{id}; "(other)" for a path that is not part of the interface
 	Status    int           // of the answer; 0 before it, and without a complete one
-	Failure   Code          // why there is no complete answer; else 0
+	Failure   Code          // why there is no complete answer, ErrInterrupted when it was given up; else 0
 	RequestID string        // of the answer
 	Duration  time.Duration // of the attempt, after it
 	Wait      time.Duration // before the next attempt, in OnRetry
+
+	Sent           bool // after it: whether at least a part of the request was sent
+	OutcomeUnknown bool // after it: a write that may or may not have happened
+	// Path is set only for a write that was sent and given up, because its context was done: its path with the id, relative
+	// to the base URL. It may have happened, so warn of it where the error might get lost.
+	Path string
 }
 
-// Hooks are told of every attempt of every call: for logs, measures and traces. Any of them may be nil. Each time one runs
-// on a goroutine of its own, and the call waits for it; several run at once where goroutines share a client. The context is
-// the call's. They must not use the list that is being read. A panic in one is logged with slog.Error and changes nothing,
-// nor does runtime.Goexit (as in testing.T.FailNow): what became of a write must reach the caller.
+// Hooks are told of every attempt of every call: for logs, measures and traces. Each OnRequest is followed by exactly one
+// OnResponse, however the attempt ends, also when its context is done, or when a loop leaves a list that has pages in flight.
+// Any of them may be nil.
+//
+// Each time one runs on a goroutine of its own, and the call waits for it, as does what leaves, closes or collects a list;
+// several run at once where goroutines share a client. The context is the call's, which may be done. They may make other
+// calls, but must not use the list that is being read. A panic in one is logged with slog.Error and changes nothing, nor does
+// runtime.Goexit (as in testing.T.FailNow): what became of a write must reach the caller.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
-	OnResponse func(ctx context.Context, attempt Attempt) // after it, with an answer or without
+	OnResponse func(ctx context.Context, attempt Attempt) // after it, with an answer or without, or given up
 	OnRetry    func(ctx context.Context, attempt Attempt) // before the wait for another one
 }
 
@@ -69,6 +79,7 @@ func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
 		Failure: Code(attempt.failure), RequestID: text(attempt.request_id),
 		Duration: time.Duration(attempt.duration_micros) * time.Microsecond,
 		Wait:     time.Duration(attempt.wait_ms) * time.Millisecond,
+		Sent:     bool(attempt.sent), OutcomeUnknown: bool(attempt.outcome_unknown), Path: text(attempt.path),
 	}
 	handle.Apart(func() {
 		defer func() {
@@ -105,12 +116,28 @@ func logging(logger *slog.Logger) Hooks {
 			if a.Wait > 0 {
 				attributes = append(attributes, slog.Duration("wait", a.Wait))
 			}
+			if a.Sent {
+				attributes = append(attributes, slog.Bool("sent", true))
+			}
+			if a.OutcomeUnknown {
+				attributes = append(attributes, slog.Bool("outcome_unknown", true))
+			}
+			if a.Path != "" {
+				attributes = append(attributes, slog.String("path", a.Path))
+			}
 			logger.LogAttrs(ctx, level, message, attributes...)
 		}
 	}
+	response := log(slog.LevelDebug, "billcore: response")
+	givenUp := log(slog.LevelWarn, "billcore: interrupted after it was sent; it may or may not have happened: look before you send it again")
 	return Hooks{
-		OnRequest:  log(slog.LevelDebug, "billcore: request"),
-		OnResponse: log(slog.LevelDebug, "billcore: response"),
-		OnRetry:    log(slog.LevelWarn, "billcore: retry"),
+		OnRequest: log(slog.LevelDebug, "billcore: request"),
+		OnResponse: func(ctx context.Context, a Attempt) {
+			response(ctx, a)
+			if a.Path != "" {
+				givenUp(ctx, a)
+			}
+		},
+		OnRetry: log(slog.LevelWarn, "billcore: retry"),
 	}
 }
