@@ -884,7 +884,9 @@ class Pager(Generic[_T_co]):
     def state(self) -> str:
         """The position: the same list with this as `resume` continues from here, also in a later process.
 
-        A short str without secrets. It holds the ids of two pages.
+        A str without secrets. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at
+        most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than
+        that before it is resumed, some may be given twice; the verdict is then 'may_repeat'.
         """
 
     @property
@@ -937,7 +939,9 @@ class AsyncPager(Generic[_T_co]):
     def state(self) -> str:
         """The position: the same list with this as `resume` continues from here, also in a later process.
 
-        A short str without secrets. It holds the ids of two pages.
+        A str without secrets. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at
+        most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than
+        that before it is resumed, some may be given twice; the verdict is then 'may_repeat'.
         """
 
     @property

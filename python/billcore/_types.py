@@ -48,8 +48,9 @@ VerdictReason: TypeAlias = Literal[
     "total_differs",
     "undecodable_item",
     "no_total",
+    "may_repeat",
 ]
-"""Why a record may have been missed."""
+"""Why a record may have been missed, or given twice ('may_repeat')."""
 
 
 class ProductWrite(TypedDict, total=False):

@@ -24,6 +24,7 @@ class Book:
 
     def __init__(self, *broken: int) -> None:
         self.broken = set(broken)
+        self.records = ALL
         self.asked: list[int] = []
         self.at_once = self.most_at_once = 0
         self._lock = threading.Lock()
@@ -39,11 +40,12 @@ class Book:
             self.at_once -= 1
         if number in self.broken:
             return Reply(status=500, body=b"null")
-        items = ALL[(number - 1) * PER_PAGE : number * PER_PAGE]
+        items = self.records[(number - 1) * PER_PAGE : number * PER_PAGE]
         links = {"next": "https://elsewhere.example/?page=2", "previous": None}
-        counts = {"total": len(ALL), "count": len(items), "per_page": PER_PAGE}
+        counts = {"total": len(self.records), "count": len(items), "per_page": PER_PAGE}
+        pages = len(self.records) // PER_PAGE
         return json_reply(
-            {"data": items, "pagination": {**counts, "current_page": number, "total_pages": PAGES, "links": links}}
+            {"data": items, "pagination": {**counts, "current_page": number, "total_pages": pages, "links": links}}
         )
 
 
@@ -92,6 +94,18 @@ def test_first_and_some(language: str, driver: Driver, concurrency: int) -> None
         some = read(driver, server, concurrency, 10)
         assert (some["items"], some["verdict"], some["reason"]) == (ALL[:10], "possibly_missed", "stopped")
         assert len(book.asked) <= 1 + 3 + concurrency
+
+
+@pytest.mark.parametrize(("grown", "reason"), [(60, "total_changed"), (100, "may_repeat")])
+def test_a_list_that_has_grown(language: str, driver: Driver, grown: int, reason: str) -> None:
+    """A state remembers 18 pages, so 72 records."""
+    book = Book()
+    with ScriptedServer(book) as server:
+        begun = read(driver, server, 8, 120)
+        book.records = [{"id": f"new_{number}"} for number in range(grown)] + ALL
+        rest = read(driver, server, 8, resume=begun["state"])
+        assert rest["items"][-120:] == ALL[120:] and rest["reason"] == reason
+        assert (len(rest["items"]) > 120) == (reason == "may_repeat")
 
 
 PAIRS = list(itertools.product(CLIENTS, CLIENTS))

@@ -93,7 +93,7 @@ WORDS = {
         "Oct",
         "99999999999",
     ],
-    "state": ["p1.", "p2.", "=", "\n", "AAAAAAAAAAA", "-_"],
+    "state": ["p1.", "p2.", "p3.", "=", "\n", "AAAAAAAAAAA", "-_"],
     "time": ["T", "Z", "+00:00", "-23:59", ".5", "2024-02-29", "1900-02-29", "23:59:60"],
     "url": ["http://", "https://", "127.0.0.1", "localhost", "[::1]", "@", "%2e", "..", "\0", "\\", ":80", "xn--"],
 }
@@ -128,7 +128,7 @@ def seeds() -> dict[str, set[bytes]]:
     out["retry_after"] |= {
         bytes([0, 0x68, 0, 0, 0, 0x68, 0, 0, way, way, 1, 0x67, 0xFF, 0xFF, 0, way]) for way in range(3)
     }
-    out["state"] = {b"\0p2." + b"A" * 86, b"\1" + bytes(range(80)), b"\1" + b"\0" * 300}
+    out["state"] = {b"\0p2." + b"A" * 86, b"\0p3." + b"A" * 96, b"\1" + bytes(range(80)), b"\1" + b"\0" * 300}
     out["pages"] = {
         bytes([settings, size, 50]) + plan * 40 for settings in range(64) for size in (1, 5) for plan in PLANS
     }

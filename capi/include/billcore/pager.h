@@ -69,8 +69,11 @@ BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_r
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
 
-/** Where the list stands, for the option resume of a later list: behind the item given last, also after an error. A short text
- * without secrets; sends nothing. *out is new; free it with billcore_buf_free.  @since 0.1 */
+/** Where the list stands, for the option resume of a later list: behind the item given last, also after an error. A text
+ * without secrets; sends nothing. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at
+ * most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than that
+ * before it is resumed, or a `total` is lacking, some may be given twice; the verdict is then "may_repeat". *out is new;
+ * free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err);
 
 /** How many pages were fetched.  @since 0.1 */
@@ -78,9 +81,10 @@ BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* li
 
 /** Whether everything was read that was there from start to end. Not present until the last page was read or the list
  * was stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap", "repeated_page",
- * "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total"); lives for ever. "no_total": a page had no
- * `total` that can be read, so nothing proves that the list of several pages did not move; the option strict proves it by
- * a second reading that gives the same.  @since 0.1 */
+ * "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total", "may_repeat"); lives for ever. "no_total": a
+ * page had no `total` that can be read, so nothing proves that the list of several pages did not move; the option strict
+ * proves it by a second reading that gives the same. "may_repeat", instead of any other: the list has grown by more
+ * records than its state remembers, so some may also have been given twice; drop duplicates by id.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason,
                                                    bool* present, billcore_error** err);
 

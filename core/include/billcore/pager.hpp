@@ -32,9 +32,11 @@ namespace billcore {
 struct Verdict {
   bool complete = false;
   /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
-  /// "total_differs" (the number of records differs from `total`), "undecodable_item" (an item is not an object) or
+  /// "total_differs" (the number of records differs from `total`), "undecodable_item" (an item is not an object),
   /// "no_total" (a page had no `total` that can be read, so nothing proves that the list of several pages did not move;
-  /// `strict` proves it by a second reading that gives the same). Empty when complete.
+  /// `strict` proves it by a second reading that gives the same). Or "may_repeat", instead of any of these: the list has
+  /// grown by more records than state() remembers, so some may also have been given twice; drop duplicates by id. Empty
+  /// when complete.
   std::string_view reason;
 };
 
@@ -111,8 +113,11 @@ class AnyPager {
   [[nodiscard]] std::int64_t fetched_pages() const noexcept;
   /// nullopt until the last page has been read or the list was stopped.
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
-  /// The read position as a short text. A list with the same arguments and this text as `resume` continues from here,
-  /// also in a later process.
+  /// The read position as a text. A list with the same arguments and this text as `resume` continues from here, also in
+  /// a later process. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at most 4096: 4
+  /// KB for pages of 20 records, 19 KB for 100, 39 KB for 200, written in 3, 16 and 32 µs. When the list grows by more
+  /// records than that before it is resumed, or a `total` is lacking, some records may be given twice; the verdict is
+  /// then "may_repeat".
   [[nodiscard]] std::string state() const;
   /// Marks the rest as not wanted (no effect at the end of the list). Reading may continue.
   void stop() noexcept;

@@ -3,6 +3,7 @@
 // The output types are templates, so that secrets can be written into memory that is overwritten afterwards.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -46,6 +47,17 @@ void encode_hex_text(std::string_view bytes, std::string_view digits, Bytes& out
   }
 }
 
+/// The value of each base64 digit, standard or URL-safe; -1 for other characters.
+inline constexpr auto base64_values = [] {
+  std::array<signed char, 256> values{};
+  values.fill(-1);
+  for (const auto digits : {base64_digits, base64url_digits}) {
+    for (std::size_t i = 0; i < digits.size(); ++i)
+      values[static_cast<unsigned char>(digits[i])] = static_cast<signed char>(i);
+  }
+  return values;
+}();
+
 /// Decodes base64 (standard or URL-safe, with or without padding and line ends) and appends the bytes; false for an
 /// empty text and for anything that is not base64. More lenient than RFC 4648: one text may mix both alphabets, and
 /// unused bits need not be 0.
@@ -61,9 +73,8 @@ template <typename Bytes>
       ++padding;
       continue;
     }
-    auto value = base64_digits.find(c);
-    if (value == std::string_view::npos) value = base64url_digits.find(c);
-    if (value == std::string_view::npos || padding > 0) return false;
+    const auto value = base64_values[static_cast<unsigned char>(c)];
+    if (value < 0 || padding > 0) return false;
     ++digits;
     bits = bits << 6U | static_cast<std::uint32_t>(value);
     have += 6;
@@ -78,17 +89,22 @@ template <typename Bytes>
 /// Appends unpadded base64.
 template <typename Bytes>
 void encode_base64(std::string_view bytes, std::string_view digits, Bytes& out) {
-  std::uint32_t bits = 0;
-  unsigned have = 0;
-  for (const char c : bytes) {
-    bits = bits << 8U | static_cast<unsigned char>(c);
-    have += 8;
-    while (have >= 6) {
-      have -= 6;
-      out.push_back(digits[bits >> have & 63U]);
-    }
+  const auto begin = out.size();
+  out.resize(begin + (bytes.size() * 4 + 2) / 3);
+  auto* to = out.data() + begin;
+  const auto byte = [](char c) { return std::uint32_t{static_cast<unsigned char>(c)}; };
+  for (; bytes.size() >= 3; bytes.remove_prefix(3), to += 4) {
+    const auto bits = byte(bytes[0]) << 16U | byte(bytes[1]) << 8U | byte(bytes[2]);
+    to[0] = digits[bits >> 18U];
+    to[1] = digits[bits >> 12U & 63U];
+    to[2] = digits[bits >> 6U & 63U];
+    to[3] = digits[bits & 63U];
   }
-  if (have > 0) out.push_back(digits[bits << (6 - have) & 63U]);
+  if (bytes.empty()) return;
+  const auto bits = byte(bytes[0]) << 16U | (bytes.size() > 1 ? byte(bytes[1]) << 8U : 0U);
+  to[0] = digits[bits >> 18U];
+  to[1] = digits[bits >> 12U & 63U];
+  if (bytes.size() > 1) to[2] = digits[bits >> 6U & 63U];
 }
 
 /// Appends the text with each %XX decoded, and "+" as a space if `form`; false if nothing was encoded or an escape is

@@ -21,11 +21,12 @@ void PageOrder::add(std::int64_t page, const Ids& ids, std::size_t new_ids) noex
 }
 
 Drift::Drift(std::size_t window, bool counts)
-    : known_(window), counted_(counts ? std::optional<std::int64_t>(0) : std::nullopt) {}
+    : known_(window == 0 ? 0 : window + 1), counted_(counts ? std::optional<std::int64_t>(0) : std::nullopt) {}
 
 void Drift::resume(const Ids& yielded, std::optional<std::int64_t> seen, std::string_view noticed,
                    std::optional<std::int64_t> total, std::optional<std::int64_t> counted) {
-  for (const auto id : yielded) known_.add(id);
+  known_.remember(yielded);
+  forgetful_ = std::find(yielded.begin(), yielded.end(), 0U) != yielded.end();
   resumed_ = seen;
   noticed_ = noticed;
   total_ = total;
@@ -41,7 +42,7 @@ void Drift::reserve(std::size_t count) {
 // Does the page contain items that an earlier page already yielded?
 bool Drift::overlaps(const Ids& ids) noexcept {
   if (ids == previous_) return false;
-  const auto known = [this](std::uint64_t id) { return id != 0 && known_.contains(id); };
+  const auto known = [this](std::uint64_t id) { return id != 0 && known_.find(id) != RecentIds::Seen::never; };
   const auto seen = std::exchange(resumed_, std::nullopt).value_or(0);
   return seen >= 0 && std::count_if(ids.begin(), ids.end(), known) != seen;
 }
@@ -66,7 +67,11 @@ void Drift::compare(const Ids& ids, bool news_expected) {
   if (all_have_ids && !ids.empty()) {
     same_pages_ = ids == previous_ ? same_pages_ + 1 : 1;
     if (same_pages_ > 1) notice("repeated_page");
-    const bool any_new = std::any_of(ids.begin(), ids.end(), [this](std::uint64_t id) { return !known_.contains(id); });
+    // What was yielded before a resume is new here: a list that has grown shows all of it again, once.
+    const bool any_new = std::any_of(ids.begin(), ids.end(), [this](std::uint64_t id) {
+      const auto seen = known_.find(id);
+      return seen == RecentIds::Seen::never || seen == RecentIds::Seen::remembered;
+    });
     pages_without_news_ = any_new || !news_expected ? 0 : pages_without_news_ + 1;
     if (same_pages_ >= max_same_pages || pages_without_news_ >= max_pages_without_news) {
       throw Error(ErrorCode::pagination,

@@ -18,7 +18,7 @@ namespace billcore::detail {
 /// How a list changed between two pages.
 enum class Move : std::uint8_t { none, grown, other };
 
-/// Hashes of a page's ids; 0: an item without an id.
+/// Hashes of ids, in the order of the list; 0: records that cannot be recognised, without an id or forgotten.
 using Ids = std::vector<std::uint64_t>;
 
 /// What one reading of a list gave, in order, as a digest. If two readings from page 1 on agree and no record was given
@@ -35,8 +35,8 @@ struct PageOrder {
 /// Threads: one at a time.
 class Drift {
  public:
-  /// window: number of recent pages in which a repeated id is recognised; 0: all. counts: count the records, to compare
-  /// them with `total`?
+  /// window: number of pages before the current one in which a repeated id is recognised; 0: all. counts: count the
+  /// records, to compare them with `total`?
   Drift(std::size_t window, bool counts);
 
   /// Resumes where another process stopped. seen: number of ids of the next page that were already yielded; -1:
@@ -48,6 +48,8 @@ class Drift {
   void notice(std::string_view reason) noexcept {
     if (noticed_.empty()) noticed_ = reason;
   }
+  /// Records that records may have been yielded twice, which the reader must know whatever else happened.
+  void notice_repeats() noexcept { noticed_ = "may_repeat"; }
   [[nodiscard]] std::string_view noticed() const noexcept { return noticed_; }
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return total_; }
   [[nodiscard]] std::optional<std::int64_t> counted() const noexcept { return counted_; }
@@ -68,7 +70,14 @@ class Drift {
   /// Was this id seen before? Also records it.
   [[nodiscard]] RecentIds::Seen see(std::uint64_t id) {
     const auto seen = known_.add(id);
-    if (seen == RecentIds::Seen::in_this_reading) notice("overlap");
+    if (seen == RecentIds::Seen::never) {
+      news_ = true;
+    } else if (seen == RecentIds::Seen::in_this_reading) {
+      notice("overlap");
+    } else if (seen == RecentIds::Seen::remembered && news_ && forgetful_) {
+      // Older than what is remembered, so the new ones before it were probably yielded before the resume.
+      notice_repeats();
+    }
     return seen;
   }
   void count_record() noexcept {
@@ -90,6 +99,8 @@ class Drift {
   std::optional<std::int64_t> counted_;  // records of this reading; nullopt if it did not start at page 1
   std::string_view noticed_;
   bool lacks_total_ = false;
+  bool forgetful_ = false;  // after a resume: were records yielded that are not remembered?
+  bool news_ = false;       // were new records found?
   int same_pages_ = 1;
   int pages_without_news_ = 0;
 };

@@ -31,7 +31,6 @@ class PageCursor {
   /// Counts an item of the page that was already yielded earlier.
   void note_known() noexcept { ++known_; }
   void close() noexcept { page_.reset(); }
-  void forget_ids() noexcept { ids_.clear(); }
 
   [[nodiscard]] bool has_page() const noexcept { return page_.has_value(); }
   [[nodiscard]] const PageData& page() const noexcept { return *page_; }

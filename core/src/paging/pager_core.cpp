@@ -10,7 +10,9 @@
 namespace billcore::detail {
 namespace {
 
-constexpr std::size_t least_window = 18;  // pages
+constexpr std::size_t least_window = 18;       // pages
+constexpr std::size_t most_remembered = 4096;  // ids in a state: the window at the largest page size, 200
+constexpr auto most_shift = std::int64_t{1} << 40U;
 
 // The service's count of the whole list. What cannot be one is not readable.
 std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
@@ -49,11 +51,11 @@ std::vector<std::uint64_t> ids_of(const Node* data) {
 
 PagerCore::PagerCore(const PagerOptions& options)
     : strict_(options.strict),
+      window_(std::max(least_window, static_cast<std::size_t>(options.concurrency) * 2 + 2)),
       list_(options.list),
       path_(options.path),
       plan_(options.first_page, options.concurrency),
-      drift_(options.strict ? 0 : std::max(least_window, static_cast<std::size_t>(options.concurrency) * 2 + 2),
-             options.first_page == 1) {
+      drift_(options.strict ? 0 : window_, options.first_page == 1) {
   if (options.first_page < 1) {
     throw Error(ErrorCode::invalid_argument, "page is " + std::to_string(options.first_page) + ": pages count from 1");
   }
@@ -74,7 +76,10 @@ void PagerCore::resume(std::string_view text) {
   fetched_ = state->fetched;
   const auto seen = fetched_ > 0 ? std::optional(state->seen) : std::nullopt;
   drift_.resume(state->ids, seen, state->noticed, state->total, state->counted);
-  yielded_ = state->ids;
+  passed_ = state->ids;
+  resumed_ids_ = passed_.size();
+  given_ = state->seen;
+  shift_ = shift_left_ = state->shift;
 }
 
 std::string PagerCore::state() const {
@@ -82,6 +87,7 @@ std::string PagerCore::state() const {
   out.list = list_;
   out.fetched = fetched_;
   out.total = total();
+  out.shift = shift_;
   if (second_ && fetched_ > first_reading_.fetched) {
     // A second reading cannot be resumed, since it needs all ids of the first: the state points after the first
     // reading.
@@ -90,22 +96,25 @@ std::string PagerCore::state() const {
     out.seen = -1;
     out.noticed = whole ? drift_.noticed() : "stopped";
     out.ids = first_reading_.ids;
-    std::erase(out.ids, 0U);
+    forget(out.ids, 1);
     return write_state(out);
   }
   out.page = second_ ? first_reading_.pages : plan_.due();
   out.noticed = second_ ? first_reading_.noticed : drift_.noticed();
   out.counted = second_ ? first_reading_.counted : drift_.counted();
-  out.ids = yielded_;
+  out.ids = passed_;
+  out.seen = given_.value_or(0);
   if (cursor_.has_page()) {
     if (out.counted) *out.counted -= static_cast<std::int64_t>(cursor_.left());
-    const auto taken = cursor_.taken_ids();
-    out.ids.insert(out.ids.end(), taken.begin(), taken.end());
+    append_passed(out.ids);
     if (cursor_.left() > 0) out.page = cursor_.number();
-    if (out.page == cursor_.number()) out.seen = cursor_.given_ids();
+    // A record without an id is yielded again when its page is read again.
+    const auto taken = cursor_.taken_ids();
+    const bool all_have_ids = std::find(taken.begin(), taken.end(), 0U) == taken.end();
+    if (out.page == cursor_.number()) out.seen = all_have_ids ? cursor_.given_ids() : -1;
   }
   if (plan_.is_rereading()) out.seen = -1;
-  std::erase(out.ids, 0U);
+  forget(out.ids, 1);
   return write_state(out);
 }
 
@@ -116,6 +125,56 @@ bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 
 std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
 
 std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may_prefetch()); }
+
+// The ids of the current page that were yielded.
+void PagerCore::append_passed(Ids& out) const {
+  const auto taken = cursor_.taken_ids().size();
+  std::size_t kept = 0;
+  for (const auto id : page_ids_) {
+    const bool is_kept = kept < cursor_.ids().size() && cursor_.ids()[kept] == id;
+    if (!is_kept || kept < taken) out.push_back(id);
+    kept += is_kept ? 1 : 0;
+  }
+}
+
+// How many ids the window has.
+std::size_t PagerCore::in_window(std::size_t page_size) const noexcept {
+  return std::min(most_remembered, std::min(most_remembered, window_) * page_size);
+}
+
+// Keeps only the latest ids, as many as the window has, once there are `times` as many; 0 stands for the others.
+void PagerCore::forget(Ids& ids, std::size_t times) const noexcept {
+  const auto most = std::max(in_window(page_size_), std::min(most_remembered, resumed_ids_));
+  if (ids.size() <= times * most) return;
+  ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(most));
+  ids.front() = 0;
+}
+
+// How many of the records passed last are recognised, if they lie ahead again.
+std::int64_t PagerCore::remembered(std::size_t page_size) const noexcept {
+  const auto most = static_cast<std::int64_t>(in_window(std::max(page_size_, page_size)));
+  const auto forgotten = std::find(passed_.rbegin(), passed_.rend(), 0U);
+  return forgotten == passed_.rend() ? most : std::min<std::int64_t>(most, forgotten - passed_.rbegin());
+}
+
+// After the list has grown, records that were passed lie ahead again, and after a resume also those of a page that was
+// taken in part. If that many are not remembered, some may be yielded twice.
+void PagerCore::look_for_repeats(const Ids& ids, std::optional<std::int64_t> total) noexcept {
+  const auto given = std::exchange(given_, std::nullopt);
+  if (strict_ || ids.empty()) return;
+  const bool counted = total && drift_.total();
+  if (given && !counted && !passed_.empty() && std::find(ids.begin(), ids.end(), passed_.back()) == ids.end()) {
+    drift_.notice_repeats();  // nothing says by how much the list has grown
+  }
+  const auto page_size = static_cast<std::int64_t>(ids.size());
+  auto more = counted ? std::clamp<std::int64_t>(*total - *drift_.total(), 0, most_shift) : 0;
+  if (given) more += *given < 0 ? page_size : std::min(*given, page_size);
+  if (more == 0) return;
+  const auto sum = [more](std::int64_t number) { return number > most_shift - more ? most_shift : number + more; };
+  shift_ = sum(shift_);
+  shift_left_ = sum(shift_left_);
+  if (shift_ > remembered(ids.size())) drift_.notice_repeats();
+}
 
 void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   const bool rereading = plan_.is_rereading();
@@ -149,7 +208,7 @@ void PagerCore::reserve(const Ids& ids, PageData& page) {
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
   drift_.reserve(ids.size());
-  if (strict_ && !second_) first_reading_.ids.reserve(yielded_.size() + ids.size());
+  if (strict_ && !second_) first_reading_.ids.reserve(passed_.size() + ids.size());
 }
 
 void PagerCore::read(const std::shared_ptr<const Document>& document) {
@@ -169,10 +228,11 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   if (size(data) == 0 && number < last) {
     throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
   }
-  const auto ids = ids_of(data);
+  auto ids = ids_of(data);
   reserve(ids, page);
   ++fetched_;
   const bool rereading = plan_.is_rereading();
+  look_for_repeats(ids, total);
   const auto move = !rereading && fetched_ > 1 ? drift_.move_before(ids, total, shrunk, second_) : Move::none;
   drift_.set_total(total);
   if (!second_ && number > plan_.first_page() && drift_.lacks_total()) drift_.notice("no_total");
@@ -181,7 +241,14 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   if (move == Move::none && !rereading) plan_.speed_up();
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
-  if (rereading && cursor_.left() == 0) cursor_.close();
+  if (rereading) {
+    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the others precede the border, and are remembered
+    if (cursor_.left() == 0) cursor_.close();
+  } else {
+    shift_left_ -= static_cast<std::int64_t>(ids.size());
+    if (shift_left_ <= 0) shift_ = shift_left_ = 0;
+  }
+  page_ids_ = std::move(ids);
   if (!plan_.go_on()) end_reading();
 }
 
@@ -201,8 +268,8 @@ void PagerCore::end_reading() noexcept {
   first_reading_.noticed = drift_.noticed();
   first_reading_.total = drift_.total();
   first_reading_.counted = drift_.counted();
-  first_reading_.ids.assign(yielded_.begin(), yielded_.end());
-  first_reading_.ids.insert(first_reading_.ids.end(), cursor_.ids().begin(), cursor_.ids().end());
+  first_reading_.ids.assign(passed_.begin(), passed_.end());
+  first_reading_.ids.insert(first_reading_.ids.end(), page_ids_.begin(), page_ids_.end());
   first_reading_.order = std::exchange(order_, {});
   plan_.begin_again();
   drift_.begin_again();
@@ -211,11 +278,10 @@ void PagerCore::end_reading() noexcept {
 void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (cursor_.has_page()) {
-    yielded_.insert(yielded_.end(), cursor_.ids().begin(), cursor_.ids().end());
-    cursor_.forget_ids();
-    const auto old = static_cast<std::ptrdiff_t>(yielded_.size() - std::min(yielded_.size(), 2 * page_size_));
-    yielded_.erase(yielded_.begin(), yielded_.begin() + old);
+    passed_.insert(passed_.end(), page_ids_.begin(), page_ids_.end());
+    forget(passed_, 2);  // not with each page, since the others are moved
   }
+  page_ids_.clear();
   cursor_.close();
   const auto number = plan_.due();
   try {

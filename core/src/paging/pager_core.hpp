@@ -72,6 +72,11 @@ class PagerCore {
  private:
   void read(const std::shared_ptr<const Document>& document);
   void reserve(const Ids& ids, PageData& page);
+  void look_for_repeats(const Ids& ids, std::optional<std::int64_t> total) noexcept;
+  [[nodiscard]] std::int64_t remembered(std::size_t page_size) const noexcept;
+  [[nodiscard]] std::size_t in_window(std::size_t page_size) const noexcept;
+  void forget(Ids& ids, std::size_t times) const noexcept;
+  void append_passed(Ids& out) const;
   void keep_new_items(const Node* data, const Ids& ids);
   void end_reading() noexcept;
   [[nodiscard]] bool read_the_same_twice() const noexcept;
@@ -92,6 +97,7 @@ class PagerCore {
   };
 
   bool strict_;
+  std::size_t window_;  // pages
   std::uint64_t list_;
   std::string path_;
   PagePlan plan_;
@@ -104,8 +110,15 @@ class PagerCore {
   std::int64_t fetched_ = 0;
   std::int64_t taken_ = 0;  // items and pages handed out
   std::optional<Value> first_;
-  Ids yielded_;                // ids of previous pages, up to twice the largest page
-  std::size_t page_size_ = 0;  // the largest so far
+  Ids passed_;                         // ids of previous pages, yielded by them or before; see forget()
+  Ids page_ids_;                       // ids of the current page
+  std::size_t page_size_ = 0;          // the largest so far
+  std::size_t resumed_ids_ = 0;        // how many ids the state had
+  std::optional<std::int64_t> given_;  // after a resume: the state's `seen`, until the first page
+  // How many records lie ahead a second time, since the list has grown: in all, and how many of them are left. Until
+  // none is left, each of them was among the last `shift_` that were passed before it is passed again.
+  std::int64_t shift_ = 0;
+  std::int64_t shift_left_ = 0;
 };
 
 }  // namespace billcore::detail

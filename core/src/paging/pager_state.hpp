@@ -18,7 +18,9 @@ struct PagerState {
   std::optional<std::int64_t> total;
   std::optional<std::int64_t> counted;  // records yielded, if the list was read from page 1
   std::string_view noticed;
-  std::vector<std::uint64_t> ids;  // yielded recently
+  std::int64_t shift = 0;  // records that lie ahead a second time, since the list has grown
+  // Of the records passed last, latest last; 0: of one that cannot be recognised, without an id or forgotten.
+  std::vector<std::uint64_t> ids;
 };
 [[nodiscard]] std::string write_state(const PagerState& state);
 /// nullopt if the text is not a valid state.

@@ -39,16 +39,23 @@ std::size_t RecentIds::place(std::uint64_t hash) const noexcept {
   return at;
 }
 
-bool RecentIds::contains(std::uint64_t hash) const noexcept { return is_recent(table_[place(hash)]); }
-
 RecentIds::Seen RecentIds::add(std::uint64_t hash) {
   reserve(1);
   auto& entry = table_[place(hash)];
-  const auto earlier = entry.reading == reading_ ? Seen::in_this_reading : Seen::before;
-  const auto seen = is_recent(entry) ? earlier : Seen::never;
+  const auto before = seen(entry);
   used_ += entry.page == 0 ? 1 : 0;
   entry = {hash, page_, reading_};
-  return seen;
+  return before;
+}
+
+void RecentIds::remember(std::span<const std::uint64_t> hashes) {
+  reserve(hashes.size());
+  for (const auto hash : hashes) {
+    if (hash == 0) continue;
+    auto& entry = table_[place(hash)];
+    used_ += entry.page == 0 ? 1 : 0;
+    entry = {hash, far_ahead, 0};
+  }
 }
 
 void RecentIds::renew(std::size_t count) {

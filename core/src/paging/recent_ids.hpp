@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,7 +20,8 @@ class RecentIds {
   /// pages: size of the window in pages; 0: all.
   explicit RecentIds(std::size_t pages) : window_(pages) {}
 
-  enum class Seen : std::uint8_t { never, before, in_this_reading };
+  /// remembered: only before a resume.
+  enum class Seen : std::uint8_t { never, remembered, before, in_this_reading };
 
   /// The following add() calls belong to one reading of a page, which is new or was read before.
   void begin_reading(bool of_new_page) noexcept {
@@ -32,19 +34,29 @@ class RecentIds {
   }
   /// Was it added before, within the window? Also records it.
   Seen add(std::uint64_t hash);
-  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept;
+  [[nodiscard]] Seen find(std::uint64_t hash) const noexcept { return seen(table_[place(hash)]); }
+  /// Adds what was yielded before a resume; 0 is left out. It stays recent until it is added again, since a list that has
+  /// grown may have any number of pages before it.
+  void remember(std::span<const std::uint64_t> hashes);
 
  private:
   struct Entry {
     std::uint64_t hash = 0;
-    std::uint64_t page = 0;  // 0: free
-    std::uint64_t reading = 0;
+    std::uint64_t page = 0;     // 0: free
+    std::uint64_t reading = 0;  // 0: before a resume
   };
   [[nodiscard]] bool is_recent(const Entry& entry) const noexcept {
     return entry.page != 0 && (window_ == 0 || entry.page + window_ > page_);
   }
+  [[nodiscard]] Seen seen(const Entry& entry) const noexcept {
+    if (!is_recent(entry)) return Seen::never;
+    if (entry.reading == 0) return Seen::remembered;
+    return entry.reading == reading_ ? Seen::in_this_reading : Seen::before;
+  }
   [[nodiscard]] std::size_t place(std::uint64_t hash) const noexcept;
   void renew(std::size_t count);
+
+  static constexpr auto far_ahead = std::uint64_t{1} << 63U;
 
   std::size_t window_;
   std::uint64_t page_ = 1;

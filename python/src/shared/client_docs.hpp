@@ -443,7 +443,9 @@ inline constexpr const char* pager_total = "The service's count of the whole lis
 inline constexpr const char* pager_state =
     "The position: the same list with this as `resume` continues from here, also in a later process.\n"
     "\n"
-    "A short str without secrets. It holds the ids of two pages.";
+    "A str without secrets. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at\n"
+    "most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than\n"
+    "that before it is resumed, some may be given twice; the verdict is then 'may_repeat'.";
 inline constexpr const char* pager_fetched_pages = "How many pages were read.";
 inline constexpr const char* pager_verdict =
     "Whether a record may have been missed. None until the last page was read or the reading was stopped.";
@@ -479,7 +481,9 @@ inline constexpr const char* async_pager_total = "The service's count of the who
 inline constexpr const char* async_pager_state =
     "The position: the same list with this as `resume` continues from here, also in a later process.\n"
     "\n"
-    "A short str without secrets. It holds the ids of two pages.";
+    "A str without secrets. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at\n"
+    "most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than\n"
+    "that before it is resumed, some may be given twice; the verdict is then 'may_repeat'.";
 inline constexpr const char* async_pager_fetched_pages = "How many pages were read.";
 inline constexpr const char* async_pager_verdict =
     "Whether a record may have been missed. None until the last page was read or the reading was stopped.";

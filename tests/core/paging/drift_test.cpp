@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "billcore/error.hpp"
 
 namespace billcore::detail {
@@ -131,6 +134,36 @@ TEST(Drift, GoesOnWhereAnotherStopped) {
   Drift unsure(window, true);
   unsure.resume({1, 2}, -1, "", 3, 2);
   EXPECT_EQ(unsure.move_before({1, 2, 3}, std::nullopt, false, false), Move::none);
+}
+
+TEST(Drift, PagesOfAnEarlierProcessAreNoRepetition) {
+  Ids yielded(40);
+  std::iota(yielded.begin(), yielded.end(), 1);
+  Drift drift(window, true);
+  drift.resume(yielded, 0, "", 40, 40);
+  const auto read = [&](std::uint64_t id) {
+    drift.compare({id}, true);
+    drift.begin_page(true);
+    (void)drift.see(id);
+  };
+  for (const auto id : yielded) EXPECT_NO_THROW(read(id)) << id;
+  for (std::uint64_t i = 0; i < 17; ++i) EXPECT_NO_THROW(read(31 + i % 10)) << i;
+  EXPECT_THROW(read(38), Error) << "only once";
+}
+
+TEST(Drift, NewRecordsBeforeRememberedOnesMayHaveBeenForgotten) {
+  for (const std::uint64_t forgotten : {0, 9}) {
+    Drift drift(window, true);
+    drift.resume({forgotten, 1, 2}, 0, "overlap", 3, 3);
+    drift.begin_page(true);
+    EXPECT_EQ(drift.see(1), RecentIds::Seen::remembered);
+    EXPECT_EQ(drift.see(5), RecentIds::Seen::never);
+    EXPECT_EQ(drift.noticed(), "overlap");
+    EXPECT_EQ(drift.see(2), RecentIds::Seen::remembered);
+    EXPECT_EQ(drift.noticed(), forgotten == 0 ? "may_repeat" : "overlap");
+    drift.notice("list_shrank");
+    EXPECT_EQ(drift.noticed(), forgotten == 0 ? "may_repeat" : "overlap");
+  }
 }
 
 TEST(Drift, ASecondReadingDecides) {

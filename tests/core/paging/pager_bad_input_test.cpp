@@ -323,8 +323,10 @@ TEST(PagerBadInput, StatesThatAreNone) {
     flipped[at] = static_cast<char>(flipped[at] ^ 1);
     refused(flipped, "not the state");
   }
-  for (const std::string other : {"p1.", "p2.", "p", "1", " ", "null", "p1.====", "p1.AAAA"}) refused(other, "not");
-  for (const auto& other : {state + "=", state + "\n", state + "A", " " + state, "P1." + state.substr(3)}) {
+  for (const std::string other : {"p1.", "p2.", "p3.", "p", "1", " ", "null", "p1.====", "p1.AAAA"})
+    refused(other, "not");
+  for (const auto& other : {state + "=", state + "\n", state + "A", " " + state, "P3." + state.substr(3),
+                            "p2." + state.substr(3), "p1." + state.substr(3)}) {
     refused(other, "not the state");
   }
   refused(state + std::string(1, '\0'), "not the state");

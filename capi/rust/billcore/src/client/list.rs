@@ -94,7 +94,8 @@ impl<T: Item> List<T> {
         self.native.stop()
     }
     /// Where the list stands, for `resume` of a later list's query, in any language: behind the item given last, also after an
-    /// error. A short text without secrets; sends nothing.
+    /// error. A text without secrets, of 4 KB for pages of 20 records, 39 KB for 200; it remembers the ids of the last 18
+    /// pages. Sends nothing.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
@@ -158,6 +159,7 @@ impl<T: Item> Iterator for Pages<'_, T> {
 pub struct Verdict {
     /// Everything was read that was there from start to end.
     pub complete: bool,
-    /// Why a record may have been missed, such as "`total_changed`" or "stopped".
+    /// Why a record may have been missed, such as "`total_changed`" or "stopped". "`may_repeat`": the list has grown by
+    /// more records than its state remembers, so some may also have been given twice; drop duplicates by id.
     pub reason: Option<&'static str>,
 }
