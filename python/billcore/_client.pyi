@@ -43,7 +43,7 @@ class Client:
         ca_bundle: File of PEM certificates to trust. Left out: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
         client_certificate: PEM file with a certificate and its key, for a service that asks for one.
         headers: Headers sent with every request besides the client's own.
-        http2: True: offer HTTP/2. False: never. None: where the libcurl in use withstands floods of small frames.
+        http2: True: offer HTTP/2. False: never. None: where floods are withstood and cut answers seen, as in the wheel.
         allow_insecure_http: Allow http to hosts that are not loopback: the API key travels in the clear.
         request_id_header: Answer header whose value errors and response_info show as the request id.
         max_response: Larger answers are refused (bytes).
@@ -446,7 +446,7 @@ class AsyncClient:
         ca_bundle: File of PEM certificates to trust. Left out: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
         client_certificate: PEM file with a certificate and its key, for a service that asks for one.
         headers: Headers sent with every request besides the client's own.
-        http2: True: offer HTTP/2. False: never. None: where the libcurl in use withstands floods of small frames.
+        http2: True: offer HTTP/2. False: never. None: where floods are withstood and cut answers seen, as in the wheel.
         allow_insecure_http: Allow http to hosts that are not loopback: the API key travels in the clear.
         request_id_header: Answer header whose value errors and response_info show as the request id.
         max_response: Larger answers are refused (bytes).

@@ -62,6 +62,24 @@ class Stream:
         self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
         self._connection.flush()
 
+    def wait_until_read(self) -> None:
+        """Waits until the client, whose call goes on, has read everything so far."""
+        self._wire.ping(b"are you ")
+        self._connection.flush()
+        while True:
+            data = self._connection.socket.recv(65536)
+            if not data:
+                raise Gone
+            if any(isinstance(event, h2.events.PingAckReceived) for event in self._wire.receive_data(data)):
+                return
+
+    def break_protocol(self) -> None:
+        """DATA for stream 0: an error of the whole connection. No call of h2 may follow."""
+        try:
+            self._connection.socket.sendall(b"\0\0\1" + bytes(6) + b"x")
+        except OSError as error:
+            raise Gone from error
+
     def close(self) -> None:
         self._connection.close()
 
@@ -149,17 +167,41 @@ def broken(code: Codes, place: str) -> Http2Step:
     return step
 
 
-def no_error(sent: int | None, *, end: bool = False) -> Http2Step:
-    """Resets the stream with NO_ERROR after so many bytes of a body without Content-Length. end: after its end."""
+def no_error(sent: int | None, *, end: bool = False, apart: bool = False) -> Http2Step:
+    """Resets the stream with NO_ERROR after so many bytes (None: all) of a body without Content-Length. end: after its
+    end. apart: when the client has read the rest.
+    """
 
     def step(stream: Stream) -> None:
         answer = stream.forward()
         stream.send_answer_head(answer, length=False)
         if sent != 0:
             stream.send_body(answer.body[:sent], end=end)
+        if apart:
+            stream.wait_until_read()
         stream.reset_stream(Codes.NO_ERROR)
 
     return step
+
+
+def broken_off(sent: int | None) -> Http2Step:
+    """Breaks the protocol after so many bytes of a body without Content-Length, None for all."""
+
+    def step(stream: Stream) -> None:
+        answer = stream.forward()
+        stream.send_answer_head(answer, length=False)
+        if sent != 0:
+            stream.send_body(answer.body[:sent], end=False)
+        stream.wait_until_read()
+        stream.break_protocol()
+
+    return step
+
+
+def no_length(stream: Stream) -> None:
+    answer = stream.forward()
+    stream.send_answer_head(answer, length=False)
+    stream.send_body(answer.body, end=True)
 
 
 def big_header(size: int, count: int = 1) -> Http2Step:

@@ -15,6 +15,7 @@ import billcore
 from . import http2
 from .certificates import Certificates
 from .http2 import Codes, Http2Connection
+from .libcurl import release
 from .scene import ANY_BODY, WRITES, Scene, World
 from .test_answers import LATE, LOST, OK, Row, combined, final, late, served, status
 
@@ -22,6 +23,10 @@ from .test_answers import LATE, LOST, OK, Row, combined, final, late, served, st
 def row(name: str, step: Any, *, effect: int = 1, **more: Any) -> Row:
     return Row(name, step, effect=effect, **more)
 
+
+# Only nghttp2 knows whether a stream ended or was reset without an error, and only the wheel asks it. With other builds
+# whole JSON passes.
+SEES_ENDS = not release()
 
 ROWS = [
     row("refused-stream", http2.refused, effect=0),
@@ -39,11 +44,19 @@ ROWS = [
     row("goaway-error", http2.gone_away(effect=True, code=Codes.ENHANCE_YOUR_CALM)),
     row("reset-without-error-in-the-body", http2.no_error(-5)),
     row("reset-without-error-in-a-string", http2.no_error(12)),
-    row("reset-without-error-after-the-headers", http2.no_error(0), unspecified=OK),
+    row("reset-without-error-in-a-string-apart", http2.no_error(12, apart=True)),
+    row("reset-without-error-after-the-headers", http2.no_error(0)),
+    row("reset-without-error-after-the-headers-apart", http2.no_error(0, apart=True)),
     served("reset-without-error-after-the-end", http2.no_error(None, end=True)),
+    (row if SEES_ENDS else served)("reset-without-error-for-the-end", http2.no_error(None, apart=True)),
+    row("connection-broken-after-the-headers", http2.broken_off(0)),
+    row("connection-broken-in-a-string", http2.broken_off(12)),
+    row("connection-broken-for-the-end", http2.broken_off(None)),
+    served("no-length", http2.no_length),
     served("trailers", http2.trailers),
     row("body-too-short", http2.short),
     row("body-missing", http2.no_body),
+    row("ended-by-the-headers", http2.canned(200, ("content-length", "5"), effect=True)),
     row("connection-closed-in-the-body", http2.cut),
     served("dripping", http2.drip),
     late("silent", http2.silent(effect=False), effect=0),

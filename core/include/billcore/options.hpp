@@ -45,8 +45,8 @@ struct ClientOptions {
   std::optional<std::string> client_certificate = {};
   /// Headers sent with every request besides the client's own. A User-Agent is appended to the client's.
   std::vector<std::pair<std::string, std::string>> headers = {};
-  /// True: offer HTTP/2. False: never. Not given: where the libcurl in use withstands floods of small frames. A
-  /// libcurl that does not, such as Debian 12's, can be held beyond a deadline by the other side.
+  /// True: offer HTTP/2. False: never. Not given: where floods are withstood and cut answers seen, as in the wheel.
+  /// Elsewhere the other side can hold a call beyond its deadline, and an answer without a length must be whole JSON.
   std::optional<bool> http2 = {};
   /// Allow http to hosts that are not loopback: the API key travels in the clear.
   bool allow_insecure_http = false;

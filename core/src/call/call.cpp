@@ -19,12 +19,13 @@ void tell(Hooks& hooks, void (Hooks::*hook)(const Attempt&), const Attempt& atte
   }
 }
 
-// Without a declared body length, the end of the body and a broken stream look the same: libcurl reports neither an
-// HTTP/2 stream reset with NO_ERROR nor a connection closed early. Error statuses are exempt: their bodies do not
-// matter.
+// Where the end of the body was not seen, only the body itself can show it. Error statuses are exempt: their bodies do
+// not matter. An HTTP/1 connection that is closed at the end of an answer without a length is ordinary, so there a body
+// without JSON passes.
 bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
-  if (transfer.failure != Failure::none || transfer.is_delimited) return false;
+  if (transfer.failure != Failure::none || transfer.ending == Ending::framed) return false;
   if (rule_of(transfer.status).outcome != Outcome::done) return false;
+  if (transfer.ending == Ending::unseen) return !shows_its_end(transfer.body);
   return (operation.promises_json || !transfer.body.empty()) && ends_within_json(transfer.body);
 }
 
@@ -214,7 +215,10 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
     if (is_cut_off(transfer, operation_)) {
       status_ = 0;
       transfer.failure = Failure::truncated;
-      transfer.reason = "its JSON is incomplete";
+      const bool within = ends_within_json(transfer.body) && !transfer.body.empty();
+      transfer.reason = within || transfer.ending == Ending::closed
+                            ? "its JSON is incomplete"
+                            : "this libcurl does not tell whether HTTP/2 without Content-Length was cut";
     }
     settle(std::move(transfer));
   });

@@ -11,6 +11,7 @@
 #include "call/option_table.hpp"
 #include "http/libcurl.hpp"
 #include "http/releases.hpp"
+#include "http/stream_end.hpp"
 #include "http/trust.hpp"
 #include "http/url.hpp"
 #include "http/url_parts.hpp"
@@ -136,7 +137,9 @@ TransportOptions transport_options(const ClientOptions& options,
   if (url.starts_with("https:") || (transport.proxy && transport.proxy->empty())) {
     transport.origin = url.substr(0, url.find('/', url.find("://") + 3));
   }
-  transport.http2 = options.http2.value_or(is_flood_proof(libcurl_version()));
+  const auto release = libcurl_version();
+  transport.http2 =
+      options.http2.value_or(is_flood_proof(release) && (sees_stream_ends || reports_cut_streams(release)));
   transport.max_response = options.max_response;
   return transport;
 }

@@ -88,6 +88,20 @@ bool has_bad_length(const Evidence& evidence) noexcept {
          evidence.words.find("Content-Length") != std::string_view::npos;
 }
 
+// The end of an HTTP/2 answer, for which libcurl has reported success.
+Diagnosis by_stream(const Evidence& evidence, const HeadReader& head) {
+  if (!head.is_bodyless() && head.length() && *head.length() != evidence.body) {
+    return {Failure::truncated, "the HTTP/2 stream ended after " + std::to_string(evidence.body) + " of " +
+                                    std::to_string(*head.length()) + " bytes"};
+  }
+  Diagnosis found;
+  if (head.frames_the_body()) return found;
+  if (!evidence.stream_ended) return {Failure::truncated, "the HTTP/2 stream was cut before its end"};
+  if (evidence.lost) return {Failure::truncated, "the HTTP/2 connection ended with the answer, which has no length"};
+  if (!evidence.reports_cuts) found.ending = Ending::unseen;
+  return found;
+}
+
 // Based on libcurl's result code and text only.
 Diagnosis by_code(const Evidence& evidence) {
   const auto failure = classify(evidence.code);
@@ -147,8 +161,11 @@ Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   if (failed) return by_code(evidence);
   // libcurl treats a status line as an answer even if the headers are incomplete.
   if (!head.ended()) return {Failure::truncated, "the connection ended within the headers"};
+  if (head.is_http2()) return by_stream(evidence, head);
   if (head.is_chunked() && !evidence.body_ended) return {Failure::truncated, "the connection ended within a chunk"};
-  return {};
+  Diagnosis whole;
+  if (!head.frames_the_body()) whole.ending = Ending::closed;
+  return whole;
 }
 
 }  // namespace billcore::detail

@@ -33,6 +33,10 @@ struct Evidence {
   std::size_t max_response = 0;  // the configured limit
   bool headers_over_limit = false;
   bool body_ended = true;        // false: the chunked body was truncated
+  std::uint64_t body = 0;        // bytes of the body
+  bool reports_cuts = false;     // a cut HTTP/2 stream is certainly reported, or `stream_ended` tells
+  bool stream_ended = true;      // false: the HTTP/2 stream was closed without END_STREAM
+  bool lost = false;             // libcurl closed the HTTP/2 connection with the answer
   std::uint64_t read_ahead = 0;  // bytes that libcurl has read but not parsed as part of an answer
 };
 
@@ -41,6 +45,7 @@ struct Diagnosis {
   std::string reason = {};
   bool died_on_reuse = false;
   bool has_status = true;  // false: the status reported by libcurl was not sent by the other side
+  Ending ending = Ending::framed;
 };
 
 [[nodiscard]] Diagnosis diagnose(const Evidence& evidence, const HeadReader& head);

@@ -10,6 +10,7 @@
 #include "http/callbacks.hpp"
 #include "http/diagnose.hpp"
 #include "http/in_flight.hpp"
+#include "http/stream_end.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -186,11 +187,17 @@ void Engine::Impl::judge(InFlight& flight, CURLcode code) {
   evidence.max_response = flight.max_response;
   evidence.headers_over_limit = flight.headers_over_limit;
   evidence.body_ended = flight.chunks.ended();
+  evidence.body = transfer.body.size();
+  evidence.reports_cuts = sees_stream_ends || reports_cut_streams(release);
+  evidence.stream_ended = !sees_stream_ends || flight.stream_ended;
+  evidence.lost = hides_broken_connections(release) && flight.connection != nullptr &&
+                  flight.connection->descriptor == Connection::closed && !flight.reuse_forbidden;
   if (code != CURLE_OK && flight.connection != nullptr) evidence.read_ahead = flight.connection->read_ahead();
   auto found = diagnose(evidence, flight.head);
   transfer.failure = found.failure;
   transfer.reason = std::move(found.reason);
   transfer.died_on_reuse = found.died_on_reuse;
+  transfer.ending = found.ending;
   if (!found.has_status) transfer.status = 0;
 }
 
@@ -207,7 +214,6 @@ bool Engine::Impl::collect(Deadline until) {
     curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
     transfer.status = static_cast<int>(status);
     transfer.head = std::move(flight->head.text());
-    transfer.is_delimited = flight->head.frames_the_body();
     // libcurl 8.22 keeps using a connection that nghttp2 has given up.
     if (breaks_connection(code) && flight->connection != nullptr) retire(*flight->connection);
     try {

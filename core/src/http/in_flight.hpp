@@ -32,6 +32,8 @@ struct RequestState {
   std::uint64_t news_before = 0;                     // Connection::news at that time
   HeadReader head = {};
   ChunkedBody chunks = {};
+  bool reuse_forbidden = false;  // see forbid_reuse()
+  bool stream_ended = false;     // its HTTP/2 stream, with END_STREAM; see stream_end.hpp
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
@@ -55,7 +57,10 @@ class InFlight : public RequestState {
     connection->parsed += bytes;
   }
   /// Closes the connection after this answer: anything else that arrives on it belongs to no request.
-  void forbid_reuse() const noexcept { curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L); }
+  void forbid_reuse() noexcept {
+    reuse_forbidden = true;
+    curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L);
+  }
 
   const bool guarded;
   const std::size_t max_response;
@@ -102,7 +107,8 @@ struct Engine::Impl {
   UrlHandle origin;
   MultiHandle multi;
   bool streams_limited = false;
-  const bool reuses_handles = !keeps_stale_header(libcurl_version());
+  const unsigned release = libcurl_version();
+  const bool reuses_handles = !keeps_stale_header(release);
   std::vector<std::unique_ptr<InFlight>> spare;
   std::vector<std::unique_ptr<InFlight>> in_flight;
   std::map<Timer, std::function<void()>> timers;

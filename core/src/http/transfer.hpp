@@ -26,6 +26,13 @@ enum class Failure : std::uint8_t {
   other
 };
 
+/// How the end of an answer's body is known.
+enum class Ending : std::uint8_t {
+  framed,  // by its length, its chunks, its status or the end of its HTTP/2 stream
+  closed,  // only by the end of an HTTP/1 connection, which a broken one has too
+  unseen,  // not: libcurl does not tell whether the HTTP/2 stream ended or was cut
+};
+
 struct Transfer {
   Failure failure = Failure::none;
   std::string reason;             // error text, mostly libcurl's
@@ -36,7 +43,7 @@ struct Transfer {
   int status = 0;                 // 0 without a status line
   std::string head;               // the raw header lines; see head.hpp
   std::string body;
-  bool is_delimited = false;  // the head or the transfer coding defines the end of the body
+  Ending ending = Ending::framed;
   Request request = {};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "billcore/detail/document.hpp"
 
 namespace billcore::detail {
@@ -118,6 +119,15 @@ bool ends_within_json(std::string_view text) noexcept {
   const char first = text[begin];
   if (first == '{' || first == '[') return skip_container(text, begin) > text.size();
   return first == '"' && skip_string(text, begin) > text.size();
+}
+
+bool shows_its_end(std::string_view text) noexcept {
+  text = trim(text);
+  if (text.empty()) return false;
+  const char first = text.front();
+  if (first == '{' || first == '[') return skip_container(text, 0) == text.size();
+  if (first == '"') return skip_string(text, 0) == text.size();
+  return text == "null" || text == "true" || text == "false";
 }
 
 }  // namespace billcore::detail

@@ -34,5 +34,8 @@ struct Extent {
 /// Is this an incomplete JSON text? True for an empty one. Checks only brackets and strings, so false does not mean
 /// that the text is valid.
 [[nodiscard]] bool ends_within_json(std::string_view text) noexcept;
+/// Can nothing be missing at the end of this JSON text? False for an incomplete text, for a number, which may be the
+/// beginning of a longer one, and for other texts. Checks like ends_within_json().
+[[nodiscard]] bool shows_its_end(std::string_view text) noexcept;
 
 }  // namespace billcore::detail

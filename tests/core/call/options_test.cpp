@@ -11,6 +11,7 @@
 #include "billcore/error.hpp"
 #include "http/libcurl.hpp"
 #include "http/releases.hpp"
+#include "http/stream_end.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -42,17 +43,25 @@ TEST(TransportOptions, CertificatesAreLookedForWhereTheyAreNeeded) {
   }
 }
 
-TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstood) {
+TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstoodAndCutAnswersReported) {
   EXPECT_FALSE(is_flood_proof(0x075801));  // 7.88.1
   EXPECT_FALSE(is_flood_proof(0x080500));
   EXPECT_FALSE(is_flood_proof(0x080A00));
   EXPECT_TRUE(is_flood_proof(0x080A01));
   EXPECT_TRUE(is_flood_proof(0x090000));
+  for (const unsigned cut : {0x075801U, 0x080001U, 0x080300U, 0x080A01U, 0x081600U, 0x090000U}) {
+    EXPECT_FALSE(reports_cut_streams(cut)) << cut;
+  }
+  EXPECT_TRUE(reports_cut_streams(0x080102));
+  EXPECT_TRUE(reports_cut_streams(0x080201));
+  EXPECT_TRUE(hides_broken_connections(0x075801));
+  EXPECT_TRUE(hides_broken_connections(0x080001));
+  EXPECT_FALSE(hides_broken_connections(0x080102));
   const auto made = [](std::optional<bool> given) {
     ClientOptions options{.base_url = "http://127.0.0.1/acct", .api_key = "k", .http2 = given};
     return transport_options(options, nothing).http2;
   };
-  EXPECT_EQ(made(std::nullopt), is_flood_proof(libcurl_version()));
+  EXPECT_EQ(made(std::nullopt), sees_stream_ends);  // no release has both properties by itself
   EXPECT_TRUE(made(true));
   EXPECT_FALSE(made(false));
 }

@@ -18,6 +18,10 @@ const Lines no_head;
 const Lines open_head{"HTTP/1.1 200 OK\r\n"};
 const Lines whole_head{"HTTP/1.1 200 OK\r\n", "Content-Length: 2\r\n", "\r\n"};
 const Lines chunked_head{"HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n", "\r\n"};
+const Lines bare_head{"HTTP/1.1 200 OK\r\n", "\r\n"};
+const Lines http2_head{"HTTP/2 200 \r\n", "\r\n"};
+const Lines http2_length{"HTTP/2 200 \r\n", "content-length: 2\r\n", "\r\n"};
+const Lines http2_empty{"HTTP/2 200 \r\n", "content-length: 0\r\n", "\r\n"};
 const Lines two_lengths{"HTTP/1.1 200 OK\r\n", "Content-Length: 2\r\n", "Content-Length: 3\r\n", "\r\n"};
 const Lines unreadable_status{"HTTP/x.1 402 No\r\n", "\r\n"};
 
@@ -56,6 +60,13 @@ Evidence not_sent(Evidence evidence) {
 Evidence cut(Evidence evidence) {
   evidence.body_ended = false;
   return evidence;
+}
+
+Evidence cut_stream(std::uint64_t body) {
+  auto out = ended(CURLE_OK);
+  out.body = body;
+  out.stream_ended = false;
+  return out;
 }
 
 Evidence in_tunnel(Evidence evidence, int status) {
@@ -101,6 +112,15 @@ const std::vector<Row> table{
 
     {"ready to be sent after the deadline", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::late}),
      no_head, Failure::timeout, "after the deadline"},
+    {"an HTTP/2 answer", ended(CURLE_OK), http2_head, Failure::none},
+    {"cut before its end", cut_stream(40), http2_head, Failure::truncated, "cut before its end"},
+    {"cut after its length", cut_stream(2), http2_length, Failure::none},
+    {"cut within its length", cut_stream(1), http2_length, Failure::truncated, "1 of 2 bytes"},
+    {"longer than its length", cut_stream(3), http2_length, Failure::truncated, "3 of 2 bytes"},
+    {"cut where nothing follows", cut_stream(0), http2_empty, Failure::none},
+    {"closed with its connection", with(ended(CURLE_OK), {&Evidence::lost}), http2_head, Failure::truncated,
+     "connection ended"},
+
     {"a certificate without a name", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::unnamed}), no_head,
      Failure::tls, "subject alternative name"},
     {"dead before it was sent", with(not_sent(ended(CURLE_ABORTED_BY_CALLBACK)), {&Evidence::dead_before_send}),
@@ -143,6 +163,24 @@ TEST(Diagnose, SaysOfEachResultWhatItMeans) {
     EXPECT_EQ(found.has_status, &row.head != &unreadable_status) << row.what;
     EXPECT_EQ(found.died_on_reuse, row.evidence.sent_again) << row.what;
   }
+}
+
+TEST(Diagnose, SaysHowTheEndOfTheBodyIsKnown) {
+  const auto ending = [](const Lines& lines, bool reports_cuts) {
+    HeadReader head;
+    for (const auto line : lines) head.take(line);
+    auto evidence = ended(CURLE_OK);
+    evidence.body = head.length().value_or(0);
+    evidence.reports_cuts = reports_cuts;
+    return diagnose(evidence, head).ending;
+  };
+  EXPECT_EQ(ending(whole_head, false), Ending::framed);
+  EXPECT_EQ(ending(chunked_head, false), Ending::framed);
+  EXPECT_EQ(ending(bare_head, false), Ending::closed);
+  EXPECT_EQ(ending(bare_head, true), Ending::closed);
+  EXPECT_EQ(ending(http2_length, false), Ending::framed);
+  EXPECT_EQ(ending(http2_head, false), Ending::unseen);
+  EXPECT_EQ(ending(http2_head, true), Ending::framed);
 }
 
 // A limit enforced by the client is reported as such, whatever libcurl's result.

@@ -26,5 +26,15 @@ TEST(JsonScan, ALongTextIsLookedAtFirst) {
   EXPECT_EQ(problem_of_extent(ones(2 * megabyte) + std::string(16 * megabyte, ' ')), "");
 }
 
+TEST(JsonScan, SomeTextsShowTheirEnd) {
+  for (const auto* whole :
+       {"{}", " [1, 2] \n", R"({"a":{"b":"}"}})", R"("text")", R"("\"")", "null", "true", "false"}) {
+    EXPECT_TRUE(shows_its_end(whole)) << whole;
+  }
+  for (const auto* open : {"", " ", "{", R"({"a":"})", R"("text)", R"("\")", "12", "nul", "OK", "{}x", "{}{"}) {
+    EXPECT_FALSE(shows_its_end(open)) << open;
+  }
+}
+
 }  // namespace
 }  // namespace billcore::detail

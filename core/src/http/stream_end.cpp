@@ -1,0 +1,38 @@
+// Linked between libcurl and nghttp2: see core/cmake/dependencies.cmake.
+#include "http/stream_end.hpp"
+
+#include <nghttp2/nghttp2.h>
+
+#include "http/in_flight.hpp"
+
+namespace billcore::detail {
+namespace {
+
+// Called for each frame of which the header has arrived. If the rest of the frame does not, libcurl reports an error.
+int note_end(nghttp2_session* session, const nghttp2_frame_hd* frame, void* /*context*/) noexcept {
+  const bool may_end = frame->type == NGHTTP2_DATA || frame->type == NGHTTP2_HEADERS;
+  if (!may_end || (frame->flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
+  void* const easy = nghttp2_session_get_stream_user_data(session, frame->stream_id);  // set by libcurl
+  void* flight = nullptr;
+  if (easy != nullptr) curl_easy_getinfo(static_cast<CURL*>(easy), CURLINFO_PRIVATE, &flight);
+  if (flight != nullptr) static_cast<InFlight*>(flight)->stream_ended = true;
+  return 0;
+}
+
+}  // namespace
+}  // namespace billcore::detail
+
+extern "C" {
+void billcore_set_on_begin_headers(
+    nghttp2_session_callbacks* callbacks,
+    nghttp2_on_begin_headers_callback callback) asm("__real_nghttp2_session_callbacks_set_on_begin_headers_callback");
+void billcore_add_callback(nghttp2_session_callbacks* callbacks, nghttp2_on_begin_headers_callback callback) asm(
+    "__wrap_nghttp2_session_callbacks_set_on_begin_headers_callback");
+
+// libcurl calls this for each of its connections to a service, not for those to a proxy, and does not use the callback
+// that is added here.
+void billcore_add_callback(nghttp2_session_callbacks* callbacks, nghttp2_on_begin_headers_callback callback) {
+  nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, &billcore::detail::note_end);
+  billcore_set_on_begin_headers(callbacks, callback);
+}
+}
