@@ -71,8 +71,8 @@ func WithHeader(name, value string) Option {
 	return Option{name: "headers", set: addPair, key: name, text: hide(value)}
 }
 
-// WithHTTP2, on: Offer HTTP/2, whatever the libcurl in use. Left out: where floods are withstood and cut answers
-// seen. Off: HTTP/1.1 only.
+// WithHTTP2, on: Offer HTTP/2, whatever the libcurl in use. Left out: where floods are withstood and cuts seen. Off:
+// HTTP/1.1 only.
 func WithHTTP2(on bool) Option {
 	return Option{name: "http2", set: setFlag, flag: on}
 }

@@ -115,8 +115,7 @@ BILLCORE_INLINE billcore_status billcore_client_options_add_header(billcore_clie
   return billcore_options_add(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("headers"), name, value, err);
 }
 
-/** Offer HTTP/2, whatever the libcurl in use. Left out: where floods are withstood and cut answers seen.  @since 0.1
- */
+/** Offer HTTP/2, whatever the libcurl in use. Left out: where floods are withstood and cuts seen.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_enable_http2(billcore_client_options* options,
                                                                      billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("http2"), true, err);

@@ -233,14 +233,16 @@ TEST(PagerResume, SizeOfAState) {
   }
 }
 
-// As an earlier release wrote this state.
+// As an earlier version wrote this state.
 std::string of_version(char version, const std::string& state) {
   std::string bytes;
   EXPECT_TRUE(state.starts_with("p3.") && detail::decode_base64(state.substr(3), bytes));
   const std::string begin{'p', version, '.'};
   bytes.erase(bytes.size() - 8);  // the hash of the state
-  bytes.erase(7 * 8, 8);
-  if (version == '1') bytes.erase(6 * 8, 8);
+  constexpr std::size_t count = 48;
+  constexpr std::size_t shift_of_list = 56;
+  bytes.erase(shift_of_list, 8);
+  if (version == '1') bytes.erase(count, 8);
   const auto hash = detail::text_hash(version == '1' ? bytes : begin + bytes);
   for (unsigned shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(hash >> shift & 0xFFU));
   std::string out = begin;
@@ -275,7 +277,7 @@ TEST(PagerResume, AStateCarriesTheCount) {
   }
 }
 
-// States of earlier releases do not say whether all that was given is remembered.
+// States of earlier versions do not say whether all that was given is remembered.
 TEST(PagerResume, AnOldStateOfAListThatHasGrown) {
   for (const char version : {'1', '2', '3'}) {
     Growing list(size, per_page);

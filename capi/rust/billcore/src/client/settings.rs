@@ -62,7 +62,7 @@ impl ClientOptions {
     pub fn header(self, name: &str, value: &str) -> Self {
         self.set(|to| to.add("headers", name, value))
     }
-    /// On: Offer HTTP/2, whatever the libcurl in use. Left out: where floods are withstood and cut answers seen. Off:
+    /// On: Offer HTTP/2, whatever the libcurl in use. Left out: where floods are withstood and cuts seen. Off:
     /// HTTP/1.1 only.
     pub fn http2(self, on: bool) -> Self {
         self.set(|to| to.set_flag("http2", on))
