@@ -48,7 +48,7 @@ typedef struct billcore_attempt {
  * change what a call does; it may make other calls.
  *
  * attempt->path is set when this side gave up a write that had been sent: a token, an interrupt, a lack of memory. It is
- * relative to the base URL, and has the id. The write may have happened, so warn of it: perhaps no other does. */
+ * relative to the base URL, and has the id. The write may have happened, so warn of it: perhaps no error reaches the caller. */
 typedef void (*billcore_hook)(void* context, const billcore_attempt* attempt);
 
 #ifdef __cplusplus

@@ -86,7 +86,8 @@ Error about(const ListOperation& list, std::int64_t number, const detail::Docume
     detail.attempts = info->attempts();
     detail.request_id = info->request_id();
   }
-  return {code, detail::subject_of_page(list.path, number, detail.attempts) + problem, std::move(detail)};
+  auto message = detail::subject_of_page(list.path, number, detail.attempts) + problem;
+  return {code, std::move(message), std::move(detail)};
 }
 
 }  // namespace

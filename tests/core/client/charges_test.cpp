@@ -163,7 +163,8 @@ TEST(FindCharges, RefusesOtherErrors) {
 // An id is also its order's second.
 class Moving {
  public:
-  Moving(std::vector<std::string> lists, std::string total = "") : lists_(std::move(lists)), total_(std::move(total)) {}
+  explicit Moving(std::vector<std::string> lists, std::string total = {})
+      : lists_(std::move(lists)), total_(std::move(total)) {}
   [[nodiscard]] std::string answer(const std::string& head) {
     const std::lock_guard lock(mutex_);
     const auto& list = lists_.at(std::min(asked_++, lists_.size() - 1));
@@ -195,7 +196,7 @@ struct MovingCase {
   std::vector<std::string> lists;
   Texts found;
   std::size_t asked;
-  std::string total = "";
+  std::string total = {};
 };
 
 TEST(FindCharges, ReadsAgainUntilNothingCanBeMissing) {

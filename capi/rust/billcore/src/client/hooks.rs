@@ -27,7 +27,7 @@ pub struct Attempt<'a> {
     /// After the attempt: whether it is a write that may or may not have happened.
     pub outcome_unknown: bool,
     /// Only of a write that was sent and given up (a token, a dropped future): its path with the id. It may have happened, and
-    /// of a dropped future no other learns that.
+    /// no error reaches the caller of a dropped future.
     pub path: Option<&'a str>,
 }
 
