@@ -180,7 +180,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     option = '[[option]]\nname = "patience"\ntype = "count"\ndefault = 3\nchangeable = true\nleast = 1\n'
     option += 'refusal = "patience must be at least 1"\ndoc = "Of the client."\n\n'
     add(tree, "options.toml", '[[option]]\nname = "proxy"', option)
-    error = '[[error]]\nnumber = 27\nname = "teapot"\npython = { class = "TeapotError", base = "ApiError" }\n'
+    error = '[[error]]\nnumber = 28\nname = "teapot"\npython = { class = "TeapotError", base = "ApiError" }\n'
     error += 'doc = "418: a teapot."\nstatuses = [{ status = 418, meaning = "the service is a teapot" }]\n\n'
     add(tree, "errors.toml", "# Statuses without a class", error)
     made = generate(tree)
