@@ -60,7 +60,7 @@ PUBLIC = {
     "webhook": "webhook event event_type detail/secret",
     "call": "hooks options operation response detail/outcome",
     "paging": "pager detail/list",
-    "client": "client async_client internal",
+    "client": "client async_client charges internal",
     "arrow": "arrow",
 }
 ROOM_OF = {f"billcore/{stem}.hpp": room for room, stems in PUBLIC.items() for stem in stems.split()}

@@ -93,9 +93,9 @@ void require_known(const char* function, const py::dict& more, std::span<const c
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     py::list known;
     for (const char* const each : names) known.append(each);
-    const py::list near = py::module_::import("difflib").attr("get_close_matches")(key, known, 1);
+    const py::object near = py::module_::import("difflib").attr("get_close_matches")(key, known, 1);
     auto text = std::string(function) + "() got an unexpected keyword argument '" + std::string(name) + '\'';
-    if (!near.empty()) text += ": did you mean '" + near[0].cast<std::string>() + "'?";
+    for (const auto match : near) text += ": did you mean '" + match.cast<std::string>() + "'?";
     throw py::type_error(text + " Fields that the interface does not name go through the mapping.");
   }
 }
@@ -114,7 +114,7 @@ void define(py::class_<Group>& type, Body body) {
         py::dict more;
         const Arguments from(takes_more ? read.bind(args, kwargs, more) : read.bind(args, kwargs));
         if constexpr (requires { Arguments::keywords; }) {
-          if (!more.empty()) require_known(read.name(), more, Arguments::keywords);
+          require_known(read.name(), more, Arguments::keywords);
         }
         if constexpr (std::is_invocable_v<Body, const Group&, const Arguments&, const py::dict&>) {
           return body(self, from, more);

@@ -191,29 +191,18 @@ impl NativeClient {
             sys::billcore_subscription_charge(self.get(), id, product, cents, options, raw(call), out.cast(), error)
         })
     }
-    pub(crate) fn find_charges(
-        &self,
-        charge: &NativeError,
-        search: Option<&Options>,
-        call: Call<'_>,
-    ) -> Result<NativePage> {
+    pub(crate) fn find_charges(&self, charge: &NativeError, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let search = raw(search);
         // SAFETY: as above.
         made(NativePage::own, |out, error| unsafe {
             sys::billcore_subscription_find_charges(self.get(), charge.get(), search, raw(call), out.cast(), error)
         })
     }
-    pub(crate) fn find_charges_since(
-        &self,
-        id: &str,
-        micros: i64,
-        search: Option<&Options>,
-        call: Call<'_>,
-    ) -> Result<NativePage> {
+    pub(crate) fn find_charges_since(&self, id: &str, at: i64, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let (id, search) = (text_in(id), raw(search));
         // SAFETY: as above.
         made(NativePage::own, |out, error| unsafe {
-            sys::billcore_subscription_find_charges_since(self.get(), id, micros, search, raw(call), out.cast(), error)
+            sys::billcore_subscription_find_charges_since(self.get(), id, at, search, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_get(&self, id: i64, call: Call<'_>) -> Result<Resource> {
