@@ -64,7 +64,7 @@ PagerState made_of(Bytes& bytes) {
   if (bytes.flag()) state.total = static_cast<std::int64_t>(bytes.number(8) & positive);
   if (bytes.flag()) state.counted = static_cast<std::int64_t>(bytes.number(8) & positive);
   state.noticed = reasons.at(bytes.below(reasons.size()));
-  state.shift = static_cast<std::int64_t>(bytes.number(8) & positive);
+  state.shift = static_cast<std::int64_t>(bytes.number(5));
   for (auto left = bytes.below(60); left > 0; --left) state.ids.push_back(bytes.flag() ? bytes.number(8) : 0);
   return state;
 }

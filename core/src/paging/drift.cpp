@@ -40,16 +40,17 @@ void Drift::reserve(std::size_t count) {
 }
 
 // Does the page contain items that an earlier page already yielded?
-bool Drift::overlaps(const Ids& ids) noexcept {
+bool Drift::overlaps(const Ids& ids, std::int64_t shifted) noexcept {
   if (ids == previous_) return false;
-  const auto known = [this](std::uint64_t id) { return id != 0 && known_.find(id) != RecentIds::Seen::never; };
-  const auto seen = std::exchange(resumed_, std::nullopt).value_or(0);
-  return seen >= 0 && std::count_if(ids.begin(), ids.end(), known) != seen;
+  const auto known = std::count_if(ids.begin(), ids.end(), [this](std::uint64_t id) { return id != 0 && knows(id); });
+  if (const auto seen = std::exchange(resumed_, std::nullopt)) return *seen >= 0 && known != *seen;
+  return known > 0 && known != shifted;
 }
 
-Move Drift::move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again) noexcept {
+Move Drift::move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again,
+                        std::int64_t shifted) noexcept {
   const bool changed = total && total_ && *total != *total_;
-  const bool overlap = !again && overlaps(ids);
+  const bool overlap = !again && overlaps(ids, shifted);
   if (shrunk) notice("list_shrank");
   if (changed) notice("total_changed");
   if (overlap) notice("overlap");

@@ -57,7 +57,9 @@ class Drift {
   /// Reserves memory for the ids of a page, so that the functions below allocate nothing for it.
   void reserve(std::size_t count);
   /// Has the list changed since the previous page was read? again: this is the second reading, where all ids are known.
-  [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again) noexcept;
+  /// shifted: number of ids that are known since the list has grown earlier.
+  [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again,
+                                 std::int64_t shifted = 0) noexcept;
   void set_total(std::optional<std::int64_t> total) noexcept;
   /// Had any page of this reading no readable `total`?
   [[nodiscard]] bool lacks_total() const noexcept { return lacks_total_; }
@@ -80,6 +82,7 @@ class Drift {
     }
     return seen;
   }
+  [[nodiscard]] bool knows(std::uint64_t id) const noexcept { return known_.find(id) != RecentIds::Seen::never; }
   void count_record() noexcept {
     if (counted_) ++*counted_;
   }
@@ -90,7 +93,7 @@ class Drift {
   void begin_again() noexcept;
 
  private:
-  [[nodiscard]] bool overlaps(const Ids& ids) noexcept;
+  [[nodiscard]] bool overlaps(const Ids& ids, std::int64_t shifted) noexcept;
 
   RecentIds known_;
   Ids previous_;                         // all ids of the page read last

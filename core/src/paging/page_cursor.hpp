@@ -40,6 +40,7 @@ class PageCursor {
   [[nodiscard]] std::size_t left() const noexcept { return page_ ? page_->items.size() - position_ : 0; }
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
   [[nodiscard]] std::span<const std::uint64_t> taken_ids() const noexcept { return {ids_.data(), position_}; }
+  [[nodiscard]] std::span<const std::uint64_t> left_ids() const noexcept { return std::span(ids_).subspan(position_); }
   /// How many ids of the page have been yielded, by this page or before it.
   [[nodiscard]] std::int64_t given_ids() const noexcept;
   [[nodiscard]] bool may_hold_other_than_objects() const noexcept { return odd_; }

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t least_window = 18;       // pages
 constexpr std::size_t most_remembered = 4096;  // ids in a state: the window at the largest page size, 200
-constexpr auto most_shift = std::int64_t{1} << 40U;
 
 // The service's count of the whole list. What cannot be one is not readable.
 std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
@@ -79,7 +78,8 @@ void PagerCore::resume(std::string_view text) {
   passed_ = state->ids;
   resumed_ids_ = passed_.size();
   given_ = state->seen;
-  shift_ = shift_left_ = state->shift;
+  shift_ = state->shift;
+  taken_total_ = state->total;
 }
 
 std::string PagerCore::state() const {
@@ -87,7 +87,7 @@ std::string PagerCore::state() const {
   out.list = list_;
   out.fetched = fetched_;
   out.total = total();
-  out.shift = shift_;
+  out.shift = shift(drift_.total());
   if (second_ && fetched_ > first_reading_.fetched) {
     // A second reading cannot be resumed, since it needs all ids of the first: the state points after the first
     // reading.
@@ -126,14 +126,17 @@ std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(m
 
 std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may_prefetch()); }
 
-// The ids of the current page that were yielded.
+// The ids of the current page that were yielded, by it or before.
 void PagerCore::append_passed(Ids& out) const {
-  const auto taken = cursor_.taken_ids().size();
-  std::size_t kept = 0;
+  const auto& kept = cursor_.ids();
+  const auto left = cursor_.left_ids();
+  auto next = kept.begin();
   for (const auto id : page_ids_) {
-    const bool is_kept = kept < cursor_.ids().size() && cursor_.ids()[kept] == id;
-    if (!is_kept || kept < taken) out.push_back(id);
-    kept += is_kept ? 1 : 0;
+    if (next != kept.end() && *next == id) {
+      if (next++ - kept.begin() < static_cast<std::ptrdiff_t>(cursor_.position())) out.push_back(id);
+    } else if (std::find(left.begin(), left.end(), id) == left.end()) {  // an id may occur on the page twice
+      out.push_back(id);
+    }
   }
 }
 
@@ -150,39 +153,44 @@ void PagerCore::forget(Ids& ids, std::size_t times) const noexcept {
   ids.front() = 0;
 }
 
-// How many of the records passed last are recognised, if they lie ahead again.
-std::int64_t PagerCore::remembered(std::size_t page_size) const noexcept {
-  const auto most = static_cast<std::int64_t>(in_window(std::max(page_size_, page_size)));
-  const auto forgotten = std::find(passed_.rbegin(), passed_.rend(), 0U);
-  return forgotten == passed_.rend() ? most : std::min<std::int64_t>(most, forgotten - passed_.rbegin());
+// Were records yielded that would not be recognised if they came again?
+bool PagerCore::has_forgotten() const noexcept {
+  return std::cmp_greater(fetched_, window_) || passed_.size() > in_window(page_size_) ||
+         std::find(passed_.begin(), passed_.end(), 0U) != passed_.end();
 }
 
-// After the list has grown, records that were passed lie ahead again, and after a resume also those of a page that was
-// taken in part. If that many are not remembered, some may be yielded twice.
-void PagerCore::look_for_repeats(const Ids& ids, std::optional<std::int64_t> total) noexcept {
+// How many records lie ahead a second time, since the list has grown. total: the latest.
+std::int64_t PagerCore::shift(std::optional<std::int64_t> total) const noexcept {
+  const auto grown = total && taken_total_ ? *total - *taken_total_ : 0;
+  return std::clamp<std::int64_t>(shift_ + std::clamp(grown, -most_shift, most_shift), 0, most_shift);
+}
+
+// After the list has grown, a page begins with records that were passed before, and so does the page that a resumed list
+// continues with. What is not recognised of them is yielded again.
+void PagerCore::look_for_repeats(const Ids& ids) noexcept {
   const auto given = std::exchange(given_, std::nullopt);
-  if (strict_ || ids.empty()) return;
-  const bool counted = total && drift_.total();
-  if (given && !counted && !passed_.empty() && std::find(ids.begin(), ids.end(), passed_.back()) == ids.end()) {
-    drift_.notice_repeats();  // nothing says by how much the list has grown
+  if (strict_) return;
+  const auto size = static_cast<std::int64_t>(ids.size());
+  const auto passed = shift(drift_.total()) + (given ? std::min(*given < 0 ? size : *given, size) : 0);
+  const auto end = ids.begin() + std::min(passed, size);
+  const auto unknown = [this](std::uint64_t id) { return id == 0 || !drift_.knows(id); };
+  if (passed > 0 && has_forgotten() && std::any_of(ids.begin(), end, unknown)) drift_.notice_repeats();
+  const bool moved_by_an_unknown_number = given && drift_.lacks_total() && !passed_.empty();
+  if (moved_by_an_unknown_number && std::find(ids.begin(), ids.end(), passed_.back()) == ids.end()) {
+    drift_.notice_repeats();
   }
-  const auto page_size = static_cast<std::int64_t>(ids.size());
-  auto more = counted ? std::clamp<std::int64_t>(*total - *drift_.total(), 0, most_shift) : 0;
-  if (given) more += *given < 0 ? page_size : std::min(*given, page_size);
-  if (more == 0) return;
-  const auto sum = [more](std::int64_t number) { return number > most_shift - more ? most_shift : number + more; };
-  shift_ = sum(shift_);
-  shift_left_ = sum(shift_left_);
-  if (shift_ > remembered(ids.size())) drift_.notice_repeats();
+  shift_ = std::clamp<std::int64_t>(passed - size, 0, most_shift);
+  taken_total_ = drift_.total();
 }
 
 void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   const bool rereading = plan_.is_rereading();
+  page_size_ = std::max(page_size_, ids.size());
   if (!rereading) drift_.compare(ids, !second_ || plan_.due() > first_reading_.pages);
   // Record only a page that is taken: after an error the same page is requested again.
   const bool of_new_page = plan_.take(cursor_.number());
   drift_.begin_page(second_ || of_new_page);
-  page_size_ = std::max(page_size_, ids.size());
+  if (!rereading) look_for_repeats(ids);
   const Node* item = first(data);
   for (const auto id : ids) {
     const Node* here = std::exchange(item, next(item));
@@ -232,21 +240,22 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   reserve(ids, page);
   ++fetched_;
   const bool rereading = plan_.is_rereading();
-  look_for_repeats(ids, total);
-  const auto move = !rereading && fetched_ > 1 ? drift_.move_before(ids, total, shrunk, second_) : Move::none;
+  const auto shifted = std::min(shift(total), static_cast<std::int64_t>(ids.size()));
+  const bool has_border = !rereading && fetched_ > 1;
+  const auto move = has_border ? drift_.move_before(ids, total, shrunk, second_, shifted) : Move::none;
   drift_.set_total(total);
   if (!second_ && number > plan_.first_page() && drift_.lacks_total()) drift_.notice("no_total");
   plan_.came(last);
-  if (plan_.must_read_again(move, number)) return;
+  if (plan_.must_read_again(move, number)) {
+    if (move == Move::other && given_) given_ = 0;
+    return;
+  }
   if (move == Move::none && !rereading) plan_.speed_up();
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
   if (rereading) {
     ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the others precede the border, and are remembered
     if (cursor_.left() == 0) cursor_.close();
-  } else {
-    shift_left_ -= static_cast<std::int64_t>(ids.size());
-    if (shift_left_ <= 0) shift_ = shift_left_ = 0;
   }
   page_ids_ = std::move(ids);
   if (!plan_.go_on()) end_reading();

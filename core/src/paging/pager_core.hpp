@@ -72,8 +72,9 @@ class PagerCore {
  private:
   void read(const std::shared_ptr<const Document>& document);
   void reserve(const Ids& ids, PageData& page);
-  void look_for_repeats(const Ids& ids, std::optional<std::int64_t> total) noexcept;
-  [[nodiscard]] std::int64_t remembered(std::size_t page_size) const noexcept;
+  void look_for_repeats(const Ids& ids) noexcept;
+  [[nodiscard]] bool has_forgotten() const noexcept;
+  [[nodiscard]] std::int64_t shift(std::optional<std::int64_t> total) const noexcept;
   [[nodiscard]] std::size_t in_window(std::size_t page_size) const noexcept;
   void forget(Ids& ids, std::size_t times) const noexcept;
   void append_passed(Ids& out) const;
@@ -115,10 +116,9 @@ class PagerCore {
   std::size_t page_size_ = 0;          // the largest so far
   std::size_t resumed_ids_ = 0;        // how many ids the state had
   std::optional<std::int64_t> given_;  // after a resume: the state's `seen`, until the first page
-  // How many records lie ahead a second time, since the list has grown: in all, and how many of them are left. Until
-  // none is left, each of them was among the last `shift_` that were passed before it is passed again.
+  // When the last page was taken: records that lay ahead a second time, and the total.
   std::int64_t shift_ = 0;
-  std::int64_t shift_left_ = 0;
+  std::optional<std::int64_t> taken_total_;
 };
 
 }  // namespace billcore::detail

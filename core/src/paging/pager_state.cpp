@@ -86,7 +86,7 @@ std::optional<PagerState> read_state(std::string_view text) {
   if (counted >= 0) state.counted = counted;
   if (has_shift) state.shift = static_cast<std::int64_t>(number_at(bytes, 7));
   if (state.page < 1 || state.seen < -1 || state.fetched < 0 || counted < -1 || state.shift < 0 ||
-      reason >= reasons.size()) {
+      state.shift > most_shift || reason >= reasons.size()) {
     return std::nullopt;
   }
   state.noticed = reasons.at(static_cast<std::size_t>(reason));

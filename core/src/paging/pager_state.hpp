@@ -9,6 +9,8 @@
 
 namespace billcore::detail {
 
+inline constexpr auto most_shift = std::int64_t{1} << 40U;
+
 /// Read position of a pager; see Pager::state().
 struct PagerState {
   std::uint64_t list = 0;

@@ -124,6 +124,23 @@ TEST(PagerResume, AgainAndAgain) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
+// A process with fewer pages in flight remembers less.
+TEST(PagerResume, InAProcessThatRemembersLess) {
+  Growing list(size, per_page);
+  Reading reading;
+  auto pager = list.pager({.concurrency = 40});
+  reading.take(pager, 10);
+  list.grow(100);
+  reading.take(pager, 6);
+  for (const std::size_t taken : {60U, 200U}) {
+    pager = list.resumed(pager.state());
+    reading.take(pager, taken);
+  }
+  EXPECT_TRUE(has_all(reading));
+  EXPECT_TRUE(reading.twice());
+  EXPECT_EQ(pager.verdict()->reason, "may_repeat");
+}
+
 // A pause in one process is the same.
 TEST(PagerResume, OrReadOnWithoutOne) {
   for (const int grown : {1, 17, 33, 120}) {
@@ -137,6 +154,21 @@ TEST(PagerResume, OrReadOnWithoutOne) {
     EXPECT_EQ(reading.twice(), grown > remembered);
     EXPECT_EQ(pager.verdict()->reason, grown > remembered ? "may_repeat" : "total_changed") << grown;
   }
+}
+
+// A list that grows while it is read takes more pages for as many records, so that fewer are remembered.
+TEST(PagerResume, GrowingAllTheTime) {
+  Growing list(size, per_page);
+  Reading reading;
+  auto pager = list.pager();
+  for (int i = 0; i < 40; ++i) {
+    reading.take(pager, 1);
+    list.grow(i < 39 ? 1 : 30);
+  }
+  reading.take(pager);
+  EXPECT_TRUE(has_all(reading));
+  EXPECT_TRUE(reading.twice());
+  EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
 // More pages without a new record than a list may have that repeats itself.
@@ -191,6 +223,18 @@ TEST(PagerResume, ARecordWithoutAnIdIsNotRecognised) {
     auto rest = list.resumed(begun.state());
     EXPECT_EQ(rest.collect().size(), left);
     EXPECT_EQ(rest.verdict()->reason == "may_repeat", taken >= 2) << taken;
+  }
+}
+
+TEST(PagerResume, ARecordTwiceOnAPageIsNotGivenBeforeItIsTaken) {
+  const Made page{{"1", "2", "1", "2"}, 1, 1, 2};
+  for (const auto& [taken, left] : std::vector<std::pair<std::size_t, Texts>>{{0, {"1", "2"}}, {1, {"2"}}, {2, {}}}) {
+    Script list{{page, page}};
+    auto begun = list.pager();
+    EXPECT_TRUE(begun.first());
+    for (std::size_t i = 0; i < taken; ++i) EXPECT_TRUE(begun.next());
+    auto rest = list.resumed(begun.state());
+    EXPECT_EQ(ids(rest), left);
   }
 }
 
