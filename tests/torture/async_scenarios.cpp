@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "billcore/async_client.hpp"
+#include "hooks.hpp"
 #include "interposer.h"
 #include "scenario.hpp"
 
@@ -26,6 +27,7 @@ class AsyncScenario : public Scenario {
     options.api_key = "a_key_that_does_not_fit_into_a_small_string";
     options.timeout = std::chrono::minutes(5);  // longer than the limit after which a run counts as hung
     options.max_retries = 0;
+    options.hooks = counting_hooks();
     client_.emplace(options);
     async_.emplace(*client_);
   }
@@ -58,6 +60,7 @@ class AsyncScenario : public Scenario {
     require(value && value->find("id").value().text() == id, "another order");
   }
   [[nodiscard]] const Place& place() const noexcept { return place_; }
+  [[nodiscard]] AsyncClient& loop() { return *async_; }
 
  private:
   // A direct system call, which does not fail under torture: the loop belongs to the user.
@@ -102,6 +105,28 @@ class AsyncCharge : public AsyncScenario {
   }
 };
 
+// A charge that is cancelled after so many turns of the loop, which must end its attempt; see hooks.hpp.
+template <int turns>
+class AsyncGivenUp : public AsyncKeptGet {
+ public:
+  using AsyncKeptGet::AsyncKeptGet;
+  void run() override {
+    Charge what;
+    what.product_id = 1;
+    what.amount = place().amount;
+    const auto id = loop().start(operations::charge_subscription("sub", what), {}, [](Completed& /*completed*/) {});
+    for (int turn = 0; turn < turns; ++turn) {
+      try {
+        loop().process();
+      } catch (...) {
+        torture_end();
+      }
+    }
+    static_cast<void>(loop().cancel(id));
+    require(open_attempts == 0, "a cancelled attempt was not told as ended");
+  }
+};
+
 template <typename Made>
 std::unique_ptr<Scenario> make(const Place& place) {
   return std::make_unique<Made>(place);
@@ -114,6 +139,8 @@ const std::vector<Entry>& async_scenarios() {
       {"async-get", make<AsyncGet>},
       {"async-get-kept", make<AsyncKeptGet>},
       {"async-charge", make<AsyncCharge>, true},
+      {"async-given-up", make<AsyncGivenUp<0>>},
+      {"async-given-up-later", make<AsyncGivenUp<3>>},
   };
   return entries;
 }

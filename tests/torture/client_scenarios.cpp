@@ -2,6 +2,7 @@
 
 #include "billcore/client.hpp"
 #include "call/session.hpp"
+#include "hooks.hpp"
 #include "scenario.hpp"
 #include "server.hpp"
 
@@ -18,6 +19,7 @@ ClientOptions options_for(const Place& place, int max_retries) {
   options.timeout = std::chrono::minutes(5);
   options.max_retries = max_retries;
   options.concurrency = 2;
+  options.hooks = counting_hooks();
   return options;
 }
 

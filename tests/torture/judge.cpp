@@ -157,6 +157,12 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     } catch (const std::exception& error) {
       copy(report.wrong, error.what());
     }
+    if (open_attempts != 0) {
+      outcome.end = End::other;
+      copy(report.wrong, "an attempt that began was not told as ended, or was told twice");
+      report.finished = repetition + 1;
+      return;
+    }
     report.leaked = torture_blocks() - before;
     report.finished = repetition + 1;
     if (!outcome.after || report.leaked <= 0 || entry.first_use) return;

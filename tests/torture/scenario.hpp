@@ -26,6 +26,9 @@ inline void require(bool condition, const char* what) {
   if (!condition) throw Wrong(what);
 }
 
+/// Attempts that hooks were told of as begun and not as ended.
+inline int open_attempts = 0;
+
 class Scenario {
  public:
   virtual ~Scenario() = default;

@@ -1,0 +1,23 @@
+// The hooks of every scenario of the client: each attempt that begins must end, whatever fails.
+#pragma once
+
+#include <memory>
+
+#include "billcore/hooks.hpp"
+#include "scenario.hpp"
+
+namespace torture {
+
+class CountingHooks final : public billcore::Hooks {
+ public:
+  void on_request(const billcore::Attempt& /*attempt*/) override { ++open_attempts; }
+  void on_response(const billcore::Attempt& /*attempt*/) override { --open_attempts; }
+};
+
+/// Needs no memory.
+inline std::shared_ptr<billcore::Hooks> counting_hooks() {
+  static CountingHooks hooks;
+  return {std::shared_ptr<void>(), &hooks};
+}
+
+}  // namespace torture
