@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import contextlib
 import ctypes
+import logging
 import mmap
 import os
 import signal
@@ -24,6 +25,7 @@ from typing import Any
 
 HANG_SECONDS = 10
 KINDS = {"memory": 1, "calls": 2}
+logging.getLogger("billcore").setLevel(logging.CRITICAL)  # not the warnings of writes that are given up
 
 
 class Run(ctypes.Structure):
