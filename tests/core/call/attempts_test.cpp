@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -258,17 +259,15 @@ TEST(Attempts, AHookMayThrowAndCallAtTheEnd) {
 
 // Cancelled at any moment: the answer counts if it came first, and each attempt ends once.
 TEST(Attempts, ATokenAtAnyMoment) {
-  std::stop_source* stop = nullptr;
-  unsigned turn = 0;
+  std::array<std::stop_source, 300> sources;
+  std::atomic<unsigned> turn{0};
   Scene scene([&](const std::string& /*head*/) {
-    if (turn % 3 == 0) stop->request_stop();
+    if (turn % 3 == 0) sources.at(turn).request_stop();
     return good;
   });
   const auto client = scene.client();
   int answers = 0;
-  for (turn = 0; turn < 300; ++turn) {
-    std::stop_source source;
-    stop = &source;
+  for (auto& source : sources) {
     std::thread stopping([&] {
       for (unsigned spin = 0; spin < turn * 100; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
       if (turn % 3 != 0) source.request_stop();
@@ -280,6 +279,7 @@ TEST(Attempts, ATokenAtAnyMoment) {
       EXPECT_EQ(error.code(), ErrorCode::interrupted);
     }
     stopping.join();
+    turn = (turn + 1) % sources.size();
   }
   const auto& ends = scene.told->ends;
   EXPECT_EQ(scene.told->begun, static_cast<int>(ends.size()));
