@@ -131,7 +131,7 @@ static void note_end(void* context, const billcore_attempt* attempt) {
 }
 
 static billcore_cancel* token;
-static int until; /* requests after which a call is ended */
+static _Atomic int until; /* requests after which a call is ended */
 
 static bool is_asked(void* context) {
   (void)context;
