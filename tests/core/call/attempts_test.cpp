@@ -260,7 +260,7 @@ TEST(Attempts, AHookMayThrowAndCallAtTheEnd) {
 // Cancelled at any moment: the answer counts if it came first, and each attempt ends once.
 TEST(Attempts, ATokenAtAnyMoment) {
   std::array<std::stop_source, 300> sources;
-  std::atomic<unsigned> turn{0};
+  std::atomic<std::size_t> turn{0};
   Scene scene([&](const std::string& /*head*/) {
     if (turn % 3 == 0) sources.at(turn).request_stop();
     return good;
@@ -269,7 +269,7 @@ TEST(Attempts, ATokenAtAnyMoment) {
   int answers = 0;
   for (auto& source : sources) {
     std::thread stopping([&] {
-      for (unsigned spin = 0; spin < turn * 100; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+      for (std::size_t spin = 0; spin < turn * 100; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
       if (turn % 3 != 0) source.request_stop();
     });
     try {
