@@ -303,7 +303,7 @@ type Standing struct {
 	HasTotal     bool
 	FetchedPages int64
 
-	// Whether everything was read that was there from start to end; known once the last page was read, or the loop left.
+	// Whether everything was read that was there from start to end; known once the last item was taken, or the loop left.
 	HasVerdict bool
 	Complete   bool
 	// Why a record may have been missed, such as "total_changed" or "stopped". "may_repeat": the list has grown by more

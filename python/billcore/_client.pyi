@@ -895,7 +895,7 @@ class Pager(Generic[_T_co]):
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether a record may have been missed. None until the last page was read or the reading was stopped."""
+        """Whether a record may have been missed. None until the last item was taken or the reading was stopped."""
 
 @final
 class AsyncPager(Generic[_T_co]):
@@ -950,7 +950,7 @@ class AsyncPager(Generic[_T_co]):
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether a record may have been missed. None until the last page was read or the reading was stopped."""
+        """Whether a record may have been missed. None until the last item was taken or the reading was stopped."""
 
 @final
 class Page(Generic[_T_co]):

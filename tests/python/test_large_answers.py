@@ -56,6 +56,23 @@ print(json.dumps(said | {"peak": peak() - before}))
 """
 
 
+# Refused for its size: what it promises, or once it is over max_response, which is 64 MiB here.
+@pytest.mark.parametrize("promised", [True, False])
+def test_a_refused_answer_takes_its_own_size(promised: bool) -> None:
+    size = 64 << 20
+
+    def script(request: Request) -> Reply:
+        if promised:
+            return Reply(headers={"Content-Length": str(size + 1)}, body=b"[" * SIZE, ending="hang")
+        return Reply(headers={"Transfer-Encoding": "chunked"}, body=b"%x\r\n" % (size + 1) + b"[" * (size + 1))
+
+    with ScriptedServer(script) as server:
+        url = server.url + ACCOUNT
+        said = json.loads(run_python(CODE, url, API_KEY, "blocking", environment=measured_environment()))
+    assert "over max_response" in said["text"], said
+    assert said["peak"] < (16 if promised else 100) * 1_000_000 * (3 if SANITIZED else 1), said
+
+
 @pytest.mark.parametrize("kind", ["blocking", "awaited"])
 @pytest.mark.parametrize("status", [200, 422, 500])
 @pytest.mark.parametrize("body", BODIES)

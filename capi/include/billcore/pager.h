@@ -69,8 +69,8 @@ BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_r
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
 
-/** Where the list stands, for the option resume of a later list: behind the item given last, also after an error. A text
- * without secrets; sends nothing. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at
+/** Where the list stands, for the option resume of a later list (without the option page): behind the item given last,
+ * also after an error. A text without secrets; sends nothing. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at
  * most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than that
  * before it is resumed, or a `total` is lacking, some may be given twice; the verdict is then "may_repeat". *out is new;
  * free it with billcore_buf_free.  @since 0.1 */
@@ -79,7 +79,7 @@ BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, bill
 /** How many pages were fetched.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* list, int64_t* out, billcore_error** err);
 
-/** Whether everything was read that was there from start to end. Not present until the last page was read or the list
+/** Whether everything was read that was there from start to end. Not present until the last item was taken or the list
  * was stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap", "repeated_page",
  * "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total", "may_repeat"); lives for ever. "no_total": a
  * page had no `total` that can be read, so nothing proves that the list of several pages did not move; the option strict

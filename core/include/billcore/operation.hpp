@@ -20,7 +20,7 @@ struct SubscriptionQuery {
   std::optional<std::string> reference_id = {};  // exact match
   std::int64_t page = 1;                         // first page to read, from 1
   bool strict = false;                           // read the list twice, to catch what the first pass missed
-  std::optional<std::string> resume = {};        // a Pager's state() to resume from
+  std::optional<std::string> resume = {};        // a Pager's state() to resume from; not together with `page`
 };
 
 struct OrderQuery {

@@ -111,13 +111,13 @@ class AnyPager {
   /// The service's count of the whole list, from the page read last; nullopt before the first page.
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept;
   [[nodiscard]] std::int64_t fetched_pages() const noexcept;
-  /// nullopt until the last page has been read or the list was stopped.
+  /// nullopt until the last item was taken or the list was stopped.
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
-  /// The read position as a text. A list with the same arguments and this text as `resume` continues from here, also in
-  /// a later process. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at most 4096: 4
-  /// KB for pages of 20 records, 19 KB for 100, 39 KB for 200, written in 3, 16 and 32 µs. When the list grows by more
-  /// records than that before it is resumed, or a `total` is lacking, some records may be given twice; the verdict is
-  /// then "may_repeat".
+  /// The read position as a text. A list with the same arguments but `page`, and this text as `resume`, continues from
+  /// here, also in a later process. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at
+  /// most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200, written in 3, 16 and 32 µs. When the list
+  /// grows by more records than that before it is resumed, or a `total` is lacking, some records may be given twice;
+  /// the verdict is then "may_repeat".
   [[nodiscard]] std::string state() const;
   /// Marks the rest as not wanted (no effect at the end of the list). Reading may continue.
   void stop() noexcept;

@@ -1,5 +1,6 @@
 #include "call/answer.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -140,8 +141,9 @@ void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDet
 void ReceivedInfo::parse() const {
   std::call_once(parsed_, [this] {
     const auto& key = settings_->api_key;
+    headers_.reserve(static_cast<std::size_t>(std::count(head_.begin(), head_.end(), '\n')));
     for_each_header(head_, [&](std::string_view name, std::string_view value) {
-      headers_.emplace_back(scrub(lower(name), lower(key)), scrub(value, key));
+      headers_.emplace_back(lower(scrub(name, key)), scrub(value, key));
       if (headers_.back().first == settings_->request_id_header) request_id_ = headers_.back().second;
       return false;
     });

@@ -11,6 +11,8 @@
 namespace billcore::detail {
 namespace {
 
+constexpr std::size_t longest_url = std::size_t{256} << 10U;  // libcurl refuses a request head over 1 MB
+
 // Exceptions from a hook are ignored: a hook must not change the result of a call.
 void tell(Hooks& hooks, void (Hooks::*hook)(const Attempt&), const Attempt& attempt) noexcept {
   try {
@@ -186,6 +188,11 @@ void Call::begin() {
 void Call::send(bool fresh) {
   std::string url = settings_.options.base_url + operation_.path;
   if (!operation_.query.empty()) url.append("?").append(query_string(operation_.query));
+  if (url.size() > longest_url) {
+    throw Error(ErrorCode::invalid_argument, "the URL has " + std::to_string(url.size()) + " bytes, over " +
+                                                 std::to_string(longest_url) +
+                                                 ": an id or an option is too long; nothing was sent");
+  }
   in_flight_ = engine_.start({operation_.method, std::move(url), operation_.body, deadline_, settings_.headers, fresh},
                              [this](Transfer&& transfer) { on_transfer(std::move(transfer)); });
 }

@@ -211,9 +211,17 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
   return out;
 }
 
+// Without a search: a secret is at least as long as the key, a URL, or in quotes.
+bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) noexcept {
+  constexpr std::string_view escapes = "\\%&";
+  return (api_key.empty() || text.size() < api_key.size()) && text.find_first_of("\\%&\"'") == std::string_view::npos &&
+         text.find("://") == std::string_view::npos && api_key.find_first_of(escapes) == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string scrub(std::string_view text, std::string_view api_key, std::size_t limit) {
+  if (has_no_room_for_a_secret(text, api_key)) return std::string(text.substr(0, limit));
   // A secret cut off at the end of the part that is read would not be found, so the last `margin` bytes are not shown.
   const std::size_t margin = std::max(least_margin, 16 * api_key.size());
   for (std::size_t shown = limit; shown < text.size() && text.size() - shown > margin; shown *= 4) {

@@ -120,12 +120,25 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   return 0;
 }
 
+// Appending alone would move a large body into twice its memory, and far beyond `most`.
+void make_room(std::string& body, std::size_t more, std::size_t most) {
+  const auto needed = std::min(body.size() + more, most);
+  if (needed <= body.capacity()) return;
+  body.reserve(std::max(needed, body.capacity() > most / 4 ? most : body.capacity() * 2));
+}
+
 std::size_t on_body(char* data, std::size_t size, std::size_t count, void* context) noexcept try {
   auto& flight = *static_cast<InFlight*>(context);
   const std::string_view piece(data, size * count);
   flight.note_news(piece.size());
   auto& body = flight.transfer.body;
   const std::size_t most = flight.max_response;
+  const auto promised = flight.head.length();
+  if (body.empty() && promised > most) {
+    flight.over_limit = true;
+    return 0;
+  }
+  if (body.size() >= large_piece) make_room(body, piece.size(), most);
   if (flight.head.is_chunked()) {
     if (!flight.chunks.take(piece, body, most)) {
       flight.over_limit = true;
@@ -139,8 +152,8 @@ std::size_t on_body(char* data, std::size_t size, std::size_t count, void* conte
     return 0;
   }
   if (body.empty() && piece.size() >= large_piece) {
-    const auto promised = std::min<std::uint64_t>(flight.head.length().value_or(0), longest_reserve);
-    body.reserve(std::min(static_cast<std::size_t>(promised), most));
+    const auto length = std::min<std::uint64_t>(promised.value_or(0), longest_reserve);
+    body.reserve(std::min(static_cast<std::size_t>(length), most));
   }
   body.append(piece);
   return piece.size();

@@ -62,6 +62,9 @@ PagerCore::PagerCore(const PagerOptions& options)
 }
 
 void PagerCore::resume(std::string_view text) {
+  if (plan_.first_page() != 1) {
+    throw Error(ErrorCode::invalid_argument, "page and resume cannot be combined: the state knows its page");
+  }
   const auto state = read_state(text);
   if (!state) throw Error(ErrorCode::invalid_argument, "resume is not the state of a pager: pass it unchanged");
   if (state->list != list_) {
@@ -370,9 +373,9 @@ std::optional<Value> PagerCore::known_first() const {
 }
 
 std::optional<Verdict> PagerCore::verdict() const noexcept {
-  const bool all_taken = plan_.has_ended() && !buffered();
-  if (stopped_ && !all_taken) return Verdict{false, "stopped"};
-  if (!plan_.has_ended()) return std::nullopt;
+  if (!plan_.has_ended() || buffered()) {
+    return stopped_ ? std::optional(Verdict{false, "stopped"}) : std::nullopt;
+  }
   return Verdict{drift_.noticed().empty(), drift_.noticed()};
 }
 

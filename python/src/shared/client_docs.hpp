@@ -452,7 +452,7 @@ inline constexpr const char* pager_state =
     "that before it is resumed, some may be given twice; the verdict is then 'may_repeat'.";
 inline constexpr const char* pager_fetched_pages = "How many pages were read.";
 inline constexpr const char* pager_verdict =
-    "Whether a record may have been missed. None until the last page was read or the reading was stopped.";
+    "Whether a record may have been missed. None until the last item was taken or the reading was stopped.";
 inline constexpr const char* about_async_pager =
     "A list of the service for asyncio: lazy, in order, read once.\n"
     "\n"
@@ -490,7 +490,7 @@ inline constexpr const char* async_pager_state =
     "that before it is resumed, some may be given twice; the verdict is then 'may_repeat'.";
 inline constexpr const char* async_pager_fetched_pages = "How many pages were read.";
 inline constexpr const char* async_pager_verdict =
-    "Whether a record may have been missed. None until the last page was read or the reading was stopped.";
+    "Whether a record may have been missed. None until the last item was taken or the reading was stopped.";
 inline constexpr const char* about_page =
     "One page of a list. Service interface: Resources and their fields, Pagination.";
 inline constexpr const char* page_items = "The items of the page that were not yielded before, a new list.";

@@ -101,7 +101,7 @@ std::vector<Case> cases() {
        [](Scene& scene) {
          EXPECT_THROW((void)scene.client().request("PUT", '/' + std::string(9'000'000, 'a')), Error);
        },
-       {"PUT 1 CONFIG"}},
+       {"PUT 1 INVALID_ARGUMENT"}},
       {"interrupt", silent, with_interrupt, {given_up}},
       {"interrupt within the answer", always(half), with_interrupt, {given_up + " id=req-7"}},
       {"an interrupt hook that throws",
@@ -186,7 +186,7 @@ std::vector<Case> cases() {
                                       [&](Completed& /*completed*/) { called = true; }));
          while (!called) loop.process();
        },
-       {"PUT 1 CONFIG"}},
+       {"PUT 1 INVALID_ARGUMENT"}},
   };
 }
 

@@ -344,6 +344,9 @@ TEST(PagerBadInput, StatesThatAreNone) {
   const auto strict =
       error_of([&] { (void)client.subscriptions().orders(Id("s"), {.strict = true, .resume = state}); });
   EXPECT_EQ(strict.code(), ErrorCode::invalid_argument);
+  const auto paged = error_of([&] { (void)client.subscriptions().orders(Id("s"), {.page = 2, .resume = state}); });
+  EXPECT_EQ(paged.code(), ErrorCode::invalid_argument);
+  EXPECT_NE(paged.message().find("page and resume"), std::string::npos) << paged.message();
   Numbers seen = up_to(8);
   auto rest = orders(client, state);
   read_on(rest, seen);

@@ -38,6 +38,19 @@ TEST(Pager, LazyAndInOrder) {
   EXPECT_EQ(list.asked.size(), 3U);
 }
 
+TEST(Pager, TheVerdictWaitsForTheLastItem) {
+  Script list{{{{"1"}, 1, 2, 3}, {{"2", "3"}, 2, 2, 3}}};
+  auto pager = list.pager();
+  for (const int id : {1, 2}) {
+    EXPECT_EQ(pager.next()->id(), Id(id));
+    EXPECT_FALSE(pager.verdict()) << id;
+  }
+  pager.stop();
+  EXPECT_EQ(pager.verdict()->reason, "stopped");
+  EXPECT_TRUE(pager.next());
+  EXPECT_TRUE(pager.verdict()->complete);
+}
+
 TEST(Pager, FirstDoesNotMove) {
   Script list{{{{"1", "2"}, 1, 2, 3}, {{"3"}, 2, 2, 3}}};
   auto pager = list.pager();

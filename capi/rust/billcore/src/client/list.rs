@@ -93,8 +93,8 @@ impl<T: Item> List<T> {
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()
     }
-    /// Where the list stands, for `resume` of a later list's query, in any language: behind the item given last, also after an
-    /// error. A text without secrets, of 4 KB for pages of 20 records, 39 KB for 200; it remembers the ids of the last 18
+    /// Where the list stands, for `resume` of a later list's query (without `page`), in any language: behind the item given
+    /// last, also after an error. A text without secrets, of 4 KB for pages of 20 records, 39 KB for 200; it remembers the ids of the last 18
     /// pages. Sends nothing.
     pub fn state(&self) -> Result<String> {
         self.native.state()
@@ -107,8 +107,8 @@ impl<T: Item> List<T> {
     pub fn fetched_pages(&self) -> Result<i64> {
         self.native.fetched_pages()
     }
-    /// Whether everything was read that was there from start to end; `None` until the last page was read or the list was
-    /// stopped.
+    /// Whether everything was read that was there from start to end; `None` until the last item was taken or the list
+    /// was stopped.
     pub fn verdict(&self) -> Result<Option<Verdict>> {
         let found = self.native.verdict()?;
         Ok(found.map(|(complete, reason)| Verdict { complete, reason: Some(reason).filter(|_| !complete) }))
