@@ -71,6 +71,7 @@ fn cancelling_ends_the_transfer() {
         let (before, sent) = (service.broken(), service.sent().len());
         let token = CancelToken::new().unwrap();
         let client = client.with_call(CallOptions::new().cancel(&token));
+        let client = client.with_call(CallOptions::new().timeout(Duration::from_secs(60))); // the token stays
         let failed = thread::scope(|scope| {
             let call = scope.spawn(|| match write {
                 true => client.subscriptions().charge("hang", 1, 1, ChargeOptions::new()),
@@ -114,6 +115,11 @@ fn deadlines_and_timeouts() {
     let charge = client.with_call(call.clone()).subscriptions().charge("hang", 1, 1, ChargeOptions::new());
     let failed = error(charge, ErrorCode::OutcomeUnknown);
     assert!(failed.is_timeout() && failed.outcome_unknown() && failed.cause() == Some(ErrorCode::Timeout));
+    let kept = failed.clone();
+    let source = failed.source().and_then(|source| source.downcast_ref::<billcore::Error>()).unwrap();
+    assert_eq!((source.code(), Some(source.message())), (ErrorCode::Timeout, kept.cause_message()));
+    drop(failed);
+    assert!(kept.outcome_unknown() && kept.path() == Some("/subscription/hang/order"));
     let sent = service.sent().len();
     error(client.with_call(call).orders().get("o"), ErrorCode::Timeout);
     assert_eq!(service.sent().len(), sent, "nothing is sent after the deadline");
@@ -138,7 +144,10 @@ fn a_write_that_is_cut_off() {
         let charge = client.subscriptions().charge(id, 102, 1500, ChargeOptions::new().description("one"));
         let failed = error(charge, code);
         assert!(failed.outcome_unknown() && failed.is(ErrorCode::OutcomeUnknown) && failed.attempts() == 1, "{failed}");
-        assert!(failed.attempted_at().unwrap() >= before && failed.source().is_none());
+        assert!(
+            failed.attempted_at().unwrap() >= before
+                && failed.source().is_some() == (code == ErrorCode::OutcomeUnknown)
+        );
         assert_eq!(
             (failed.method(), failed.path()),
             (Some("POST"), Some(format!("/subscription/{id}/order").as_str()))

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::Timestamp;
@@ -12,12 +13,20 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// What a failed call says. No text of it shows a secret or an API key. It is immutable, and may be kept: the error of a charge
 /// is what [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) takes.
 ///
-/// What does not apply is `None`, 0 or false.
+/// What does not apply is `None`, 0 or false. A clone shares the texts.
+#[derive(Clone)]
 pub struct Error(Cause);
 
+#[derive(Clone)]
 enum Cause {
-    Library(NativeError),
+    Library(Arc<Native>),
     Crate { code: ErrorCode, status: i32, message: Cow<'static, str> },
+}
+
+struct Native {
+    error: NativeError,
+    /// Made when it is asked for.
+    source: OnceLock<Error>,
 }
 
 fn some(text: &str) -> Option<&str> {
@@ -29,7 +38,7 @@ impl Error {
         Self(Cause::Crate { code, status: code as i32, message: message.into() })
     }
     pub(crate) fn native(error: NativeError) -> Self {
-        Self(Cause::Library(error))
+        Self(Cause::Library(Arc::new(Native { error, source: OnceLock::new() })))
     }
     /// For a status that came without an error.
     pub(crate) fn of_status(status: i32) -> Self {
@@ -42,7 +51,7 @@ impl Error {
     }
     fn of<'a, T>(&'a self, read: impl FnOnce(&'a NativeError) -> T, otherwise: T) -> T {
         match &self.0 {
-            Cause::Library(error) => read(error),
+            Cause::Library(native) => read(&native.error),
             Cause::Crate { .. } => otherwise,
         }
     }
@@ -50,14 +59,14 @@ impl Error {
     /// What kind of error it is; [`ErrorCode::Internal`] for a number that this version does not know.
     pub fn code(&self) -> ErrorCode {
         match &self.0 {
-            Cause::Library(error) => ErrorCode::of_status(error.status()).unwrap_or(ErrorCode::Internal),
+            Cause::Library(native) => ErrorCode::of_status(native.error.status()).unwrap_or(ErrorCode::Internal),
             Cause::Crate { code, .. } => *code,
         }
     }
     /// The number of the code, the same in every language.
     pub fn status(&self) -> i32 {
         match &self.0 {
-            Cause::Library(error) => error.status(),
+            Cause::Library(native) => native.error.status(),
             Cause::Crate { status, .. } => *status,
         }
     }
@@ -76,7 +85,7 @@ impl Error {
     /// One line: what was wrong and what to do.
     pub fn message(&self) -> &str {
         match &self.0 {
-            Cause::Library(error) => error.message(),
+            Cause::Library(native) => native.error.message(),
             Cause::Crate { message, .. } => message,
         }
     }
@@ -180,7 +189,15 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+/// The source of an error of unknown outcome is what went wrong on the wire: [`Error::cause`], with its message.
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let Cause::Library(native) = &self.0 else { return None };
+        let code = self.cause()?;
+        let message = || native.error.cause_message().to_owned();
+        Some(native.source.get_or_init(|| Self::new(code, message())))
+    }
+}
 
 #[cfg(test)]
 mod tests {

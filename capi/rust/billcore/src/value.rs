@@ -87,7 +87,16 @@ impl Value {
     pub fn equal(&self, other: &Value) -> Result<bool> {
         self.0.equal(&other.0)
     }
-    /// Reads it as a type of yours.
+    /// Reads it as a type of yours. The records of this crate come from answers and events alone:
+    ///
+    /// ```
+    /// fn read<T: serde::de::DeserializeOwned>() {}
+    /// read::<Vec<String>>();
+    /// ```
+    /// ```compile_fail
+    /// fn read<T: serde::de::DeserializeOwned>() {}
+    /// read::<billcore::Order>();
+    /// ```
     #[cfg(feature = "serde")]
     pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         crate::value::parsed(self.raw()?.as_bytes())

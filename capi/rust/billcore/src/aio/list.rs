@@ -61,6 +61,9 @@ impl<T: Item> AsyncList<T> {
             if let Some(page) = self.page.as_ref().filter(|page| self.given < page.len()) {
                 let item = page.at(self.given);
                 self.given += 1;
+                if self.given == page.len() {
+                    let _ = self.tell(); // fetch() does it again, and says what is wrong
+                }
                 return Poll::Ready(Some(item));
             }
             if self.fetching.is_none() {
@@ -119,27 +122,25 @@ impl<T: Item> AsyncList<T> {
         Ok(())
     }
 
-    /// The list, with what was given told to it. It does not block.
-    fn standing(&mut self) -> Result<&List<T>> {
-        self.tell()?;
-        let fetching = self.fetching.is_some();
-        self.list.as_ref().ok_or_else(|| not_here(fetching))
+    fn standing(&self) -> Result<&List<T>> {
+        self.list.as_ref().ok_or_else(|| not_here(self.fetching.is_some()))
     }
     /// As [`List::state`]. [`ErrorCode::InvalidArgument`] while a page is fetched, after the future of `next` was dropped, and
     /// [`ErrorCode::Interrupted`] when the list ended with its runtime; so below.
     pub fn state(&mut self) -> Result<String> {
+        self.tell()?;
         self.standing()?.state()
     }
     /// As [`List::total`].
-    pub fn total(&mut self) -> Result<Option<i64>> {
+    pub fn total(&self) -> Result<Option<i64>> {
         self.standing()?.total()
     }
     /// As [`List::fetched_pages`].
-    pub fn fetched_pages(&mut self) -> Result<i64> {
+    pub fn fetched_pages(&self) -> Result<i64> {
         self.standing()?.fetched_pages()
     }
     /// As [`List::verdict`].
-    pub fn verdict(&mut self) -> Result<Option<Verdict>> {
+    pub fn verdict(&self) -> Result<Option<Verdict>> {
         self.standing()?.verdict()
     }
 }

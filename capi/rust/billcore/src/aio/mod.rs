@@ -83,7 +83,7 @@ impl AsyncClient {
     pub fn client(&self) -> &Client {
         &self.client
     }
-    /// This client, whose calls take these options: for one call, `client.with_call(call).orders().get(id)`.
+    /// As [`Client::with_call`].
     #[must_use]
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
         Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }

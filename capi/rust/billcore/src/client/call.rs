@@ -56,6 +56,15 @@ impl CallOptions {
         self
     }
 
+    /// These options, over those that were set before.
+    pub(super) fn over(self, before: &Self) -> Self {
+        Self {
+            timeout: if self.timeout == Timeout::OfClient { before.timeout } else { self.timeout },
+            deadline: self.deadline.or(before.deadline),
+            cancel: self.cancel.or_else(|| before.cancel.clone()),
+            hooks: self.hooks.or_else(|| before.hooks.clone()),
+        }
+    }
     /// The library's form; none where nothing is set. Who gets it keeps the hooks while the call or the list lives.
     pub(super) fn native(&self) -> Result<Option<Options>> {
         let timed = self.timeout != Timeout::OfClient || self.deadline.is_some();

@@ -69,10 +69,11 @@ impl Client {
         let native = self.shared.native.with_options(&changes.given.into_native()?)?;
         Ok(Self { call: self.call.clone(), ..Self::make(native, self.shared.hooks.clone()) })
     }
-    /// This client, whose calls take these options: for one call, `client.with_call(call).orders().get(id)`.
+    /// This client, whose calls take these options: for one call, `client.with_call(call).orders().get(id)`. What an earlier
+    /// `with_call` has set and this one does not, such as a token, stays.
     #[must_use]
     pub fn with_call(&self, call: CallOptions) -> Self {
-        Self { shared: Arc::clone(&self.shared), call }
+        Self { shared: Arc::clone(&self.shared), call: call.over(&self.call) }
     }
     #[cfg(feature = "tokio")]
     pub(crate) fn call(&self) -> &CallOptions {
