@@ -13,7 +13,8 @@ import (
 	"runtime/cgo"
 	"time"
 
-	"billcore/model"
+	"billcore/internal/bridge"
+	"billcore/internal/handle"
 )
 
 // call is one call of the library on behalf of a context.
@@ -23,14 +24,12 @@ type call struct {
 	hooks   cgo.Handle
 }
 
-// maxCalls bounds the calls that run at once in this process: each takes a thread, and the Go runtime ends a process that
-// has ten thousand. More than that wait, as long as their context and time-out let them.
+// maxCalls bounds the calls of a client that run at once: each takes a thread, and the Go runtime ends a process that has
+// ten thousand. More than that wait, as long as their context and time-out let them.
 const maxCalls = 1000
 
-var slots = make(chan struct{}, maxCalls)
-
 func noContext() error {
-	return model.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
+	return bridge.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
 }
 
 // reason is why the context is done, with the cause that context.WithCancelCause gave it; nil when it is not done.
@@ -45,28 +44,29 @@ func reason(ctx context.Context) error {
 // ended is the error of a context that ended a call before anything was sent.
 func ended(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
-		return model.Ended(model.NewError(ErrTimeout, "the context's deadline passed before the request: nothing was sent"), cause)
+		return bridge.Ended(bridge.NewError(ErrTimeout, "the context's deadline passed before the request: nothing was sent"), cause)
 	}
-	return model.Ended(model.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
+	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// begin prepares what the context and the hooks ask for. timed: for one call, which has waited so long already; then the
-// context's deadline is set too, besides the cancelling.
-func (c *Client) begin(ctx context.Context, timed bool, waited time.Duration) (*call, error) {
-	out := new(call)
-	timeout := int64(-1)
-	if timed {
-		most := c.timeout
-		if most >= 0 && waited > 0 {
-			most = max(0, most-waited)
-			timeout = max(1, model.Milliseconds(most))
-		}
-		if deadline, ok := ctx.Deadline(); ok {
-			if left := time.Until(deadline); most < 0 || left < most {
-				timeout = max(1, model.Milliseconds(left))
-			}
+// timeoutOf is the time-out in milliseconds of a call that has waited so long for its slot; below 0 where it is the client's.
+func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
+	timeout, most := int64(-1), c.timeout
+	if most >= 0 && waited > 0 {
+		most = max(0, most-waited)
+		timeout = max(1, handle.Milliseconds(most))
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		if left := time.Until(deadline); most < 0 || left < most {
+			timeout = max(1, handle.Milliseconds(left))
 		}
 	}
+	return timeout
+}
+
+// begin prepares what the context and the hooks ask for. timeout: of timeoutOf, for one call; lists have none.
+func (c *Client) begin(ctx context.Context, timeout int64) (*call, error) {
+	out := new(call)
 	cancellable := ctx.Done() != nil
 	if c.hooks != nil {
 		out.hooks = cgo.NewHandle(&hooked{c.hooks, ctx})
@@ -127,8 +127,8 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	if err != nil {
 		return none, err
 	}
-	defer func() { <-slots }()
-	call, err := c.begin(ctx, true, waited)
+	defer func() { <-c.slots }()
+	call, err := c.begin(ctx, c.timeoutOf(ctx, waited))
 	if err != nil {
 		return none, err
 	}
@@ -162,7 +162,7 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 // acquire takes a slot, and says how long that took; 0 where one was free.
 func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 	select {
-	case slots <- struct{}{}:
+	case c.slots <- struct{}{}:
 		return 0, nil
 	default:
 	}
@@ -174,11 +174,11 @@ func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 		late = timer.C
 	}
 	select {
-	case slots <- struct{}{}:
+	case c.slots <- struct{}{}:
 		return time.Since(began), nil
 	case <-ctx.Done():
 		return 0, ended(reason(ctx))
 	case <-late:
-		return 0, model.NewError(ErrTimeout, "%d calls run at once in this process, and none of them ended within the time-out: nothing was sent", maxCalls)
+		return 0, bridge.NewError(ErrTimeout, "%d calls of the client run at once, and none of them ended within the time-out: nothing was sent", maxCalls)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 	"unsafe"
 
+	"billcore/internal/bridge"
 	"billcore/internal/handle"
-	"billcore/model"
 )
 
 // Client makes the calls. Safe for concurrent use. Close ends its connections.
@@ -21,13 +21,14 @@ type Client struct {
 	handle  handle.Handle
 	timeout time.Duration // of a call; below 0: none
 	hooks   *Hooks
+	slots   chan struct{} // of the calls that run
 }
 
 const defaultTimeout = 30 * time.Second
 
 // NewClient connects to nothing yet. ErrConfig when an option cannot work.
 func NewClient(options ...Option) (*Client, error) {
-	if err := model.LoadError(); err != nil {
+	if err := bridge.LoadError(); err != nil {
 		return nil, err
 	}
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CLIENT, options)
@@ -39,11 +40,11 @@ func NewClient(options ...Option) (*Client, error) {
 	if made.status != C.BILLCORE_OK {
 		return nil, failure(made, nil)
 	}
-	return newClient(made.out, options, &Client{timeout: defaultTimeout}), nil
+	return newClient(made.out, options, &Client{timeout: defaultTimeout, slots: make(chan struct{}, maxCalls)}), nil
 }
 
 func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
-	out := &Client{timeout: from.timeout, hooks: from.hooks}
+	out := &Client{timeout: from.timeout, hooks: from.hooks, slots: from.slots}
 	for _, one := range options {
 		switch {
 		case one.name == "timeout_ms":
@@ -101,12 +102,12 @@ func (c *Client) Close() error {
 // use gives the client of the library; c.handle.Done() afterwards.
 func (c *Client) use() (*C.billcore_client, error) {
 	if c == nil {
-		return nil, model.NewError(ErrConfig, "the client is nil: make one with NewClient")
+		return nil, bridge.NewError(ErrConfig, "the client is nil: make one with NewClient")
 	}
 	if pointer, ok := c.handle.Use(); ok {
 		return (*C.billcore_client)(pointer), nil
 	}
-	return nil, model.NewError(ErrConfig, "the client is closed: make a new one")
+	return nil, bridge.NewError(ErrConfig, "the client is closed: make a new one")
 }
 
 // WithLogger logs every attempt: retries as warnings, the rest at the level debug. A write that was sent and given up has one

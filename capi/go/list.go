@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"billcore/internal/bridge"
 	"billcore/internal/handle"
-	"billcore/model"
 )
 
 // List reads a list, lazily, page by page; the next pages are fetched while one is read. It ends with its context.
@@ -28,8 +28,6 @@ type List[T any] struct {
 	ctx    context.Context
 	client *Client
 	call   *call
-	one    func(handle.Pointer) T
-	at     func(model.Page, int) T
 
 	handle  handle.Handle
 	reading atomic.Bool
@@ -40,7 +38,7 @@ type List[T any] struct {
 
 // List gives all subscriptions, or those of ListReferenceID.
 func (s Subscriptions) List(ctx context.Context, options ...ListOption) *List[Subscription] {
-	return newList(ctx, s.client, options, model.NewSubscription, model.Page.Subscription,
+	return newList[Subscription](ctx, s.client, options,
 		func(client nativeClient, query, call nativeCall) C.bg_made {
 			return C.bc_subscriptions(client, query, call)
 		})
@@ -49,7 +47,7 @@ func (s Subscriptions) List(ctx context.Context, options ...ListOption) *List[Su
 // Orders gives the subscription's orders, latest first.
 func (s Subscriptions) Orders(ctx context.Context, id ID, options ...ListOption) *List[Order] {
 	text, n := chars(string(id))
-	return newList(ctx, s.client, options, model.NewOrder, model.Page.Order,
+	return newList[Order](ctx, s.client, options,
 		func(client nativeClient, query, call nativeCall) C.bg_made {
 			return C.bc_orders(client, text, n, query, call)
 		})
@@ -57,15 +55,15 @@ func (s Subscriptions) Orders(ctx context.Context, id ID, options ...ListOption)
 
 // List gives all products.
 func (p Products) List(ctx context.Context, options ...ListOption) *List[Product] {
-	return newList(ctx, p.client, options, model.NewProduct, model.Page.Product,
+	return newList[Product](ctx, p.client, options,
 		func(client nativeClient, query, call nativeCall) C.bg_made { return C.bc_products(client, query, call) })
 }
 
 func newList[T any](
-	ctx context.Context, client *Client, options []ListOption, one func(handle.Pointer) T, at func(model.Page, int) T,
+	ctx context.Context, client *Client, options []ListOption,
 	make func(client nativeClient, query, call nativeCall) C.bg_made,
 ) *List[T] {
-	out := &List[T]{ctx: ctx, client: client, one: one, at: at}
+	out := &List[T]{ctx: ctx, client: client}
 	out.failed = out.begin(options, make)
 	return out
 }
@@ -85,7 +83,7 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 	}
 	defer C.billcore_options_free(query)
 	// The deadline of a call holds for each page; the context's is of the whole list, and cancels.
-	if l.call, err = l.client.begin(l.ctx, false, 0); err != nil {
+	if l.call, err = l.client.begin(l.ctx, -1); err != nil {
 		return err
 	}
 	made := make(native, query, l.call.options)
@@ -112,14 +110,14 @@ func (l *List[T]) Close() {
 // use gives the library's list, alone, with what the loop has read told to it; l.done() afterwards.
 func (l *List[T]) use() (*C.billcore_list, error) {
 	if l == nil {
-		return nil, model.NewError(ErrInvalidArgument, "the list is nil")
+		return nil, bridge.NewError(ErrInvalidArgument, "the list is nil")
 	}
 	if l.failed != nil {
 		return nil, l.failed
 	}
 	pointer, ok := l.handle.Use()
 	if !ok {
-		return nil, model.NewError(ErrConfig, "the list is closed: make a new one")
+		return nil, bridge.NewError(ErrConfig, "the list is closed: make a new one")
 	}
 	native := (*C.billcore_list)(pointer)
 	l.mutex.Lock()
@@ -144,10 +142,10 @@ func (l *List[T]) done() {
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := l.loop(func(native *nativePage) bool {
-			page := model.NewPage(native, native.count)
+			at := items[T](native)
 			for i := range native.count {
 				l.given.Store(int64(i) + 1)
-				if !yield(l.at(page, i), nil) {
+				if !yield(at(i), nil) {
 					return false
 				}
 			}
@@ -165,10 +163,10 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		var failed error
 		err := l.loop(func(native *nativePage) bool {
-			page := model.NewPage(native, native.count)
+			at := items[T](native)
 			out := Page[T]{Items: make([]T, native.count)}
 			for i := range out.Items {
-				out.Items[i] = l.at(page, i)
+				out.Items[i] = at(i)
 			}
 			if out.Pagination, failed = native.numbers(); failed != nil {
 				return false
@@ -189,7 +187,7 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 func (l *List[T]) loop(take func(*nativePage) bool) error {
 	if l != nil && l.failed == nil {
 		if !l.reading.CompareAndSwap(false, true) {
-			return model.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time")
+			return bridge.NewError(ErrInvalidArgument, "the list is being read already: one loop at a time")
 		}
 		ended := false
 		defer func() { l.leave(ended) }() // also when the loop's body panics
@@ -245,7 +243,7 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	if _, err := l.client.acquire(l.ctx); err != nil {
 		return err
 	}
-	defer func() { <-slots }()
+	defer func() { <-l.client.slots }()
 	stop := l.call.watch(l.ctx)
 	status, err := do()
 	stop()
@@ -255,7 +253,7 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	case C.BILLCORE_DONE:
 		return errDone
 	}
-	return model.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
+	return bridge.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
 }
 
 // leave ends a loop. When it was left early, the rest is not wanted.
@@ -291,7 +289,7 @@ func (l *List[T]) First() (T, bool, error) {
 	if err != nil {
 		return none, false, err
 	}
-	return l.one(handle.Pointer{C: made.out}), true, nil
+	return bridge.Record(none, handle.Pointer{C: made.out}).(T), true, nil
 }
 
 // Standing is where a list stands.
@@ -321,7 +319,7 @@ func (l *List[T]) Standing() (Standing, error) {
 	s := C.bc_standing_of(native)
 	defer C.billcore_buf_free(&s.state)
 	if s.status != C.BILLCORE_OK {
-		return Standing{}, model.TakeError(int32(s.status), handle.Pointer{C: unsafe.Pointer(s.err)}, nil)
+		return Standing{}, bridge.TakeError(int32(s.status), handle.Pointer{C: unsafe.Pointer(s.err)}, nil)
 	}
 	return Standing{
 		State: handle.String(unsafe.Pointer(s.state.data), s.state.len), Total: int64(s.total), HasTotal: bool(s.has_total),

@@ -14,8 +14,8 @@ import (
 	"time"
 	"unsafe"
 
+	"billcore/internal/bridge"
 	"billcore/internal/handle"
-	"billcore/model"
 )
 
 // Subscriptions of the account. Service interface: Endpoints, Subscriptions.
@@ -53,7 +53,7 @@ func (s Subscriptions) Get(ctx context.Context, id ID) (Subscription, error) {
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_subscription_get(client, text, n, call)
 	})
-	return resource(made, err, model.NewSubscription)
+	return resource[Subscription](made, err)
 }
 
 // Cancel ends billing at once; the subscription may stay active until EndsAt. Sent at most once. It gives the subscription
@@ -63,7 +63,7 @@ func (s Subscriptions) Cancel(ctx context.Context, id ID) (Subscription, error) 
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_subscription_cancel(client, text, n, call)
 	})
-	return resource(made, err, model.NewSubscription)
+	return resource[Subscription](made, err)
 }
 
 // ChangeProduct swaps the product for another one of the account. Sent at most once. It gives the subscription as it is
@@ -73,7 +73,7 @@ func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_change_product(client, text, n, C.int64_t(productID), call)
 	})
-	return resource(made, err, model.NewSubscription)
+	return resource[Subscription](made, err)
 }
 
 // Charge bills a one-off amount, in cents, through the subscription's billing method; productID is a one-time product of
@@ -89,7 +89,7 @@ func (s Subscriptions) Charge(ctx context.Context, id ID, productID, cents int64
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_charge(client, text, n, C.int64_t(productID), C.int64_t(cents), native, call)
 	})
-	return resource(made, err, model.NewOrder)
+	return resource[Order](made, err)
 }
 
 // FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's since then, latest
@@ -100,11 +100,11 @@ func (s Subscriptions) Charge(ctx context.Context, id ID, productID, cents int64
 func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
 	var given *Error
 	errors.As(charge, &given)
-	failed, ok := model.NativeError(given).Use()
+	failed, ok := bridge.NativeError(given).Use()
 	if !ok {
-		return nil, model.NewError(ErrInvalidArgument, "FindCharges takes the error of a charge whose outcome is unknown")
+		return nil, bridge.NewError(ErrInvalidArgument, "FindCharges takes the error of a charge whose outcome is unknown")
 	}
-	defer model.NativeError(given).Done()
+	defer bridge.NativeError(given).Done()
 	search, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE_SEARCH, options)
 	if err != nil {
 		return nil, err
@@ -138,11 +138,11 @@ func (s Subscriptions) FindChargesSince(
 func FoundCharges(err error) []Order {
 	var given *Error
 	errors.As(err, &given)
-	failed, ok := model.NativeError(given).Use()
+	failed, ok := bridge.NativeError(given).Use()
 	if !ok {
 		return nil
 	}
-	defer model.NativeError(given).Done()
+	defer bridge.NativeError(given).Done()
 	made := C.bc_found_charges((*C.billcore_error)(failed))
 	if made.status != C.BILLCORE_OK {
 		C.billcore_error_free(made.err)
@@ -157,7 +157,7 @@ func (p Products) Get(ctx context.Context, id int64) (Product, error) {
 	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_product_get(client, C.int64_t(id), call)
 	})
-	return resource(made, err, model.NewProduct)
+	return resource[Product](made, err)
 }
 
 // Update changes the given fields only; none at all is ErrInvalidArgument. Sent at most once. It gives the product as it is
@@ -168,13 +168,13 @@ func (p Products) Update(ctx context.Context, id int64, changes ...ProductChange
 		return Product{}, err
 	}
 	if native == nil {
-		return Product{}, model.NewError(ErrInvalidArgument, "Update changes no field: give at least one, such as ProductPrice")
+		return Product{}, bridge.NewError(ErrInvalidArgument, "Update changes no field: give at least one, such as ProductPrice")
 	}
 	defer C.billcore_options_free(native)
 	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_product_update(client, C.int64_t(id), native, call)
 	})
-	return resource(made, err, model.NewProduct)
+	return resource[Product](made, err)
 }
 
 // Delete deletes a product, softly. Sent at most once.
@@ -191,7 +191,7 @@ func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
 	made, err := o.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_order_get(client, text, n, call)
 	})
-	return resource(made, err, model.NewOrder)
+	return resource[Order](made, err)
 }
 
 // Response is an answer as received, where the interface does not say what it holds.
@@ -232,12 +232,12 @@ func (c *Client) Request(ctx context.Context, method, path string, options ...Re
 	return response(made, err)
 }
 
-func resource[T any](made C.bg_made, err error, wrap func(handle.Pointer) T) (T, error) {
+func resource[T any](made C.bg_made, err error) (T, error) {
+	var none T
 	if err != nil {
-		var none T
 		return none, err
 	}
-	return wrap(handle.Pointer{C: made.out}), nil
+	return bridge.Record(none, handle.Pointer{C: made.out}).(T), nil
 }
 
 func orders(made C.bg_made, err error) ([]Order, error) {
@@ -246,10 +246,10 @@ func orders(made C.bg_made, err error) ([]Order, error) {
 	}
 	native := (*C.billcore_page)(made.out)
 	count := int(C.bc_page_count(native))
-	page := model.NewPage(newPage(native, count, 0), count)
+	at := items[Order](newPage(native, count, 0))
 	out := make([]Order, count)
 	for i := range out {
-		out[i] = page.Order(i)
+		out[i] = at(i)
 	}
 	return out, nil
 }
@@ -264,7 +264,7 @@ func response(made C.bg_made, err error) (*Response, error) {
 	answer := C.bc_answer_of(native)
 	defer C.billcore_response_info_free(answer.info)
 	if answer.status != C.BILLCORE_OK {
-		return nil, model.TakeError(int32(answer.status), handle.Pointer{C: unsafe.Pointer(answer.err)}, nil)
+		return nil, bridge.TakeError(int32(answer.status), handle.Pointer{C: unsafe.Pointer(answer.err)}, nil)
 	}
 	out := &Response{
 		Status: int(answer.http_status), Header: http.Header{}, Attempts: int(answer.attempts),

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"unsafe"
 
+	"billcore/internal/bridge"
 	"billcore/internal/handle"
-	"billcore/model"
 )
 
 // nativePage is a page of the library. What is read of it keeps it; the garbage collector frees it.
@@ -28,6 +28,12 @@ func newPage(from *C.billcore_page, count int, bytes int64) *nativePage {
 	made.handle.Set(unsafe.Pointer(from), freePage, bytes)
 	runtime.SetFinalizer(made, func(p *nativePage) { p.handle.Close() })
 	return made
+}
+
+// items gives the records of a page.
+func items[T any](page *nativePage) func(int) T {
+	var like T
+	return bridge.Items(like, page, page.count).(func(int) T)
 }
 
 func freePage(pointer unsafe.Pointer) { C.billcore_page_free((*C.billcore_page)(pointer)) }
@@ -121,7 +127,7 @@ func (p *nativePage) numbers() (Pagination, error) {
 	n := C.bc_numbers_of(native)
 	defer C.billcore_resource_free(n.keeps)
 	if n.status != C.BILLCORE_OK {
-		return Pagination{}, model.TakeError(int32(n.status), handle.Pointer{C: unsafe.Pointer(n.err)}, nil)
+		return Pagination{}, bridge.TakeError(int32(n.status), handle.Pointer{C: unsafe.Pointer(n.err)}, nil)
 	}
 	return Pagination{
 		Total: int64(n.total), Count: int64(n.count), PerPage: int64(n.per_page), CurrentPage: int64(n.current_page),

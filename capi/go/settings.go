@@ -12,6 +12,7 @@ import (
 	"time"
 	"unsafe"
 
+	"billcore/internal/bridge"
 	"billcore/internal/handle"
 	"billcore/model"
 )
@@ -75,7 +76,7 @@ type (
 // Format shows the name alone, for every verb: what is set may be a secret.
 func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.Option(%s)", o.name) }
 
-func milliseconds(given time.Duration) int64 { return model.Milliseconds(given) }
+func milliseconds(given time.Duration) int64 { return handle.Milliseconds(given) }
 
 // SearchSkew is how much earlier the time of a charge's order may be than the earlier of the two clocks, the local one and
 // the service's, when the charge was sent. Left out: five minutes.
@@ -93,7 +94,7 @@ func SearchProduct(productID int64) ChargeSearchOption {
 func ProductField(name string, value any) ProductChange {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return ProductChange{set: setFailed, err: model.NewError(model.ErrInvalidArgument, "%s is not JSON: %v", name, err)}
+		return ProductChange{set: setFailed, err: bridge.NewError(model.ErrInvalidArgument, "%s is not JSON: %v", name, err)}
 	}
 	return ProductChange{name: name, set: setJSON, text: hide(string(text))}
 }
@@ -107,7 +108,7 @@ func RequestQuery(name, value string) RequestOption {
 func RequestJSON(value any) RequestOption {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return RequestOption{set: setFailed, err: model.NewError(model.ErrInvalidArgument, "the body is not JSON: %v", err)}
+		return RequestOption{set: setFailed, err: bridge.NewError(model.ErrInvalidArgument, "the body is not JSON: %v", err)}
 	}
 	return RequestOption{name: "json", set: setJSON, text: hide(string(text))}
 }
@@ -170,8 +171,8 @@ func apply(options *C.billcore_options, one setting) error {
 	return nil
 }
 
-func failure(made C.bg_made, ended error) *Error {
-	return model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, ended)
+func failure(made C.bg_made, ended error) error {
+	return bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, ended)
 }
 
 func chars(s string) (*C.char, C.size_t) {

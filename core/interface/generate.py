@@ -65,6 +65,7 @@ OUTPUTS = [
     ("model_codes.go.j2", "capi/go/model/codes.go", "errors.toml and events.toml"),
     ("go_options.go.j2", "capi/go/options.go", "options.toml, operations.toml and resources.toml"),
     ("go_names.go.j2", "capi/go/names.go", "resources.toml and errors.toml"),
+    ("go_names.go.j2", "capi/go/webhook/names.go", "resources.toml, errors.toml and events.toml"),
     ("rust_codes.rs.j2", "capi/rust/billcore/src/codes.rs", "errors.toml, events.toml and resources.toml"),
     ("rust_resources.rs.j2", "capi/rust/billcore/src/resources.rs", "resources.toml"),
     (
@@ -142,7 +143,7 @@ def generate(root: Path) -> dict[str, str]:
     data = prepared(read(folder))
     out: dict[str, str] = {}
     for template, path, source in OUTPUTS:
-        text = note(path, source) + environment.get_template(template).render(data)
+        text = note(path, source) + environment.get_template(template).render(data, folder=Path(path).parent.name)
         out[path] = formatted(root, path, text)
     for stub, path in DOCS:
         entries = stubs.entries(ast.parse(out[stub]))

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"billcore"
-	"billcore/model"
 )
 
 var background = context.Background()
@@ -97,7 +96,7 @@ func TestEveryOperationWithoutAContextOrAClientGivesAnError(t *testing.T) {
 			t.Fatal("closing again does nothing")
 		}
 	}
-	failed := model.NewError(billcore.ErrOutcomeUnknown, "made up")
+	failed := &billcore.Error{Code: billcore.ErrOutcomeUnknown}
 	for name, client := range map[string]*billcore.Client{"nil": nobody, "closed": closed, "open": connect(t, s)} {
 		ctx, want := background, billcore.ErrConfig
 		if name == "open" {
@@ -191,7 +190,7 @@ func TestFindChargesSaysWhatMayBeMissing(t *testing.T) {
 	if sent := s.sent(); !strings.Contains(sent[0], "page=1&per_page=200&filter%5Bproduct_id%5D=102") {
 		t.Fatal(sent)
 	}
-	if billcore.FoundCharges(nil) != nil || billcore.FoundCharges(model.NewError(billcore.ErrPossiblyMissed, "made up")) != nil {
+	if billcore.FoundCharges(nil) != nil || billcore.FoundCharges(&billcore.Error{Code: billcore.ErrPossiblyMissed}) != nil {
 		t.Fatal("an error of no search has orders")
 	}
 }
@@ -287,7 +286,7 @@ func TestErrorsOfAClosedTableHaveParents(t *testing.T) {
 		{billcore.ErrTimeout, billcore.ErrTransport}, {billcore.ErrMissingField, billcore.ErrDecode},
 		{billcore.ErrOutOfRange, billcore.ErrDecode},
 	} {
-		err := fmt.Errorf("wrapped: %w", model.NewError(pair[0], "x"))
+		err := fmt.Errorf("wrapped: %w", &billcore.Error{Code: pair[0]})
 		if !errors.Is(err, pair[0]) || !errors.Is(err, pair[1]) || errors.Is(err, billcore.ErrSignature) {
 			t.Error(pair)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -135,28 +136,34 @@ func TestManyCancelledCalls(t *testing.T) {
 	settled(t, goroutines)
 }
 
-// The time that a call waits for others to end is of its time-out.
-func TestWaitingForASlotIsPartOfTheTimeout(t *testing.T) {
-	const most = 1000 // calls at once in a process
+// A client whose calls have all slots leaves other clients theirs.
+func TestSlotsAreOfAClient(t *testing.T) {
+	const most = 1000 // calls of a client at once
 	s := serve(t, wrapped(order(1)))
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
-	others := connect(t, s, billcore.WithNoTimeout())
+	full := connect(t, s, billcore.WithNoTimeout())
 	var all sync.WaitGroup
 	for range most {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			_, _ = others.Orders().Get(ctx, "hang")
+			_, _ = full.Orders().Get(ctx, "hang")
 		}()
 	}
 	await(t, "all run", func() bool { return len(s.sent()) == most })
-	began := time.Now()
-	time.AfterFunc(2500*time.Millisecond, cancel)
-	_, err := connect(t, s, billcore.WithTimeout(3*time.Second)).Subscriptions().Charge(background, "hang", 1, 100)
-	if took := time.Since(began); !errors.Is(err, billcore.ErrTimeout) && !errors.Is(err, billcore.ErrOutcomeUnknown) || took > 4500*time.Millisecond {
-		t.Fatal(took, err)
+	if _, err := connect(t, s).Orders().Get(background, "o"); err != nil {
+		t.Error(err)
 	}
+	same, err := full.With(billcore.WithTimeout(50 * time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer same.Close()
+	if _, err = same.Orders().Get(background, "o"); !errors.Is(err, billcore.ErrTimeout) || !strings.Contains(err.Error(), "nothing was sent") {
+		t.Error(err)
+	}
+	cancel()
 	all.Wait()
 }
 

@@ -56,6 +56,7 @@ func TestALongListKeepsLittle(t *testing.T) {
 	if sum != count*(count+1)/2*100 || seen != count {
 		t.Fatal(seen, sum)
 	}
+	t.Logf("%d MB more at most", most>>20)
 	if most > 150<<20 {
 		t.Fatalf("%d MB more", most>>20)
 	}

@@ -17,6 +17,11 @@ unformatted="$(gofmt -s -l "${modules[@]}" tests/bench/go tests/bench/go_ffi)"
 [ -z "$unformatted" ] || { echo "not as gofmt -s writes it: $unformatted"; exit 1; }
 for module in "${modules[@]}"; do (cd "$module" && go vet ./...); done
 
+step what package model exports
+# Records, errors and events; what makes them is in internal/bridge.
+exported="$(cd capi/go && go doc -short ./model | grep -oE 'func [A-Z]\w*' || true)"
+[ "$exported" = "func ParseUnverified" ] || { echo "package model exports: $exported"; exit 1; }
+
 step staticcheck
 # The newest that this Go builds.
 staticcheck=v0.6.1
@@ -40,6 +45,10 @@ fi
 step tests, with the race detector
 (cd capi/go && go test -race ./...)
 (cd tests/go && go test -race -count=1 . && go test -run 'Keeps?Little' -fuzz FuzzUnwrap -fuzztime 5s .)
+
+step what is missing without cgo
+[ "$(cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 | grep -c .)" = 2 ] # the package, and one line
+(cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 || true) | grep -q 'billcore needs cgo: build with CGO_ENABLED=1 and a C compiler'
 
 step programs and what they link
 (cd examples/go && go build -o "$work/shared/" ./... && go build -tags billcore_static -o "$work/static/" ./...)

@@ -2,6 +2,7 @@ package billcoretests
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -51,7 +52,7 @@ func TestEvent(t *testing.T) {
 	created, _ := event.CreatedAt()
 	data, err := event.Data()
 	order, ok := data.(model.Order)
-	if id != "90210" || name != "order.paid" || event.Type() != model.EventOrderPaid || account != 17 ||
+	if id != "90210" || name != "order.paid" || event.Type() != webhook.EventOrderPaid || account != 17 ||
 		created.Unix() != 1745566200 || err != nil || !ok {
 		t.Fatal(id, name, account, created, data, err)
 	}
@@ -63,12 +64,19 @@ func TestEvent(t *testing.T) {
 	if total != 19900 || link != "l" || string(newer) != "[1]" || !there || !strings.HasPrefix(string(raw), `{"id":"ord_5001"`) {
 		t.Fatal(total, link, string(newer), string(raw))
 	}
+	for _, record := range []json.Unmarshaler{&order, &delivery, event} {
+		code(t, json.Unmarshal(raw, record), webhook.ErrInvalidArgument)
+	}
+	var kept struct{ Order webhook.Order } // null is no record
+	if err = json.Unmarshal([]byte(`{"Order":null}`), &kept); err != nil {
+		t.Fatal(err)
+	}
 	_, err = order.Currency()
-	if e := code(t, err, model.ErrMissingField); e.FieldPath != "data.currency" {
+	if e := code(t, err, webhook.ErrMissingField); e.FieldPath != "data.currency" {
 		t.Fatal(e.FieldPath)
 	}
 	_, err = event.Subscription()
-	code(t, err, model.ErrDecode)
+	code(t, err, webhook.ErrDecode)
 	copied, err := order.Copy()
 	if err != nil {
 		t.Fatal(err)
@@ -86,10 +94,10 @@ func TestEvent(t *testing.T) {
 		func() error { _, err := order.Total(); return err },
 		func() error { _, _, err := delivery.Field("link"); return err },
 	} {
-		code(t, read(), model.ErrInvalidArgument)
+		code(t, read(), webhook.ErrInvalidArgument)
 	}
 	again, err := webhook.ParseUnverified(body)
-	if err != nil || again.Type() != model.EventOrderPaid {
+	if err != nil || again.Type() != webhook.EventOrderPaid {
 		t.Fatal(err)
 	}
 }
@@ -98,12 +106,12 @@ func TestNothingIsNotAnEvent(t *testing.T) {
 	var event *webhook.Event
 	event.Close()
 	_, err := event.ID()
-	code(t, err, model.ErrInvalidArgument)
+	code(t, err, webhook.ErrInvalidArgument)
 	_, err = event.Data()
-	code(t, err, model.ErrInvalidArgument)
+	code(t, err, webhook.ErrInvalidArgument)
 	_, err = event.Order()
-	code(t, err, model.ErrInvalidArgument)
-	if event.Type() != model.EventUnknown {
+	code(t, err, webhook.ErrInvalidArgument)
+	if event.Type() != webhook.EventUnknown {
 		t.Fatal(event.Type())
 	}
 	var nobody *webhook.Verifier
@@ -111,15 +119,15 @@ func TestNothingIsNotAnEvent(t *testing.T) {
 	closed.Close()
 	for _, v := range []*webhook.Verifier{nobody, closed} {
 		_, err := v.Verify(nil, "")
-		code(t, err, model.ErrConfig)
+		code(t, err, webhook.ErrConfig)
 		_, err = v.Unwrap(nil, "")
-		code(t, err, model.ErrConfig)
+		code(t, err, webhook.ErrConfig)
 		_, err = v.UnwrapHeader(nil, nil)
-		code(t, err, model.ErrConfig)
+		code(t, err, webhook.ErrConfig)
 		_, err = v.Stream()
-		code(t, err, model.ErrConfig)
+		code(t, err, webhook.ErrConfig)
 		_, err = v.Matches(0)
-		code(t, err, model.ErrConfig)
+		code(t, err, webhook.ErrConfig)
 		if v.Secrets() != 0 {
 			t.Fatal(v.Secrets())
 		}
@@ -130,21 +138,21 @@ func TestNothingIsNotAnEvent(t *testing.T) {
 		}
 	}
 	_, err = webhook.NewVerifier([]byte("short"))
-	code(t, err, model.ErrConfig)
-	_, err = webhook.NewVerifier(secret, nil, webhook.MaxBody(-1))
-	code(t, err, model.ErrConfig)
+	code(t, err, webhook.ErrConfig)
+	_, err = webhook.NewVerifier(secret, nil, webhook.WithMaxBody(-1))
+	code(t, err, webhook.ErrConfig)
 }
 
 func TestHandler(t *testing.T) {
 	var refused []error
-	v := verifier(t, webhook.MaxBody(1000))
+	v := verifier(t, webhook.WithMaxBody(1000))
 	var keep *webhook.Event
 	receiver := httptest.NewServer(v.Handler(func(w http.ResponseWriter, r *http.Request, event *webhook.Event) {
 		keep = event
 		if name, _ := event.Name(); name != "order.paid" || webhook.EventOf(r.Context()) != event {
 			w.WriteHeader(http.StatusTeapot)
 		}
-	}, webhook.OnRefused(func(_ *http.Request, err error) { refused = append(refused, err) })))
+	}, webhook.WithOnRefused(func(_ *http.Request, err error) { refused = append(refused, err) })))
 	defer receiver.Close()
 	post := func(body, signature string) int {
 		request, _ := http.NewRequest(http.MethodPost, receiver.URL, strings.NewReader(body))
@@ -196,7 +204,7 @@ func TestHandler(t *testing.T) {
 	}
 	answer.Body.Close()
 	_, err = keep.ID()
-	code(t, err, model.ErrInvalidArgument) // the event ends with its request
+	code(t, err, webhook.ErrInvalidArgument) // the event ends with its request
 }
 
 func TestFreshnessAndClocks(t *testing.T) {
@@ -211,11 +219,11 @@ func TestFreshnessAndClocks(t *testing.T) {
 		{func() time.Time { runtime.Goexit(); return at }, false},
 		{nil, false},
 	} {
-		_, err := verifier(t, webhook.Freshness(5*time.Minute), webhook.Clock(one.clock)).Unwrap([]byte(paid), signed(t, paid))
+		_, err := verifier(t, webhook.WithFreshness(5*time.Minute), webhook.WithClock(one.clock)).Unwrap([]byte(paid), signed(t, paid))
 		if one.fresh != (err == nil) {
 			t.Fatal(err)
 		}
-		if err != nil && code(t, err, model.ErrSignature).Reason != model.ReasonStale {
+		if err != nil && code(t, err, webhook.ErrSignature).Reason != webhook.ReasonStale {
 			t.Fatal(err)
 		}
 	}
@@ -234,10 +242,10 @@ func TestStream(t *testing.T) {
 		t.Fatal(index, err)
 	}
 	_, err = stream.Write([]byte("more"))
-	code(t, err, model.ErrInvalidArgument)
+	code(t, err, webhook.ErrInvalidArgument)
 	stream.Close()
 	_, err = stream.Finish("")
-	code(t, err, model.ErrInvalidArgument)
+	code(t, err, webhook.ErrInvalidArgument)
 }
 
 func TestClosingWhileOthersRead(t *testing.T) {
@@ -253,14 +261,14 @@ func TestClosingWhileOthersRead(t *testing.T) {
 			defer all.Done()
 			for range 500 {
 				event, err := v.Unwrap([]byte(paid), signature)
-				if errors.Is(err, model.ErrConfig) {
+				if errors.Is(err, webhook.ErrConfig) {
 					return
 				}
 				order, _ := event.Order()
 				go event.Close()
 				for {
 					if _, err := order.Total(); err != nil {
-						code(t, err, model.ErrInvalidArgument)
+						code(t, err, webhook.ErrInvalidArgument)
 						break
 					}
 				}
@@ -293,7 +301,7 @@ func FuzzUnwrap(f *testing.F) {
 		}
 		event, err := v.Unwrap(body, right)
 		if err != nil {
-			if !errors.Is(err, model.ErrDecode) && !errors.Is(err, model.ErrSignature) { // the signature of a body that is too large
+			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // the signature of a body that is too large
 				t.Fatal(err)
 			}
 			return

@@ -134,13 +134,12 @@ func (r Reason) String() string {
 	return C.GoString(C.billcore_reason_name(C.billcore_reason(r)))
 }
 
-// NewError makes an error of this module. The packages of this module call it.
-func NewError(code Code, format string, arguments ...any) *Error {
+func newError(code Code, format string, arguments ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, arguments...)}
 }
 
-// TakeError reads an error of the C library and frees it. The packages of this module call it.
-func TakeError(status int32, from handle.Pointer, ended error) *Error {
+// takeError reads an error of the C library and frees it.
+func takeError(status int32, from handle.Pointer, ended error) *Error {
 	given := (*C.billcore_error)(from.C)
 	if given == nil { // there was no memory for it
 		return &Error{Code: Code(status), Message: Code(status).String(), ended: ended}
@@ -166,21 +165,6 @@ func TakeError(status int32, from handle.Pointer, ended error) *Error {
 	out.native.Set(from.C, freeError, 0)
 	runtime.SetFinalizer(out.native, (*handle.Handle).Close)
 	return out
-}
-
-// NativeError returns the C library's form of an error of a charge whose outcome is unknown, or of a search. The packages of
-// this module call it.
-func NativeError(e *Error) *handle.Handle {
-	if e == nil {
-		return nil
-	}
-	return e.native
-}
-
-// Ended gives the error a cause that errors.Is finds. The packages of this module call it.
-func Ended(e *Error, cause error) *Error {
-	e.ended = cause
-	return e
 }
 
 func freeError(pointer unsafe.Pointer) { C.billcore_error_free((*C.billcore_error)(pointer)) }

@@ -31,8 +31,8 @@ var (
 	eventCreatedAt = field{"created_at", "created_at", "", kindOther, 3}
 )
 
-// NewEvent takes an event of the C library. The packages of this module call it.
-func NewEvent(from handle.Event) *Event {
+// newEvent takes an event of the C library.
+func newEvent(from handle.Event) *Event {
 	out := &Event{id: ID(from.ID), kind: EventType(from.Kind), dataKind: from.DataKind}
 	out.envelope.handle.Set(from.Event, freeEvent, 0)
 	runtime.SetFinalizer(out, (*Event).free)
@@ -42,17 +42,22 @@ func NewEvent(from handle.Event) *Event {
 // ParseUnverified makes an event from bytes that were verified before and stored since, such as those of a job queue:
 // see Raw. It checks no signature and no age. Use it only where the receiver alone can write.
 func ParseUnverified(raw []byte) (*Event, error) {
-	if err := LoadError(); err != nil {
-		return nil, err
+	if loadError != nil {
+		return nil, loadError
 	}
 	made := C.bg_parse((*C.char)(unsafe.Pointer(unsafe.SliceData(raw))), C.size_t(len(raw)))
 	if made.status != C.BILLCORE_OK {
-		return nil, TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return nil, takeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
-	return NewEvent(handle.Event{
+	return newEvent(handle.Event{
 		Event: unsafe.Pointer(made.event), ID: text(made.id),
 		Kind: int32(made.kind), DataKind: int32(made.data_kind),
 	}), nil
+}
+
+// UnmarshalJSON refuses: an event comes from a verifier, or from ParseUnverified.
+func (e *Event) UnmarshalJSON([]byte) error {
+	return newError(ErrInvalidArgument, "an event comes from a verifier: for one that was verified and stored call ParseUnverified")
 }
 
 func freeEvent(pointer unsafe.Pointer) { C.billcore_event_free((*C.billcore_event)(pointer)) }

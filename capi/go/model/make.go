@@ -1,40 +1,51 @@
 package model
 
-import "billcore/internal/handle"
+import (
+	"billcore/internal/bridge"
+	"billcore/internal/handle"
+)
 
-// The packages of this module make records with these.
-
-// NewSubscription takes a resource of the C library.
-func NewSubscription(from handle.Pointer) Subscription {
-	return Subscription{record{doc: newDocument(from, 0)}}
+func init() {
+	bridge.LoadError = func() error { return loadError }
+	bridge.NewError = func(code error, format string, arguments ...any) error {
+		return newError(code.(Code), format, arguments...)
+	}
+	bridge.TakeError = func(status int32, from handle.Pointer, ended error) error { return takeError(status, from, ended) }
+	bridge.Ended = func(err, cause error) error {
+		err.(*Error).ended = cause
+		return err
+	}
+	bridge.NativeError = func(err error) *handle.Handle {
+		if failed, ok := err.(*Error); ok && failed != nil {
+			return failed.native
+		}
+		return nil
+	}
+	bridge.NewEvent = func(from handle.Event) any { return newEvent(from) }
+	bridge.Record = func(like any, from handle.Pointer) any {
+		made := record{doc: newDocument(from, 0)}
+		switch like.(type) {
+		case Subscription:
+			return Subscription{made}
+		case Order:
+			return Order{made}
+		case Product:
+			return Product{made}
+		}
+		return nil
+	}
+	bridge.Items = func(like any, from handle.Page, count int) any {
+		page := &page{from: from, count: count}
+		page.document.page = page
+		at := func(index int) record { return record{doc: &page.document, index: index} }
+		switch like.(type) {
+		case Subscription:
+			return func(index int) Subscription { return Subscription{at(index)} }
+		case Order:
+			return func(index int) Order { return Order{at(index)} }
+		case Product:
+			return func(index int) Product { return Product{at(index)} }
+		}
+		return nil
+	}
 }
-
-// NewOrder takes a resource of the C library.
-func NewOrder(from handle.Pointer) Order { return Order{record{doc: newDocument(from, 0)}} }
-
-// NewProduct takes a resource of the C library.
-func NewProduct(from handle.Pointer) Product { return Product{record{doc: newDocument(from, 0)}} }
-
-// Page is a page of a list of the C library.
-type Page struct{ page *page }
-
-// NewPage takes a page that has count items.
-func NewPage(from handle.Page, count int) Page {
-	made := &page{from: from, count: count}
-	made.document.page = made
-	return Page{made}
-}
-
-// Len is the number of items.
-func (p Page) Len() int { return p.page.count }
-
-func (p Page) item(index int) record { return record{doc: &p.page.document, index: index} }
-
-// Subscription gives an item of a page of subscriptions.
-func (p Page) Subscription(index int) Subscription { return Subscription{p.item(index)} }
-
-// Order gives an item of a page of orders.
-func (p Page) Order(index int) Order { return Order{p.item(index)} }
-
-// Product gives an item of a page of products.
-func (p Page) Product(index int) Product { return Product{p.item(index)} }

@@ -62,7 +62,7 @@ func (d *document) close() { d.handle.Close() }
 func freeResource(pointer unsafe.Pointer) { C.billcore_resource_free((*C.billcore_resource)(pointer)) }
 
 func noRecord() error {
-	return NewError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
+	return newError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
 }
 
 // ask reads something of the record's own resource.
@@ -85,7 +85,7 @@ func (r record) ask(read func(from C.uintptr_t) C.bg_field) (C.bg_field, error) 
 	got := read(C.uintptr_t(uintptr(from)))
 	doc.handle.Done()
 	if got.status != C.BILLCORE_OK {
-		return C.bg_field{}, TakeError(int32(got.status), handle.Pointer{C: unsafe.Pointer(got.err)}, nil)
+		return C.bg_field{}, takeError(int32(got.status), handle.Pointer{C: unsafe.Pointer(got.err)}, nil)
 	}
 	return got, nil
 }

@@ -62,6 +62,14 @@ func (r record) Raw() (json.RawMessage, error) {
 // MarshalJSON gives the JSON text as received.
 func (r record) MarshalJSON() ([]byte, error) { return r.Raw() }
 
+// UnmarshalJSON refuses: a record comes from a client, a list or an event. Read JSON into a type of your own.
+func (r *record) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		return nil
+	}
+	return newError(ErrInvalidArgument, "a record comes from a client, a list or an event: read JSON into a type of your own")
+}
+
 // Field gives any field by its name, also one that this version has no method for. It is true also for null.
 func (r record) Field(name string) (json.RawMessage, bool, error) {
 	member, m := chars(name)

@@ -8,10 +8,7 @@ import "strings"
 // Version is that of the C library this program was compiled with, such as "0.1.0".
 const Version = C.BILLCORE_VERSION
 
-// LoadError says that the C library found at run time is another one than this program was compiled with. Every client
-// and verifier refuses to work then. The packages of this module call it.
-func LoadError() error { return loadError }
-
+// loadError: see bridge.LoadError.
 var loadError = check(C.GoString(C.billcore_version()))
 
 // check compares major and minor: patches do not change the interface, and before 1.0 minors may.
@@ -19,7 +16,7 @@ func check(found string) error {
 	if series(found) == series(Version) {
 		return nil
 	}
-	return NewError(ErrConfig, "the C library found is billcore %s, and this program was compiled with %s: "+
+	return newError(ErrConfig, "the C library found is billcore %s, and this program was compiled with %s: "+
 		"install one of them, and look at LD_LIBRARY_PATH", found, Version)
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"billcore/model"
 	"billcore/webhook"
 )
 
@@ -19,7 +18,7 @@ func ExampleVerifier_Handler() {
 	}
 	defer verifier.Close()
 	receiver := verifier.Handler(func(w http.ResponseWriter, r *http.Request, event *webhook.Event) {
-		if event.Type() != model.EventOrderPaid {
+		if event.Type() != webhook.EventOrderPaid {
 			return // answered 200
 		}
 		order, err := event.Order()

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 
+	"billcore/internal/bridge"
 	"billcore/model"
 )
 
@@ -17,8 +18,8 @@ type receiver struct {
 	refused func(r *http.Request, err error)
 }
 
-// OnRefused is told of every request that is refused: for logs and counters. It runs before the answer is written.
-func OnRefused(tell func(r *http.Request, err error)) HandlerOption {
+// WithOnRefused is told of every request that is refused: for logs and counters. It runs before the answer is written.
+func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 	return func(to *receiver) { to.refused = tell }
 }
 
@@ -76,7 +77,7 @@ func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.
 // receive gives the event, or the status to answer with.
 func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int, error) {
 	if r.Method != http.MethodPost {
-		return nil, http.StatusMethodNotAllowed, model.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
+		return nil, http.StatusMethodNotAllowed, bridge.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
 	}
 	if v == nil || v.handle.Closed() {
 		_, err := v.use()

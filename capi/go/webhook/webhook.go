@@ -21,14 +21,9 @@ import (
 	"time"
 	"unsafe"
 
+	"billcore/internal/bridge"
 	"billcore/internal/handle"
 	"billcore/model"
-)
-
-// What the packages of this module share, under the names of this one.
-type (
-	Event = model.Event
-	Error = model.Error
 )
 
 // DefaultHeader is the name of the header with the signature. Service interface: Events, Request headers.
@@ -58,34 +53,34 @@ type settings struct {
 	clock     func() time.Time
 }
 
-// MoreSecrets: accept what any of these signs too, while a secret is being replaced.
-func MoreSecrets(secrets ...[]byte) Option {
+// WithMoreSecrets: accept what any of these signs too, while a secret is being replaced.
+func WithMoreSecrets(secrets ...[]byte) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
 }
 
-// Header: name of the signature header, in any case.
-func Header(name string) Option { return func(s *settings) { s.header = name } }
+// WithHeader: name of the signature header, in any case.
+func WithHeader(name string) Option { return func(s *settings) { s.header = name } }
 
-// MaxBody: larger bodies are refused before they are hashed (bytes).
-func MaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = bytes } }
+// WithMaxBody: larger bodies are refused before they are hashed (bytes).
+func WithMaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = bytes } }
 
-// Freshness: refuse events whose signed created_at is further than this from now, before or after, or cannot be read
+// WithFreshness: refuse events whose signed created_at is further than this from now, before or after, or cannot be read
 // (ReasonStale). Off by default, because old events are legitimate: failed deliveries are retried, invoices are paid weeks
 // later. It does not protect against replays: drop events by account and id for that. A test.hook is never stale.
-func Freshness(limit time.Duration) Option {
+func WithFreshness(limit time.Duration) Option {
 	return func(s *settings) { s.freshness, s.fresh = limit, true }
 }
 
-// Clock: what Freshness goes by, instead of the system's clock.
-func Clock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
+// WithClock: what Freshness goes by, instead of the system's clock.
+func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
 
-// AnyKeyLength: accept secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have
+// WithAnyKeyLength: accept secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have
 // 32 bytes, and another length means a copying mistake.
-func AnyKeyLength() Option { return func(s *settings) { s.anyLength = true } }
+func WithAnyKeyLength() Option { return func(s *settings) { s.anyLength = true } }
 
 // NewVerifier prepares the endpoint's secret, 32 bytes; else ErrConfig. nil: those of MoreSecrets alone.
 func NewVerifier(secret []byte, options ...Option) (*Verifier, error) {
-	if err := model.LoadError(); err != nil {
+	if err := bridge.LoadError(); err != nil {
 		return nil, err
 	}
 	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody}
@@ -136,12 +131,12 @@ func (s *settings) native() (*C.billcore_verifier_options, cgo.Handle, error) {
 	name, n := chars(s.header)
 	apply(C.bw_set_header(native, name, n))
 	if s.maxBody < 0 {
-		err = model.NewError(model.ErrConfig, "MaxBody must not be negative")
+		err = bridge.NewError(model.ErrConfig, "MaxBody must not be negative")
 	} else {
 		apply(C.bw_set_max_body(native, C.size_t(s.maxBody)))
 	}
 	if s.fresh {
-		apply(C.bw_set_freshness(native, C.int64_t(model.Milliseconds(s.freshness))))
+		apply(C.bw_set_freshness(native, C.int64_t(handle.Milliseconds(s.freshness))))
 	}
 	if s.anyLength {
 		apply(C.bw_any_length(native))
@@ -178,7 +173,7 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 			return (*C.billcore_verifier)(pointer), nil
 		}
 	}
-	return nil, model.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
+	return nil, bridge.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
 }
 
 // Verify checks the signature of a body and gives the index of the secret that made it: 0 is the one of NewVerifier.
@@ -193,7 +188,7 @@ func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	text, m := chars(signature)
 	made := C.bw_verify(number(native), data, n, text, m)
 	if made.status != C.BILLCORE_OK {
-		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return 0, bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
 	return int(made.index), nil
 }
@@ -217,12 +212,12 @@ func number(native *C.billcore_verifier) C.uintptr_t {
 
 func event(made C.bg_head) (*Event, error) {
 	if made.status != C.BILLCORE_OK {
-		return nil, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return nil, bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
-	return model.NewEvent(handle.Event{
+	return bridge.NewEvent(handle.Event{
 		Event: unsafe.Pointer(made.event), ID: handle.String(unsafe.Pointer(made.id.data), made.id.len),
 		Kind: int32(made.kind), DataKind: int32(made.data_kind),
-	}), nil
+	}).(*Event), nil
 }
 
 // UnwrapHeader finds the signature among the fields of a request, then works as Unwrap. Equal values, repeated or joined
@@ -269,11 +264,11 @@ func (v *Verifier) Matches(secret int) (uint64, error) {
 	}
 	defer v.handle.Done()
 	if secret < 0 {
-		return 0, model.NewError(model.ErrInvalidArgument, "there is no secret %d", secret)
+		return 0, bridge.NewError(model.ErrInvalidArgument, "there is no secret %d", secret)
 	}
 	made := C.bw_matches(native, C.size_t(secret))
 	if made.status != C.BILLCORE_OK {
-		return 0, model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return 0, bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
 	return uint64(made.index), nil
 }
@@ -308,7 +303,7 @@ func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 // owned copies a text of the C library and frees it.
 func owned(made C.bw_text) (string, error) {
 	if made.status != C.BILLCORE_OK {
-		return "", model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+		return "", bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 	}
 	out := handle.String(unsafe.Pointer(made.text.data), made.text.len)
 	C.billcore_buf_free(&made.text)
@@ -316,7 +311,7 @@ func owned(made C.bw_text) (string, error) {
 }
 
 func failure(made C.bg_made) error {
-	return model.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
+	return bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
 }
 
 func bytes(b []byte) (*C.char, C.size_t) {

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"billcore/model"
 	"billcore/webhook"
 )
 
@@ -21,7 +20,7 @@ type inbox struct {
 
 // claim reports whether this delivery is the first. Every test.hook has the id 0, so those are never duplicates.
 func (i *inbox) claim(event *webhook.Event) (bool, error) {
-	if event.Type() == model.EventTestHook {
+	if event.Type() == webhook.EventTestHook {
 		return true, nil
 	}
 	id, err := event.ID()
@@ -63,7 +62,7 @@ func main() {
 		log.Fatal("WEBHOOK_SECRET: ", err)
 	}
 	kept := inbox{claimed: map[string]bool{}}
-	refused := webhook.OnRefused(func(_ *http.Request, err error) { log.Print(err) })
+	refused := webhook.WithOnRefused(func(_ *http.Request, err error) { log.Print(err) })
 	mux := http.NewServeMux()
 	mux.Handle("/webhooks", verifier.Handler(kept.receive, refused))
 	server := http.Server{Addr: os.Args[1], Handler: mux, ReadTimeout: 10 * time.Second}

@@ -36,7 +36,7 @@ func (i *inbox) url() string { return "http://" + i.address + "/webhooks" }
 // trust sets the endpoint's secret, which the service makes when the URL is registered.
 func (i *inbox) trust(secret string) {
 	verifier := must(webhook.NewVerifier([]byte(secret)))
-	i.server.Handler = verifier.Handler(i.receive, webhook.OnRefused(func(_ *http.Request, err error) {
+	i.server.Handler = verifier.Handler(i.receive, webhook.WithOnRefused(func(_ *http.Request, err error) {
 		i.mutex.Lock()
 		defer i.mutex.Unlock()
 		var refused *webhook.Error
@@ -52,7 +52,7 @@ func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.E
 	id, account := must(event.ID()), must(event.Account())
 	key := fmt.Sprintf("%d %s", account, id)
 	// With a database, do this claim and the event's effect in one transaction. Every test.hook has the id 0.
-	if event.Type() != model.EventTestHook && i.claimed[key] {
+	if event.Type() != webhook.EventTestHook && i.claimed[key] {
 		i.duplicates = append(i.duplicates, id)
 		return
 	}

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"billcore"
-	"billcore/model"
 	"billcore/webhook"
 )
 
@@ -197,12 +196,12 @@ func cancel(client *billcore.Client, id billcore.ID) {
 	expect(must(cancelled.UsableAt(time.Now())), "what has been paid for can still be used")
 }
 
-var expected = map[model.EventType]int{
-	model.EventOrderConfirmed:        3, // two charges and the renewal
-	model.EventOrderPaid:             3,
-	model.EventSubscriptionUpdated:   1,
-	model.EventSubscriptionRenewed:   1,
-	model.EventSubscriptionCancelled: 1,
+var expected = map[webhook.EventType]int{
+	webhook.EventOrderConfirmed:        3, // two charges and the renewal
+	webhook.EventOrderPaid:             3,
+	webhook.EventSubscriptionUpdated:   1,
+	webhook.EventSubscriptionRenewed:   1,
+	webhook.EventSubscriptionCancelled: 1,
 }
 
 func receiveEvents(inbox *inbox, id billcore.ID, charged ...billcore.Order) {
@@ -212,16 +211,16 @@ func receiveEvents(inbox *inbox, id billcore.ID, charged ...billcore.Order) {
 		all += count
 	}
 	events := inbox.events(all)
-	seen := map[model.EventType]int{}
+	seen := map[webhook.EventType]int{}
 	paid := map[billcore.ID]int64{}
 	for _, event := range events {
 		say("%s %s", must(event.ID()), must(event.Name()))
 		seen[event.Type()]++
 		switch event.Type() {
-		case model.EventOrderPaid:
+		case webhook.EventOrderPaid:
 			order := must(event.Order())
 			paid[must(order.ID())] = must(order.Total())
-		case model.EventSubscriptionCancelled:
+		case webhook.EventSubscriptionCancelled:
 			ended := must(event.Subscription())
 			expect(must(ended.ID()) == id && must(ended.Status()) == billcore.SubscriptionStatusCancelled, "the right one was cancelled")
 		}

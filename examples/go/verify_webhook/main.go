@@ -6,12 +6,11 @@ import (
 	"io"
 	"os"
 
-	"billcore/model"
 	"billcore/webhook"
 )
 
 func show(event *webhook.Event) error {
-	if event.Type() == model.EventTestHook { // only the name is reliable: answer 200, read nothing else
+	if event.Type() == webhook.EventTestHook { // only the name is reliable: answer 200, read nothing else
 		fmt.Println("test.hook")
 		return nil
 	}
@@ -23,7 +22,7 @@ func show(event *webhook.Event) error {
 	if err != nil {
 		return err
 	}
-	if event.Type() != model.EventOrderPaid {
+	if event.Type() != webhook.EventOrderPaid {
 		fmt.Printf("event %s is %s\n", id, name)
 		return nil
 	}
@@ -52,7 +51,7 @@ func receive(body []byte, signature string) error {
 	defer verifier.Close()
 	event, err := verifier.Unwrap(body, signature)
 	var refused *webhook.Error
-	if errors.As(err, &refused) && refused.Code == model.ErrSignature {
+	if errors.As(err, &refused) && refused.Code == webhook.ErrSignature {
 		return fmt.Errorf("refused, answer %d: %v", refused.HTTPStatus, refused.Reason)
 	}
 	if err != nil {

@@ -77,18 +77,18 @@ func secrets(r *request) (out [][]byte) {
 }
 
 func verified(r *request, do func(*webhook.Verifier) (any, error)) (any, error) {
-	options := []webhook.Option{webhook.MoreSecrets(secrets(r)...)}
+	options := []webhook.Option{webhook.WithMoreSecrets(secrets(r)...)}
 	if bytes, ok := decode[int64](r.Args["max_body"]); ok {
-		options = append(options, webhook.MaxBody(bytes))
+		options = append(options, webhook.WithMaxBody(bytes))
 	}
 	if seconds, ok := decode[float64](r.Args["freshness"]); ok {
-		options = append(options, webhook.Freshness(time.Duration(math.Round(seconds*1000))*time.Millisecond))
+		options = append(options, webhook.WithFreshness(time.Duration(math.Round(seconds*1000))*time.Millisecond))
 	}
 	if now, ok := decode[int64](r.Args["now"]); ok {
-		options = append(options, webhook.Clock(func() time.Time { return time.UnixMicro(now) }))
+		options = append(options, webhook.WithClock(func() time.Time { return time.UnixMicro(now) }))
 	}
 	if any, _ := decode[bool](r.Args["any_key_length"]); any {
-		options = append(options, webhook.AnyKeyLength())
+		options = append(options, webhook.WithAnyKeyLength())
 	}
 	verifier, err := webhook.NewVerifier(nil, options...)
 	if err != nil {
@@ -235,7 +235,7 @@ func follow(from reflect.Value, steps []string) (any, error) {
 	if from.Kind() == reflect.Slice && len(steps) > 0 && from.Type() != reflect.TypeFor[json.RawMessage]() {
 		index, err := strconv.Atoi(steps[0])
 		if err != nil || index >= from.Len() {
-			return nil, model.NewError(model.ErrInvalidArgument, "there is no item %s", steps[0])
+			return nil, &model.Error{Code: model.ErrInvalidArgument, Message: "there is no item " + steps[0]}
 		}
 		return follow(from.Index(index), steps[1:])
 	}

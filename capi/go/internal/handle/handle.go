@@ -3,11 +3,10 @@ package handle
 
 import (
 	"bytes"
-	"runtime"
-	"runtime/metrics"
 	"sync/atomic"
-	"time"
 	"unsafe"
+
+	_ "billcore/internal/cgo" // fails first where cgo is off
 )
 
 // Pointer is an object of the C library on its way between the packages of this module.
@@ -46,16 +45,20 @@ type Handle struct {
 	pointer unsafe.Pointer
 	free    func(unsafe.Pointer)
 	users   atomic.Int64 // calls that use it; far below zero once it is closed
-	bytes   int64
+	weight  []byte       // see Set
 }
+
+// perWeight: bytes of C for each byte of weight.
+const perWeight = 4
 
 const closed = -1 << 62
 
-// Set gives an empty handle its object. bytes is an estimate of the memory that C holds for it.
+// Set gives an empty handle its object. bytes is an estimate of the memory that C holds for it. The garbage collector does
+// not see that memory, and a program that reads long lists would collect too late: so the handle weighs a part of it.
 func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes int64) {
-	h.pointer, h.free, h.bytes = pointer, free, bytes
+	h.pointer, h.free = pointer, free
 	if bytes > 0 {
-		hold(bytes)
+		h.weight = make([]byte, bytes/perWeight)
 	}
 }
 
@@ -104,45 +107,5 @@ func (h *Handle) Closed() bool { return h.users.Load() < 0 }
 func (h *Handle) release() {
 	if h.users.CompareAndSwap(closed, closed+1<<61) {
 		h.free(h.pointer)
-		if h.bytes > 0 {
-			held.Add(-h.bytes)
-		}
 	}
-}
-
-// The garbage collector does not see the memory of C: a program that reads long lists would collect too late. So a
-// collection starts here when the pages that wait for one hold as much as the heap of Go, which is what its own pace is
-// by default.
-const leastHeld = 8 << 20
-
-var (
-	held       atomic.Int64
-	limit      atomic.Int64
-	collecting atomic.Bool
-)
-
-func init() { limit.Store(leastHeld) }
-
-func hold(bytes int64) {
-	if held.Add(bytes) > limit.Load() && collecting.CompareAndSwap(false, true) {
-		collect()
-		collecting.Store(false)
-	}
-}
-
-func collect() {
-	done := make(chan struct{})
-	runtime.SetFinalizer(new(*int), func(**int) { close(done) })
-	runtime.GC()
-	select {
-	case <-done: // finalizers run one after the other, after the collection
-	case <-time.After(100 * time.Millisecond): // not where the caller is a finalizer itself
-	}
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	heap := int64(0)
-	if live[0].Value.Kind() == metrics.KindUint64 {
-		heap = int64(live[0].Value.Uint64())
-	}
-	limit.Store(max(leastHeld, 2*held.Load(), heap))
 }

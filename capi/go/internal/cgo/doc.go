@@ -1,0 +1,2 @@
+// Package cgo says what is missing where the packages of this module cannot be built.
+package cgo
