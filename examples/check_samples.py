@@ -9,6 +9,8 @@ import os
 import re
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import billcore
@@ -115,6 +117,34 @@ def check_verify(command: list[str]) -> None:
     expect_one_line(command, says="usage: verify_webhook")
 
 
+def check_receiver(command: list[str]) -> None:
+    expect_one_line(command, "x", says="usage: receiver")
+    with subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().rpartition(" ")[2].strip()
+        order = b'{"id":7,"name":"order.paid","account":1,"data":{}}'
+
+        def post(body: bytes, signature: str) -> int:
+            request = urllib.request.Request(url, body, {"Service-Signature": signature})
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return int(answer.status)
+            except urllib.error.HTTPError as error:
+                return error.code
+
+        for body in (BODY, BODY, order, order):
+            expect(post(body, webhooks.sign(body, SECRET)) == 200, f"{command} takes {body!r}")
+        expect(post(order, webhooks.sign(BODY, SECRET)) == 401, f"{command} refuses a wrong signature")
+        expect(post(b"[]", webhooks.sign(b"[]", SECRET)) == 500, f"{command} wants what it cannot read again")
+        process.terminate()
+        told = [line.split(":")[0].strip() for line in process.stdout]
+        expect(
+            told == ["received test.hook", "received test.hook", "received order.paid", "refused", "refused"],
+            f"{command} keeps each event once: {told}",
+        )
+        expect(process.wait(60) == 0, f"{command} ends when told to")
+
+
 def check_report(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     expect(
@@ -155,12 +185,13 @@ def main() -> int:
             for name, check in checks:
                 program = [sys.executable, str(HERE / f"python/{name}.py")]
                 check(program if language == "python" else [str(build / language / name)])
+        check_receiver([str(build / "c/receiver")])
         check_report([sys.executable, str(HERE / "python/report.py")])
         pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / "python/test_receiver.py")]
         expect(status_of(pytest) == 0, "the unit test passes")
         check_list([sys.executable, str(HERE / "python/columns.py")], "total")
         check_list([sys.executable, str(HERE / "python/orders.py")], " cents on ")
-    print(f"{13 + 3 * len(compiled)} passed: the samples of README.md work as described")
+    print(f"{14 + 3 * len(compiled)} passed: the samples of README.md work as described")
     return 0
 
 

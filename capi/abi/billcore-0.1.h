@@ -73,6 +73,7 @@ typedef struct billcore_str {
 #define BILLCORE_STR(literal) ((billcore_str){"" literal, sizeof(literal) - 1})
 #endif
 BILLCORE_API billcore_str billcore_str_from(const char* text);
+typedef void (*billcore_release)(void* context);
 BILLCORE_API bool billcore_same_id(billcore_str a, billcore_str b);
 typedef struct billcore_buf {
   char* data;
@@ -198,9 +199,10 @@ BILLCORE_API billcore_status billcore_options_add(billcore_options* options, bil
                                                   billcore_str value, billcore_error** err);
 typedef bool (*billcore_interrupt)(void* context);
 BILLCORE_API billcore_status billcore_options_set_interrupt(billcore_options* options, billcore_interrupt callback,
-                                                            void* context, billcore_error** err);
+                                                            void* context, billcore_release release,
+                                                            billcore_error** err);
 BILLCORE_API billcore_status billcore_options_set_hook(billcore_options* options, billcore_hook hook, void* context,
-                                                       billcore_error** err);
+                                                       billcore_release release, billcore_error** err);
 BILLCORE_API billcore_status billcore_options_set_cancel(billcore_options* options, const billcore_cancel* cancel,
                                                          billcore_error** err);
 #ifdef __cplusplus
@@ -233,8 +235,14 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_cancel(billcore_call_o
   return billcore_options_set_cancel(BILLCORE_CAST(billcore_options*, options), cancel, err);
 }
 BILLCORE_INLINE billcore_status billcore_call_options_set_hook(billcore_call_options* options, billcore_hook hook,
-                                                               void* context, billcore_error** err) {
-  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, err);
+                                                               void* context, billcore_release release,
+                                                               billcore_error** err) {
+  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
+}
+BILLCORE_INLINE billcore_status billcore_call_options_set_interrupt(billcore_call_options* options,
+                                                                    billcore_interrupt callback, void* context,
+                                                                    billcore_release release, billcore_error** err) {
+  return billcore_options_set_interrupt(BILLCORE_CAST(billcore_options*, options), callback, context, release, err);
 }
 BILLCORE_INLINE_VOID void billcore_call_options_free(billcore_call_options* options) {
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));
@@ -329,13 +337,14 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcor
                                     wide > INT64_MAX ? INT64_MAX : BILLCORE_INT64(wide), err);
 }
 BILLCORE_INLINE billcore_status billcore_client_options_set_hook(billcore_client_options* options, billcore_hook hook,
-                                                                 void* context, billcore_error** err) {
-  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, err);
+                                                                 void* context, billcore_release release,
+                                                                 billcore_error** err) {
+  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
 }
 BILLCORE_INLINE billcore_status billcore_client_options_set_interrupt(billcore_client_options* options,
                                                                       billcore_interrupt callback, void* context,
-                                                                      billcore_error** err) {
-  return billcore_options_set_interrupt(BILLCORE_CAST(billcore_options*, options), callback, context, err);
+                                                                      billcore_release release, billcore_error** err) {
+  return billcore_options_set_interrupt(BILLCORE_CAST(billcore_options*, options), callback, context, release, err);
 }
 BILLCORE_INLINE_VOID void billcore_client_options_free(billcore_client_options* options) {
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));
@@ -368,6 +377,11 @@ BILLCORE_INLINE billcore_status billcore_client_changes_set_concurrency(billcore
 BILLCORE_INLINE billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("headers"), name, value, err);
+}
+BILLCORE_INLINE billcore_status billcore_client_changes_set_hook(billcore_client_changes* changes, billcore_hook hook,
+                                                                 void* context, billcore_release release,
+                                                                 billcore_error** err) {
+  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, changes), hook, context, release, err);
 }
 BILLCORE_INLINE_VOID void billcore_client_changes_free(billcore_client_changes* options) {
   billcore_options_free(BILLCORE_CAST(billcore_options*, options));
@@ -1847,7 +1861,7 @@ BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore
 typedef int64_t (*billcore_clock)(void* context);
 BILLCORE_API billcore_status billcore_verifier_options_set_clock(billcore_verifier_options* options,
                                                                  billcore_clock clock, void* context,
-                                                                 billcore_error** err);
+                                                                 billcore_release release, billcore_error** err);
 BILLCORE_API billcore_status billcore_verifier_options_allow_any_key_length(billcore_verifier_options* options,
                                                                             billcore_error** err);
 BILLCORE_API billcore_status billcore_verifier_options_add_secret(billcore_verifier_options* options,

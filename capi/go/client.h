@@ -67,7 +67,7 @@ static inline bc_call bc_call_new(bool cancellable, int64_t timeout_ms, uintptr_
   if (call.status == BILLCORE_OK && timeout_ms >= 0)
     call.status = billcore_options_set_int64(call.options, BILLCORE_STR("timeout_ms"), timeout_ms, &call.err);
   if (call.status == BILLCORE_OK && hooks != 0)
-    call.status = billcore_options_set_hook(call.options, (billcore_hook)billcoreGoHook, (void*)hooks, &call.err);
+    call.status = billcore_options_set_hook(call.options, (billcore_hook)billcoreGoHook, (void*)hooks, NULL, &call.err);
   return call;
 }
 static inline void bc_call_free(billcore_options* options, billcore_cancel* cancel) {

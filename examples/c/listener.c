@@ -84,8 +84,9 @@ static void on_completed(void* context, struct MHD_Connection* connection, void*
   *state = NULL;
 }
 
-listener* listener_new(listener_receive receive, void* context) {
-  const struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+listener* listener_new(uint16_t port, listener_receive receive, void* context) {
+  const struct sockaddr_in loopback = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   listener* server = calloc(1, sizeof *server);
   if (server == NULL) return NULL;
   server->receive = receive;

@@ -2,15 +2,16 @@
 #ifndef EXAMPLE_LISTENER_H
 #define EXAMPLE_LISTENER_H
 
-#include <billcore.h>
+#include <billcore/webhook.h>
+#include <stdint.h>
 
 /* Called from the server's thread, with the body and the header fields. */
 typedef unsigned (*listener_receive)(void* context, billcore_str body, const billcore_headers* headers);
 
 typedef struct listener listener;
 
-/* Listens on a free port until listener_free. NULL on failure. */
-listener* listener_new(listener_receive receive, void* context);
+/* Listens on a port until listener_free; on a free one for 0. NULL on failure, with errno. */
+listener* listener_new(uint16_t port, listener_receive receive, void* context);
 unsigned listener_port(const listener* server);
 void listener_free(listener* server);
 

@@ -295,7 +295,7 @@ int main(void) {
   control_reset(control);
   inbox box;
   inbox_init(&box);
-  listener* server = listener_new(inbox_receive, &box);
+  listener* server = listener_new(0, inbox_receive, &box);
   expect(server != NULL, "the listener could be started");
   char url[64], secret[33];
   snprintf(url, sizeof url, "http://127.0.0.1:%u/webhooks", listener_port(server));

@@ -146,7 +146,14 @@ def test_states_that_are_none(language: str, driver: Driver) -> None:
             error = orders(driver, server, 1, resume=wrong)["error"]
             assert (error["class"], error["status"]) == ("InvalidArgumentError", STATUS["InvalidArgumentError"])
             assert "resume" in error["message"] and (len(wrong) < 4 or wrong not in error["message"])
-        for others in ({"id": "sub_2"}, {"per_page": 4}, {"state": "paid"}, {"product_id": 1}, {"strict": True}, {"page": 2}):
+        for others in (
+            {"id": "sub_2"},
+            {"per_page": 4},
+            {"state": "paid"},
+            {"product_id": 1},
+            {"strict": True},
+            {"page": 2},
+        ):
             error = orders(driver, server, 1, resume=state, **others)["error"]
             assert error["class"] == "InvalidArgumentError" and "resume" in error["message"], others
         assert len(book.asked) == before, "no request is made"

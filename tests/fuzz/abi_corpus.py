@@ -42,7 +42,7 @@ def step(name: str, *inputs: bytes | int | None) -> bytes:
             chosen = place > 0 and given[:1] in ([NOTHING], [NEWEST]) and parameter.type.startswith("const ")
             out += NOTHING if chosen and given[0] == NOTHING else NEWEST
             del given[: 1 if chosen else 0]
-        elif parameter.type == "bool" or parameter.type in ("billcore_clock", "billcore_interrupt"):
+        elif parameter.type == "bool" or parameter.type in ("billcore_clock", "billcore_interrupt", "billcore_release"):
             out += b"\1"
         elif parameter.type != "void *":
             small = given.pop(0)

@@ -113,7 +113,7 @@ const std::vector<Function>& webhook_functions() {
       CALL(billcore_verifier_options_add_secret, g.verifier_options, text(secret)),
       CALL(billcore_verifier_options_allow_any_key_length, g.verifier_options),
       CALL(billcore_verifier_options_new),
-      CALL(billcore_verifier_options_set_clock, g.verifier_options, billcore_clock{nullptr}, nullptr),
+      CALL(billcore_verifier_options_set_clock, g.verifier_options, billcore_clock{nullptr}, nullptr, nullptr),
       CALL(billcore_verifier_options_set_freshness_ms, g.verifier_options, std::int64_t{1000}),
       CALL(billcore_verifier_options_set_header, g.verifier_options, text("X-A-Name-That-Is-Not-Short")),
       CALL(billcore_verifier_options_set_max_body, g.verifier_options, std::size_t{1000}),

@@ -56,7 +56,7 @@ static bg_made bw_any_length(billcore_verifier_options* to) {
 int64_t billcoreGoClock(void* clock); /* clock.go */
 static bg_made bw_set_clock(billcore_verifier_options* to, uintptr_t clock) {
   bg_made made = BW_MADE;
-  made.status = billcore_verifier_options_set_clock(to, billcoreGoClock, (void*)clock, &made.err);
+  made.status = billcore_verifier_options_set_clock(to, billcoreGoClock, (void*)clock, NULL, &made.err);
   return made;
 }
 static bg_made bw_verifier(const char* secret, size_t len, const billcore_verifier_options* options) {

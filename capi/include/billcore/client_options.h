@@ -150,19 +150,20 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcor
                                     wide > INT64_MAX ? INT64_MAX : BILLCORE_INT64(wide), err);
 }
 
-/** Told of every attempt of every call. `context` is handed to the hook; both must live as long as the client and its
- * lists. A NULL hook removes it.  @since 0.1 */
+/** Told of every attempt of every call. `context` is handed to the hook; release, which may be NULL, ends it. A NULL
+ * hook removes it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_hook(billcore_client_options* options, billcore_hook hook,
-                                                                 void* context, billcore_error** err) {
-  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, err);
+                                                                 void* context, billcore_release release,
+                                                                 billcore_error** err) {
+  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
 }
 
-/** Asked while a call waits: see billcore_interrupt. `context` is handed to the callback; both must live as long as the
- * client. A NULL callback removes it.  @since 0.1 */
+/** Asked while a call waits: see billcore_interrupt. `context` is handed to the callback; release, which may be NULL,
+ * ends it. A NULL callback removes it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_interrupt(billcore_client_options* options,
                                                                       billcore_interrupt callback, void* context,
-                                                                      billcore_error** err) {
-  return billcore_options_set_interrupt(BILLCORE_CAST(billcore_options*, options), callback, context, err);
+                                                                      billcore_release release, billcore_error** err) {
+  return billcore_options_set_interrupt(BILLCORE_CAST(billcore_options*, options), callback, context, release, err);
 }
 
 /** Frees options; accepts NULL.  @since 0.1 */
@@ -214,6 +215,14 @@ BILLCORE_INLINE billcore_status billcore_client_changes_set_concurrency(billcore
 BILLCORE_INLINE billcore_status billcore_client_changes_add_header(billcore_client_changes* changes, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("headers"), name, value, err);
+}
+
+/** Told of every attempt, instead of the original client's. `context` is handed to the hook; release, which may be NULL,
+ * ends it. A NULL hook: none.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_client_changes_set_hook(billcore_client_changes* changes, billcore_hook hook,
+                                                                 void* context, billcore_release release,
+                                                                 billcore_error** err) {
+  return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, changes), hook, context, release, err);
 }
 
 /** Frees changes; accepts NULL.  @since 0.1 */

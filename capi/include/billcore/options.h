@@ -72,15 +72,16 @@ BILLCORE_API billcore_status billcore_options_add(billcore_options* options, bil
  * billcore_error_message what it means, billcore_error_outcome_unknown whether the write may have happened. */
 typedef bool (*billcore_interrupt)(void* context);
 
-/** Client. `context` is handed to the callback; both must live as long as the client. A NULL callback removes it.
- *  @since 0.1 */
+/** Client and call, where it counts instead of the client's. `context` is handed to the callback; release, which may be
+ * NULL, ends it. A NULL callback removes it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_interrupt(billcore_options* options, billcore_interrupt callback,
-                                                            void* context, billcore_error** err);
+                                                            void* context, billcore_release release,
+                                                            billcore_error** err);
 
-/** Client and call. `context` is handed to the hook; both must live as long as the client, its lists and the options. A
- * NULL hook removes it.  @since 0.1 */
+/** Client, changes and call. `context` is handed to the hook; release, which may be NULL, ends it. A NULL hook removes it.
+ *  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_hook(billcore_options* options, billcore_hook hook, void* context,
-                                                       billcore_error** err);
+                                                       billcore_release release, billcore_error** err);
 
 /** Call. The token may be freed before the options; NULL removes it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_cancel(billcore_options* options, const billcore_cancel* cancel,

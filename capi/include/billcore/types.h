@@ -61,6 +61,11 @@ typedef struct billcore_str {
  * can be passed on as they are).  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_str billcore_str_from(const char* text);
 
+/** Releases the context of a callback, once, when the library has no more use for it: its options are gone or have
+ * another callback, and so are the clients, calls, lists or verifiers made with them; also when setting it fails. On any
+ * thread. NULL where nothing is to be done: then the context must live as long. */
+typedef void (*billcore_release)(void* context);
+
 /** Do both texts of ids name the same record? True when the bytes are equal: webhooks may carry as an integer the id
  * that the REST interface gives as a string, and its text is the same. Borrows both for the call. False when one of
  * them has no data.  Threads: any.  @since 0.1 */

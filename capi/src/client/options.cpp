@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -153,7 +154,7 @@ bool set(RequestOptions& to, std::string_view name, const Pair& pair) {
 
 class CHooks final : public billcore::Hooks {
  public:
-  CHooks(billcore_hook hook, void* context) noexcept : hook_(hook), context_(context) {}
+  CHooks(billcore_hook hook, std::shared_ptr<void> context) noexcept : hook_(hook), context_(std::move(context)) {}
   void on_request(const billcore::Attempt& attempt) override { tell(BILLCORE_MOMENT_REQUEST, attempt); }
   void on_response(const billcore::Attempt& attempt) override { tell(BILLCORE_MOMENT_RESPONSE, attempt); }
   void on_retry(const billcore::Attempt& attempt) override { tell(BILLCORE_MOMENT_RETRY, attempt); }
@@ -172,11 +173,11 @@ class CHooks final : public billcore::Hooks {
                                 .path = borrow(attempt.path),
                                 .sent = attempt.sent,
                                 .outcome_unknown = attempt.outcome_unknown};
-    hook_(context_, &told);
+    hook_(context_.get(), &told);
   }
 
   billcore_hook hook_;
-  void* context_;
+  std::shared_ptr<void> context_;
 };
 
 template <typename Make>
@@ -256,24 +257,35 @@ billcore_status billcore_options_add(billcore_options* options, billcore_str nam
 }
 
 billcore_status billcore_options_set_interrupt(billcore_options* options, billcore_interrupt callback, void* context,
-                                               billcore_error** err) {
+                                               billcore_release release, billcore_error** err) {
   return call(err, [&] {
-    auto* to = std::get_if<ClientOptions>(&handle(options).view);
-    if (to == nullptr) refuse("only the options of a client have an interrupt");
-    to->interrupt = nullptr;
-    if (callback != nullptr) to->interrupt = [callback, context] { return callback(context); };
+    auto kept = owned(context, release);
+    auto& self = handle(options).view;
+    auto* client = std::get_if<ClientOptions>(&self);
+    auto* call = std::get_if<CallOptions>(&self);
+    if (client == nullptr && call == nullptr) refuse("only the options of a client and of a call have an interrupt");
+    std::function<bool()> interrupt;
+    if (callback != nullptr) interrupt = [callback, kept = std::move(kept)] { return callback(kept.get()); };
+    (client != nullptr ? client->interrupt : call->interrupt) = std::move(interrupt);
   });
 }
 
 billcore_status billcore_options_set_hook(billcore_options* options, billcore_hook hook, void* context,
-                                          billcore_error** err) {
+                                          billcore_release release, billcore_error** err) {
   return call(err, [&] {
+    auto kept = owned(context, release);
     auto& self = handle(options).view;
-    auto* client = std::get_if<ClientOptions>(&self);
-    auto* call = std::get_if<CallOptions>(&self);
-    if (client == nullptr && call == nullptr) refuse("only the options of a client and of a call have a hook");
-    auto hooks = hook == nullptr ? nullptr : std::make_shared<CHooks>(hook, context);
-    (client != nullptr ? client->hooks : call->hooks) = std::move(hooks);
+    std::shared_ptr<billcore::Hooks> hooks;
+    if (hook != nullptr) hooks = std::make_shared<CHooks>(hook, std::move(kept));
+    if (auto* client = std::get_if<ClientOptions>(&self)) {
+      client->hooks = std::move(hooks);
+    } else if (auto* changes = std::get_if<ClientChanges>(&self)) {
+      changes->hooks = std::move(hooks);
+    } else if (auto* call = std::get_if<CallOptions>(&self)) {
+      call->hooks = std::move(hooks);
+    } else {
+      refuse("only the options of a client, of its changes and of a call have a hook");
+    }
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,13 @@ inline std::optional<std::string_view> optional_view(billcore_str text) {
 /// Never NULL, so that an empty text is a C string.
 inline billcore_str borrow(std::string_view text) noexcept {
   return text.data() == nullptr ? billcore_str{"", 0} : billcore_str{text.data(), text.size()};
+}
+
+/// A context of the caller's, which is released in any case.
+inline std::shared_ptr<void> owned(void* context, billcore_release release) {
+  return {context, [release](void* pointer) {
+            if (release != nullptr) release(pointer);
+          }};
 }
 
 // put(): a result of the core into an output.

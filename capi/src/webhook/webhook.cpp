@@ -91,13 +91,16 @@ billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_opt
 }
 
 billcore_status billcore_verifier_options_set_clock(billcore_verifier_options* options, billcore_clock clock,
-                                                    void* context, billcore_error** err) {
+                                                    void* context, billcore_release release, billcore_error** err) {
   using std::chrono::microseconds;
   return call(err, [&] {
+    auto kept = owned(context, release);
     auto& to = handle(options).options.clock;
     to = nullptr;
     if (clock != nullptr) {
-      to = [clock, context] { return std::chrono::sys_time<microseconds>(microseconds(clock(context))); };
+      to = [clock, kept = std::move(kept)] {
+        return std::chrono::sys_time<microseconds>(microseconds(clock(kept.get())));
+      };
     }
   });
 }

@@ -69,6 +69,7 @@ struct ClientChanges {
   std::optional<int> max_retries = {};
   std::optional<int> concurrency = {};
   std::optional<std::vector<std::pair<std::string, std::string>>> headers = {};  // replace all that were given
+  std::optional<std::shared_ptr<Hooks>> hooks = {};                              // nullptr: none
 };
 
 /// What a single call may set differently from its client.
@@ -77,6 +78,8 @@ struct CallOptions {
   std::optional<std::chrono::milliseconds> timeout = {};
   /// Instead of the client's.
   std::shared_ptr<Hooks> hooks = {};
+  /// Instead of the client's. An AsyncClient asks none.
+  std::function<bool()> interrupt = {};
   /// Ends the call with Error(interrupted) as soon as its stop is requested, by any thread, unless its answer has come.
   /// outcome_unknown says whether a write may have happened; if not, nothing was sent. A stop requested before: nothing
   /// is sent. Of a list: of every page. An AsyncClient has its own cancel() and refuses a token.

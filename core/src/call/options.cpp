@@ -110,6 +110,7 @@ ClientOptions checked_options(ClientOptions options) {
 
 ClientOptions changed_options(ClientOptions options, const ClientChanges& changes) {
   apply(options, changes);
+  if (changes.hooks) options.hooks = *changes.hooks;
   check_least(options);
   for (const auto& [name, value] : options.headers) check_header(name, value);
   return options;

@@ -139,7 +139,7 @@ void Session::send(const Operation& operation, const CallOptions& options,
   Call call(settings_, engine, operation, until, hooks(options));
   call.telling_whether_sent([&] {
     if (options.cancel.stop_requested()) throw interrupted(call.request(), {});  // before anything is sent
-    const bool ended = !finish(call, engine, settings_.options.interrupt, options.cancel);
+    const bool ended = !finish(call, engine, interrupt_of(options), options.cancel);
     // A token ends waiting, not an answer that came while it was triggered: the caller of a charge must get its order.
     if (ended && !(call.done() && options.cancel.stop_requested())) throw interrupt(call);
     Completed completed(call);

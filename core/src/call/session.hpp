@@ -34,6 +34,9 @@ class Session {
   [[nodiscard]] const ClientSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] Deadline deadline(const CallOptions& options) const;
   [[nodiscard]] Hooks* hooks(const CallOptions& options) const noexcept;
+  [[nodiscard]] const std::function<bool()>& interrupt_of(const CallOptions& options) const noexcept {
+    return options.interrupt ? options.interrupt : settings_.options.interrupt;
+  }
 
  private:
   ClientSettings settings_;

@@ -36,9 +36,8 @@ std::shared_ptr<const Document> BlockingSource::fetch(const Wanted& wanted) {
     if (!options_.cancel.stop_requested()) {
       pages.request(wanted.page, wanted.last, wanted.count);
       pages.expect(wanted.page, nullptr);
-      whole =
-          (*leased_->lease)
-              .drive([&] { return pages.has(wanted.page); }, session_->settings().options.interrupt, options_.cancel);
+      whole = (*leased_->lease)
+                  .drive([&] { return pages.has(wanted.page); }, session_->interrupt_of(options_), options_.cancel);
     }
   } catch (...) {
     pages.cancel();

@@ -49,7 +49,7 @@ static billcore_client* client_with(const server* at, billcore_hook hook, void* 
   CHECK_OK(billcore_client_options_new(&options, &err));
   CHECK_OK(billcore_client_options_set_base_url(options, billcore_str_from(server_url(at)), &err));
   CHECK_OK(billcore_client_options_set_api_key(options, BILLCORE_STR("key"), &err));
-  CHECK_OK(billcore_client_options_set_hook(options, hook, context, &err));
+  CHECK_OK(billcore_client_options_set_hook(options, hook, context, NULL, &err));
   CHECK_OK(billcore_client_new(options, &out, &err));
   billcore_client_options_free(options);
   return out;
@@ -79,11 +79,11 @@ static void test_what_they_are_told(const server* at) {
   billcore_call_options* call = NULL;
   of_client.text[0] = '\0';
   CHECK_OK(billcore_call_options_new(&call, &err));
-  CHECK_OK(billcore_call_options_set_hook(call, note, &of_call, &err));
+  CHECK_OK(billcore_call_options_set_hook(call, note, &of_call, NULL, &err));
   get(client, call);
   CHECK(of_client.text[0] == '\0' && strstr(of_call.text, "2: GET ") != NULL);
   of_call.text[0] = '\0';
-  CHECK_OK(billcore_call_options_set_hook(call, NULL, NULL, &err));
+  CHECK_OK(billcore_call_options_set_hook(call, NULL, NULL, NULL, &err));
   get(client, call);
   CHECK(of_call.text[0] == '\0' && strstr(of_client.text, "2: GET ") != NULL);
   billcore_call_options_free(call);
@@ -215,7 +215,7 @@ static void test_each_attempt_ends_once(const server* at) {
     billcore_client* client = client_of(at, "key", ways[i].interrupts ? is_asked : NULL, NULL);
     CHECK_OK(billcore_cancel_new(&token, &err));
     CHECK_OK(billcore_call_options_new(&call, &err));
-    CHECK_OK(billcore_call_options_set_hook(call, note_end, &told, &err));
+    CHECK_OK(billcore_call_options_set_hook(call, note_end, &told, NULL, &err));
     ways[i].run(client, call);
     CHECK(told.begun == told.ended && told.begun == ways[i].attempts);
     CHECK(ways[i].ends == NULL || strcmp(told.text, ways[i].ends) == 0 || (fputs(told.text, stderr), false));
@@ -232,11 +232,50 @@ static void test_a_call_at_the_end(const server* at) {
   ends told = {0, 0, "", other};
   billcore_call_options* call = NULL;
   CHECK_OK(billcore_call_options_new(&call, &err));
-  CHECK_OK(billcore_call_options_set_hook(call, note_end, &told, &err));
+  CHECK_OK(billcore_call_options_set_hook(call, note_end, &told, NULL, &err));
   ended_by_the_time_out(other, call);
   CHECK(told.begun == 1 && told.ended == 1);
   billcore_call_options_free(call);
   billcore_client_free(other);
+}
+
+static int gone; /* contexts that were released */
+
+static void release(void* context) {
+  CHECK(((record*)context)->text[0] != '\0'); /* it lives until here */
+  ++gone;
+}
+
+static bool at_once(void* context) {
+  (void)context;
+  return true;
+}
+
+/* A client made by other options has a hook of its own, and a call an interrupt of its own. */
+static void test_of_changes_and_of_a_call(const server* at) {
+  record of_client = {""};
+  record of_other = {""};
+  billcore_client* client = client_with(at, note, &of_client);
+  billcore_client* other = NULL;
+  billcore_client_changes* changes = NULL;
+  billcore_call_options* call = NULL;
+  billcore_order* order = NULL;
+  CHECK_OK(billcore_client_changes_new(&changes, &err));
+  CHECK_OK(billcore_client_changes_set_hook(changes, note, &of_other, release, &err));
+  CHECK_OK(billcore_client_with_options(client, changes, &other, &err));
+  billcore_client_changes_free(changes);
+  get(other, NULL);
+  CHECK(gone == 0 && of_client.text[0] == '\0' && strstr(of_other.text, "2: GET ") != NULL);
+  CHECK_OK(billcore_call_options_new(&call, &err));
+  CHECK_OK(billcore_call_options_set_interrupt(call, at_once, &of_other, release, &err));
+  CHECK_FAILS(billcore_subscription_charge(other, BILLCORE_STR("held"), 1, 500, NULL, call, &order, &err),
+              BILLCORE_ERROR_INTERRUPTED, "may or may not have happened");
+  billcore_call_options_free(call);
+  CHECK(gone == 1);
+  get(other, NULL); /* no other call is interrupted */
+  billcore_client_free(other);
+  CHECK(gone == 2 && of_client.text[0] == '\0');
+  billcore_client_free(client);
 }
 
 static sem_t entered, released;
@@ -273,6 +312,7 @@ int main(void) {
   test_what_they_are_told(at);
   test_each_attempt_ends_once(at);
   test_a_call_at_the_end(at);
+  test_of_changes_and_of_a_call(at);
   test_one_that_does_not_return(at);
   server_stop(at);
   return 0;

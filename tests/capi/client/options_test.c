@@ -26,20 +26,60 @@ static void test_names(void) {
                 "nothing");
     CHECK_FAILS(billcore_options_add(it, BILLCORE_STR("nothing"), BILLCORE_STR("a"), BILLCORE_STR("b"), &err),
                 BILLCORE_ERROR_INVALID_ARGUMENT, "nothing");
+    const bool asks = kind == BILLCORE_OPTIONS_OF_CLIENT || kind == BILLCORE_OPTIONS_OF_CALL;
     if (kind != BILLCORE_OPTIONS_OF_CALL) {
       CHECK_FAILS(billcore_options_set_cancel(it, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
                   "only the options of a call");
-      if (kind != BILLCORE_OPTIONS_OF_CLIENT) {
-        CHECK_FAILS(billcore_options_set_hook(it, NULL, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
-                    "of a client and of");
-      }
     }
-    if (kind != BILLCORE_OPTIONS_OF_CLIENT) {
-      CHECK_FAILS(billcore_options_set_interrupt(it, NULL, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+    if (!asks && kind != BILLCORE_OPTIONS_OF_CHANGES) {
+      CHECK_FAILS(billcore_options_set_hook(it, NULL, NULL, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+                  "of a client, of");
+    }
+    if (!asks) {
+      CHECK_FAILS(billcore_options_set_interrupt(it, NULL, NULL, NULL, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
                   "only the options of");
     }
     billcore_options_free(it);
   }
+}
+
+static void release(void* context) { ++*(int*)context; }
+static bool never(void* context) {
+  (void)context;
+  return false;
+}
+static void unhooked(void* context, const billcore_attempt* attempt) {
+  (void)context;
+  (void)attempt;
+}
+
+/* Each context is released once: with its options, when another one comes, and when it is not taken. */
+static void test_contexts_are_released(void) {
+  int first = 0, second = 0, refused = 0;
+  for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_CALL; ++kind) {
+    billcore_options* it = options_of(kind);
+    first = second = 0;
+    CHECK_OK(billcore_options_set_hook(it, unhooked, &first, release, &err));
+    CHECK_OK(billcore_options_set_hook(it, unhooked, &second, release, &err));
+    CHECK(first == 1 && second == 0);
+    if (kind != BILLCORE_OPTIONS_OF_CHANGES) {
+      CHECK_OK(billcore_options_set_interrupt(it, never, &first, release, &err));
+      CHECK_OK(billcore_options_set_interrupt(it, NULL, NULL, NULL, &err));
+      CHECK(first == 2);
+    }
+    billcore_options_free(it);
+    CHECK(second == 1);
+  }
+  billcore_options* list = options_of(BILLCORE_OPTIONS_OF_LIST);
+  CHECK_FAILS(billcore_options_set_hook(list, unhooked, &refused, release, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "only");
+  CHECK_FAILS(billcore_options_set_interrupt(NULL, never, &refused, release, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
+              "");
+  billcore_options* call = options_of(BILLCORE_OPTIONS_OF_CALL);
+  CHECK_OK(billcore_options_set_hook(call, NULL, &refused, release, &err));
+  CHECK(refused == 3);
+  billcore_options_free(list);
+  billcore_options_free(call);
 }
 
 static void test_values(void) {
@@ -99,6 +139,7 @@ static void test_other_kinds(void) {
 
 int main(void) {
   test_names();
+  test_contexts_are_released();
   test_values();
   test_other_kinds();
   return 0;

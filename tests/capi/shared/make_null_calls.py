@@ -49,7 +49,7 @@ TRANSPARENT = {
 }
 
 
-CALLBACKS = {"billcore_interrupt", "billcore_clock", "billcore_hook"}
+CALLBACKS = {"billcore_interrupt", "billcore_clock", "billcore_hook", "billcore_release"}
 
 
 def is_output(parameter: Parameter) -> bool:

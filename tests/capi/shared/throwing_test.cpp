@@ -26,7 +26,7 @@ void test_hook(const server* at) {
   billcore_order* order = nullptr;
   billcore_client* client = client_of(at, "key", nullptr, nullptr);
   CHECK_OK(billcore_call_options_new(&call, &err));
-  CHECK_OK(billcore_call_options_set_hook(call, &throwing_hook, nullptr, &err));
+  CHECK_OK(billcore_call_options_set_hook(call, &throwing_hook, nullptr, nullptr, &err));
   CHECK_OK(billcore_order_get(client, BILLCORE_STR("o"), call, &order, &err));
   billcore_order_free(order);
   CHECK_OK(billcore_subscription_charge(client, BILLCORE_STR("s"), 1, 500, nullptr, call, &order, &err));

@@ -16,7 +16,7 @@ static inline billcore_client* client_of(const server* at, const char* key, bool
   CHECK_OK(billcore_client_options_set_base_url(options, billcore_str_from(server_url(at)), &err));
   CHECK_OK(billcore_client_options_set_api_key(options, billcore_str_from(key), &err));
   CHECK_OK(billcore_client_options_set_timeout_ms(options, 60000, &err));
-  CHECK_OK(billcore_client_options_set_interrupt(options, interrupt, context, &err));
+  CHECK_OK(billcore_client_options_set_interrupt(options, interrupt, context, NULL, &err));
   CHECK_OK(billcore_client_new(options, &out, &err));
   billcore_client_options_free(options);
   return out;

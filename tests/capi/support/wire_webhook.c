@@ -56,7 +56,7 @@ static bool set_verifier_options(billcore_verifier_options* to, yyjson_val* from
     const int64_t milliseconds = llround(strtod(yyjson_get_raw(freshness), NULL) * 1000);
     if (!ok(billcore_verifier_options_set_freshness_ms(to, milliseconds, err))) return false;
   }
-  if (arg_integer(from, "now", now) && !ok(billcore_verifier_options_set_clock(to, fixed_clock, now, err)))
+  if (arg_integer(from, "now", now) && !ok(billcore_verifier_options_set_clock(to, fixed_clock, now, NULL, err)))
     return false;
   return !arg_flag(from, "any_key_length", false) || ok(billcore_verifier_options_allow_any_key_length(to, err));
 }

@@ -27,7 +27,7 @@ static billcore_verifier_options* fresh(int64_t milliseconds, int64_t* times) {
   billcore_verifier_options* options = NULL;
   CHECK_OK(billcore_verifier_options_new(&options, &err));
   CHECK_OK(billcore_verifier_options_set_freshness_ms(options, milliseconds, &err));
-  CHECK_OK(billcore_verifier_options_set_clock(options, times != NULL ? read_clock : NULL, times, &err));
+  CHECK_OK(billcore_verifier_options_set_clock(options, times != NULL ? read_clock : NULL, times, NULL, &err));
   return options;
 }
 

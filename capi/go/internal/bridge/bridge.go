@@ -1,4 +1,4 @@
-// Package bridge is what package model does for the other packages of this module and for nobody else. Model sets these when
+// Package bridge is what package model does for the other packages of this module alone. Model sets these when
 // it is initialised.
 package bridge
 

@@ -110,6 +110,7 @@ unsafe extern "C" {
         options: *mut billcore_options,
         callback: billcore_interrupt,
         context: *mut ::core::ffi::c_void,
+        release: billcore_release,
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }
@@ -118,6 +119,7 @@ unsafe extern "C" {
         options: *mut billcore_options,
         hook: billcore_hook,
         context: *mut ::core::ffi::c_void,
+        release: billcore_release,
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }

@@ -43,6 +43,7 @@ pub struct billcore_str {
 unsafe extern "C" {
     pub fn billcore_str_from(text: *const ::core::ffi::c_char) -> billcore_str;
 }
+pub type billcore_release = ::core::option::Option<unsafe extern "C" fn(context: *mut ::core::ffi::c_void)>;
 unsafe extern "C" {
     pub fn billcore_same_id(a: billcore_str, b: billcore_str) -> bool;
 }
@@ -652,6 +653,7 @@ unsafe extern "C" {
         options: *mut billcore_verifier_options,
         clock: billcore_clock,
         context: *mut ::core::ffi::c_void,
+        release: billcore_release,
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }

@@ -103,7 +103,7 @@ impl Options {
     pub(crate) fn set_hooks(&mut self, hooks: &Arc<HookContext>) -> Result<()> {
         let context = Arc::as_ptr(hooks).cast_mut().cast();
         // SAFETY: as above; clients, lists and calls of this crate keep the context alive.
-        check(|error| unsafe { sys::billcore_options_set_hook(self.get(), Some(hook), context, error) })
+        check(|error| unsafe { sys::billcore_options_set_hook(self.get(), Some(hook), context, None, error) })
     }
 }
 

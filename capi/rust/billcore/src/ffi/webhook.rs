@@ -153,7 +153,7 @@ impl NativeVerifier {
             let context = ptr::from_ref::<Clock>(now).cast_mut().cast();
             // SAFETY: the options are valid and used by this thread alone; they are read once, below, while the clock lives.
             check(|error| unsafe {
-                sys::billcore_verifier_options_set_clock(options.get(), Some(clock), context, error)
+                sys::billcore_verifier_options_set_clock(options.get(), Some(clock), context, None, error)
             })?;
         }
         // SAFETY: the options are valid, and the outputs are ours.

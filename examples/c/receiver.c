@@ -1,0 +1,100 @@
+/* A webhook server: receiver PORT. It keeps each event once, and answers when that is done; SIGTERM or Ctrl-C ends it. */
+#include <billcore/webhook.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "listener.h"
+
+/* What was received. With a database, do the claim and the event's effect in one transaction. */
+typedef struct inbox {
+  billcore_verifier* verifier;
+  char** claimed; /* account and id */
+  size_t count;
+} inbox;
+
+/* Sets *first to false for a delivery that was claimed before. Every test.hook has the id 0, so those are always first. */
+static billcore_status claim(inbox* box, const billcore_event* event, bool* first, billcore_error** err) {
+  billcore_event_kind type;
+  billcore_str id;
+  int64_t account;
+  *first = true;
+  billcore_status status = billcore_event_type(event, &type, err);
+  if (status != BILLCORE_OK || type == BILLCORE_EVENT_TEST_HOOK) return status;
+  if ((status = billcore_event_id(event, &id, NULL, err)) != BILLCORE_OK) return status;
+  if ((status = billcore_event_account(event, &account, err)) != BILLCORE_OK) return status;
+  const size_t size = id.len + 32;
+  char* key = malloc(size);
+  char** claimed = realloc(box->claimed, (box->count + 1) * sizeof *claimed);
+  if (claimed != NULL) box->claimed = claimed;
+  if (key == NULL || claimed == NULL) {
+    free(key);
+    return BILLCORE_ERROR_OUT_OF_MEMORY;
+  }
+  snprintf(key, size, "%" PRId64 " %s", account, id.data);
+  for (size_t i = 0; i < box->count && *first; ++i) *first = strcmp(claimed[i], key) != 0;
+  if (*first) {
+    claimed[box->count++] = key;
+  } else {
+    free(key);
+  }
+  return BILLCORE_OK;
+}
+
+/* The status to answer. After 500 the event is delivered again. */
+static unsigned receive(void* context, billcore_str body, const billcore_headers* headers) {
+  inbox* box = context;
+  billcore_event* event = NULL;
+  billcore_error* err = NULL;
+  billcore_str name;
+  bool first = false;
+  billcore_status status = billcore_verifier_unwrap_request(box->verifier, body, headers, &event, &err);
+  if (status == BILLCORE_OK) status = billcore_event_name(event, &name, &err);
+  if (status == BILLCORE_OK) status = claim(box, event, &first, &err);
+  if (status == BILLCORE_OK && first) printf("received %s\n", name.data);
+  if (status != BILLCORE_OK) printf("refused: %s\n", err != NULL ? billcore_error_message(err).data : "no memory");
+  fflush(stdout);
+  const int32_t answer = status == BILLCORE_OK ? 200 : billcore_error_http_status(err);
+  billcore_event_free(event);
+  billcore_error_free(err);
+  return answer == 0 ? 500 : (unsigned)answer;
+}
+
+int main(int argc, char** argv) {
+  const char* secret = getenv("WEBHOOK_SECRET");
+  char* end = "?";
+  const unsigned long port = argc == 2 ? strtoul(argv[1], &end, 10) : 0;
+  if (argc != 2 || secret == NULL || *end != '\0' || port > 65535) {
+    fputs("usage: receiver PORT (0: a free one), with WEBHOOK_SECRET set\n", stderr);
+    return 2;
+  }
+  inbox box = {NULL, NULL, 0};
+  billcore_error* err = NULL;
+  if (billcore_verifier_new(billcore_str_from(secret), NULL, &box.verifier, &err) != BILLCORE_OK) {
+    fprintf(stderr, "WEBHOOK_SECRET: %s\n", billcore_error_message(err).data);
+    billcore_error_free(err);
+    return 2;
+  }
+  /* Blocked before the server's thread begins, so that sigwait gets them. */
+  sigset_t ends;
+  int signal = 0;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &ends, NULL);
+  listener* server = listener_new((uint16_t)port, receive, &box);
+  if (server == NULL) {
+    perror("the port cannot be used");
+  } else {
+    printf("listening on http://127.0.0.1:%u\n", listener_port(server));
+    fflush(stdout);
+    sigwait(&ends, &signal);
+    listener_free(server);
+  }
+  billcore_verifier_free(box.verifier);
+  for (size_t i = 0; i < box.count; ++i) free(box.claimed[i]);
+  free(box.claimed);
+  return signal == 0;
+}
