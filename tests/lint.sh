@@ -60,6 +60,8 @@ check "clang-format" clang-format --dry-run -Werror "${cpp[@]}"
 check "ruff" ruff check "${python[@]}"
 check "ruff format" ruff format --check "${python[@]}"
 check "mypy" mypy "${typed[@]}"
+mapfile -t timed < <(files 'tests/*.py' 'tests/*.cpp' 'tests/*.go' 'tests/*.rs' 'capi/*_test.go' ':!tests/bench' ':!tests/clocks.py')
+check "clocks" python3 tests/clocks.py "${timed[@]}"
 check "shellcheck" shellcheck -x -S warning "${shell[@]}"
 check "actionlint" "$actionlint/actionlint" -no-color "${workflows[@]}"
 check "json" sh -c 'for f; do python3 -m json.tool "$f" >/dev/null || { echo "$f"; exit 1; }; done' sh "${json[@]}"

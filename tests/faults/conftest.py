@@ -24,6 +24,7 @@ _told: list[str] = []  # report lines of other processes
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--few", action="store_true", help="run only enough cases to use each value of each parameter")
+    parser.addoption("--driver", metavar="LANGUAGE", help="only what calls this language's driver")
     parser.addoption("--libcurl", type=Path, metavar="FOLDER", help="folder that must contain the libcurl in use")
 
 
@@ -34,7 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "language" in metafunc.fixturenames:
         one = metafunc.definition.get_closest_marker("one_language") is not None
-        metafunc.parametrize("language", ["python"] if one else languages())
+        driver = metafunc.config.getoption("driver", None)
+        metafunc.parametrize("language", [driver] if driver else ["python"] if one else languages())
 
 
 def given(item: pytest.Item) -> dict[str, Any]:
@@ -61,13 +63,16 @@ def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """All clients share the core: the second one sends one read and one write only."""
+    """All clients share the core: those after the first send one read and one write only."""
+    driver = config.getoption("driver", None)
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
         second = given(item).get("language", "python") != "python"
         few = given(item).get("operation") in (None, "orders.get", "subscriptions.charge")
-        (left_out if second and not few else chosen).append(item)
+        once = second and item.get_closest_marker("one_language") is not None
+        foreign = driver is not None and given(item).get("language") != driver
+        (left_out if foreign or once or (second and not few) else chosen).append(item)
     if config.getoption("few", False):
         wanted = few_of(chosen)
         left_out += [item for item in chosen if item not in wanted]

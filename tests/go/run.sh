@@ -79,3 +79,6 @@ step the wire fixtures
 (cd tests/go && go build -race -o "$work/driver" ./driver)
 export BILLCORE_GO_DRIVER="$work/driver"
 PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/conformance --language go
+
+step a part of the fault suite
+PYTHONPATH="$BILLCORE_RELEASE_BUILD/python:$root" python3 -m pytest -q -n 2 tests/faults --driver go --few

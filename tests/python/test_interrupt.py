@@ -68,12 +68,11 @@ def ctrl_c(
         assert asked is None or asked.wait(60)
         time.sleep(0.15)  # until it waits; an earlier interrupt would end something else, as quickly
         process.send_signal(signal.SIGINT)
-        interrupted = time.monotonic()
         output, _ = process.communicate(timeout=30)
     finally:
         process.kill()
         process.wait()
-    assert process.returncode == 0 and time.monotonic() - interrupted < 10
+    assert process.returncode == 0
     return output.splitlines()
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import billcore
 from conformance.server import Reply, closed_port, json_reply
+from support.waiting import LATE
 
 from .conftest import Serve
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data
@@ -117,17 +118,17 @@ def test_the_deadline_is_that_of_all_attempts(serve: Serve) -> None:
     begun = time.monotonic()
     with pytest.raises((billcore.ServerError, billcore.TimeoutError)):
         client.with_options(max_retries=1000, timeout=0.7).subscriptions.get("s")
-    assert time.monotonic() - begun < 1.2
+    assert time.monotonic() - begun < LATE
     assert len(server.requests) > 1
 
 
 def test_retry_after_longer_than_the_deadline_is_told_at_once(serve: Serve) -> None:
-    server, client = serve([limited("30"), GOOD])
+    server, client = serve([limited("90"), GOOD])
     begun = time.monotonic()
     with pytest.raises(billcore.RateLimitError) as caught:
-        client.with_options(max_retries=2, timeout=5).subscriptions.get("s")
-    assert caught.value.retry_after == 30 and len(server.requests) == 1
-    assert time.monotonic() - begun < 2
+        client.with_options(max_retries=2, timeout=60).subscriptions.get("s")
+    assert caught.value.retry_after == 90 and len(server.requests) == 1
+    assert time.monotonic() - begun < LATE
 
 
 def test_retry_after_as_a_date(serve: Serve) -> None:
@@ -156,7 +157,7 @@ def test_a_429_holds_up_the_other_threads(serve: Serve) -> None:
 
 
 def test_ctrl_c_ends_a_wait(serve: Serve) -> None:
-    _, client = serve([limited("20")])
+    _, client = serve([limited("50")])
     timer = threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT))
     # A shell that starts the tests in the background makes them ignore SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -168,7 +169,7 @@ def test_ctrl_c_ends_a_wait(serve: Serve) -> None:
         timer.join()
     finally:
         signal.signal(signal.SIGINT, before)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < LATE
 
 
 def test_with_options_shares_the_connections(serve: Serve) -> None:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 GENEROUS = 60.0  # seconds for what takes a moment: only a broken run needs them all
+LATE = 20.0  # seconds: what takes longer has not ended by itself, however busy the machine is
 MISSED = "the condition did not become true"
 
 

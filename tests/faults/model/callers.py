@@ -6,13 +6,12 @@ import asyncio
 import contextlib
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import billcore
-
-from ..processor import Lap
 
 LONGEST = 120.0  # seconds of a round: a caller that takes longer hangs
 NONE = object()
@@ -33,7 +32,6 @@ class Call:
     items: list[str] = field(default_factory=list)
     error: BaseException | None = None
     took: float = 0.0
-    delay: float = 0.0  # by how much a busy machine may have delayed the call
     calm: bool = False
 
     @property
@@ -63,9 +61,9 @@ def drawn(seed: str, number: int) -> Call:
 
 @contextlib.contextmanager
 def timed(call: Call) -> Iterator[None]:
-    lap = Lap()
+    begun = time.monotonic()
     yield
-    call.took, call.delay = lap.end()
+    call.took = time.monotonic() - begun
 
 
 def _charge(call: Call) -> dict[str, Any]:
@@ -97,10 +95,9 @@ class Threads:
         threads = [threading.Thread(target=self._run, args=(calls,), daemon=True) for calls in callers]
         for thread in threads:
             thread.start()
-        lap = Lap()
+        end = time.monotonic() + LONGEST
         for thread in threads:
-            while thread.is_alive() and lap.within(LONGEST):
-                thread.join(1.0)
+            thread.join(max(0.0, end - time.monotonic()))
         return not any(thread.is_alive() for thread in threads)
 
     def close(self) -> None:
@@ -149,11 +146,9 @@ class Tasks:
 
     def _await(self, what: Any) -> bool:
         done = asyncio.run_coroutine_threadsafe(what, self._loop)
-        lap = Lap()
-        while lap.within(LONGEST):
-            with contextlib.suppress(TimeoutError):
-                done.result(1.0)
-                return True
+        with contextlib.suppress(TimeoutError):
+            done.result(LONGEST)
+            return True
         return False
 
     async def _all(self, callers: list[list[Call]]) -> None:

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Iterator
 
 import billcore
+from support.waiting import LATE
 
 from .callers import NONE, Call
 from .peer import Peer
 
-MARGIN = 10.0  # seconds that a call may take beyond its deadline
 MOST_PAGES = 16
 
 # A read may fail with one of these, a write also with OutcomeUnknownError.
@@ -23,7 +23,7 @@ def judge(call: Call, peer: Peer) -> Iterator[str]:
         yield "it never ended"
         return
     pages = MOST_PAGES if call.kind == "list" else 1
-    if call.took > call.timeout * pages + MARGIN + call.delay:
+    if call.took > call.timeout * pages + LATE:
         yield "it ended long after its deadline"
     if call.calm and call.error is not None:
         yield "it failed although the peer was honest"

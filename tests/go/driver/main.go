@@ -156,6 +156,9 @@ func described(err error) object {
 			out[name] = text
 		}
 	}
+	if e.Attempts != 0 {
+		out["attempts"] = e.Attempts
+	}
 	if e.HTTPStatus != 0 {
 		out["http_status"] = e.HTTPStatus
 	}

@@ -142,6 +142,9 @@ fn described(failure: Failure) -> Value {
     ];
     out.extend(texts.into_iter().filter_map(|(name, text)| Some((name.into(), text?.into()))));
     out.extend(error.http_status().map(|status| ("http_status".into(), status.into())));
+    out.extend(
+        Some(error.attempts()).filter(|attempts| *attempts != 0).map(|attempts| ("attempts".into(), attempts.into())),
+    );
     out.extend(error.retry_after().map(|wait| ("retry_after".into(), wait.as_secs_f64().into())));
     Value::Object(out)
 }

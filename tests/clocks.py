@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Names the tests that hold a duration below a number of seconds that a busy machine exceeds: clocks.py FILE…
+
+A test waits for what it awaits, counts, or has a clock of its own; where only a clock can tell, its bound is LATE of
+tests/support/waiting.py, or tens of seconds. Lower bounds hold on any machine.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+LEAST = 20.0  # seconds
+CLOCKS = {"monotonic", "perf_counter", "time", "process_time"}
+DURATIONS = {"took", "elapsed", "duration", "gap", "gaps", "longest"}
+GENEROUS = {"LATE", "GENEROUS"}
+
+NUMBER = r"(\d+(?:\.\d+)?)"
+UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "Microsecond": 1e-6, "Millisecond": 1e-3, "Second": 1, "Minute": 60}
+PATTERNS = {
+    ".cpp": rf"EXPECT_(?:LT|LE)\([^;]*now\(\)[^;]*?,\s*{NUMBER}(us|ms|s|min)\b",
+    ".go": rf"(?:time\.Since\(\w+\)|\btook) >=? (?:{NUMBER} ?\* ?)?time\.(\w+)",
+    ".rs": rf"assert!\([^;]*elapsed\(\) <=? Duration::from_(?:secs|millis)\({NUMBER}\)",
+}
+
+
+def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
+    """Is it a clock, or a duration that was read from one?"""
+    for part in ast.walk(node):
+        match part:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="time"), attr=name)) if name in CLOCKS:
+                return True
+            case ast.Name(id=name) if name in names:
+                return True
+            case ast.Attribute(attr=name) if name in DURATIONS:
+                return True
+    return False
+
+
+def _number(node: ast.expr) -> float | None:
+    """What a bound of numbers alone is worth; the largest number of a sum with names, which may be small too."""
+    numbers = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    constants = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id.isupper()}
+    if constants:
+        return None if constants & GENEROUS else 0.0
+    found = [float(number) for number in numbers if isinstance(number, int | float)]
+    return max(found) if found else None
+
+
+def python(text: str) -> Iterator[int]:
+    tree = ast.parse(text)
+    names: set[str] = set(DURATIONS)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and _reads_a_clock(node.value, set()):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    for node in ast.walk(tree):
+        tests = node.test if isinstance(node, ast.Assert) else None
+        for compare in ast.walk(tests) if tests is not None else ():
+            if not isinstance(compare, ast.Compare):
+                continue
+            sides = [compare.left, *compare.comparators]
+            for left, operator, right in zip(sides, compare.ops, sides[1:], strict=False):
+                small, large = (right, left) if isinstance(operator, ast.Gt | ast.GtE) else (left, right)
+                if not isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE) or not _reads_a_clock(small, names):
+                    continue
+                bound = _number(large)
+                if bound is not None and bound < LEAST:
+                    yield compare.lineno
+
+
+def other(text: str, suffix: str) -> Iterator[int]:
+    for match in re.finditer(PATTERNS[suffix], text):
+        number = float(match[1] or 1)
+        unit = match[2] if match.re.groups > 1 else ("s" if "from_secs" in match[0] else "ms")
+        if number * UNITS.get(unit, 1) < LEAST:
+            yield text.count("\n", 0, match.start()) + 1
+
+
+def found_in(text: str, suffix: str) -> list[int]:
+    return sorted(set(python(text) if suffix == ".py" else other(text, suffix)))
+
+
+SAMPLES = {  # of what must be found: lines
+    ".py": (
+        "began = time.monotonic()\nassert time.monotonic() - began < 5\n"
+        "assert 0.1 <= o.took <= t + 0.5\nassert gap < 1 + SOME\n",
+        [2, 3, 4],
+    ),
+    ".cpp": ("  EXPECT_LT(SteadyClock::now() - begun,\n            600ms + 1s);\n", [1]),
+    ".go": ("if took := time.Since(b); took > 5*time.Second {\nif time.Since(b) > time.Second {", [1, 2]),
+    ".rs": ("assert!(begun.elapsed() < Duration::from_secs(3));\n", [1]),
+}
+ALLOWED = {
+    ".py": "began = time.monotonic()\nassert time.monotonic() - began >= 0.3\nassert o.took < LATE\nassert took < 30\n",
+    ".cpp": "EXPECT_LT(SteadyClock::now() - begun, 20s);\nEXPECT_GE(SteadyClock::now() - begun, 190ms);",
+    ".go": "if took > time.Minute {",
+    ".rs": "assert!(begun.elapsed() < Duration::from_secs(30));",
+}
+
+
+def main() -> int:
+    for suffix, (text, lines) in SAMPLES.items():
+        if found_in(text, suffix) != lines or found_in(ALLOWED[suffix], suffix):
+            sys.exit(f"tests/clocks.py does not know its own samples for {suffix}")
+    wrong = [
+        f"{name}:{line}: compares a duration with less than {LEAST:.0f} s: count, or use a clock of your own, or LATE"
+        for name in sys.argv[1:]
+        for line in found_in(Path(name).read_text("utf-8"), Path(name).suffix)
+    ]
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
