@@ -27,19 +27,10 @@ mapfile -t json < <(files '*.json')
 # Not the sandbox, which still has texts of before the rule; nor data and pictures.
 mapfile -t texts < <(files ':!python/billcore/sandbox' ':!*.json' ':!*.svg' ':!tests/fuzz/regressions')
 
-# clang-tidy takes seconds per file: a clean file is not checked again until it, a header or the configuration changes.
 tidy() {
-  local headers stamps="$bc_cache/tidy" todo=() file key
-  headers="$(files 'core/*.hpp' 'capi/*.h' 'capi/*.hpp' ':!capi/go' 'python/*.hpp' .clang-tidy | xargs cat | sha256sum)"
-  mkdir -p "$stamps"
-  files 'core/src/*.cpp' 'capi/src/*.cpp' 'python/src/*.cpp' >"$stamps/files"
-  while read -r file; do
-    grep -q "/$file\"" "$build/compile_commands.json" || continue
-    key="$(printf '%s %s %s' "$headers" "$(clang-tidy --version | tr -d '\n')" "$(sha256sum <"$file")" | sha256sum | cut -c1-24)"
-    [ -e "$stamps/$key" ] || todo+=("$file $stamps/$key")
-  done <"$stamps/files"
-  [ "${#todo[@]}" -eq 0 ] ||
-    printf '%s\n' "${todo[@]}" | xargs -P "$bc_jobs" -L 1 bash -c 'clang-tidy --quiet -p "$0" "$1" 2>/dev/null && touch "$2"' "$build"
+  local sources
+  mapfile -t sources < <(files 'core/src/*.cpp' 'capi/src/*.cpp' 'python/src/*.cpp')
+  python3 tests/tidy.py "$build" "$bc_cache/tidy" "$bc_jobs" "${sources[@]}"
 }
 
 # Names of the environment in which this project is developed must not appear in it.

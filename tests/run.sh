@@ -118,6 +118,12 @@ at_once=(-n "$((bc_jobs + 1))" --dist loadfile)
 mkdir -p "$state/results"
 lane_count=0
 for lane in "${lanes[@]}"; do [ -z "${lane// /}" ] || lane_count=$((lane_count + 1)); done
+budget() { awk -v name="$1" '$1 == name {print $2, $3}' tests/budgets.txt; }
+beside_budget() { # NAME SECONDS: what it may take, to be printed behind what it took
+  local warm cold
+  read -r warm cold < <(budget "$1") || return 0
+  printf ' (%s warm, %s cold%s)' "$warm" "$cold" "$([ "$2" -le "$cold" ] || echo ': over its budget')"
+}
 run() { # NAME COMMAND…: runs a test runner, keeps its last line and what it took
   local name="$1" output="$log/test-$1.log" status=0 closing took TIMEFORMAT='%R s, processor %U + %S s'
   shift
@@ -135,6 +141,7 @@ run() { # NAME COMMAND…: runs a test runner, keeps its last line and what it t
     [ "$lane_count" -le 1 ] || { bc_say "$name failed"; tail -n 150 "$output"; }
     closing="FAILED  $name: ${closing:-status $status}"
   fi
+  [ -n "$filter" ] || took="${took/ s,/ s$(beside_budget "$name" "${took%%.*}"),}"
   printf '%s\n' "$closing [$took]" | tee -a "$state/results/$lane"
 }
 ctest_in() { # FOLDER SECONDS [OPTION…]
@@ -387,6 +394,8 @@ bc_say "result"
 cat "$state"/results/* | tee "$log/results"
 passed="$(grep -c '^ok ' "$log/results" || true)"
 refused="$(grep -c '^FAILED ' "$log/results" || true)"
-printf '%d passed, %d failed, %d min %d s\n' "$passed" "$refused" "$((SECONDS / 60))" "$((SECONDS % 60))"
+whole=""
+[ "${#areas[@]}" -gt 0 ] || whole="$(beside_budget whole "$SECONDS")"
+printf '%d passed, %d failed, %d min %d s%s\n' "$passed" "$refused" "$((SECONDS / 60))" "$((SECONDS % 60))" "$whole"
 [ "$refused" -eq 0 ] || failed=1
 exit "$failed"
