@@ -127,20 +127,6 @@ def test_requests_of_ones_own_have_routes_too(kind: str, path: str, route: str) 
 
 
 @each_kind
-def test_a_connection_that_broke_is_replaced_at_once(kind: str) -> None:
-    """It was kept, and says nothing about the service: the first retry waits for nothing."""
-    hooks = Recorder()
-    pages = [
-        json_reply({"data": [{"id": n}], "pagination": {"total": 2, "current_page": n, "total_pages": 2}})
-        for n in (1, 2)
-    ]
-    replies = [pages[0], *[Reply(raw=b"", ending="reset")] * 2, pages[1]]
-    drive(kind, replies, lambda c: c.subscriptions.orders("s").collect(), hooks=hooks, max_retries=2)
-    first, second = (attempt.wait for hook, attempt in hooks.told if hook == "retry")
-    assert first == 0 < second
-
-
-@each_kind
 def test_retries_are_told(kind: str) -> None:
     hooks = Recorder()
     replies = [

@@ -57,6 +57,25 @@ def test_a_list_goes_on_behind_a_broken_page(serve: Serve) -> None:
     assert len(server.requests) == 4
 
 
+def test_a_kept_connection_that_broke_is_replaced_at_once(serve: Serve) -> None:
+    """It says nothing about the service: the first retry waits for nothing."""
+
+    class Waits(billcore.Hooks):
+        def __init__(self) -> None:
+            self.waits: list[float] = []
+
+        def on_retry(self, attempt: billcore.Attempt) -> None:
+            self.waits.append(attempt.wait)
+
+    hooks = Waits()
+    server, _ = serve([GOOD, RESET, RESET, GOOD])
+    with billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=2, hooks=hooks) as client:
+        client.subscriptions.get("s")
+        client.subscriptions.get("s")
+    first, second = hooks.waits
+    assert first == 0 < second
+
+
 @pytest.mark.parametrize("status", [301, 307, 400, 401, 402, 404, 422])
 def test_other_statuses_are_final(serve: Serve, status: int) -> None:
     server, client = serve([Reply(status=status), GOOD])

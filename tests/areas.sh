@@ -1,0 +1,219 @@
+# The areas of tests/run.sh, which sources this.
+# shellcheck shell=bash disable=SC2154 # its variables
+
+area_lint() {
+  configure_and_build dev
+  run lint tests/lint.sh "$root/build/dev"
+}
+area_core() {
+  configure_and_build dev
+  export BILLCORE_TEST_PYTHON="$python"
+  PYTHONPATH="$root/python" run core ctest_in build/dev/tests/core 300
+}
+area_capi() {
+  configure_and_build dev
+  PYTHONPATH="$root/python" BILLCORE_TEST_PYTHON="$python" \
+    run capi ctest_in build/dev/tests/capi 300
+}
+area_python() {
+  configure_and_build dev
+  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python
+}
+area_sandbox() {
+  PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
+}
+area_conformance() {
+  configure_and_build dev
+  export BILLCORE_CPP_DRIVER="$root/build/dev/tests/core/wire-driver-cpp"
+  export BILLCORE_C_DRIVER="$root/build/dev/tests/capi/wire-driver-c"
+  local tests=("$python" -m pytest -q "${at_once[@]}" tests/conformance --ignore tests/conformance/test_dns.py)
+  PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
+  # Each process reads all tests, which takes long under AddressSanitizer.
+  [ -n "$filter" ] || tests+=(-n 2)
+  PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
+}
+# The handlers of examples/serverless behind real servers, with the installed package.
+area_serverless() {
+  install_package
+  PYTHONPATH="$root" run serverless "$installed_python" -m pytest -q -W error tests/serverless
+}
+# The client on faulty connections, checked against the sandbox's ledger. Optimised, because it asserts deadlines.
+area_faults() {
+  build_release
+  install_package
+  BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" PYTHONPATH="$root" \
+    run faults "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
+}
+# Slow tests of one thread that do not use libcurl.
+long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
+# The transport with the oldest and the newest libcurl. The C++ programs are built against each of them; the installed
+# package is built against Debian's and runs with each.
+area_libcurl() {
+  install_package
+  local name folder build program few=(--few --ignore tests/faults/test_waiting.py --ignore tests/faults/test_toxiproxy.py)
+  [ "${BILLCORE_LIBCURL:-}" = all ] && few=()
+  for name in oldest newest; do
+    folder="$(tests/libcurl.sh "$name")"
+    build="$root/build/libcurl-$name"
+    bc_say "building with $(basename "$folder")"
+    quietly "configure-libcurl-$name" cmake --preset release -B "$build" -DCURL_ROOT="$folder" -DBILLCORE_TESTS=ON \
+      -DBILLCORE_CAPI=OFF -DBILLCORE_EXAMPLES=OFF
+    quietly "build-libcurl-$name" cmake --build "$build" -j "$bc_jobs" \
+      --target client-tests out-of-memory-test wire-driver-cpp
+    for program in client-tests wire-driver-cpp; do
+      ldd "$build/tests/core/$program" | grep -F "$folder/lib/libcurl.so.4" >/dev/null ||
+        { echo "$program does not run with the libcurl of $folder" >&2; exit 1; }
+    done
+    GTEST_FILTER="-$long_computations" BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" \
+      run "libcurl-$name-core" ctest --test-dir "$build/tests/core" -R '^(client-tests|out-of-memory)$' \
+      --no-tests=error --output-on-failure --timeout 300
+    BILLCORE_RELEASE_BUILD="$build" PYTHONPATH="$root" \
+      run "libcurl-$name-dns" "$installed_python" -m pytest -q tests/conformance/test_dns.py -k cpp
+    BILLCORE_CPP_DRIVER="$build/tests/core/wire-driver-cpp" LD_LIBRARY_PATH="$folder/lib" PYTHONPATH="$root" run \
+      "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
+  done
+}
+# The generator, and that an addition to its data reaches every language.
+area_interface() {
+  local folder
+  if folder="$(bc_go)"; then export BILLCORE_GO="$folder"; fi
+  if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
+  PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
+}
+area_layering() {
+  build_release
+  install_package
+  BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
+    BILLCORE_PYTHON_PACKAGE="$(cd / && "$installed_python" -c 'import billcore, os; print(os.path.dirname(billcore.__file__))')" \
+    run layering "$installed_python" -m pytest -q tests/layering
+}
+# As a user installs it: the installed package, the optimised libraries, a tree made by `cmake --install`.
+area_install() {
+  build_release
+  install_package
+  PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python
+  BILLCORE_RELEASE_BUILD="$root/build/release" PYTHONPATH="$root" \
+    run install-dns "$installed_python" -m pytest -q tests/conformance/test_dns.py
+  run docs "$installed_python" -m pytest -q python/docs
+  run install-c ctest_in build/release/tests/capi 300
+}
+# The self-contained wheel, in an environment with other packages that bring their own OpenSSL and libcurl.
+area_wheel() {
+  local folder
+  wheel_python="${BILLCORE_WHEEL_PYTHON:-$(bc_python)}"
+  folder="$bc_cache/wheel-$("$wheel_python" -c 'import sys; print(sys.implementation.cache_tag)')-$(bc_tree_hash core python \
+    pyproject.toml CMakeLists.txt README.md LICENSE tests/requirements.txt)"
+  once wheel bc_once "$folder" make_wheel "$folder"
+  local wheel=("$folder"/*.whl) with="$folder/environment/bin/python"
+  PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
+  # What depends on how the modules are linked: the ends of processes, imports, memory, errors.
+  PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
+    tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
+  PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \
+    tests/faults/test_{connections,floods,http2,keep_alive,strays}.py
+}
+make_wheel() { # FOLDER
+  mkdir -p "$1"
+  bc_packages postgresql
+  bc_say "building the wheel"
+  quietly wheel python/wheel/build.sh --output "$1" "$wheel_python"
+  local beside wheels=("$1"/*.whl)
+  mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
+  bc_make_venv "$1/environment" "$wheel_python" "${wheels[0]}[sandbox]" "${beside[@]}"
+}
+# No branch and no address depends on a secret: checked by memcheck, which does not work with sanitizers.
+area_proof() {
+  build_release
+  run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
+}
+# Each allocation and each system call fails in turn. Optimised: the interposer replaces the allocator.
+area_torture() {
+  build_release
+  install_package
+  local options=()
+  [ "${BILLCORE_TORTURE:-}" = all ] && options=(--all)
+  run torture tests/torture/run.sh build/release "${options[@]}"
+  run torture-python "$installed_python" tests/torture/python_calls.py build/release
+}
+area_fuzz() {
+  run fuzz tests/fuzz/run.sh
+}
+area_tsan() {
+  configure_and_build tsan
+  export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
+  GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
+}
+# A language over the C ABI, against an installed prefix.
+test_over_c() { # LANGUAGE FOLDER: where its programs are
+  local driver
+  build_release
+  rm -rf "build/$1-prefix"
+  quietly "$1-prefix" cmake --install build/release --prefix "build/$1-prefix"
+  driver="$root/build/release/tests"
+  BILLCORE_CPP_DRIVER="$driver/core/wire-driver-cpp" BILLCORE_C_DRIVER="$driver/capi/wire-driver-c" \
+    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$2:$PATH" run "$1" "tests/$1/run.sh" "build/$1-prefix"
+}
+is_missing() { # TEXT
+  echo "$1"
+  [ "${CI:-}" != true ]
+}
+# Debian 12's Go fetches a newer one.
+area_go() {
+  local folder
+  if folder="$(bc_go)"; then test_over_c go "$folder"; else
+    run go is_missing "no Go 1.23 or newer in PATH, and the module proxy gave none: the Go module was not tested"
+  fi
+}
+area_rust() {
+  local folder
+  if folder="$(bc_rust)"; then test_over_c rust "$folder"; else
+    run rust is_missing "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
+  fi
+}
+area_examples() {
+  local go="" rust=""
+  build_release
+  install_package
+  run examples examples/quickstart.sh
+  run readme "$python" examples/check_readme.py
+  run first-page "$python" examples/check_first_page.py
+  if go="$(bc_go)"; then
+    quietly go-prefix-examples cmake --install build/release --prefix build/go-examples
+    (
+      export PKG_CONFIG_PATH="$root/build/go-examples/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$root/build/go-examples/lib"
+      cd examples/go && PATH="$go:$PATH" GOTOOLCHAIN=local go build -buildvcs=false -o "$root/build/release/examples/go/" ./...
+    )
+  fi
+  if rust="$(bc_rust)"; then
+    quietly rust-prefix-examples cmake --install build/release --prefix build/rust-examples
+    (
+      PATH="$rust:$PATH"
+      quietly rust-examples bc_rust_programs "$root" "$root/build/rust-examples" "$root/build/release/examples/rust" \
+        "find charge verify_webhook"
+    )
+  fi
+  run samples "$installed_python" examples/check_samples.py build/release ${go:+--go} ${rust:+--rust}
+}
+
+# The inner loop: one optimised build, no sanitizers, nothing twice.
+area_quick_lint() { BILLCORE_LINT=quick run lint tests/lint.sh build/release; }
+area_quick_core() {
+  build_release
+  BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" run core ctest_in build/release/tests/core 300
+}
+area_quick_capi() {
+  build_release
+  BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" run capi ctest_in build/release/tests/capi 300
+}
+area_quick_python() {
+  build_release
+  PYTHONPATH="$root/build/release/python:$root" run python "$python" -m pytest -q "${at_once[@]}" tests/python
+}
+area_quick_sandbox() { PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox; }
+area_quick_conformance() {
+  build_release
+  export BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp"
+  export BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c"
+  PYTHONPATH="$root/build/release/python:$root" \
+    run conformance "$python" -m pytest -q "${at_once[@]}" tests/conformance --ignore tests/conformance/test_dns.py
+}
