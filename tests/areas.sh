@@ -111,6 +111,7 @@ area_wheel() {
     tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
   PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \
     tests/faults/test_{connections,floods,http2,keep_alive,strays}.py
+  PYTHONPATH="$root" run wheel-foreign tests/foreign/run.sh "$with" "${at_once[@]}"
 }
 make_wheel() { # FOLDER
   mkdir -p "$1"
@@ -169,6 +170,10 @@ area_rust() {
   if folder="$(bc_rust)"; then test_over_c rust "$folder"; else
     run rust is_missing "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
   fi
+}
+area_foreign() {
+  build_release
+  PYTHONPATH="$root/build/release/python:$root" run foreign tests/foreign/run.sh "$python" "${at_once[@]}"
 }
 area_examples() {
   local go="" rust=""

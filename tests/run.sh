@@ -3,7 +3,7 @@
 #   tests/run.sh              everything, as CI runs it
 #   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
 #   tests/run.sh AREA…        only these: lint layering interface core capi python sandbox conformance serverless faults
-#                             libcurl install wheel proof torture fuzz tsan examples go rust
+#                             libcurl install wheel proof torture fuzz tsan examples go rust foreign
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
 # Several areas run at the same time, in lanes; each part prints one line, and its whole output when it fails (always in
 # build/logs). A single area prints everything.
@@ -18,7 +18,7 @@ cd "$root"
 # The lanes of a whole run: each area of a lane after the other, the lanes at the same time.
 lanes=(
   "interface serverless core capi python rust"
-  "faults libcurl conformance go"
+  "faults libcurl conformance go foreign"
   "layering lint proof torture fuzz tsan install sandbox examples wheel"
 )
 read -ra all_areas <<<"${lanes[*]}"

@@ -71,7 +71,9 @@ def test_a_refused_answer_takes_its_own_size(promised: bool) -> None:
         url = server.url + ACCOUNT
         said = json.loads(run_python(CODE, url, API_KEY, "blocking", environment=measured_environment()))
     assert "over max_response" in said["text"], said
-    assert said["peak"] < (16 if promised else 100) * 1_000_000 * (3 if SANITIZED else 1), said
+    # AddressSanitizer keeps freed blocks, also those of the certificates that a client reads.
+    most = 400 if SANITIZED else 16 if promised else 100
+    assert said["peak"] < most * 1_000_000, said
 
 
 @pytest.mark.parametrize("kind", ["blocking", "awaited"])
