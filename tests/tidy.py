@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Texts stay, and so do comments that clang-tidy reads.
+# String literals, and comments, of which those that clang-tidy reads are kept.
 PARTS = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 READ = re.compile(r"NOLINT|=\s*\*/")
 
@@ -44,7 +44,8 @@ def main() -> int:
     compiled = {entry["file"] for entry in json.loads((build / "compile_commands.json").read_text("utf-8"))}
     sources = [path for path in (ROOT / name for name in sys.argv[4:]) if str(path) in compiled]
     version = subprocess.run(["clang-tidy", "--version"], check=True, capture_output=True, text=True).stdout
-    headers = {path: without_comments(path.read_text("utf-8")) for path in ROOT.glob("[cp][aoy]*/**/*.h*")}
+    found = (path for folder in ("core", "capi", "python") for path in (ROOT / folder).rglob("*.h*"))
+    headers = {path: without_comments(path.read_text("utf-8")) for path in found if path.suffix in (".h", ".hpp")}
     known = includes(build)
 
     def stamp(source: Path) -> Path:

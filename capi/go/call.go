@@ -24,8 +24,8 @@ type call struct {
 	hooks   cgo.Handle
 }
 
-// maxCalls bounds the calls of a client that run at once: each takes a thread, and the Go runtime ends a process that has
-// ten thousand. More than that wait, as long as their context and time-out let them.
+// maxCalls is how many calls of a client run at once: each takes a thread, and the Go runtime ends a process that has ten
+// thousand. A further call waits until another one ends, its context is done, or its time-out has passed.
 const maxCalls = 1000
 
 func noContext() error {
@@ -49,7 +49,8 @@ func ended(cause error) error {
 	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// timeoutOf is the time-out in milliseconds of a call that has waited so long for its slot; below 0 where it is the client's.
+// timeoutOf gives the time-out (milliseconds) of a call that has waited so long for another one to end; below 0: the client's
+// own.
 func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	timeout, most := int64(-1), c.timeout
 	if most >= 0 && waited > 0 {

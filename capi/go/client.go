@@ -21,7 +21,7 @@ type Client struct {
 	handle  handle.Handle
 	timeout time.Duration // of a call; below 0: none
 	hooks   *Hooks
-	slots   chan struct{} // of the calls that run
+	slots   chan struct{} // one for each call that runs, at most maxCalls
 }
 
 const defaultTimeout = 30 * time.Second

@@ -4,7 +4,7 @@ package billcore
 
 import "billcore/model"
 
-// What the packages of this module share, under the names of this one.
+// Types of package model, which has their documentation.
 type (
 	Subscription       = model.Subscription
 	Order              = model.Order
@@ -22,7 +22,7 @@ type (
 	Code               = model.Code
 )
 
-// The codes: see package model.
+// The codes of package model.
 const (
 	ErrInvalidArgument  = model.ErrInvalidArgument
 	ErrConfig           = model.ErrConfig

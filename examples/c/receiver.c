@@ -64,9 +64,9 @@ static unsigned receive(void* context, billcore_str body, const billcore_headers
 
 int main(int argc, char** argv) {
   const char* secret = getenv("WEBHOOK_SECRET");
-  char* end = "?";
+  char* end = NULL;
   const unsigned long port = argc == 2 ? strtoul(argv[1], &end, 10) : 0;
-  if (argc != 2 || secret == NULL || *end != '\0' || port > 65535) {
+  if (argc != 2 || secret == NULL || end == argv[1] || *end != '\0' || port > 65535) {
     fputs("usage: receiver PORT (0: a free one), with WEBHOOK_SECRET set\n", stderr);
     return 2;
   }
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   }
   /* Blocked before the server's thread begins, so that sigwait gets them. */
   sigset_t ends;
-  int signal = 0;
+  int ended_by = 0;
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
@@ -90,11 +90,11 @@ int main(int argc, char** argv) {
   } else {
     printf("listening on http://127.0.0.1:%u\n", listener_port(server));
     fflush(stdout);
-    sigwait(&ends, &signal);
+    sigwait(&ends, &ended_by);
     listener_free(server);
   }
   billcore_verifier_free(box.verifier);
   for (size_t i = 0; i < box.count; ++i) free(box.claimed[i]);
   free(box.claimed);
-  return signal == 0;
+  return ended_by == 0;
 }

@@ -12,7 +12,7 @@ import pytest
 
 import billcore
 from conformance.server import Reply, Request, ScriptedServer
-from support.waiting import GENEROUS
+from support.waiting import GENEROUS, LATE
 
 from .support import ACCOUNT, API_KEY, ORDER, number_of, page
 
@@ -92,7 +92,9 @@ def test_stopping_early_ends_what_is_on_its_way() -> None:
         for order in client.subscriptions.orders("s"):
             if order.id == 1:
                 break
+        begun = time.monotonic()
         assert client.subscriptions.orders("s").first() is not None
+        assert time.monotonic() - begun < LATE
         assert len(book.asked) <= 1 + 4 + 1
 
 
@@ -139,8 +141,10 @@ def test_the_time_out_of_a_page_that_is_waited_for() -> None:
         items = iter(client.subscriptions.orders("s", timeout=0.3))
         assert next(items).id == 0
         book.delay = 5.0
+        begun = time.monotonic()
         with pytest.raises(billcore.TimeoutError):
             list(items)
+        assert time.monotonic() - begun < LATE
 
 
 def test_too_many_requests_make_it_slower_and_lose_nothing() -> None:

@@ -18,7 +18,8 @@ type receiver struct {
 	refused func(r *http.Request, err error)
 }
 
-// WithOnRefused is told of every request that is refused: for logs and counters. It runs before the answer is written.
+// WithOnRefused sets a function for logs and counters. Handler and Middleware call it for each request that they refuse,
+// before they write the answer.
 func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 	return func(to *receiver) { to.refused = tell }
 }

@@ -24,7 +24,7 @@ type Stream struct {
 	handle handle.Handle
 }
 
-// Stream begins the check of one body. ErrConfig for a verifier with Freshness, which needs the whole body.
+// Stream begins the check of one body. ErrConfig for a verifier with WithFreshness, which needs the whole body.
 func (v *Verifier) Stream() (*Stream, error) {
 	native, err := v.use()
 	if err != nil {

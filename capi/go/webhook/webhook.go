@@ -29,7 +29,7 @@ import (
 // DefaultHeader is the name of the header with the signature. Service interface: Events, Request headers.
 const DefaultHeader = "Service-Signature"
 
-// DefaultMaxBody is the largest body that a verifier accepts (bytes), unless MaxBody says otherwise.
+// DefaultMaxBody is the largest body that a verifier accepts (bytes), unless WithMaxBody says otherwise.
 const DefaultMaxBody = 1 << 20
 
 // Verifier checks signatures. Safe for concurrent use. Close frees its keys; so does the garbage collector.
@@ -53,32 +53,32 @@ type settings struct {
 	clock     func() time.Time
 }
 
-// WithMoreSecrets: accept what any of these signs too, while a secret is being replaced.
+// WithMoreSecrets adds secrets: a signature by any of them is accepted. For the time in which a secret is replaced.
 func WithMoreSecrets(secrets ...[]byte) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
 }
 
-// WithHeader: name of the signature header, in any case.
+// WithHeader sets the name of the header with the signature. Upper and lower case are the same.
 func WithHeader(name string) Option { return func(s *settings) { s.header = name } }
 
-// WithMaxBody: larger bodies are refused before they are hashed (bytes).
+// WithMaxBody sets the largest body that is accepted (bytes). A larger one is refused before it is hashed.
 func WithMaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = bytes } }
 
-// WithFreshness: refuse events whose signed created_at is further than this from now, before or after, or cannot be read
+// WithFreshness refuses events whose signed created_at is further than this from now, before or after, or cannot be read
 // (ReasonStale). Off by default, because old events are legitimate: failed deliveries are retried, invoices are paid weeks
 // later. It does not protect against replays: drop events by account and id for that. A test.hook is never stale.
 func WithFreshness(limit time.Duration) Option {
 	return func(s *settings) { s.freshness, s.fresh = limit, true }
 }
 
-// WithClock: what Freshness goes by, instead of the system's clock.
+// WithClock sets the clock that WithFreshness compares with, instead of the system's.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
 
-// WithAnyKeyLength: accept secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have
+// WithAnyKeyLength accepts secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have
 // 32 bytes, and another length means a copying mistake.
 func WithAnyKeyLength() Option { return func(s *settings) { s.anyLength = true } }
 
-// NewVerifier prepares the endpoint's secret, 32 bytes; else ErrConfig. nil: those of MoreSecrets alone.
+// NewVerifier prepares the endpoint's secret, 32 bytes; else ErrConfig. nil: those of WithMoreSecrets alone.
 func NewVerifier(secret []byte, options ...Option) (*Verifier, error) {
 	if err := bridge.LoadError(); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (s *settings) native() (*C.billcore_verifier_options, cgo.Handle, error) {
 	name, n := chars(s.header)
 	apply(C.bw_set_header(native, name, n))
 	if s.maxBody < 0 {
-		err = bridge.NewError(model.ErrConfig, "MaxBody must not be negative")
+		err = bridge.NewError(model.ErrConfig, "WithMaxBody must not be negative")
 	} else {
 		apply(C.bw_set_max_body(native, C.size_t(s.maxBody)))
 	}

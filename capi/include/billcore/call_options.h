@@ -55,16 +55,16 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_cancel(billcore_call_o
   return billcore_options_set_cancel(BILLCORE_CAST(billcore_options*, options), cancel, err);
 }
 
-/** Instead of the client's. `context` is handed to the hook; release, which may be NULL, ends it. A NULL hook: the
- * client's.  @since 0.1 */
+/** Counts instead of the client's. The hook gets `context`, which `release` (may be NULL) releases. A NULL hook leaves
+ * the client's.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_hook(billcore_call_options* options, billcore_hook hook,
                                                                void* context, billcore_release release,
                                                                billcore_error** err) {
   return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
 }
 
-/** Instead of the client's: see billcore_interrupt. `context` is handed to the callback; release, which may be NULL,
- * ends it. A NULL callback: the client's.  @since 0.1 */
+/** Counts instead of the client's; see billcore_interrupt. The callback gets `context`, which `release` (may be NULL)
+ * releases. A NULL callback leaves the client's.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_interrupt(billcore_call_options* options,
                                                                     billcore_interrupt callback, void* context,
                                                                     billcore_release release, billcore_error** err) {

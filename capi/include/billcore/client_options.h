@@ -150,16 +150,16 @@ BILLCORE_INLINE billcore_status billcore_client_options_set_max_response(billcor
                                     wide > INT64_MAX ? INT64_MAX : BILLCORE_INT64(wide), err);
 }
 
-/** Told of every attempt of every call. `context` is handed to the hook; release, which may be NULL, ends it. A NULL
- * hook removes it.  @since 0.1 */
+/** Told of every attempt of every call. The hook gets `context`, which `release` (may be NULL) releases. A NULL hook
+ * removes it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_hook(billcore_client_options* options, billcore_hook hook,
                                                                  void* context, billcore_release release,
                                                                  billcore_error** err) {
   return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
 }
 
-/** Asked while a call waits: see billcore_interrupt. `context` is handed to the callback; release, which may be NULL,
- * ends it. A NULL callback removes it.  @since 0.1 */
+/** Asked while a call waits; see billcore_interrupt. The callback gets `context`, which `release` (may be NULL) releases.
+ * A NULL callback removes it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_options_set_interrupt(billcore_client_options* options,
                                                                       billcore_interrupt callback, void* context,
                                                                       billcore_release release, billcore_error** err) {
@@ -217,8 +217,8 @@ BILLCORE_INLINE billcore_status billcore_client_changes_add_header(billcore_clie
   return billcore_options_add(BILLCORE_CAST(billcore_options*, changes), BILLCORE_STR("headers"), name, value, err);
 }
 
-/** Told of every attempt, instead of the original client's. `context` is handed to the hook; release, which may be NULL,
- * ends it. A NULL hook: none.  @since 0.1 */
+/** Told of every attempt, instead of the original client's. The hook gets `context`, which `release` (may be NULL)
+ * releases. With a NULL hook the new client has none.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_client_changes_set_hook(billcore_client_changes* changes, billcore_hook hook,
                                                                  void* context, billcore_release release,
                                                                  billcore_error** err) {

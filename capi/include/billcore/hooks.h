@@ -1,8 +1,9 @@
 /** @file
  * Hooks: a callback that is told of every attempt of a call, for logs, measures and traces. Conventions: billcore.h.
  *
- * Set for a client (billcore_client_options_set_hook, billcore_client_changes_set_hook) or for one call
- * (billcore_call_options_set_hook), which then counts instead of the client's. It sees neither header values nor bodies, and an id only in `path`.
+ * It is set for a client (billcore_client_options_set_hook, billcore_client_changes_set_hook) or for one call
+ * (billcore_call_options_set_hook), where it counts instead of the client's. It sees neither header values nor bodies, and
+ * an id only in `path`.
  *
  * Each BILLCORE_MOMENT_REQUEST is followed by exactly one BILLCORE_MOMENT_RESPONSE, however the attempt ends: also when
  * a token, an interrupt or a lack of memory ends the call, and when a list is stopped or freed with pages in flight.
@@ -43,9 +44,9 @@ typedef struct billcore_attempt {
 } billcore_attempt;
 
 /** Called on the thread of the call, so by several threads at once where they share a client; for pages that are given up,
- * on the thread that stops or frees their list. The call waits for it. `context` must be valid until the client, its
- * calls and its lists are gone: see billcore_release. It must not use the handle of a list that is being read, stopped or freed, and cannot
- * change what a call does; it may make other calls.
+ * on the thread that stops or frees their list. The call waits for it. The library uses `context` until the client, its
+ * calls and its lists are gone; see billcore_release. The hook must not use the handle of a list that is being read,
+ * stopped or freed, and cannot change what a call does; it may make other calls.
  *
  * attempt->path is set when this side gave up a write that had been sent: a token, an interrupt, a lack of memory. It is
  * relative to the base URL, and has the id. The write may have happened, so warn of it: perhaps no error reaches the caller. */

@@ -72,13 +72,13 @@ BILLCORE_API billcore_status billcore_options_add(billcore_options* options, bil
  * billcore_error_message what it means, billcore_error_outcome_unknown whether the write may have happened. */
 typedef bool (*billcore_interrupt)(void* context);
 
-/** Client and call, where it counts instead of the client's. `context` is handed to the callback; release, which may be
- * NULL, ends it. A NULL callback removes it.  @since 0.1 */
+/** Client and call; a call's counts instead of its client's. The callback gets `context`, which `release` (may be NULL)
+ * releases. A NULL callback removes it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_interrupt(billcore_options* options, billcore_interrupt callback,
                                                             void* context, billcore_release release,
                                                             billcore_error** err);
 
-/** Client, changes and call. `context` is handed to the hook; release, which may be NULL, ends it. A NULL hook removes it.
+/** Client, changes and call. The hook gets `context`, which `release` (may be NULL) releases. A NULL hook removes it.
  *  @since 0.1 */
 BILLCORE_API billcore_status billcore_options_set_hook(billcore_options* options, billcore_hook hook, void* context,
                                                        billcore_release release, billcore_error** err);

@@ -69,11 +69,11 @@ BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_r
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
 
-/** Where the list stands, for the option resume of a later list (without the option page): behind the item given last,
- * also after an error. A text without secrets; sends nothing. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at
- * most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. When the list grows by more records than that
- * before it is resumed, or a `total` is lacking, some may be given twice; the verdict is then "may_repeat". *out is new;
- * free it with billcore_buf_free.  @since 0.1 */
+/** The position of the list, for the option resume of a later list, which must not have the option page: it continues
+ * behind the item given last, also after an error. The text has no secrets, and this function sends nothing. The state has
+ * the ids of the last 18 pages (2 * concurrency + 2 if that is more), at most 4096: 4 KB for pages of 20 records, 19 KB for
+ * 100, 39 KB for 200. When the list grows by more records than that before it is resumed, or a `total` is lacking, some
+ * may be given twice; the verdict is then "may_repeat". *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err);
 
 /** How many pages were fetched.  @since 0.1 */

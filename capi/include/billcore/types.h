@@ -61,9 +61,9 @@ typedef struct billcore_str {
  * can be passed on as they are).  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_str billcore_str_from(const char* text);
 
-/** Releases the context of a callback, once, when the library has no more use for it: its options are gone or have
- * another callback, and so are the clients, calls, lists or verifiers made with them; also when setting it fails. On any
- * thread. NULL where nothing is to be done: then the context must live as long. */
+/** Releases the context of a callback. The library calls it once, on any thread, when it no longer uses the context: the
+ * options are freed or have another callback, and the clients, calls, lists and verifiers that were made with them are
+ * gone; or when the function that takes the context fails. NULL: nothing is called, and the context must live as long. */
 typedef void (*billcore_release)(void* context);
 
 /** Do both texts of ids name the same record? True when the bytes are equal: webhooks may carry as an integer the id

@@ -73,8 +73,8 @@ BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore
 /** Tells the time: microseconds since 1970-01-01T00:00:00Z. Called on the thread that verifies. */
 typedef int64_t (*billcore_clock)(void* context);
 
-/** The clock that freshness goes by. `context` is handed to it; release, which may be NULL, ends it. A NULL clock, the
- * default: the system's.  @since 0.1 */
+/** The clock that freshness goes by. It gets `context`, which `release` (may be NULL) releases. NULL, the default: the
+ * system's clock.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_clock(billcore_verifier_options* options,
                                                                  billcore_clock clock, void* context,
                                                                  billcore_release release, billcore_error** err);

@@ -41,10 +41,13 @@ inline billcore_str borrow(std::string_view text) noexcept {
   return text.data() == nullptr ? billcore_str{"", 0} : billcore_str{text.data(), text.size()};
 }
 
-/// A context of the caller's, which is released in any case.
+/// Owns the context of a callback: releases it with the last copy, and also when there is no memory for the first one.
 inline std::shared_ptr<void> owned(void* context, billcore_release release) {
-  return {context, [release](void* pointer) {
-            if (release != nullptr) release(pointer);
+  return {context, [release](void* pointer) noexcept {
+            try {
+              if (release != nullptr) release(pointer);
+            } catch (...) {  // NOLINT(bugprone-empty-catch) a callback in C++; nobody is left to tell
+            }
           }};
 }
 

@@ -211,11 +211,14 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
   return out;
 }
 
-// Without a search: a secret is at least as long as the key, a URL, or in quotes.
+// Most header fields: a text without escapes has no key if it is shorter, no member without a quote, no URL without "://".
 bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) noexcept {
-  constexpr std::string_view escapes = "\\%&";
-  return (api_key.empty() || text.size() < api_key.size()) && text.find_first_of("\\%&\"'") == std::string_view::npos &&
-         text.find("://") == std::string_view::npos && api_key.find_first_of(escapes) == std::string_view::npos;
+  constexpr std::string_view escapes_and_quotes = "\\%&\"'";
+  const auto plain = [](std::string_view each) {
+    return each.find_first_of(escapes_and_quotes) == std::string_view::npos;
+  };
+  const bool no_key = api_key.empty() || (text.size() < api_key.size() && plain(api_key));
+  return no_key && plain(text) && text.find("://") == std::string_view::npos;
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(m
 
 std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may_prefetch()); }
 
-// The ids of the current page that were yielded, by it or before.
+// The ids of the current page whose records were yielded, from this page or from an earlier one.
 void PagerCore::append_passed(Ids& out) const {
   const auto& kept = cursor_.ids();
   const auto left = cursor_.left_ids();

@@ -273,8 +273,26 @@ static void test_of_changes_and_of_a_call(const server* at) {
   billcore_call_options_free(call);
   CHECK(gone == 1);
   get(other, NULL); /* no other call is interrupted */
+
+  /* A list asks the interrupt of its call for as long as it lives. */
+  CHECK_OK(billcore_call_options_new(&call, &err));
+  CHECK_OK(billcore_call_options_set_interrupt(call, at_once, &of_other, release, &err));
+  billcore_order_list* list = NULL;
+  CHECK_OK(billcore_subscription_orders_new(other, BILLCORE_STR("held"), NULL, call, &list, &err));
+  billcore_call_options_free(call);
+  CHECK(gone == 1);
   billcore_client_free(other);
-  CHECK(gone == 2 && of_client.text[0] == '\0');
+  CHECK(gone == 1);
+  billcore_status status = BILLCORE_OK;
+  while (status == BILLCORE_OK) {
+    status = billcore_order_list_next(list, &order, &err);
+    billcore_order_free(order);
+  }
+  CHECK(status == BILLCORE_ERROR_INTERRUPTED);
+  billcore_error_free(err);
+  err = NULL;
+  billcore_order_list_free(list);
+  CHECK(gone == 3 && of_client.text[0] == '\0');
   billcore_client_free(client);
 }
 

@@ -122,6 +122,26 @@ int main() {
     billcore_verifier_free(verifier);
     return status;
   });
+  int given = 0;
+  int released = 0;
+  starve("a clock and its context", BILLCORE_OK, [&](billcore_error** err) {
+    billcore_verifier_options* options = nullptr;
+    billcore_verifier* verifier = nullptr;
+    auto status = billcore_verifier_options_new(&options, err);
+    if (status == BILLCORE_OK) {
+      ++given;
+      const auto release = [](void* context) { ++*static_cast<int*>(context); };
+      const auto clock = [](void*) { return int64_t{0}; };
+      status = billcore_verifier_options_set_clock(options, clock, &released, release, err);
+    }
+    if (status == BILLCORE_OK) status = billcore_verifier_new(secret, options, &verifier, err);
+    billcore_verifier_options_free(options);
+    require((verifier != nullptr) == (status == BILLCORE_OK), "a clock", "an output of a failed call");
+    require(released == given - (verifier == nullptr ? 0 : 1), "a clock", "its context was not released once");
+    billcore_verifier_free(verifier);
+    require(released == given, "a clock", "its context was not released once");
+    return status;
+  });
   starve("a NULL handle", BILLCORE_ERROR_INVALID_ARGUMENT, [](billcore_error** err) {
     bool flag = false;
     return billcore_product_use_cart(nullptr, &flag, err);

@@ -19,6 +19,7 @@ const char* answer(const char* /*request*/) {
 void throwing_hook(void* /*context*/, const billcore_attempt* /*attempt*/) { throw std::runtime_error("from a hook"); }
 bool throwing_interrupt(void* /*context*/) { throw std::runtime_error("from an interrupt"); }
 bool odd_interrupt(void* /*context*/) { throw 5; }
+void throwing_release(void* /*context*/) { throw std::runtime_error("from a release"); }
 
 // A hook cannot change what a call does.
 void test_hook(const server* at) {
@@ -26,7 +27,7 @@ void test_hook(const server* at) {
   billcore_order* order = nullptr;
   billcore_client* client = client_of(at, "key", nullptr, nullptr);
   CHECK_OK(billcore_call_options_new(&call, &err));
-  CHECK_OK(billcore_call_options_set_hook(call, &throwing_hook, nullptr, nullptr, &err));
+  CHECK_OK(billcore_call_options_set_hook(call, &throwing_hook, nullptr, &throwing_release, &err));
   CHECK_OK(billcore_order_get(client, BILLCORE_STR("o"), call, &order, &err));
   billcore_order_free(order);
   CHECK_OK(billcore_subscription_charge(client, BILLCORE_STR("s"), 1, 500, nullptr, call, &order, &err));

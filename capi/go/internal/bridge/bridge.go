@@ -1,5 +1,5 @@
-// Package bridge is what package model does for the other packages of this module alone. Model sets these when
-// it is initialised.
+// Package bridge has the functions of package model that only this module calls, so that model does not export them. Package
+// model sets them when it is initialised.
 package bridge
 
 import "billcore/internal/handle"

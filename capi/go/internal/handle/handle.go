@@ -45,20 +45,21 @@ type Handle struct {
 	pointer unsafe.Pointer
 	free    func(unsafe.Pointer)
 	users   atomic.Int64 // calls that use it; far below zero once it is closed
-	weight  []byte       // see Set
+	ballast []byte       // see Set
 }
 
-// perWeight: bytes of C for each byte of weight.
-const perWeight = 4
+// ballastShare: the ballast of a handle is this part of the memory that C holds for it.
+const ballastShare = 4
 
 const closed = -1 << 62
 
 // Set gives an empty handle its object. bytes is an estimate of the memory that C holds for it. The garbage collector does
-// not see that memory, and a program that reads long lists would collect too late: so the handle weighs a part of it.
+// not see that memory, and would collect too late in a program that reads long lists. So the handle also holds unused memory
+// of Go, which the collector counts.
 func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes int64) {
 	h.pointer, h.free = pointer, free
 	if bytes > 0 {
-		h.weight = make([]byte, bytes/perWeight)
+		h.ballast = make([]byte, bytes/ballastShare)
 	}
 }
 

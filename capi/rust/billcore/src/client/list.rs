@@ -93,9 +93,9 @@ impl<T: Item> List<T> {
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()
     }
-    /// Where the list stands, for `resume` of a later list's query (without `page`), in any language: behind the item given
-    /// last, also after an error. A text without secrets, of 4 KB for pages of 20 records, 39 KB for 200; it remembers the ids of the last 18
-    /// pages. Sends nothing.
+    /// The position of the list. Pass it as `resume` to a later query without `page`, in any language: that list continues
+    /// behind the item given last, also after an error. The text has no secrets and the ids of the last 18 pages: 4 KB for
+    /// pages of 20 records, 39 KB for 200. This function sends nothing.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
