@@ -16,6 +16,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::string_view redacted = "[redacted]";
+constexpr std::string_view escapes_and_quotes = "\\%&\"'";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
 constexpr int levels = 8;  // of nested escapes; bounds the work for a body made of nothing but escapes
 constexpr std::size_t shortest_encoded_key = 3;               // shorter keys would match in almost any text
@@ -213,7 +214,6 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
 
 // Most header fields: a text without escapes has no key if it is shorter, no member without a quote, no URL without "://".
 bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) noexcept {
-  constexpr std::string_view escapes_and_quotes = "\\%&\"'";
   const auto plain = [](std::string_view each) {
     return each.find_first_of(escapes_and_quotes) == std::string_view::npos;
   };
