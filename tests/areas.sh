@@ -127,6 +127,13 @@ area_proof() {
   build_release
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
 }
+# Instructions and allocations. With Debian's Python where the modules fit it, for which the numbers were stored.
+area_cost() {
+  local with="$python" debian=/usr/bin/python3 version='import sys; print(sys.implementation.cache_tag)'
+  build_release
+  [ "$("$debian" -c "$version" 2>&1)" != "$("$python" -c "$version")" ] || with="$debian"
+  PYTHONPATH="$root/build/release/python" run cost "$with" tests/cost/run.py build/release
+}
 # Each allocation and each system call fails in turn. Optimised: the interposer replaces the allocator.
 area_torture() {
   build_release

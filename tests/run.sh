@@ -3,7 +3,7 @@
 #   tests/run.sh              everything, as CI runs it
 #   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
 #   tests/run.sh AREA…        only these: lint layering interface core capi python sandbox conformance serverless faults
-#                             libcurl install wheel proof torture fuzz tsan examples go rust foreign
+#                             libcurl install wheel proof cost torture fuzz tsan examples go rust foreign
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
 # Several areas run at the same time, in lanes; each part prints one line, and its whole output when it fails (always in
 # build/logs). A single area prints everything.
@@ -19,7 +19,7 @@ cd "$root"
 lanes=(
   "interface serverless core capi python rust"
   "faults libcurl conformance go foreign"
-  "layering lint proof torture fuzz tsan install sandbox examples wheel"
+  "layering lint proof cost torture fuzz tsan install sandbox examples wheel"
 )
 read -ra all_areas <<<"${lanes[*]}"
 

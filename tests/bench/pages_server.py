@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,29 @@ def read_of(listed: list[dict[str, Any]]) -> int:
     return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in listed)
 
 
+def chunks_of(listed: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    return [listed[at : at + PER_PAGE] for at in range(0, len(listed), PER_PAGE)]
+
+
+def answers(pages: int, chunks: list[list[dict[str, Any]]]) -> Iterator[bytes]:
+    """The pages of the list."""
+
+    def link(page: int) -> str | None:
+        place = f"subscription/sub_{pages}/orders"
+        return f"https://api.billing.example/{ACCOUNT}/{place}?page={page}" if 1 <= page <= pages else None
+
+    for page, chunk in enumerate(chunks, 1):
+        pagination = {
+            "total": pages * PER_PAGE,
+            "count": len(chunk),
+            "per_page": PER_PAGE,
+            "current_page": page,
+            "total_pages": pages,
+            "links": {"next": link(page + 1), "previous": link(page - 1)},
+        }
+        yield spelled({"data": chunk, "pagination": pagination})
+
+
 class PagesServer(Nginx):
     """lists: their lengths in pages. base_urls: by delay in milliseconds; 0 is nginx without the module."""
 
@@ -76,29 +99,16 @@ class PagesServer(Nginx):
         super().__init__(folder, _servers(delays), ports, modules=modules, processor=processor)
         for pages in lists:
             listed = orders(pages)
-            chunks = [listed[at : at + PER_PAGE] for at in range(0, len(listed), PER_PAGE)]
+            chunks = chunks_of(listed)
             self._write_orders(pages, chunks)
             self._write_charges(pages, chunks)
         self.base_urls = {delay: f"http://127.0.0.1:{self.ports[f'after_{delay}']}/{ACCOUNT}" for delay in delays}
 
     def _write_orders(self, pages: int, chunks: list[list[dict[str, Any]]]) -> None:
-        place = f"subscription/sub_{pages}/orders"
-        folder = self.root / ACCOUNT / place
+        folder = self.root / ACCOUNT / f"subscription/sub_{pages}/orders"
         folder.mkdir(parents=True)
-
-        def link(page: int) -> str | None:
-            return f"https://api.billing.example/{ACCOUNT}/{place}?page={page}" if 1 <= page <= pages else None
-
-        for page, chunk in enumerate(chunks, 1):
-            pagination = {
-                "total": pages * PER_PAGE,
-                "count": len(chunk),
-                "per_page": PER_PAGE,
-                "current_page": page,
-                "total_pages": pages,
-                "links": {"next": link(page + 1), "previous": link(page - 1)},
-            }
-            (folder / str(page)).write_bytes(spelled({"data": chunk, "pagination": pagination}))
+        for number, answer in enumerate(answers(pages, chunks), 1):
+            (folder / str(number)).write_bytes(answer)
 
     def _write_charges(self, pages: int, chunks: list[list[dict[str, Any]]]) -> None:
         """The same orders, as a list of charges in stripe's format."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sys
@@ -10,17 +9,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from . import machine, plot, report, rest_late
-from .bodies import filled
 from .rest_contenders import AT_ONCE, CONTENDERS, PACKAGES, UNPARSED
-from .rest_server import TRANSPORTS, Authority, RestServer
+from .rest_server import TRANSPORTS, Authority, RestServer, answer
 from .tables import Row, Table
 from .targets import REST
-from .turns import ROOT, Contestant, command, started
+from .turns import Contestant, command, started
 
-SIZE = 1000
 MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
 
 
@@ -48,14 +44,6 @@ class Place:
         self.turn(AT_ONCE * 4)
         wall, _ = self.turn(AT_ONCE * 2)
         self.count = max(1, round(seconds * 1e6 / wall / AT_ONCE)) * AT_ONCE
-
-
-def answer() -> tuple[bytes, str]:
-    """nginx's answer, and what is read of it."""
-    examples = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))
-    subscription: dict[str, Any] = examples["Subscription"]
-    body = filled({"data": subscription}, subscription["metadata"], SIZE)
-    return body, "\t".join(subscription[name] for name in ("id", "reference_id", "status"))
 
 
 @dataclass(frozen=True)

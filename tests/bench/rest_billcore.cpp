@@ -48,7 +48,7 @@ class Cpp {
     billcore::ClientOptions out;
     out.base_url = server.base_url;
     out.api_key = api_key;
-    out.ca_bundle = server.ca_file;
+    if (!server.ca_file.empty()) out.ca_bundle = server.ca_file;
     out.http2 = true;
     return out;
   }
@@ -70,7 +70,9 @@ class C {
     require(billcore_client_options_new(&options, nullptr));
     require(billcore_client_options_set_base_url(options, c_text(server.base_url), nullptr));
     require(billcore_client_options_set_api_key(options, c_text(api_key), nullptr));
-    require(billcore_client_options_set_ca_bundle(options, c_text(server.ca_file), nullptr));
+    if (!server.ca_file.empty()) {
+      require(billcore_client_options_set_ca_bundle(options, c_text(server.ca_file), nullptr));
+    }
     require(billcore_client_options_enable_http2(options, nullptr));
     require(billcore_client_new(options, &client_, nullptr));
     billcore_client_options_free(options);

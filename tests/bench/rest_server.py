@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
+from .bodies import filled
 from .nginx import ACCOUNT, Nginx
+from .turns import ROOT
+
+SIZE = 1000
 
 TRANSPORTS = {"plain": "plain HTTP/1.1", "tls": "TLS, HTTP/1.1", "http2": "TLS, HTTP/2"}
 
@@ -23,6 +29,14 @@ server {{
   if ($server_protocol != HTTP/2.0) {{ return 505; }}
 }}
 """
+
+
+def answer() -> tuple[bytes, str]:
+    """nginx's answer, and what is read of it."""
+    examples = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))
+    subscription: dict[str, Any] = examples["Subscription"]
+    body = filled({"data": subscription}, subscription["metadata"], SIZE)
+    return body, "\t".join(subscription[name] for name in ("id", "reference_id", "status"))
 
 
 class Authority:
