@@ -18,7 +18,7 @@
 namespace billcore {
 
 namespace detail {
-struct Node;  // one parsed value; defined in json.cpp only
+struct Node;  // one parsed value; see json/node.hpp
 class Document;
 }  // namespace detail
 

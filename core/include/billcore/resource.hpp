@@ -102,9 +102,6 @@ class Resource {
 
  private:
   [[nodiscard]] static Value require_object(Value value);
-  // Null for a field that is absent or null. Returns a node, not a Value: sharing the document costs more than reading
-  // a field.
-  [[nodiscard]] const detail::Node* present(std::string_view field) const noexcept;
 
   Value value_;
 };

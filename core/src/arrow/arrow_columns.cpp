@@ -81,10 +81,20 @@ CellFinder::CellFinder(const Columns& columns) : columns_(columns.chosen()), cel
   }
 }
 
-std::size_t CellFinder::column_of(std::string_view name) const noexcept {
-  const auto found = std::find_if(columns_.begin(), columns_.end(),
-                                  [name](const Column& column) { return column.name == name && column.type != whole; });
-  return found == columns_.end() ? none : static_cast<std::size_t>(found - columns_.begin());
+void CellFinder::learn(const Node* item) {
+  names_.clear();
+  wanted_.clear();
+  const Node* key = first(item);
+  for (std::size_t place = 0; place < size(item); ++place, key = next(value_of(key))) {
+    const auto name = detail::text(key);
+    names_.emplace_back(name);
+    const auto found = std::find_if(columns_.begin(), columns_.end(), [name](const Column& column) {
+      return column.name == name && column.type != whole;
+    });
+    if (found == columns_.end()) continue;
+    wanted_.push_back({place, static_cast<std::size_t>(found - columns_.begin()), has_text(found->type)});
+  }
+  values_.resize(names_.size());
 }
 
 std::span<const Cell> CellFinder::find(const Document& document, const Node* item) {
@@ -92,29 +102,24 @@ std::span<const Cell> CellFinder::find(const Document& document, const Node* ite
     throw value_error(ErrorCode::decode, document.path(item),
                       std::string("is ") + kind_name(kind(item)) + ", not an object");
   }
-  std::fill(cells_.begin(), cells_.end(), Cell());
-  const Node* key = first(item);
-  if (whole_) {
-    cells_[*whole_] = {item, texts_.item(document, item, key)};
-  } else if (needs_text_ && !texts_.knows_where()) {
-    static_cast<void>(texts_.item(document, item, key));
+  if (!has_members(item, names_, values_)) {
+    learn(item);
+    static_cast<void>(has_members(item, names_, values_));
   }
-  for (std::size_t i = 0; i < size(item); ++i) {
-    const auto name = detail::text(key);
-    if (i == places_.size()) places_.push_back({std::string(name), column_of(name)});
-    if (places_[i].name != name) places_[i] = {std::string(name), column_of(name)};
-    const auto column = places_[i].column;
-    const Node* const node = value_of(key);
-    if (column != none) {  // of duplicate names the last one counts
-      cells_[column] = {node, has_text(columns_[column].type) ? texts_.value(document, key) : std::string_view()};
-    }
-    key = next(node);
+  std::fill(cells_.begin(), cells_.end(), Cell());
+  if (whole_) {
+    cells_[*whole_] = {item, texts_.item(document, item)};
+  } else if (needs_text_ && !texts_.knows_where()) {
+    static_cast<void>(texts_.item(document, item));
+  }
+  for (const auto& [place, column, needs_text] : wanted_) {
+    const auto* value = values_[place];
+    cells_[column] = {value, needs_text ? texts_.value(document, value) : std::string_view()};
   }
   return cells_;
 }
 
-std::optional<std::size_t> TextFinder::place_of(const Document& document, const Node* key) const noexcept {
-  const auto name = detail::text(key);
+std::optional<std::size_t> TextFinder::place_of(const Document& document, std::string_view name) const noexcept {
   const auto text = document.text();
   const auto place = begin_ ? reinterpret_cast<std::uintptr_t>(name.data()) - *begin_ : 0;
   if (place == 0 || place >= text.size() || name.size() >= text.size() - place) return std::nullopt;
@@ -123,23 +128,25 @@ std::optional<std::size_t> TextFinder::place_of(const Document& document, const 
   return found ? std::optional(place) : std::nullopt;
 }
 
-std::string_view TextFinder::item(const Document& document, const Node* item, const Node* first) {
+std::string_view TextFinder::item(const Document& document, const Node* item) {
   const auto text = document.text();
-  if (first == nullptr) return document.raw(item);
-  if (const auto place = place_of(document, first)) {
+  if (size(item) == 0) return document.raw(item);
+  const auto name = detail::text(first(item));
+  if (const auto place = place_of(document, name)) {
     const auto open = text.find_last_not_of(" \t\r\n", *place - 2);
     if (open != std::string_view::npos && text[open] == '{') return nth_token(text, 0, {0, open});
   }
   const auto found = document.raw(item);
   const auto place = static_cast<std::uintptr_t>(found.data() - text.data()) + found.find('"') + 1;
-  begin_ = reinterpret_cast<std::uintptr_t>(detail::text(first).data()) - place;
+  begin_ = reinterpret_cast<std::uintptr_t>(name.data()) - place;
   return found;
 }
 
-std::string_view TextFinder::value(const Document& document, const Node* key) const {
-  const auto place = place_of(document, key);
-  if (!place) return document.raw(value_of(key));
-  return nth_token(document.text(), 0, {0, *place + detail::text(key).size() + 1});
+std::string_view TextFinder::value(const Document& document, const Node* value) const {
+  const auto name = detail::text(key_of(value));
+  const auto place = place_of(document, name);
+  if (!place) return document.raw(value);
+  return nth_token(document.text(), 0, {0, *place + name.size() + 1});
 }
 
 std::optional<std::string> scaled_digits(std::string_view number) {

@@ -56,20 +56,20 @@ struct Cell {
 /// names is the same in the copy and in the text: one known place gives all others. Each computed place is verified.
 class TextFinder {
  public:
-  /// `first`: the name of the item's first member; null for an empty object.
-  [[nodiscard]] std::string_view item(const Document& document, const Node* item, const Node* first);
-  [[nodiscard]] std::string_view value(const Document& document, const Node* key) const;
+  [[nodiscard]] std::string_view item(const Document& document, const Node* item);
+  /// The text of a member's value.
+  [[nodiscard]] std::string_view value(const Document& document, const Node* value) const;
   /// Whether an item with members has been seen.
   [[nodiscard]] bool knows_where() const noexcept { return begin_.has_value(); }
 
  private:
-  [[nodiscard]] std::optional<std::size_t> place_of(const Document& document, const Node* key) const noexcept;
+  [[nodiscard]] std::optional<std::size_t> place_of(const Document& document, std::string_view name) const noexcept;
 
   std::optional<std::uintptr_t> begin_;  // the address of the copy's first byte
 };
 
-/// Finds the cells of items. The items of a page usually have their members in the same order, so each name is looked for at
-/// its place in the item before.
+/// Finds the cells of items. The items of a page usually have the same members in the same order, so their names are only
+/// compared with those of the item before.
 class CellFinder {
  public:
   explicit CellFinder(const Columns& columns);
@@ -77,19 +77,21 @@ class CellFinder {
   [[nodiscard]] std::span<const Cell> find(const Document& document, const Node* item);
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
-  [[nodiscard]] std::size_t column_of(std::string_view name) const noexcept;
+  void learn(const Node* item);
 
   const std::vector<Column>& columns_;
   std::optional<std::size_t> whole_;
   bool needs_text_ = false;
   TextFinder texts_;
   std::vector<Cell> cells_;
-  struct Place {
-    std::string name;
+  std::vector<std::string> names_;   // of an item's members
+  std::vector<const Node*> values_;  // of the last item, by the place of its name
+  struct Wanted {
+    std::size_t place;
     std::size_t column;
+    bool needs_text;
   };
-  std::vector<Place> places_;  // of the item before
+  std::vector<Wanted> wanted_;  // of duplicate names the last one comes last, and counts
 };
 
 /// The digits of a JSON number times 10^decimal_scale; nullopt if they do not fit into a decimal.

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -21,6 +24,22 @@ namespace billcore::detail {
 [[nodiscard]] constexpr bool equal_ignoring_case(std::string_view text, std::string_view lowered) noexcept {
   return std::equal(text.begin(), text.end(), lowered.begin(), lowered.end(),
                     [](char a, char b) { return lower(a) == b; });
+}
+
+template <typename Number>
+[[nodiscard]] inline bool same(const char* a, const char* b) noexcept {
+  return std::memcmp(a, b, sizeof(Number)) == 0;  // the compiler makes one comparison of it
+}
+
+/// memcmp() for names: most are so short that a call costs more than the comparison.
+[[nodiscard]] inline bool same_bytes(const char* a, const char* b, std::size_t count) noexcept {
+  if (count >= 8) {
+    if (!same<std::uint64_t>(a, b) || !same<std::uint64_t>(a + count - 8, b + count - 8)) return false;
+    return count <= 16 || std::memcmp(a + 8, b + 8, count - 16) == 0;
+  }
+  if (count >= 4) return same<std::uint32_t>(a, b) && same<std::uint32_t>(a + count - 4, b + count - 4);
+  if (count >= 2) return same<std::uint16_t>(a, b) && same<std::uint16_t>(a + count - 2, b + count - 2);
+  return count == 0 || *a == *b;
 }
 
 /// Control characters: line ends, tab, NUL, DEL and so on.

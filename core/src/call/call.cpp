@@ -186,8 +186,12 @@ void Call::begin() {
 }
 
 void Call::send(bool fresh) {
-  std::string url = settings_.options.base_url + operation_.path;
-  if (!operation_.query.empty()) url.append("?").append(query_string(operation_.query));
+  const auto query = query_string(operation_.query);
+  const auto& base_url = settings_.options.base_url;
+  std::string url;
+  url.reserve(base_url.size() + operation_.path.size() + 1 + query.size());
+  url.append(base_url).append(operation_.path);
+  if (!query.empty()) url.append("?").append(query);
   if (url.size() > longest_url) {
     throw Error(ErrorCode::invalid_argument, "the URL has " + std::to_string(url.size()) + " bytes, over " +
                                                  std::to_string(longest_url) +

@@ -18,8 +18,10 @@ constexpr std::string_view placeholder = "{id}";
 
 // The path of a route with `segment` in place of the id.
 std::string fill_in(std::string_view route, std::string_view segment) {
-  std::string path(route);
-  return path.replace(path.find(placeholder), placeholder.size(), segment);
+  const auto at = route.find(placeholder);
+  std::string path;
+  path.reserve(route.size() - placeholder.size() + segment.size());
+  return path.append(route.substr(0, at)).append(segment).append(route.substr(at + placeholder.size()));
 }
 std::string fill(std::string_view route, const Id& id) { return fill_in(route, detail::path_segment(id)); }
 std::string fill(std::string_view route, std::int64_t id) { return fill_in(route, std::to_string(id)); }

@@ -43,6 +43,19 @@ int status_of(std::string_view line) noexcept {
   return number < 100 ? 0 : number;
 }
 
+constexpr std::string_view length_name = "content-length";
+constexpr std::string_view coding_name = "transfer-encoding";
+
+// Is it the line of this header? Most lines are not, and differ at either end of the name. name: in lower case.
+bool is_named(std::string_view line, std::string_view name) noexcept {
+  if (line.size() <= name.size() || lower(line[name.size() - 1]) != name.back() || lower(line[0]) != name[0] ||
+      !equal_ignoring_case(line.substr(0, name.size()), name)) {
+    return false;
+  }
+  const auto behind = line.find_first_not_of(" \t", name.size());
+  return behind != std::string_view::npos && line[behind] == ':';
+}
+
 }  // namespace
 
 void HeadReader::begin(std::string_view status_line) {
@@ -66,25 +79,24 @@ void HeadReader::take(std::string_view line) {
   }
   if (text_.empty()) text_.reserve(usual_bytes);
   text_.append(line);
-  const char first = line.empty() ? '\0' : lower(line.front());
-  if (first == 'c' || first == 't') look_at_framing(line);
+  if (is_named(line, length_name)) {
+    look_at_length(line.substr(line.find(':') + 1));
+  } else if (!http2_ && is_named(line, coding_name)) {
+    look_at_coding(line.substr(line.find(':') + 1));
+  }
 }
 
-void HeadReader::look_at_framing(std::string_view line) {
-  const auto colon = line.find(':');
-  if (colon == std::string_view::npos) return;
-  const auto name = trim(line.substr(0, colon));
-  const auto value = trim(line.substr(colon + 1));
-  if (equal_ignoring_case(name, "content-length")) {
-    for_each_element(value, [this](std::string_view element) {
-      const auto read = whole_number<std::uint64_t>(element);
-      contradictory_ = contradictory_ || !read || (length_ && *length_ != *read);
-      length_ = read;
-    });
-  } else if (equal_ignoring_case(name, "transfer-encoding") && !http2_) {
-    for_each_element(
-        value, [this](std::string_view element) { chunked_ = chunked_ || equal_ignoring_case(element, "chunked"); });
-  }
+void HeadReader::look_at_length(std::string_view value) {
+  for_each_element(value, [this](std::string_view element) {
+    const auto read = whole_number<std::uint64_t>(element);
+    contradictory_ = contradictory_ || !read || (length_ && *length_ != *read);
+    length_ = read;
+  });
+}
+
+void HeadReader::look_at_coding(std::string_view value) {
+  for_each_element(
+      value, [this](std::string_view element) { chunked_ = chunked_ || equal_ignoring_case(element, "chunked"); });
 }
 
 }  // namespace billcore::detail

@@ -63,7 +63,8 @@ class HeadReader {
 
  private:
   void begin(std::string_view status_line);
-  void look_at_framing(std::string_view line);
+  void look_at_length(std::string_view value);
+  void look_at_coding(std::string_view value);
 
   std::string text_;
   std::optional<std::uint64_t> length_;

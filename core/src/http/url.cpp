@@ -107,7 +107,8 @@ std::string path_segment(const Id& id) {
   };
   if (text.empty()) refuse("is empty");
   if (text == "." || text == "..") refuse("is a relative path segment, not an id");
-  if (text.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) refuse("has a line end or NUL in it");
+  const auto ends_lines = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
+  if (std::any_of(text.begin(), text.end(), ends_lines)) refuse("has a line end or NUL in it");
   if (!valid_utf8(text)) refuse("is not valid UTF-8");
   return percent_encode(text);
 }

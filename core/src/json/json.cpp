@@ -1,13 +1,11 @@
-// The only file that uses yyjson.
+// Documents, and the JSON of requests.
 #include "billcore/json.hpp"
 
 #include <yyjson.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <limits>
 #include <new>
 
 #include "base/encoding.hpp"
@@ -18,15 +16,11 @@
 #include "billcore/error.hpp"
 #include "json/allocator.hpp"
 #include "json/json_scan.hpp"
+#include "json/node.hpp"
 
 namespace billcore {
 namespace detail {
 namespace {
-
-// Node is yyjson_val under another name, so that no header exposes a third-party type. yyjson stores an immutable
-// document as one array in text order, which raw() and path() rely on.
-yyjson_val* val(const Node* node) noexcept { return reinterpret_cast<yyjson_val*>(const_cast<Node*>(node)); }
-const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
 
 using Chars = std::unique_ptr<char, void (*)(void*)>;
 
@@ -34,29 +28,24 @@ std::size_t index_in(const Node* root, const Node* node) noexcept {
   return static_cast<std::size_t>(val(node) - val(root));
 }
 
-bool looks_real(std::string_view digits) noexcept { return digits.find_first_of(".eE") != std::string_view::npos; }
-
-std::string_view raw_number(const Node* number) noexcept {
-  return {unsafe_yyjson_get_raw(val(number)), unsafe_yyjson_get_len(val(number))};
-}
-
+// Jumps over each container that has too few values to be too deep itself, which are nearly all.
 bool too_deep(yyjson_doc* doc) noexcept {
-  if (yyjson_doc_get_val_count(doc) <= max_nesting) return false;
   const yyjson_val* value = yyjson_doc_get_root(doc);
   const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
-  // Fast path: even most large documents have no more containers than the nesting limit.
-  if (std::count_if(value, end, [](const yyjson_val& each) {
-        return unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(&each));
-      }) <= max_nesting) {
-    return false;
-  }
   std::array<const yyjson_val*, max_nesting> ends;  // end of each open container
   std::size_t open = 0;
-  for (; value < end; ++value) {
+  while (value < end) {
     while (open > 0 && value >= ends[open - 1]) --open;
-    if (!unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(value))) continue;
-    if (open == ends.size()) return true;
-    ends[open++] = unsafe_yyjson_get_next(const_cast<yyjson_val*>(value));
+    const yyjson_val* const behind = next_of(value);
+    const bool is_container = unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(value));
+    if (!is_container || open + static_cast<std::size_t>(behind - value) <= max_nesting) {
+      value = behind;
+    } else if (open == ends.size()) {
+      return true;
+    } else {
+      ends[open++] = behind;
+      ++value;
+    }
   }
   return false;
 }
@@ -126,95 +115,6 @@ void append_path(const Node* at, const Node* target, std::string& path) {
 }
 
 }  // namespace
-
-Value::Kind kind(const Node* node) noexcept {
-  switch (yyjson_get_tag(val(node))) {
-    case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE:
-    case YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE:
-      return Value::Kind::boolean;
-    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_UINT:
-    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_SINT:
-      return Value::Kind::integer;
-    case YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL:
-      return Value::Kind::real;
-    case YYJSON_TYPE_ARR:
-      return Value::Kind::array;
-    case YYJSON_TYPE_OBJ:
-      return Value::Kind::object;
-    case YYJSON_TYPE_STR | YYJSON_SUBTYPE_NONE:
-    case YYJSON_TYPE_STR | YYJSON_SUBTYPE_NOESC:
-      return Value::Kind::string;
-    default:
-      break;
-  }
-  if (!yyjson_is_raw(val(node))) return Value::Kind::null;
-  return looks_real(raw_number(node)) ? Value::Kind::real : Value::Kind::integer;
-}
-
-std::string_view text(const Node* string) noexcept {
-  if (!yyjson_is_str(val(string))) return "";
-  return {unsafe_yyjson_get_str(val(string)), unsafe_yyjson_get_len(val(string))};
-}
-
-const Node* member(const Node* object, std::string_view name) noexcept {
-  if (!yyjson_is_obj(val(object))) return nullptr;
-  const Node* found = nullptr;
-  const char initial = name.empty() ? '\0' : name.front();
-  yyjson_val* key = unsafe_yyjson_get_first(val(object));
-  for (auto left = unsafe_yyjson_get_len(val(object)); left > 0; --left) {
-    if (key->uni.str[0] == initial && text(node(key)) == name) found = node(key + 1);
-    key = unsafe_yyjson_get_next(key + 1);
-  }
-  return found;
-}
-
-bool boolean(const Node* node) noexcept { return yyjson_is_true(val(node)); }
-
-double real(const Node* number) noexcept {
-  if (!yyjson_is_raw(val(number))) return yyjson_get_num(val(number));
-  const auto digits = raw_number(number);
-  double out = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-  if (parsed.ec == std::errc()) return out;
-  return digits.front() == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-}
-
-bool int64(const Node* node, std::int64_t& out) noexcept {
-  auto* v = val(node);
-  if (yyjson_is_sint(v)) {
-    out = unsafe_yyjson_get_sint(v);
-    return true;
-  }
-  if (!yyjson_is_uint(v) || unsafe_yyjson_get_uint(v) > std::numeric_limits<std::int64_t>::max()) return false;
-  out = static_cast<std::int64_t>(unsafe_yyjson_get_uint(v));
-  return true;
-}
-
-std::string integer_text(const Node* integer) {
-  auto* v = val(integer);
-  if (yyjson_is_raw(v)) return std::string(raw_number(integer));
-  if (yyjson_is_uint(v)) return std::to_string(unsafe_yyjson_get_uint(v));
-  const auto number = unsafe_yyjson_get_sint(v);
-  return number == 0 ? "-0" : std::to_string(number);  // yyjson stores a negative zero as a signed integer
-}
-
-std::size_t size(const Node* container) noexcept {
-  return yyjson_is_ctn(val(container)) ? unsafe_yyjson_get_len(val(container)) : 0;
-}
-
-const Node* first(const Node* container) noexcept {
-  return size(container) > 0 ? node(unsafe_yyjson_get_first(val(container))) : nullptr;
-}
-
-const Node* next(const Node* item) noexcept { return node(unsafe_yyjson_get_next(val(item))); }
-
-const Node* value_of(const Node* key) noexcept { return node(val(key) + 1); }
-
-const char* kind_name(Value::Kind kind) noexcept {
-  static constexpr std::array<const char*, 7> names{"null",     "a boolean", "an integer", "a number",
-                                                    "a string", "an array",  "an object"};
-  return names[static_cast<std::size_t>(kind)];
-}
 
 std::optional<std::string> compact_json(std::string_view text, std::string& problem) {
   auto parsed = parse_text(text, YYJSON_READ_NUMBER_AS_RAW);

@@ -1,4 +1,4 @@
-// Value: the typed, checked view; the unchecked access underneath is in json.cpp.
+// Value: the typed, checked view; the unchecked access underneath is in node.cpp.
 #include <string>
 #include <utility>
 

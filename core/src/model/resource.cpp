@@ -22,34 +22,29 @@ std::optional<Value> Resource::nullable(std::string_view field) const {
   return found;
 }
 
-const detail::Node* Resource::present(std::string_view field) const noexcept {
-  const auto* found = detail::member(value_.node(), field);
-  return found == nullptr || detail::kind(found) == Value::Kind::null ? nullptr : found;
-}
-
+// These read the node, and make no Value unless something is wrong: sharing the document costs more than reading a field.
 std::int64_t Resource::integer(std::string_view field) const {
   std::int64_t number = 0;
-  const auto* found = present(field);
-  return found != nullptr && detail::int64(found, number) ? number : required(field).integer();
+  return detail::int64_member(value_.node(), field, number) ? number : required(field).integer();
 }
 
 std::string_view Resource::text(std::string_view field) const {
-  const auto* found = present(field);
-  const bool is_text = found != nullptr && detail::kind(found) == Value::Kind::string;
-  return is_text ? detail::text(found) : required(field).text();
+  std::string_view text;
+  return detail::text_member(value_.node(), field, text) ? text : required(field).text();
 }
 
 std::optional<std::string_view> Resource::nullable_text(std::string_view field) const {
-  if (present(field) == nullptr) return std::nullopt;
-  return text(field);
+  std::string_view text;
+  if (detail::text_member(value_.node(), field, text)) return text;
+  if (const auto other = nullable(field)) return other->text();
+  return std::nullopt;
 }
 
 std::string_view Resource::number_text(std::string_view field) const { return read_number_text(required(field)); }
 
 Id Resource::id_field(std::string_view field) const {
-  const auto* found = present(field);
-  const bool is_text = found != nullptr && detail::kind(found) == Value::Kind::string;
-  return is_text ? Id(detail::text(found)) : read_id(required(field));
+  std::string_view text;
+  return detail::text_member(value_.node(), field, text) ? Id(text) : read_id(required(field));
 }
 
 Time Resource::time(std::string_view field) const { return read_time(required(field)); }

@@ -34,9 +34,9 @@ void Drift::resume(const Ids& yielded, std::optional<std::int64_t> seen, std::st
   counted_ = counted;
 }
 
-void Drift::reserve(std::size_t count) {
+void Drift::reserve(std::size_t count, std::size_t ahead) {
   previous_.reserve(count);
-  known_.reserve(count);
+  known_.reserve(count, ahead);
 }
 
 // Does the page contain items that an earlier page already yielded?

@@ -54,8 +54,8 @@ class Drift {
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return total_; }
   [[nodiscard]] std::optional<std::int64_t> counted() const noexcept { return counted_; }
 
-  /// Reserves memory for the ids of a page, so that the functions below allocate nothing for it.
-  void reserve(std::size_t count);
+  /// Reserves memory for the ids of a page, so that the functions below allocate nothing for it. ahead: see RecentIds.
+  void reserve(std::size_t count, std::size_t ahead);
   /// Has the list changed since the previous page was read? again: this is the second reading, where all ids are known.
   /// shifted: number of ids that are known since the list has grown earlier.
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again,

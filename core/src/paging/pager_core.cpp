@@ -15,22 +15,21 @@ constexpr std::size_t most_remembered = 4096;  // ids in a state: the window at 
 
 // The service's count of the whole list. What cannot be one is not readable.
 std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
-  const Node* found = member(pagination, "total");
   std::int64_t total = 0;
-  if (found == nullptr || !int64(found, total) || total < 0) return std::nullopt;
+  if (!int64_member(pagination, "total", total) || total < 0) return std::nullopt;
   return total;
 }
 
 // Identifies an item; 7 and "7" differ. 0 for an item without an id, which is always yielded.
 std::uint64_t id_hash(const Node* item) {
-  const Node* id = member(item, "id");
-  if (id == nullptr) return 0;
   std::uint64_t hash = 0;
-  if (std::int64_t number = 0; int64(id, number)) {
+  std::string_view name;
+  std::int64_t number = 0;
+  if (text_member(item, "id", name)) {
+    hash = text_hash(name);
+  } else if (int64_member(item, "id", number)) {
     hash = number_hash(static_cast<std::uint64_t>(number));
-  } else if (const auto what = kind(id); what == Value::Kind::string) {
-    hash = text_hash(text(id));
-  } else if (what == Value::Kind::integer) {
+  } else if (const Node* id = member(item, "id"); id != nullptr && kind(id) == Value::Kind::integer) {
     hash = text_hash(integer_text(id));
   } else {
     return 0;
@@ -215,10 +214,12 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
 
 // Allocates before a page changes any state. If recording failed halfway, the page would look like a changed list when
 // it is requested again.
-void PagerCore::reserve(const Ids& ids, PageData& page) {
+void PagerCore::reserve(const Ids& ids, PageData& page, std::int64_t pages_ahead) {
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
-  drift_.reserve(ids.size());
+  // Many lists are left on their first page.
+  const auto ahead = std::clamp<std::int64_t>(fetched_ > 0 ? pages_ahead : 0, 0, static_cast<std::int64_t>(window_));
+  drift_.reserve(ids.size(), static_cast<std::size_t>(ahead) * ids.size());
   if (strict_ && !second_) first_reading_.ids.reserve(passed_.size() + ids.size());
 }
 
@@ -240,7 +241,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
     throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
   }
   auto ids = ids_of(data);
-  reserve(ids, page);
+  reserve(ids, page, last - number);
   ++fetched_;
   const bool rereading = plan_.is_rereading();
   const auto shifted = std::min(shift(total), static_cast<std::int64_t>(ids.size()));

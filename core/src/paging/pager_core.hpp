@@ -71,7 +71,7 @@ class PagerCore {
 
  private:
   void read(const std::shared_ptr<const Document>& document);
-  void reserve(const Ids& ids, PageData& page);
+  void reserve(const Ids& ids, PageData& page, std::int64_t pages_ahead);
   void look_for_repeats(const Ids& ids) noexcept;
   [[nodiscard]] bool has_forgotten() const noexcept;
   [[nodiscard]] std::int64_t shift(std::optional<std::int64_t> total) const noexcept;

@@ -13,23 +13,44 @@ std::uint64_t number_hash(std::uint64_t number) noexcept {
   return number ^ number >> 31U;
 }
 
+namespace {
+
+template <typename Number>
+std::uint64_t load(const char* bytes) noexcept {  // little-endian
+  Number out = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&out, bytes, sizeof out);
+  } else {
+    for (std::size_t i = 0; i < sizeof out; ++i) out |= Number{static_cast<unsigned char>(bytes[i])} << 8 * i;
+  }
+  return out;
+}
+
+// The last 1 to 7 bytes of a text, without a loop.
+std::uint64_t load_rest(std::string_view text, std::size_t count) noexcept {
+  const char* const end = text.data() + text.size();
+  if (text.size() >= 8) return load<std::uint64_t>(end - 8) >> 8 * (8 - count);
+  if (count >= 4) return load<std::uint32_t>(text.data()) | load<std::uint32_t>(end - 4) << 8 * (count - 4);
+  const auto byte = [&text](std::size_t at) { return load<std::uint8_t>(text.data() + at) << 8 * at; };
+  return byte(0) | byte(count / 2) | byte(count - 1);
+}
+
+}  // namespace
+
 std::uint64_t text_hash(std::string_view text) noexcept {
   std::uint64_t hash = number_hash(text.size() ^ 0x9E3779B97F4A7C15U);
-  while (!text.empty()) {
-    const auto piece = text.substr(0, 8);
-    std::uint64_t bytes = 0;
-    if (piece.size() == 8) {
-      std::memcpy(&bytes, piece.data(), 8);
-      if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap64(bytes);
-    } else {
-      for (std::size_t i = 0; i < piece.size(); ++i)
-        bytes |= std::uint64_t{static_cast<unsigned char>(piece[i])} << 8 * i;
-    }
-    hash = number_hash(hash ^ bytes);
-    text.remove_prefix(piece.size());
+  const auto rest = text.size() % 8;
+  for (std::size_t at = 0; at + rest < text.size(); at += 8) {
+    hash = number_hash(hash ^ load<std::uint64_t>(text.data() + at));
   }
-  return hash;
+  return rest == 0 ? hash : number_hash(hash ^ load_rest(text, rest));
 }
+
+namespace {
+
+constexpr std::size_t least_room = 256;
+
+}  // namespace
 
 // Index of the hash, or of the free entry for it.
 std::size_t RecentIds::place(std::uint64_t hash) const noexcept {
@@ -61,8 +82,8 @@ void RecentIds::remember(std::span<const std::uint64_t> hashes) {
 void RecentIds::renew(std::size_t count) {
   const auto kept = static_cast<std::size_t>(
       std::count_if(table_.begin(), table_.end(), [this](const Entry& entry) { return is_recent(entry); }));
-  auto room = kept * 3 >= table_.size() ? table_.size() * 2 : table_.size();
-  while ((kept + count) * 4 >= room * 3) room *= 2;
+  // So large that it is not renewed again soon.
+  const auto room = std::bit_ceil(std::max({least_room, kept * 3, (kept + count) * 3 / 2}));
   const auto old = std::exchange(table_, std::vector<Entry>(room));
   used_ = kept;
   for (const auto& entry : old) {

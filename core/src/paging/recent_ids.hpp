@@ -28,9 +28,9 @@ class RecentIds {
     ++reading_;
     if (of_new_page) ++page_;
   }
-  /// Reserves memory: the next `count` calls of add() do not allocate.
-  void reserve(std::size_t count) {
-    if ((used_ + count) * 4 >= table_.size() * 3) renew(count);
+  /// Reserves memory: the next `count` calls of add() do not allocate. ahead: how many calls will probably follow them.
+  void reserve(std::size_t count, std::size_t ahead = 0) {
+    if ((used_ + count) * 4 >= table_.size() * 3) renew(count + ahead);
   }
   /// Was it added before, within the window? Also records it.
   Seen add(std::uint64_t hash);
@@ -40,10 +40,11 @@ class RecentIds {
   void remember(std::span<const std::uint64_t> hashes);
 
  private:
+  // Small, since the table is most of what a long list takes from the cache.
   struct Entry {
     std::uint64_t hash = 0;
-    std::uint64_t page = 0;     // 0: free
-    std::uint64_t reading = 0;  // 0: before a resume
+    std::uint32_t page = 0;     // 0: free
+    std::uint32_t reading = 0;  // 0: before a resume
   };
   [[nodiscard]] bool is_recent(const Entry& entry) const noexcept {
     return entry.page != 0 && (window_ == 0 || entry.page + window_ > page_);
@@ -56,13 +57,13 @@ class RecentIds {
   [[nodiscard]] std::size_t place(std::uint64_t hash) const noexcept;
   void renew(std::size_t count);
 
-  static constexpr auto far_ahead = std::uint64_t{1} << 63U;
+  static constexpr auto far_ahead = std::uint32_t{1} << 31U;
 
   std::size_t window_;
-  std::uint64_t page_ = 1;
-  std::uint64_t reading_ = 0;
+  std::uint32_t page_ = 1;
+  std::uint32_t reading_ = 0;
   std::size_t used_ = 0;
-  std::vector<Entry> table_ = std::vector<Entry>(1024);  // the size is a power of two
+  std::vector<Entry> table_ = std::vector<Entry>(1);  // the size is a power of two
 };
 
 }  // namespace billcore::detail

@@ -44,10 +44,69 @@ TEST(Json, NestingEndsAt512) {
   EXPECT_EQ(decode_problem(wide + "1]"), "");
 }
 
+// Arrays and objects that branch around a spine of about 512 levels: only the depth counts, and not that of a scalar.
+TEST(Json, NestingIsThatOfTheDeepestContainer) {
+  std::mt19937 random(20261125);
+  int refused = 0;
+  for (int round = 0; round < 300; ++round) {
+    const int depth = 480 + static_cast<int>(random() % 50);
+    std::string before;
+    std::string behind;
+    int deepest = depth;
+    const auto branch = [&](int at) -> std::string {  // at: how many containers are open
+      switch (random() % 6) {
+        case 0:
+          deepest = std::max(deepest, at + 3);
+          return R"([{"a":[],"b":1}],)";
+        case 1:
+          return "1,";
+        default:
+          return "";
+      }
+    };
+    for (int at = 1; at <= depth; ++at) {
+      before += '[' + branch(at);
+      behind = (random() % 4 == 0 ? ",true]" : "]") + behind;
+    }
+    const auto problem = decode_problem(before + (round % 2 == 0 ? "\"deep\"" : "0") + behind);
+    EXPECT_EQ(problem.empty(), deepest <= 512) << deepest << ": " << problem;
+    refused += problem.empty() ? 0 : 1;
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_LT(refused, 250);
+}
+
 TEST(Json, LastOfEqualNamesWins) {
   const auto value = parse(R"({"a":1,"b":{"a":0},"a":2})");
   EXPECT_EQ(value.find("a")->integer(), 2);
   EXPECT_EQ(value.size(), 3U);
+}
+
+TEST(Json, NamesOfAnyLengthAreFoundAndToldApart) {
+  const auto named = [](std::size_t length, std::size_t place) {  // differs from the others at one place
+    std::string name(length, 'x');
+    if (place < length) name[place] = 'y';
+    return name;
+  };
+  std::string text = "{";
+  for (std::size_t length = 0; length <= 40; ++length) {
+    for (std::size_t place = 0; place <= length; ++place) {
+      text += '"' + named(length, place) + "\":[" + std::to_string(length) + ",{\"\":" + std::to_string(place) + "}],";
+    }
+  }
+  const auto value = parse(text + "\"x\":0}");
+  EXPECT_EQ(value.find("x")->integer(), 0);
+  for (std::size_t length = 0; length <= 40; ++length) {
+    for (std::size_t place = 0; place <= length; ++place) {
+      if (length == 1 && place == 1) continue;  // the last one of its name
+      const auto found = value.find(named(length, place));
+      ASSERT_TRUE(found) << length;
+      EXPECT_EQ(found->at(0).integer(), static_cast<std::int64_t>(length));
+      EXPECT_EQ(found->at(1).find("")->integer(), static_cast<std::int64_t>(place));
+    }
+  }
+  EXPECT_FALSE(value.find(std::string(41, 'x')));
+  EXPECT_FALSE(value.find("xz"));
 }
 
 TEST(Json, IntegersKeepTheirDigits) {

@@ -15,12 +15,29 @@ constexpr std::size_t window = 18;
 
 // Takes a page of a list that does not move.
 void take(Drift& drift, const Ids& ids) {
-  drift.reserve(ids.size());
+  drift.reserve(ids.size(), 0);
   drift.compare(ids, true);
   drift.begin_page(true);
   for (const auto id : ids) {
     if (id == 0 || drift.see(id) == RecentIds::Seen::never) drift.count_record();
   }
+}
+
+// States contain these hashes, so they stay what they are.
+TEST(RecentIds, TextsHashByEightBytesAtATime) {
+  const std::string text = "ord_0123456789 \xC3\xA5\xFF\x80 abcdefghijklmnopqrstuvwxyz";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    std::uint64_t expected = number_hash(size ^ 0x9E3779B97F4A7C15U);
+    for (std::size_t at = 0; at < size; at += 8) {
+      std::uint64_t bytes = 0;
+      for (std::size_t i = at; i < std::min(at + 8, size); ++i) {
+        bytes |= std::uint64_t{static_cast<unsigned char>(text[i])} << 8 * (i - at);
+      }
+      expected = number_hash(expected ^ bytes);
+    }
+    EXPECT_EQ(text_hash(std::string_view(text).substr(0, size)), expected) << size;
+  }
+  EXPECT_EQ(text_hash("ord_1"), 0x48AAC4E1A59A6BB5U);
 }
 
 Drift having_read(const Ids& ids, std::int64_t total) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "billcore/error.hpp"
 #include "billcore/json.hpp"
@@ -69,6 +70,9 @@ class Document {
 [[nodiscard]] Value::Kind kind(const Node* node) noexcept;
 [[nodiscard]] const Node* member(const Node* object, std::string_view name) noexcept;  // null when absent
 [[nodiscard]] std::string_view text(const Node* string) noexcept;                      // NUL-terminated
+/// True when the member is a string, or a whole number within 64 signed bits.
+[[nodiscard]] bool text_member(const Node* object, std::string_view name, std::string_view& out) noexcept;
+[[nodiscard]] bool int64_member(const Node* object, std::string_view name, std::int64_t& out) noexcept;
 [[nodiscard]] bool boolean(const Node* node) noexcept;
 [[nodiscard]] double real(const Node* number) noexcept;
 /// True when the node is a whole number within 64 signed bits.
@@ -81,6 +85,10 @@ class Document {
 /// The node after an item or after a member's value.
 [[nodiscard]] const Node* next(const Node* item) noexcept;
 [[nodiscard]] const Node* value_of(const Node* key) noexcept;
+[[nodiscard]] const Node* key_of(const Node* value) noexcept;
+/// Has the object exactly these members, in this order? `values`, of the same size, then has their values.
+[[nodiscard]] bool has_members(const Node* object, const std::vector<std::string>& names,
+                               std::vector<const Node*>& values) noexcept;
 [[nodiscard]] const char* kind_name(Value::Kind kind) noexcept;
 
 /// An error about the value at `path`: "data.price is null", with the path as its field_path.

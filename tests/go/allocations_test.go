@@ -1,0 +1,117 @@
+package billcoretests
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"billcore"
+)
+
+// fixed is a service that allocates nothing while it answers: every request gets the same answer.
+func fixed(t testing.TB, body string) *billcore.Client {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go answerAll(connection, answer)
+		}
+	}()
+	client, err := billcore.NewClient(billcore.WithBaseURL("http://"+listener.Addr().String()+"/acct"), billcore.WithAPIKey(apiKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = client.Close()
+		_ = listener.Close()
+	})
+	return client
+}
+
+// answerAll answers requests without a body.
+func answerAll(connection net.Conn, answer []byte) {
+	defer connection.Close()
+	reader := bufio.NewReader(connection)
+	for {
+		line, err := reader.ReadSlice('\n')
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(line, []byte("\r\n")) {
+			continue
+		}
+		if _, err := connection.Write(answer); err != nil {
+			return
+		}
+	}
+}
+
+// What an operation allocates in Go, C's own memory aside, which tests/cost counts.
+func TestOperationsAllocateLittle(t *testing.T) {
+	withoutRaceDetector(t)
+	v := verifier(t)
+	body, signature := []byte(paid), signed(t, paid)
+	unwrap := func() {
+		event, err := v.Unwrap(body, signature)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order, err := event.Order()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state, err := order.State(); state != "paid" || err != nil {
+			t.Fatal(state, err)
+		}
+		event.Close()
+	}
+	one := fixed(t, `{"data":`+order(1)+`}`)
+	get := func() {
+		if _, err := one.Orders().Get(background, "ord_1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const orders = 100
+	var items []string
+	for i := range orders {
+		items = append(items, order(i))
+	}
+	list := fixed(t, `{"data":[`+strings.Join(items, ",")+`],"pagination":{"total":100,"count":100,"per_page":100,"current_page":1,"total_pages":1}}`)
+	read := func() {
+		count := 0
+		for one, err := range list.Subscriptions().Orders(background, "s").All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := one.State(); err != nil {
+				t.Fatal(err)
+			}
+			count++
+		}
+		if count != orders {
+			t.Fatal(count)
+		}
+	}
+	for _, each := range []struct {
+		name string
+		do   func()
+		most float64
+	}{{"unwrap", unwrap, 3}, {"get", get, 4}, {"a list of 100", read, 13}} {
+		if found := testing.AllocsPerRun(200, each.do); found > each.most {
+			t.Errorf("%s: %.1f allocations, at most %.0f are allowed", each.name, found, each.most)
+		} else {
+			t.Logf("%s: %.1f allocations", each.name, found)
+		}
+	}
+}
