@@ -108,9 +108,8 @@ def write_inputs(folder: Path) -> None:
     answers.mkdir()
     place = "+acct+subscription+sub_"
     (answers / f"GET {place}1001").write_bytes(rest_server.answer()[0])
-    (answers / f"POST {place}1001+order").write_bytes(bodies.spelled({"data": pages_server.orders(1)[0]}))
-    chunks = pages_server.chunks_of(pages_server.orders(PAGES))
-    for number, answer in enumerate(pages_server.answers(PAGES, chunks), 1):
+    (answers / f"POST {place}1001+order").write_bytes(bodies.spelled({"data": next(pages_server.orders(1))}))
+    for number, answer in enumerate(pages_server.answers(PAGES), 1):
         (answers / f"GET {place}{PAGES}+orders?page={number}").write_bytes(answer)
 
 

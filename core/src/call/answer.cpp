@@ -8,6 +8,7 @@
 #include "call/retry.hpp"
 #include "call/rules.hpp"
 #include "http/head.hpp"
+#include "json/allocator.hpp"
 #include "json/json_scan.hpp"
 
 namespace billcore::detail {
@@ -84,13 +85,18 @@ std::shared_ptr<const Document> parse_body(const RequestInfo& request, Answer&& 
     throw_undecodable(request, *answer.info, text.text, problem);
   }
   try {
-    return Document::parse(text, {}, answer.info);
+    return Document::parse_answer(request.settings.documents, text, answer.info);
   } catch (const Error& error) {
     throw_undecodable(request, *answer.info, text.text, error.message());
   }
 }
 
 }  // namespace
+
+std::shared_ptr<DocumentPool> AnswerSettings::make_documents() {
+  constexpr std::size_t most_in_use = 8;
+  return std::make_shared<DocumentPool>(most_in_use);
+}
 
 Error AnswerSettings::make_no_memory_after_send() {
   ErrorDetail detail;

@@ -24,11 +24,13 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   const std::string api_key;
   const std::string request_id_header;  // in lower case
   mutable ServiceClock service_clock;   // updated by the answers
+  const std::shared_ptr<DocumentPool> documents = make_documents();
   /// Error for a sent write when there is no memory left for a more specific one. Created in advance, together with the
   /// client.
   const Error no_memory_after_send = make_no_memory_after_send();
 
  private:
+  static std::shared_ptr<DocumentPool> make_documents();
   static Error make_no_memory_after_send();
 };
 

@@ -81,6 +81,7 @@ DocumentPool::~DocumentPool() {
 }
 
 Block* DocumentPool::take(const std::shared_ptr<DocumentPool>& from, std::size_t size) {
+  if (from->in_use_.load(std::memory_order_relaxed) >= from->most_in_use_) return nullptr;
   Block* block = from->blocks_.take();
   if (block != nullptr && block->capacity_ < size) {
     destroy(block);
@@ -95,10 +96,12 @@ Block* DocumentPool::take(const std::shared_ptr<DocumentPool>& from, std::size_t
   }
   block->used_ = block->last_ = 0;
   block->pool_ = from;
+  from->in_use_.fetch_add(1, std::memory_order_relaxed);
   return block;
 }
 
 void DocumentPool::give(Block* block) noexcept {
+  in_use_.fetch_sub(1, std::memory_order_relaxed);
   poison(block->begin(), block->capacity_);
   if (block->capacity_ > largest_kept || !blocks_.keep(block)) destroy(block);
 }

@@ -1,7 +1,9 @@
 // Memory for documents. Internal.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -49,12 +51,15 @@ class DocumentPool {
   /// Larger blocks are freed, so that one large document does not pin memory forever.
   static constexpr std::size_t largest_kept = std::size_t{1} << 20U;
 
-  DocumentPool() = default;
+  /// most_in_use: documents in use at the same time that get a block, so that a program which keeps many does not keep
+  /// what their blocks have left.
+  explicit DocumentPool(std::size_t most_in_use = std::numeric_limits<std::size_t>::max()) noexcept
+      : most_in_use_(most_in_use) {}
   DocumentPool(const DocumentPool&) = delete;
   DocumentPool& operator=(const DocumentPool&) = delete;
   ~DocumentPool();
 
-  /// A block with at least `size` bytes; it keeps its pool alive. Throws std::bad_alloc.
+  /// A block with at least `size` bytes; it keeps its pool alive. Null when too many are in use. Throws std::bad_alloc.
   [[nodiscard]] static Block* take(const std::shared_ptr<DocumentPool>& from, std::size_t size);
 
  private:
@@ -62,6 +67,8 @@ class DocumentPool {
   void give(Block* block) noexcept;
   static void destroy(Block* block) noexcept;
 
+  const std::size_t most_in_use_;
+  std::atomic<std::size_t> in_use_{0};
   Slots<Block, 8> blocks_;
 };
 

@@ -52,10 +52,17 @@ bool too_deep(yyjson_doc* doc) noexcept {
 
 constexpr yyjson_read_flag read_flags = YYJSON_READ_BIGNUM_AS_RAW;
 
-// Size of a block for a document: yyjson's maximum, and the Document with its reference count.
+// The Document with its reference count.
+constexpr std::size_t document_size = sizeof(Document) + 128;
+
+// Size of a block for a document: yyjson's maximum.
 std::size_t pooled_size(std::size_t text_size) noexcept {
-  constexpr std::size_t count_and_alignment = 128;
-  return yyjson_read_max_memory_usage(text_size, read_flags) + sizeof(Document) + count_and_alignment;
+  return yyjson_read_max_memory_usage(text_size, read_flags) + document_size;
+}
+
+// The same without waste: yyjson copies the text, expects a value for 6 bytes, and can take half as many more.
+std::size_t usual_size(std::size_t text_size) noexcept {
+  return text_size * 5 + document_size + (std::size_t{1} << 10U);
 }
 
 struct Parsed {
@@ -141,9 +148,19 @@ std::shared_ptr<const Document> Document::parse(SharedText text, std::string pre
   return document;
 }
 
-std::shared_ptr<Document> Document::make_in(Block& block, SharedText text) {
+std::shared_ptr<Document> Document::make_in(Block& block, SharedText text, std::shared_ptr<const ResponseInfo> info) {
   return std::allocate_shared<Document>(BlockAllocator<Document>(&block), Private{}, std::move(text), std::string(),
-                                        nullptr);
+                                        std::move(info));
+}
+
+std::shared_ptr<const Document> Document::parse_answer(const std::shared_ptr<DocumentPool>& pool, SharedText text,
+                                                       std::shared_ptr<const ResponseInfo> info) {
+  const auto size = usual_size(text.text.size());
+  Block* const block = size > DocumentPool::largest_kept ? nullptr : DocumentPool::take(pool, size);
+  if (block == nullptr) return parse(std::move(text), {}, std::move(info));
+  auto document = make_in(*block, std::move(text), std::move(info));
+  document->read(*block);
+  return document;
 }
 
 std::shared_ptr<const Document> Document::parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text) {
@@ -172,7 +189,8 @@ void Document::read(Block& block) {
   try {
     read(block.allocator());
   } catch (const std::bad_alloc&) {
-    read(heap_allocator());  // yyjson's maximum holds for valid JSON only: a body of "[[[[" needs more before it fails
+    // yyjson's maximum holds for valid JSON only: a body of "[[[[" needs more before it fails.
+    read(heap_allocator());
   }
 }
 

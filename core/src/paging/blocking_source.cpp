@@ -14,6 +14,8 @@ struct BlockingSource::Leased {
   EnginePool::Lease lease;
   PageFetcher fetcher;
   std::int64_t tended = coarse_milliseconds();
+  std::int64_t asked = tended;
+  unsigned to_skip = 0;
 };
 
 BlockingSource::BlockingSource(SessionPtr session, ListOperation list, CallOptions options)
@@ -72,8 +74,12 @@ void BlockingSource::move_on() {
 }
 
 void BlockingSource::tend() noexcept try {
-  // A consumer that only reads calls this every 50 ns and would spend more time here than on its items.
-  if (leased_ == nullptr || coarse_milliseconds() == leased_->tended || !leased_->lease.is_ours()) return;
+  // A consumer that only reads calls this every 50 ns and would spend more time here than on its items, or on looking at
+  // the clock. One that takes its time for an item may be away for long after any of them.
+  if (leased_ == nullptr || leased_->to_skip-- > 0) return;
+  const auto now = coarse_milliseconds();
+  leased_->to_skip = now == std::exchange(leased_->asked, now) ? 8 : 0;
+  if (now == leased_->tended || !leased_->lease.is_ours()) return;
   move_on();
 } catch (...) {
   // The error is reported when the page is fetched.

@@ -46,49 +46,78 @@ std::uint64_t text_hash(std::string_view text) noexcept {
   return rest == 0 ? hash : number_hash(hash ^ load_rest(text, rest));
 }
 
-namespace {
-
-constexpr std::size_t least_room = 256;
-
-}  // namespace
-
-// Index of the hash, or of the free entry for it.
-std::size_t RecentIds::place(std::uint64_t hash) const noexcept {
-  const auto mask = table_.size() - 1;
+RecentIds::Entry& RecentIds::Table::place_of(std::uint64_t hash) noexcept {
+  const auto mask = entries_.size() - 1;
   auto at = static_cast<std::size_t>(hash) & mask;
-  while (table_[at].page != 0 && table_[at].hash != hash) at = (at + 1) & mask;
-  return at;
+  while (entries_[at].page != 0 && entries_[at].hash != hash) at = (at + 1) & mask;
+  return entries_[at];
+}
+
+RecentIds::Entry* RecentIds::Table::look_up(std::uint64_t hash) noexcept {
+  auto& entry = place_of(hash);
+  return entry.page == 0 ? nullptr : &entry;
+}
+
+void RecentIds::Table::put(const Entry& entry) noexcept {
+  auto& place = place_of(entry.hash);
+  used_ += place.page == 0 ? 1 : 0;
+  place = entry;
+  filter_[word_of(entry.hash)] |= std::uint64_t{1} << (entry.hash >> 58U);
+}
+
+void RecentIds::Table::clear() noexcept {
+  std::fill(entries_.begin(), entries_.end(), Entry());
+  std::fill(filter_.begin(), filter_.end(), 0U);
+  used_ = 0;
+}
+
+void RecentIds::Table::grow(std::size_t room) {
+  constexpr std::size_t least_room = 256;
+  constexpr std::size_t entries_of_a_word = 4;  // so 3 % of the new hashes pass the filter of a full table
+  room = std::bit_ceil(std::max(least_room, room));
+  Table larger;
+  larger.entries_.resize(room);
+  larger.filter_.resize(room / entries_of_a_word);
+  for (const auto& entry : entries_) {
+    if (entry.page != 0) larger.put(entry);
+  }
+  *this = std::move(larger);
+}
+
+RecentIds::Entry* RecentIds::newest(std::uint64_t hash) noexcept {
+  if (auto* const found = newer_.find(hash)) return found;
+  if (auto* const found = older_.find(hash)) return found;
+  return remembered_.find(hash);
+}
+
+RecentIds::Seen RecentIds::find(std::uint64_t hash) const noexcept {
+  const auto* const found = const_cast<RecentIds*>(this)->newest(hash);
+  return found == nullptr ? Seen::never : seen(*found);
 }
 
 RecentIds::Seen RecentIds::add(std::uint64_t hash) {
-  reserve(1);
-  auto& entry = table_[place(hash)];
-  const auto before = seen(entry);
-  used_ += entry.page == 0 ? 1 : 0;
-  entry = {hash, page_, reading_};
+  newer_.reserve(1, 0);
+  const Entry entry{hash, page_, reading_};
+  auto before = Seen::never;
+  if (auto* const found = newest(hash)) {
+    before = seen(*found);
+    *found = entry;  // so that what was remembered is outdated some day
+  }
+  newer_.put(entry);
   return before;
 }
 
 void RecentIds::remember(std::span<const std::uint64_t> hashes) {
-  reserve(hashes.size());
+  remembered_.reserve(hashes.size(), 0);
   for (const auto hash : hashes) {
-    if (hash == 0) continue;
-    auto& entry = table_[place(hash)];
-    used_ += entry.page == 0 ? 1 : 0;
-    entry = {hash, far_ahead, 0};
+    if (hash != 0) remembered_.put({hash, far_ahead, 0});
   }
 }
 
-void RecentIds::renew(std::size_t count) {
-  const auto kept = static_cast<std::size_t>(
-      std::count_if(table_.begin(), table_.end(), [this](const Entry& entry) { return is_recent(entry); }));
-  // So large that it is not renewed again soon.
-  const auto room = std::bit_ceil(std::max({least_room, kept * 3, (kept + count) * 3 / 2}));
-  const auto old = std::exchange(table_, std::vector<Entry>(room));
-  used_ = kept;
-  for (const auto& entry : old) {
-    if (is_recent(entry)) table_[place(entry.hash)] = entry;
-  }
+void RecentIds::take_turns() noexcept {
+  std::swap(newer_, older_);
+  newer_.clear();
+  since_ = std::size_t{page_} + 1;
 }
 
 }  // namespace billcore::detail

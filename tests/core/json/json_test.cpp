@@ -8,6 +8,7 @@
 #include "base/utf8.hpp"
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
+#include "json/allocator.hpp"
 #include "support/json_text.hpp"
 
 namespace billcore {
@@ -74,6 +75,32 @@ TEST(Json, NestingIsThatOfTheDeepestContainer) {
   }
   EXPECT_GT(refused, 50);
   EXPECT_LT(refused, 250);
+}
+
+// Also where the block is too small for the values, and when no block is left.
+TEST(Json, AnswersAreTheSameInsideAndOutsideOfAPool) {
+  const auto pool = std::make_shared<detail::DocumentPool>(2);
+  std::string dense = "[";
+  for (int i = 0; i < 50'000; ++i) dense += "1,";
+  std::string wide = "[";
+  for (int i = 0; i < 2'000; ++i) wide += R"({"id":"ord_1","state":"paid"},)";
+  std::vector<Value> kept;
+  for (int round = 0; round < 3; ++round) {
+    for (const auto& text :
+         {dense + "1]", wide + "1]", std::string(R"({"a":{}})"), std::string(300, '[') + std::string(300, ']')}) {
+      auto document = detail::Document::parse_answer(pool, SharedText::own(text), nullptr);
+      const auto* root = document->root();
+      kept.emplace_back(std::move(document), root);
+      EXPECT_EQ(kept.back(), parse(text));
+      EXPECT_EQ(kept.back().raw(), text);
+    }
+    EXPECT_THROW(static_cast<void>(detail::Document::parse_answer(pool, SharedText::own("[[[["), nullptr)), Error);
+  }
+  EXPECT_EQ(detail::DocumentPool::take(pool, 100), nullptr);
+  kept.clear();
+  auto* const block = detail::DocumentPool::take(pool, 100);
+  ASSERT_NE(block, nullptr);
+  block->release();
 }
 
 TEST(Json, LastOfEqualNamesWins) {

@@ -34,6 +34,9 @@ class Document {
   /// Same, with memory from `pool`. parse_copy() also copies the text there.
   static std::shared_ptr<const Document> parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text);
   static std::shared_ptr<const Document> parse_copy(const std::shared_ptr<DocumentPool>& pool, std::string_view text);
+  /// Same as parse(), with memory from `pool` if it is enough and the pool has any.
+  static std::shared_ptr<const Document> parse_answer(const std::shared_ptr<DocumentPool>& pool, SharedText text,
+                                                      std::shared_ptr<const ResponseInfo> info);
   ~Document();
   Document(const Document&) = delete;
   Document& operator=(const Document&) = delete;
@@ -52,7 +55,8 @@ class Document {
   Document(Private, SharedText text, std::string prefix, std::shared_ptr<const ResponseInfo> info);
 
  private:
-  static std::shared_ptr<Document> make_in(Block& block, SharedText text);
+  static std::shared_ptr<Document> make_in(Block& block, SharedText text,
+                                           std::shared_ptr<const ResponseInfo> info = nullptr);
   void read(Block& block);
   void read(const Allocator& memory);
 
