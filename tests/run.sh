@@ -5,8 +5,8 @@
 #   tests/run.sh AREA…        only these: lint layering interface core capi python sandbox conformance serverless faults
 #                             libcurl install wheel proof cost torture fuzz tsan examples go rust foreign
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
-# Several areas run at the same time, in lanes; each part prints one line, and its whole output when it fails (always in
-# build/logs). A single area prints everything.
+# Several areas run at the same time; each part prints one line, and its whole output when it fails (always in build/logs).
+# A single area prints everything.
 # BILLCORE_TORTURE=all: every point of the area torture. BILLCORE_LIBCURL=all: every fault in the area libcurl.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
 # BILLCORE_MODEL_SECONDS=N: runs the model in faults with random seeds for N seconds.
@@ -15,13 +15,11 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-# The lanes of a whole run: each area of a lane after the other, the lanes at the same time.
-lanes=(
-  "interface serverless core capi python rust"
-  "faults libcurl conformance go foreign"
-  "layering lint proof cost torture fuzz tsan install sandbox examples wheel"
-)
-read -ra all_areas <<<"${lanes[*]}"
+# Those that take longest first, so that the lanes, each of which takes the next one that is left, end together.
+all_areas=(lint python interface wheel conformance fuzz go rust install libcurl faults examples tsan core torture cost
+  sandbox serverless layering proof foreign capi)
+quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint quick_capi)
+most_lanes=3
 
 filter=""
 areas=()
@@ -38,19 +36,13 @@ for area in "${areas[@]}"; do
     *) echo "tests/run.sh: there is no area '$area'; there are: quick ${all_areas[*]}" >&2; exit 2 ;;
   esac
 done
-case "${#areas[@]}" in
-  0) ;;
-  1)
-    lanes=("${areas[0]}")
-    if [ "${areas[0]}" = quick ]; then lanes=("quick_lint quick_core quick_capi quick_sandbox" "quick_python" "quick_conformance"); fi
-    ;;
-  *) # Areas that were named stay in their lanes.
-    for i in "${!lanes[@]}"; do
-      kept=""
-      for area in ${lanes[i]}; do case " ${areas[*]} " in *" $area "*) kept="$kept $area" ;; esac; done
-      lanes[i]="$kept"
-    done ;;
-esac
+wanted=()
+for area in "${all_areas[@]}"; do
+  [ "${#areas[@]}" -gt 0 ] || wanted+=("$area")
+  case " ${areas[*]} " in *" $area "*) wanted+=("$area") ;; esac
+done
+case " ${areas[*]} " in *" quick "*) wanted+=("${quick_areas[@]}") ;; esac
+lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 
 bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format clang-tidy cmake doxygen git golang-go \
   libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
@@ -116,8 +108,7 @@ at_once=(-n "$((bc_jobs + 1))" --dist loadfile)
 [ -z "$filter" ] || at_once=(-k "$filter")
 
 mkdir -p "$state/results"
-lane_count=0
-for lane in "${lanes[@]}"; do [ -z "${lane// /}" ] || lane_count=$((lane_count + 1)); done
+printf '%s\n' "${wanted[@]}" >"$state/left"
 budget() { awk -v name="$1" '$1 == name {print $2, $3}' tests/budgets.txt; }
 beside_budget() { # NAME SECONDS: what it may take, to be printed behind what it took
   local warm cold
@@ -155,25 +146,27 @@ ctest_in() { # FOLDER SECONDS [OPTION…]
 
 . tests/areas.sh
 
-# One after the other; a build that fails ends its lane.
-run_lane() { for area in $1; do "area_$area"; done; }
+next_area() { # prints one that is left
+  (
+    flock 7
+    read -r area <"$state/left"
+    sed -i 1d "$state/left"
+    echo "$area"
+  ) 7>"$state/taking"
+}
+# One area after the other; a build that fails ends the lane.
+run_lane() {
+  local area
+  while area="$(next_area)"; do "area_$area"; done
+}
 
 failed=0
-if [ "$lane_count" -gt 1 ]; then
-  pids=()
-  for i in "${!lanes[@]}"; do
-    [ -n "${lanes[i]// /}" ] || continue
-    lane="$i" run_lane "${lanes[i]}" &
-    pids+=("$!")
-  done
-  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
-else
-  for i in "${!lanes[@]}"; do
-    [ -n "${lanes[i]// /}" ] || continue
-    (lane="$i" run_lane "${lanes[i]}") & # in the background, since `set -e` counts there
-    wait "$!" || failed=1
-  done
-fi
+lanes=()
+for ((lane = 0; lane < lane_count; lane++)); do
+  run_lane & # in the background, since `set -e` counts there
+  lanes+=("$!")
+done
+for one in "${lanes[@]}"; do wait "$one" || failed=1; done
 
 bc_say "result"
 cat "$state"/results/* | tee "$log/results"
