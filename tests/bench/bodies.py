@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -51,12 +52,13 @@ def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> byt
     words = cycle(NOTE.split())
     missing = size - len(spelled(document))
     while missing > 0:
-        key = f"note_{len(metadata) + 1}"
-        room = missing - len(spelled({key: ""})) + 2 - bool(metadata)
-        if room > 120:  # a note of ordinary length, and more entries will follow
-            metadata[key] = " ".join(next(words) for _ in range(8))
-        else:
-            metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]
+        for _ in range(max(1, missing // 200)):  # none takes more
+            key = f"note_{len(metadata) + 1}"
+            room = missing - len(spelled({key: ""})) + 2 - bool(metadata)
+            if room > 120:  # a note of ordinary length, and more entries will follow
+                metadata[key] = " ".join(next(words) for _ in range(8))
+            else:
+                metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]
         missing = size - len(spelled(document))
     text = spelled(document)
     if len(text) != size:
@@ -78,16 +80,16 @@ def body(size: int) -> bytes:
     return filled(event, metadata, size)
 
 
-def deliveries(secret: str = SECRET) -> list[Delivery]:
+def deliveries(secret: str = SECRET, sizes: Iterable[int] = SIZES) -> list[Delivery]:
     return [
         Delivery(text, secret, hmac.new(secret.encode(), text, hashlib.sha256).hexdigest())
-        for text in (body(size) for size in SIZES)
+        for text in (body(size) for size in sizes)
     ]
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, sizes: Iterable[int] = SIZES) -> None:
     """Writes the same deliveries as files, for the C and C++ program."""
     (folder / "secret").write_text(SECRET, "ascii")
-    for one in deliveries():
+    for one in deliveries(sizes=sizes):
         (folder / f"{one.size}.body").write_bytes(one.body)
         (folder / f"{one.size}.signature").write_text(one.signature, "ascii")

@@ -40,14 +40,17 @@ LANGUAGES = {
     "rust": Language("Rust", "rust", "billcore"),
     "rust_crypto": Language("Rust hmac + sha2, kept, + serde_json Value", "rust", "crypto", PEERS),
     "rust_crypto_three": Language("Rust the same, into a struct of 3 fields", "rust", "crypto_three", PEERS),
+    "rust_sonic": Language("Rust hmac + sha2, kept, + sonic-rs Value", "rust", "sonic", ("unwrap",)),
+    "rust_sonic_three": Language("Rust the same, into a struct of 3 fields", "rust", "sonic_three", ("unwrap",)),
     "rust_ring": Language("Rust ring + serde_json Value", "rust", "ring", PEERS),
     "rust_svix": Language("Rust svix + serde_json Value", "rust", "svix", PEERS),
     "rust_reqwest": Language("Rust reqwest + serde_json", "rust", "reqwest", ()),
+    "rust_hyper": Language("Rust hyper + serde_json", "rust", "hyper", ()),
 }
 THROUGH_C = ("go", "rust")
 LISTS = ("raw", "cpp", "c", "go")  # contenders of pages
 # Contenders of pages that are rows of these languages.
-BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest"}
+BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
 
 
 @dataclass(frozen=True)

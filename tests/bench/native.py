@@ -25,6 +25,7 @@ VERIFY = {
 UNWRAP = {
     "limit": "limit + yyjson in a reused pool",
     "limit_read": "the same, 3 fields read",
+    "limit_simdjson": "limit + simdjson on demand, 3 fields read",
     "shared": "C++ Verifier::unwrap_shared",
     "shared_read": "C++ Verifier::unwrap_shared, 3 fields read",
     "copy": "C++ Verifier::unwrap",
@@ -43,7 +44,7 @@ class Effort:
     openssl_seconds: int
 
 
-def _run(program: Path, folder: Path, effort: Effort, *arguments: str) -> dict[str, list[float]]:
+def run(program: Path, folder: Path, effort: Effort, *arguments: str) -> dict[str, list[float]]:
     """Name of a row -> nanoseconds of processor time per call, one number for each repetition."""
     output = folder / "native.json"
     command = [
@@ -84,7 +85,7 @@ def _against_openssl(program: Path, folder: Path, effort: Effort) -> Table:
     once = Effort(3, effort.seconds * 4, 0, 0)
     for _ in range(effort.openssl_turns):
         samples["openssl"].append(_openssl_speed(effort) / 1e6)
-        for name, times in _run(program, folder, once, "--benchmark_filter=^verify/(limit|check|c)/65536$").items():
+        for name, times in run(program, folder, once, "--benchmark_filter=^verify/(limit|check|c)/65536$").items():
             samples[name.split("/")[1]] += [65536 / nanoseconds * 1e3 for nanoseconds in times]
     rows = [Row(key, label, samples[key]) for key, label in labels.items()]
     title = "Verify, 64 KiB, against openssl speed of the hash alone (more is better; ratio of the maxima)"
@@ -96,7 +97,7 @@ def size_name(size: int) -> str:
 
 
 def tables(program: Path, folder: Path, effort: Effort) -> list[Table]:
-    times = _run(program, folder, effort)
+    times = run(program, folder, effort)
     found = []
     for part, title, labels in (
         ("verify", "Verify, C and C++", VERIFY),

@@ -20,7 +20,8 @@ daemon off;
 master_process off;
 pid {folder}/nginx.pid;
 error_log {folder}/error.log;
-events {{ worker_connections 1024; }}
+worker_rlimit_nofile 16384;
+events {{ worker_connections 8192; }}
 http {{
   access_log off;
   client_body_temp_path {folder}/tmp;

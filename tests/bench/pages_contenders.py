@@ -50,6 +50,7 @@ BORDER = {
     "go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "go"),
     "rust_billcore": Contender("billcore Rust for order in list", (1, DEFAULT), "rust"),
     "rust_reqwest": Contender("Rust reqwest + serde_json", (1, DEFAULT), "rust"),
+    "rust_hyper": Contender("Rust hyper + serde_json", (1, DEFAULT), "rust"),
 }
 ALL = {**CONTENDERS, **ITEMS, **BORDER}
 PACKAGES = ("pycurl", "orjson", "aiohttp", "httpx", "requests", "stripe", "pyarrow")

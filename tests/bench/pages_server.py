@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -39,45 +40,44 @@ def _servers(delays: Iterable[int]) -> str:
     return "\n".join(out)
 
 
-def orders(pages: int) -> list[dict[str, Any]]:
+def orders(pages: int) -> Iterator[dict[str, Any]]:
     """The orders of the list with so many pages, latest first: copies of the example, no two alike."""
     example = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))["Order"]
-    latest, out = datetime(2025, 4, 25, 7, 29, 58, tzinfo=UTC), []
+    latest = datetime(2025, 4, 25, 7, 29, 58, tzinfo=UTC)
     for number in range(pages * PER_PAGE, 0, -1):
         total = 4900 + number * 37 % 50000
-        out.append(
-            {
-                **example,
-                "id": f"ord_{pages}_{number:06}",
-                "created_at": (latest - timedelta(minutes=pages * PER_PAGE - number)).strftime("%Y-%m-%dT%H:%M:%SZ"),
-                "total": total,
-                "total_with_vat": total * 5 // 4,
-                "reference_id": f"seat-{number:06}",
-                "state": STATES[number * 7 % len(STATES)],
-                "remote_id": f"pi_3Pq{number:06}",
-                "delivery": {"link": f"https://portal.billing.example/d/{number:06}"},
-            }
-        )
-    return out
+        yield {
+            **example,
+            "id": f"ord_{pages}_{number:06}",
+            "created_at": (latest - timedelta(minutes=pages * PER_PAGE - number)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "total": total,
+            "total_with_vat": total * 5 // 4,
+            "reference_id": f"seat-{number:06}",
+            "state": STATES[number * 7 % len(STATES)],
+            "remote_id": f"pi_3Pq{number:06}",
+            "delivery": {"link": f"https://portal.billing.example/d/{number:06}"},
+        }
 
 
-def read_of(listed: list[dict[str, Any]]) -> int:
+def read_of(listed: Iterable[dict[str, Any]]) -> int:
     """The sum of three fields of each."""
     return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in listed)
 
 
-def chunks_of(listed: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    return [listed[at : at + PER_PAGE] for at in range(0, len(listed), PER_PAGE)]
+def chunks_of(listed: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    rest = iter(listed)
+    while chunk := list(islice(rest, PER_PAGE)):
+        yield chunk
 
 
-def answers(pages: int, chunks: list[list[dict[str, Any]]]) -> Iterator[bytes]:
+def answers(pages: int) -> Iterator[bytes]:
     """The pages of the list."""
 
     def link(page: int) -> str | None:
         place = f"subscription/sub_{pages}/orders"
         return f"https://api.billing.example/{ACCOUNT}/{place}?page={page}" if 1 <= page <= pages else None
 
-    for page, chunk in enumerate(chunks, 1):
+    for page, chunk in enumerate(chunks_of(orders(pages)), 1):
         pagination = {
             "total": pages * PER_PAGE,
             "count": len(chunk),
@@ -90,32 +90,34 @@ def answers(pages: int, chunks: list[list[dict[str, Any]]]) -> Iterator[bytes]:
 
 
 class PagesServer(Nginx):
-    """lists: their lengths in pages. base_urls: by delay in milliseconds; 0 is nginx without the module."""
+    """lists: their lengths in pages. base_urls: by delay in milliseconds; 0 is nginx without the module. charges: also
+    write them for stripe's client."""
 
-    def __init__(self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int) -> None:
+    def __init__(
+        self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int, charges: bool = True
+    ) -> None:
         delays = list(delays)
         modules = "" if delays == [0] else f"load_module {ECHO};"
         ports = [f"after_{delay}" for delay in delays]
         super().__init__(folder, _servers(delays), ports, modules=modules, processor=processor)
         for pages in lists:
-            listed = orders(pages)
-            chunks = chunks_of(listed)
-            self._write_orders(pages, chunks)
-            self._write_charges(pages, chunks)
+            self._write_orders(pages)
+            if charges:
+                self._write_charges(pages)
         self.base_urls = {delay: f"http://127.0.0.1:{self.ports[f'after_{delay}']}/{ACCOUNT}" for delay in delays}
 
-    def _write_orders(self, pages: int, chunks: list[list[dict[str, Any]]]) -> None:
+    def _write_orders(self, pages: int) -> None:
         folder = self.root / ACCOUNT / f"subscription/sub_{pages}/orders"
         folder.mkdir(parents=True)
-        for number, answer in enumerate(answers(pages, chunks), 1):
+        for number, answer in enumerate(answers(pages), 1):
             (folder / str(number)).write_bytes(answer)
 
-    def _write_charges(self, pages: int, chunks: list[list[dict[str, Any]]]) -> None:
+    def _write_charges(self, pages: int) -> None:
         """The same orders, as a list of charges in stripe's format."""
         folder = self.root / ACCOUNT / "v1" / "charges" / f"sub_{pages}"
         folder.mkdir(parents=True)
         after = "first"
-        for page, chunk in enumerate(chunks, 1):
+        for page, chunk in enumerate(chunks_of(orders(pages)), 1):
             data = [{"object": "charge", **order} for order in chunk]
             answer = {"object": "list", "url": "/v1/charges", "has_more": page < pages, "data": data}
             (folder / after).write_bytes(spelled(answer))

@@ -7,7 +7,7 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,7 +49,9 @@ def _write_readme(area: str, tables: list[Table], facts: dict[str, str]) -> None
     _, closed, after = rest.partition(end)
     if not (found and closed):
         raise RuntimeError("README.md lacks the marks around the table")
-    part = f"{_measured_on(facts)}\n\n{targets_markdown(tables)}"
+    part = _measured_on(facts)
+    if any(table.targets for table in tables):
+        part += f"\n\n{targets_markdown(tables)}"
     path.write_text(f"{before}{begin}\n\n{part}\n\n{end}{after}", "utf-8")
 
 
@@ -58,12 +60,13 @@ def publish(
     given: Options,
     tables: list[Table],
     facts: dict[str, str],
-    panels: Callable[[dict[str, Table]], list[plot.Panel]],
+    panels: Callable[[dict[str, Table]], Sequence[plot.Panel] | Sequence[plot.Curves]],
 ) -> None:
     """panels: makes those of the plot from the tables by key."""
     print("\n\n".join(table.text() for table in tables))
     verdicts = [verdict for table in tables for row in table.rows for verdict in table.verdicts(row)]
-    print(f"\n{sum(met for _, _, met in verdicts)} of {len(verdicts)} targets met")
+    if verdicts:
+        print(f"\n{sum(met for _, _, met in verdicts)} of {len(verdicts)} targets met")
 
     results = given.program.parent / "results" / ("quick" if given.quick else "")
     results.mkdir(parents=True, exist_ok=True)

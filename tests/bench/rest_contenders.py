@@ -33,6 +33,10 @@ CONTENDERS = {
     "urllib3": Contender("urllib3", "urllib3, 16 threads", http2=False),
     "aiohttp": Contender("aiohttp", "aiohttp, 16 tasks", http2=False),
     "aiohttp_uvloop": Contender("aiohttp, uvloop", "aiohttp, uvloop, 16 tasks", http2=False),
+    "pyreqwest": Contender("pyreqwest SyncClient", "pyreqwest SyncClient, 16 threads"),
+    "pyreqwest_async": Contender("pyreqwest Client", "pyreqwest Client, 16 tasks"),
+    "primp": Contender("primp Client", "primp Client, 16 threads"),
+    "niquests": Contender("niquests Session", "niquests Session, 16 threads"),
     "httpx": Contender("httpx Client", None),
     "httpx_async": Contender("httpx AsyncClient", "httpx AsyncClient, 16 tasks"),
     "requests": Contender("requests", "requests, 16 threads", http2=False),
@@ -40,4 +44,4 @@ CONTENDERS = {
 }
 # The results of a GET are checked before the measurement.
 UNPARSED = {"raw", "pycurl"}
-PACKAGES = ("pycurl", "urllib3", "aiohttp", "uvloop", "httpx", "requests", "stripe")
+PACKAGES = ("pycurl", "urllib3", "aiohttp", "uvloop", "pyreqwest", "primp", "niquests", "httpx", "requests", "stripe")

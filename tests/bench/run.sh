@@ -10,7 +10,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-areas=(webhook rest pages ffi)
+areas=(webhook rest pages ffi growth)
 area="${1:-}"
 if [ -z "$area" ]; then
   printf '%s\n' "${areas[@]}"
@@ -26,7 +26,7 @@ case "$*" in
 esac
 
 bc_packages build-essential ca-certificates ccache cmake golang-go libbenchmark-dev libcurl4-openssl-dev \
-  libnginx-mod-http-echo libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv
+  libnginx-mod-http-echo libsimdjson-dev libssl-dev nginx-light ninja-build openssl python3 python3-dev python3-pip python3-venv
 bc_ccache "$root"
 mkdir -p build/bench/logs
 
@@ -63,6 +63,7 @@ if [ "$area" = ffi ]; then
 fi
 quietly configure cmake -S tests/bench -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}"
 targets=("$area-bench")
+[ "$area" != growth ] || targets=(webhook-bench rest-bench pages-bench)
 if [ "$area" = ffi ]; then
   PATH="$(bc_go):$PATH"
   targets+=(ffi-go ffi-rust)

@@ -35,10 +35,18 @@ WEBHOOK: dict[tuple[str, str], list[Target]] = {
 
 _TRANSPORTS = ("plain", "tls", "http2")
 REST: dict[tuple[str, str], list[Target]] = {
-    **{(f"rest/{name}/1", row): [Target("ratio", 1.12)] for name in _TRANSPORTS for row in ("cpp", "c")},
+    **{
+        (f"rest/{name}/1", row): [Target("ratio", 1.1, against="raw_yyjson")]
+        for name in _TRANSPORTS
+        for row in ("cpp", "c")
+    },
     **{(f"rest/{name}/1", "billcore"): [Target("ratio", 1.5)] for name in _TRANSPORTS},
-    **{(f"rest/{name}/16", row): [Target("ratio", 1.3)] for name in _TRANSPORTS for row in ("cpp", "c")},
-    **{(f"rest/{name}/1", "billcore_async"): [Target("ratio", 1.9, against="billcore")] for name in _TRANSPORTS},
+    **{
+        (f"rest/{name}/16", row): [Target("ratio", 1.15, against="raw_yyjson")]
+        for name in _TRANSPORTS
+        for row in ("cpp", "c")
+    },
+    **{(f"rest/{name}/1", "billcore_async"): [Target("ratio", 1.75, against="billcore")] for name in _TRANSPORTS},
     **{(f"rest/{name}/16", "billcore"): [Target("ratio", 1, against="pycurl")] for name in ("plain", "tls")},
     ("rest/http2/16", "billcore"): [Target("ratio", 1, against=row) for row in ("pycurl", "go")],
     **{
@@ -55,9 +63,14 @@ REST: dict[tuple[str, str], list[Target]] = {
 
 # A plain loop has 8 in flight. Milliseconds.
 PAGES: dict[tuple[str, str], list[Target]] = {
-    **{("pages/0", f"{row}/{at_once}"): [Target("ratio", 1.3)] for row in ("cpp", "c") for at_once in (1, 8)},
-    **{("pages/0", f"billcore/{at_once}"): [Target("ratio", 1.6)] for at_once in (1, 8)},
-    **{("pages/0", f"billcore_async/{at_once}"): [Target("ratio", 2.3)] for at_once in (1, 8)},
+    **{
+        ("pages/0", f"{row}/{at_once}"): [Target("ratio", bound)]
+        for row, bound in (
+            *(("cpp", 1.2), ("c", 1.3), ("billcore", 1.35), ("billcore_async", 1.9)),
+            *(("arrow", 1.3), ("batches", 1.45)),
+        )
+        for at_once in (1, 8)
+    },
     **{
         ("pages/20", f"{row}/{at_once}"): [
             Target(name, most, against=f"raw/{at_once}") for name, most in (("min", bound), ("cpu ms", 20))

@@ -1,5 +1,5 @@
-//! The Rust rows of the ffi tables: ffi-rust billcore|crypto|crypto_three|ring|svix|reqwest. URL of the protocol: OPERATION:FOLDER, with the
-//! delivery in FOLDER as webhook-bench has it, or the base URL of a list.
+//! The Rust rows of the ffi tables: ffi-rust billcore|crypto|crypto_three|sonic|sonic_three|ring|svix|reqwest|hyper. URL of the protocol:
+//! OPERATION:FOLDER, with the delivery in FOLDER as webhook-bench has it, or the base URL of a list.
 
 mod ours;
 mod peers;
@@ -48,7 +48,8 @@ fn row(name: &str, url: &str, at_once: usize) -> Outcome<Row> {
     if url.starts_with("http") {
         return match name {
             "billcore" => ours::list(url, at_once),
-            "reqwest" => peers::list(url, at_once),
+            "reqwest" => peers::reqwest_list(url, at_once),
+            "hyper" => peers::hyper_list(url, at_once),
             _ => Err(format!("{name} reads no list").into()),
         };
     }
@@ -58,6 +59,8 @@ fn row(name: &str, url: &str, at_once: usize) -> Outcome<Row> {
         "billcore" => ours::row(operation, given),
         "crypto" => peers::crypto(operation, given, peers::Reading::Whole),
         "crypto_three" => peers::crypto(operation, given, peers::Reading::Three),
+        "sonic" => peers::crypto(operation, given, peers::Reading::SonicWhole),
+        "sonic_three" => peers::crypto(operation, given, peers::Reading::SonicThree),
         "ring" => peers::ring(operation, given),
         "svix" => peers::svix(operation, given),
         _ => Err(format!("there is no contender {name}").into()),

@@ -1,12 +1,16 @@
-use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures::{StreamExt, TryStreamExt, stream};
 use hmac::{Hmac, Mac};
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Bytes;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
 use serde::Deserialize;
 use sha2::Sha256;
+use sonic_rs::JsonValueTrait;
 
 use crate::{Delivery, Outcome, Row, repeated};
 
@@ -30,17 +34,32 @@ pub enum Reading {
     Three,
     /// Everything, so that any field can be read.
     Whole,
+    /// The same two with sonic-rs in place of serde_json.
+    SonicThree,
+    SonicWhole,
 }
 
 fn decoded(body: &[u8], reading: Reading) -> Outcome<usize> {
-    if let Reading::Whole = reading {
-        let event: serde_json::Value = serde_json::from_slice(body)?;
-        let (name, status) = (event["name"].as_str(), event["data"]["status"].as_str());
-        let (Some(name), Some(status)) = (name, status) else { return Err("not a subscription".into()) };
-        return Ok(event["id"].to_string().len() + name.len() + status.len());
-    }
-    let event: Event<'_> = serde_json::from_slice(body)?;
-    Ok(event.id.to_string().len() + event.name.len() + event.data.status.len())
+    let event: Event<'_> = match reading {
+        Reading::Three => serde_json::from_slice(body)?,
+        Reading::SonicThree => sonic_rs::from_slice(body)?,
+        Reading::Whole => {
+            let event: serde_json::Value = serde_json::from_slice(body)?;
+            let (id, name, status) = (event["id"].as_u64(), event["name"].as_str(), event["data"]["status"].as_str());
+            return length(id, name, status);
+        }
+        Reading::SonicWhole => {
+            let event: sonic_rs::Value = sonic_rs::from_slice(body)?;
+            let (id, name, status) = (event["id"].as_u64(), event["name"].as_str(), event["data"]["status"].as_str());
+            return length(id, name, status);
+        }
+    };
+    length(Some(event.id), Some(event.name), Some(event.data.status))
+}
+
+fn length(id: Option<u64>, name: Option<&str>, status: Option<&str>) -> Outcome<usize> {
+    let (Some(id), Some(name), Some(status)) = (id, name, status) else { return Err("not a subscription".into()) };
+    Ok(id.to_string().len() + name.len() + status.len())
 }
 
 /// The operations of a library that only verifies.
@@ -118,16 +137,52 @@ impl Answer {
     }
 }
 
-async fn page(client: &reqwest::Client, url: &str, pages: usize, page: usize) -> Outcome<Answer> {
-    let url = format!("{url}/subscription/sub_{pages}/orders?page={page}");
-    let request = client.get(url).header("X-API-KEY", "key_bench_0123456789").header("Accept", "application/json");
-    Ok(serde_json::from_slice(&request.send().await?.error_for_status()?.bytes().await?)?)
+const HEADERS: [(&str, &str); 2] = [("X-API-KEY", "key_bench_0123456789"), ("Accept", "application/json")];
+
+/// A client that gets a URL.
+trait Get {
+    async fn get(&self, url: String) -> Outcome<Bytes>;
 }
 
-/// reqwest and serde_json, by hand: the first page, then the others, so many in flight.
-pub fn list(url: &str, at_once: usize) -> Outcome<Row> {
+impl Get for reqwest::Client {
+    async fn get(&self, url: String) -> Outcome<Bytes> {
+        let request = HEADERS.iter().fold(self.get(url), |request, (name, value)| request.header(*name, *value));
+        Ok(request.send().await?.error_for_status()?.bytes().await?)
+    }
+}
+
+type Hyper = hyper_util::client::legacy::Client<HttpConnector, Empty<Bytes>>;
+
+impl Get for Hyper {
+    async fn get(&self, url: String) -> Outcome<Bytes> {
+        let request =
+            HEADERS.iter().fold(http::Request::get(url), |request, (name, value)| request.header(*name, *value));
+        let answer = self.request(request.body(Empty::new())?).await?;
+        if !answer.status().is_success() {
+            return Err(answer.status().to_string().into());
+        }
+        Ok(answer.into_body().collect().await?.to_bytes())
+    }
+}
+
+async fn page(client: &impl Get, url: &str, pages: usize, page: usize) -> Outcome<Answer> {
+    let url = format!("{url}/subscription/sub_{pages}/orders?page={page}");
+    Ok(serde_json::from_slice(&client.get(url).await?)?)
+}
+
+pub fn reqwest_list(url: &str, at_once: usize) -> Outcome<Row> {
+    list(reqwest::Client::new(), url, at_once)
+}
+
+pub fn hyper_list(url: &str, at_once: usize) -> Outcome<Row> {
+    let client: Hyper = hyper_util::client::legacy::Client::builder(TokioExecutor::new()).build_http();
+    list(client, url, at_once)
+}
+
+/// A client and serde_json, by hand: the first page, then the others, so many in flight.
+fn list(client: impl Get + 'static, url: &str, at_once: usize) -> Outcome<Row> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (client, url) = (Rc::new(reqwest::Client::new()), url.to_owned());
+    let url = url.to_owned();
     Ok(Box::new(move |pages| {
         runtime.block_on(async {
             let first = page(&client, &url, pages, 1).await?;
