@@ -149,7 +149,7 @@ ctest_in() { # FOLDER SECONDS [OPTION…]
 next_area() { # prints one that is left
   (
     flock 7
-    read -r area <"$state/left"
+    read -r area <"$state/left" || exit 1
     sed -i 1d "$state/left"
     echo "$area"
   ) 7>"$state/taking"

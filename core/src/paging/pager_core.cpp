@@ -218,7 +218,7 @@ void PagerCore::reserve(const Ids& ids, PageData& page, std::int64_t pages_ahead
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
   // Many lists are left on their first page.
-  const auto ahead = std::clamp<std::int64_t>(fetched_ > 0 ? pages_ahead : 0, 0, static_cast<std::int64_t>(window_));
+  const auto ahead = std::min(fetched_ > 0 ? pages_ahead : 0, static_cast<std::int64_t>(window_));
   drift_.reserve(ids.size(), static_cast<std::size_t>(ahead) * ids.size());
   if (strict_ && !second_) first_reading_.ids.reserve(passed_.size() + ids.size());
 }
@@ -241,7 +241,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
     throw Error(ErrorCode::pagination, "the page is empty, yet says that there are " + std::to_string(last) + " pages");
   }
   auto ids = ids_of(data);
-  reserve(ids, page, last - number);
+  reserve(ids, page, last > number ? last - number : 0);
   ++fetched_;
   const bool rereading = plan_.is_rereading();
   const auto shifted = std::min(shift(total), static_cast<std::int64_t>(ids.size()));
