@@ -44,7 +44,7 @@ done
 case " ${areas[*]} " in *" quick "*) wanted+=("${quick_areas[@]}") ;; esac
 lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 
-bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format clang-tidy cmake doxygen git golang-go \
+bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go \
   libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
   python3-venv shellcheck valgrind
 (bc_rust_packages) || true # the area rust says so

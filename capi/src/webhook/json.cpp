@@ -1,6 +1,8 @@
 // JSON values and iterations over them.
 #include "billcore/json.h"
 
+#include <functional>
+
 #include "billcore/json.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
@@ -48,8 +50,7 @@ billcore_status billcore_value_path(const billcore_value* value, billcore_buf* o
 }
 
 billcore_status billcore_value_count(const billcore_value* value, size_t* out, billcore_error** err) {
-  return get_count(
-      value, [](const Value& view) -> const Value& { return view; }, out, err);
+  return get_count(value, std::identity(), out, err);
 }
 
 billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,

@@ -46,9 +46,7 @@ bool take_offset(std::string_view& text, std::optional<int>& minutes) noexcept {
   int hour = 0;
   int minute = 0;
   if (!take_number(text, 2, hour)) return false;
-  if (take(text, ':') || !text.empty()) {
-    if (!take_number(text, 2, minute)) return false;
-  }
+  if ((take(text, ':') || !text.empty()) && !take_number(text, 2, minute)) return false;
   if (hour > 23 || minute > 59) return false;
   minutes = (hour * 60 + minute) * (minus ? -1 : 1);
   return true;

@@ -10,8 +10,10 @@
 #define BILLCORE_POISONS 1
 #endif
 #endif
-#ifdef BILLCORE_POISONS
+#if defined(BILLCORE_POISONS) && __has_include(<sanitizer/asan_interface.h>)
 #include <sanitizer/asan_interface.h>
+#else
+#undef BILLCORE_POISONS  // for tools that read the commands of another compiler
 #endif
 
 namespace billcore::detail {

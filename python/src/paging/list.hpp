@@ -231,7 +231,7 @@ struct Iteration {
 };
 
 template <typename WhichJob, typename... More>
-py::object read(const ListPtr& list, const char* name, More... more) {
+py::object read(const ListPtr& list, const char* name, const More&... more) {
   return run(list->sender, std::make_unique<WhichJob>(list, more...), name);
 }
 

@@ -117,9 +117,8 @@ class BoundVerifier : public Verifier {
 BoundVerifier make_verifier(const std::vector<py::handle>& values, bool any_length) {
   const Secrets secrets(values[0], "secrets");
   auto clock = clock_function(values[4]);
-  auto options = verifier_options(values[1], values[2], values[3], clock);
-  return {any_length ? Verifier::allowing_any_key_length(secrets.texts(), std::move(options))
-                     : Verifier(secrets.texts(), std::move(options)),
+  const auto options = verifier_options(values[1], values[2], values[3], clock);
+  return {any_length ? Verifier::allowing_any_key_length(secrets.texts(), options) : Verifier(secrets.texts(), options),
           std::move(clock)};
 }
 

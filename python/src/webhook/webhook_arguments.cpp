@@ -45,7 +45,7 @@ std::chrono::microseconds instant_of(py::handle now) {
 Clock clock_of(const ClockFunction& function) {
   return [function] {
     const Gil gil;
-    const py::object kept = *function;
+    const py::object kept = *function;  // NOLINT(performance-unnecessary-copy-initialization): it may be cleared below
     if (!kept)
       throw Error(ErrorCode::config, "the Verifier of this check was destroyed: keep it until its checks are done");
     const py::object now = kept();
