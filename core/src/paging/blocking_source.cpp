@@ -14,7 +14,7 @@ struct BlockingSource::Leased {
   EnginePool::Lease lease;
   PageFetcher fetcher;
   std::int64_t tended = coarse_milliseconds();
-  std::int64_t asked = tended;
+  std::int64_t asked = tended - 1;  // not yet
   unsigned to_skip = 0;
 };
 
