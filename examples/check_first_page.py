@@ -115,6 +115,8 @@ def main() -> int:
         home.mkdir()
         copy_tree(checkout)
         environment["HOME"] = str(home)
+        # As in tests/run.sh, so that ccache knows these compilations again.
+        environment["SKBUILD_BUILD_DIR"] = "build/wheel"
         done = subprocess.run(
             ["bash", "-c", script(parts)],
             cwd=checkout,

@@ -18,6 +18,8 @@ import pytest
 
 from .copies import copy_of_the_tree, generate
 
+# Targets whose sources the compiler may take several at a time, which halves the time of this test.
+TOGETHER = ("billcore_webhook", "billcore_client", "billcore_c_client_shims", "_client", "billcore_python_shared")
 ORDER = '{"id": "o", "colour": "red"}'
 
 CPP = r"""
@@ -190,6 +192,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (tree / "python/CMakeLists.txt").open("a") as out:
         out.write("add_executable(user user.cpp)\ntarget_link_libraries(user PRIVATE billcore::client)\n")
         out.write("add_executable(user-c user.c)\ntarget_link_libraries(user-c PRIVATE billcore::c)\n")
+        out.write(f"set_target_properties({' '.join(TOGETHER)} PROPERTIES UNITY_BUILD ON)\n")
     # Relative names, so that the compiler cache knows these files again in another folder.
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]
