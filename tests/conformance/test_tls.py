@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http.server
 import socket
 import ssl
@@ -64,13 +65,34 @@ class Server(http.server.ThreadingHTTPServer):
         self, folder: Path, name: str, *, of: str | None = None, address: str = "127.0.0.1", tls: bool = True
     ) -> None:
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        super().__init__((address, 0), Handler)
+        self.held = socket.socket()
+        while True:
+            super().__init__((address, 0), Handler)
+            if self.hold_the_port_of_the_other_address():
+                break
+            self.server_close()
         self.requests: list[str] = []
         self.context: ssl.SSLContext | None = None
         if tls:
             self.certificate = make_certificate(folder, name, of=f"DNS:{name},IP:::1" if of is None else of)
             self.context = server_context(self.certificate)
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def hold_the_port_of_the_other_address(self) -> bool:
+        """Where `localhost` has two addresses, nothing else may listen behind this port on the other one."""
+        family, other = (
+            (socket.AF_INET, "127.0.0.1") if self.address_family == socket.AF_INET6 else (socket.AF_INET6, "::1")
+        )
+        try:
+            self.held = socket.socket(family)
+            self.held.bind((other, self.server_address[1]))
+        except OSError as problem:
+            return problem.errno != errno.EADDRINUSE  # otherwise the machine has no IPv6
+        return True
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.held.close()
 
     def finish_request(self, request: Any, client_address: Any) -> None:
         if self.context is None:

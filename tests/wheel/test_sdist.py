@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sdist")
     made = subprocess.run([sys.executable, "-c", MAKE, str(folder)], cwd=ROOT, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    with tarfile.open(folder / made.stdout.split()[-1]) as archive:
-        archive.extractall(folder, filter="data")
+    shutil.unpack_archive(folder / made.stdout.split()[-1], folder)
     (found,) = [path for path in folder.iterdir() if path.is_dir()]
     return found
 
