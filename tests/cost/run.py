@@ -2,14 +2,13 @@
 """What each operation costs in instructions and allocations, compared with its limit: run.py BUILD [--write]
 
 BUILD: optimised, with the programs of this folder. The limit is counted in the same run: raw SHA-256 states, or libcurl
-and yyjson by hand. costs.json has what an operation may cost; over 1 % more, or one allocation more, is a failure that
+and yyjson by hand. costs.json has what an operation may cost; over 2 % more, or one allocation more, is a failure that
 names the functions that grew. --write stores what was counted; the commit that changes the file says why.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
 import subprocess
@@ -28,7 +27,7 @@ from bench import bodies, pages_server, rest_server  # noqa: E402
 COSTS = FOLDER / "costs.json"
 LIMITS = {"await get": "get", "for": "list", "async for": "list", "three columns": "list", "all columns": "list"}
 PAGES = 20
-TOLERANCE = 1.01
+TOLERANCE = 1.02
 KEPT = 0.01  # of an operation's instructions: functions that take less are not stored
 # Callgrind counts each byte that `rep movsb` copies as an instruction.
 TUNABLES = ":".join(f"glibc.cpu.x86_rep_{kind}_threshold={1 << 40}" for kind in ("movsb", "stosb"))
@@ -84,7 +83,8 @@ def counted(folder: Path, program: list[str], **environment: str) -> dict[str, C
     valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/profile"]
     done = subprocess.run(
         [*valgrind, *program, str(folder)],
-        env={**os.environ, "GLIBC_TUNABLES": TUNABLES, "PYTHONHASHSEED": "0", **environment},
+        # The same variables everywhere: libcurl searches all of them for each call.
+        env={"GLIBC_TUNABLES": TUNABLES, "PYTHONHASHSEED": "0", **environment},
         capture_output=True,
         text=True,
     )
