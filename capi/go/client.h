@@ -5,9 +5,7 @@
 #include <billcore/client.h>
 
 #include "native.h"
-
-#define BC_MADE \
-  { NULL, NULL, BILLCORE_OK }
+#include "operations.h"
 
 /* ---- options ---- */
 
@@ -97,38 +95,8 @@ static inline bg_made bc_client_close(billcore_client* client) {
   return made;
 }
 
-/* ---- operations ---- */
+/* ---- operations by hand ---- */
 
-typedef const billcore_client* bc_client;
-typedef const billcore_options* bc_given;
-#define BC_CALL (const billcore_call_options*)call
-
-static inline bg_made bc_subscription_get(bc_client client, const char* id, size_t n, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status =
-      billcore_subscription_get(client, bg_str(id, n), BC_CALL, (billcore_subscription**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_subscription_cancel(bc_client client, const char* id, size_t n, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status =
-      billcore_subscription_cancel(client, bg_str(id, n), BC_CALL, (billcore_subscription**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_change_product(bc_client client, const char* id, size_t n, int64_t product, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_subscription_change_product(client, bg_str(id, n), product, BC_CALL,
-                                                     (billcore_subscription**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_charge(bc_client client, const char* id, size_t n, int64_t product, int64_t amount,
-                                bc_given options, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status =
-      billcore_subscription_charge(client, bg_str(id, n), product, amount, (const billcore_charge_options*)options,
-                                   BC_CALL, (billcore_order**)&made.out, &made.err);
-  return made;
-}
 static inline bg_made bc_find_charges(bc_client client, const billcore_error* charge, bc_given search, bc_given call) {
   bg_made made = BC_MADE;
   made.status = billcore_subscription_find_charges(client, charge, (const billcore_charge_search*)search, BC_CALL,
@@ -148,31 +116,10 @@ static inline bg_made bc_found_charges(const billcore_error* error) {
   made.status = billcore_subscription_found_charges(error, (billcore_order_page**)&made.out, &made.err);
   return made;
 }
-static inline bg_made bc_product_get(bc_client client, int64_t id, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_product_get(client, id, BC_CALL, (billcore_product**)&made.out, &made.err);
-  return made;
-}
 static inline bg_made bc_product_update(bc_client client, int64_t id, bc_given changes, bc_given call) {
   bg_made made = BC_MADE;
   made.status = billcore_product_update(client, id, (const billcore_product_changes*)changes, BC_CALL,
                                         (billcore_product**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_product_delete(bc_client client, int64_t id, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_product_delete(client, id, BC_CALL, &made.err);
-  return made;
-}
-static inline bg_made bc_order_get(bc_client client, const char* id, size_t n, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_order_get(client, bg_str(id, n), BC_CALL, (billcore_order**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_endpoint_create(bc_client client, const char* url, size_t n, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status =
-      billcore_webhook_endpoint_create(client, bg_str(url, n), BC_CALL, (billcore_response**)&made.out, &made.err);
   return made;
 }
 static inline bg_made bc_request(bc_client client, const char* method, size_t m, const char* path, size_t n,
@@ -218,25 +165,6 @@ static inline bc_header bc_header_at(const billcore_response_info* info, size_t 
 }
 
 /* ---- lists ---- */
-
-static inline bg_made bc_subscriptions(bc_client client, bc_given query, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_subscription_list_new(client, (const billcore_subscription_query*)query, BC_CALL,
-                                               (billcore_subscription_list**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_orders(bc_client client, const char* id, size_t n, bc_given query, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_subscription_orders_new(client, bg_str(id, n), (const billcore_order_query*)query, BC_CALL,
-                                                 (billcore_order_list**)&made.out, &made.err);
-  return made;
-}
-static inline bg_made bc_products(bc_client client, bc_given query, bc_given call) {
-  bg_made made = BC_MADE;
-  made.status = billcore_product_list_new(client, (const billcore_product_query*)query, BC_CALL,
-                                          (billcore_product_list**)&made.out, &made.err);
-  return made;
-}
 
 typedef struct bc_page {
   billcore_page* page;

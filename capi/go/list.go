@@ -36,29 +36,6 @@ type List[T any] struct {
 	skipped int64        // items of that page that the library knows of
 }
 
-// List gives all subscriptions, or those of ListReferenceID.
-func (s Subscriptions) List(ctx context.Context, options ...ListOption) *List[Subscription] {
-	return newList[Subscription](ctx, s.client, options,
-		func(client nativeClient, query, call nativeCall) C.bg_made {
-			return C.bc_subscriptions(client, query, call)
-		})
-}
-
-// Orders gives the subscription's orders, latest first.
-func (s Subscriptions) Orders(ctx context.Context, id ID, options ...ListOption) *List[Order] {
-	text, n := chars(string(id))
-	return newList[Order](ctx, s.client, options,
-		func(client nativeClient, query, call nativeCall) C.bg_made {
-			return C.bc_orders(client, text, n, query, call)
-		})
-}
-
-// List gives all products.
-func (p Products) List(ctx context.Context, options ...ListOption) *List[Product] {
-	return newList[Product](ctx, p.client, options,
-		func(client nativeClient, query, call nativeCall) C.bg_made { return C.bc_products(client, query, call) })
-}
-
 func newList[T any](
 	ctx context.Context, client *Client, options []ListOption,
 	make func(client nativeClient, query, call nativeCall) C.bg_made,

@@ -21,7 +21,7 @@ from typing import Any
 import jinja2
 import stubs
 from prepare import prepared
-from prepare.c_faces import c_comment, c_line_comment
+from prepare.c_faces import c_comment, c_line_comment, cpp_comment
 from prepare.go_faces import exported, go_comment, unexported
 from prepare.rust_faces import rust_comment, rust_variant
 from prepare.words import cpp_identifier, snake
@@ -38,10 +38,18 @@ OUTPUTS = [
     ("status_table.hpp.j2", "core/src/call/status_table.hpp", "errors.toml"),
     ("option_table.hpp.j2", "core/src/call/option_table.hpp", "options.toml"),
     ("routes.hpp.j2", "core/src/call/routes.hpp", "operations.toml"),
+    ("operations.hpp.j2", "core/include/billcore/operations.hpp", "operations.toml"),
+    ("operations.cpp.j2", "core/src/call/operations.cpp", "operations.toml"),
+    ("groups.hpp.j2", "core/include/billcore/groups.hpp", "operations.toml"),
+    ("groups.cpp.j2", "core/src/client/groups.cpp", "operations.toml"),
     ("column_table.hpp.j2", "core/src/arrow/column_table.hpp", "resources.toml"),
     ("view.hpp.j2", "python/src/shared/view.hpp", "resources.toml"),
     ("event_class_table.hpp.j2", "python/src/webhook/event_class_table.hpp", "events.toml"),
     ("model_table.hpp.j2", "python/src/webhook/model_table.hpp", "resources.toml"),
+    ("table.hpp.j2", "core/include/billcore/detail/table.hpp", "resources.toml"),
+    ("tables.hpp.j2", "python/src/arrow/tables.hpp", "resources.toml"),
+    ("py_groups.hpp.j2", "python/src/client/groups.hpp", "operations.toml"),
+    ("py_operations.cpp.j2", "python/src/client/operations.cpp", "operations.toml"),
     ("arguments.hpp.j2", "python/src/client/arguments.hpp", "operations.toml and options.toml"),
     ("_types.py.j2", "python/billcore/_types.py", "resources.toml, events.toml and errors.toml"),
     ("_errors.py.j2", "python/billcore/_errors.py", "errors.toml"),
@@ -55,6 +63,10 @@ OUTPUTS = [
     ("product_group.h.j2", "capi/include/billcore/product_group.h", "resources.toml"),
     ("client_options.h.j2", "capi/include/billcore/client_options.h", "options.toml"),
     ("client_option_names.hpp.j2", "capi/src/client/client_option_names.hpp", "options.toml"),
+    ("c_operations.h.j2", "capi/include/billcore/operations.h", "operations.toml"),
+    ("operation_options.h.j2", "capi/include/billcore/operation_options.h", "operations.toml and resources.toml"),
+    ("c_operations.cpp.j2", "capi/src/client/operations.cpp", "operations.toml"),
+    ("operation_option_names.hpp.j2", "capi/src/client/operation_option_names.hpp", "operations.toml"),
     ("arrow.h.j2", "capi/include/billcore/arrow.h", "operations.toml"),
     ("pagination.h.j2", "capi/include/billcore/pagination.h", "operations.toml"),
     ("subscription_list.h.j2", "capi/include/billcore/subscription_list.h", "operations.toml"),
@@ -63,16 +75,26 @@ OUTPUTS = [
     ("status.h.j2", "capi/include/billcore/status.h", "errors.toml"),
     ("model_resources.go.j2", "capi/go/model/resources.go", "resources.toml"),
     ("model_codes.go.j2", "capi/go/model/codes.go", "errors.toml and events.toml"),
+    ("go_operations.h.j2", "capi/go/operations.h", "operations.toml"),
+    ("go_operations.go.j2", "capi/go/operations.go", "operations.toml"),
     ("go_options.go.j2", "capi/go/options.go", "options.toml, operations.toml and resources.toml"),
     ("go_names.go.j2", "capi/go/names.go", "resources.toml and errors.toml"),
     ("go_names.go.j2", "capi/go/webhook/names.go", "resources.toml, errors.toml and events.toml"),
     ("rust_codes.rs.j2", "capi/rust/billcore/src/codes.rs", "errors.toml, events.toml and resources.toml"),
+    ("rust_sys_operations.rs.j2", "capi/rust/billcore-sys/src/operations.rs", "operations.toml"),
+    ("rust_ffi_operations.rs.j2", "capi/rust/billcore/src/ffi/operations.rs", "operations.toml"),
+    ("rust_operations.rs.j2", "capi/rust/billcore/src/client/operations.rs", "operations.toml"),
+    ("rust_aio_operations.rs.j2", "capi/rust/billcore/src/aio/operations.rs", "operations.toml"),
     ("rust_resources.rs.j2", "capi/rust/billcore/src/resources.rs", "resources.toml"),
     (
         "rust_options.rs.j2",
         "capi/rust/billcore/src/client/settings.rs",
         "options.toml, operations.toml and resources.toml",
     ),
+    ("wire_operations.hpp.j2", "tests/core/support/wire_operations.hpp", "operations.toml"),
+    ("wire_operations.c.j2", "tests/capi/support/wire_operations.c", "operations.toml"),
+    ("go_driver.go.j2", "tests/go/driver/operations.go", "operations.toml"),
+    ("rust_driver.rs.j2", "tests/rust/driver/operations.rs", "operations.toml"),
     ("rust_fields.rs.j2", "tests/rust/driver/fields.rs", "resources.toml"),
     ("README.md.j2", "core/interface/README.md", "*.toml"),
 ]
@@ -82,8 +104,8 @@ DOCS = [
     ("python/billcore/_client.pyi", "python/src/shared/client_docs.hpp"),
 ]
 
-COMMENTS = {".hpp": "// {}", ".h": "/* {} */", ".py": "# {}", ".pyi": "# {}", ".md": "<!-- {} -->", ".go": "// {}"}
-COMMENTS[".rs"] = "// {}"
+COMMENTS = dict.fromkeys((".hpp", ".cpp", ".rs"), "// {}") | dict.fromkeys((".h", ".c"), "/* {} */")
+COMMENTS |= {".py": "# {}", ".pyi": "# {}", ".md": "<!-- {} -->", ".go": "// {}"}
 
 
 def note(path: str, source: str) -> str:
@@ -100,7 +122,7 @@ def run(command: list[str], text: str, root: Path) -> str:
 def formatted(root: Path, path: str, text: str) -> str:
     """The text as the formatter of its language writes it."""
     suffix = Path(path).suffix
-    if suffix in (".hpp", ".h"):
+    if suffix in (".hpp", ".cpp", ".h", ".c"):
         command = ["clang-format", f"--assume-filename={root / path}"]
     elif suffix in (".py", ".pyi"):
         name = f"--stdin-filename={root / path}"
@@ -132,6 +154,7 @@ def generate(root: Path) -> dict[str, str]:
         autoescape=False,
     )
     environment.filters["c_comment"] = c_comment
+    environment.filters["cpp_comment"] = cpp_comment
     environment.filters["c_line_comment"] = c_line_comment
     environment.filters["snake"] = snake
     environment.filters["go_comment"] = go_comment
@@ -149,6 +172,8 @@ def generate(root: Path) -> dict[str, str]:
         entries = stubs.entries(ast.parse(out[stub]))
         text = environment.get_template("docs.hpp.j2").render(entries=entries, module=f"billcore.{Path(stub).stem}")
         out[path] = formatted(root, path, note(path, stub) + text)
+    listed = "".join(f"{path} linguist-generated\n" for path in sorted([*out, ".gitattributes"]))
+    out[".gitattributes"] = f"# Generated by core/interface/generate.py: the files that it writes.\n{listed}"
     return out
 
 
@@ -164,6 +189,7 @@ def main() -> int:
             continue
         stale.append(path)
         if not options.check:
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, "utf-8")
     tell = partial(print, file=sys.stderr if options.check else sys.stdout)
     for path in stale:

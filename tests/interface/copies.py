@@ -13,12 +13,16 @@ PARTS = (
     "CMakePresets.json",
     "LICENSE",
     ".clang-format",
+    ".gitattributes",
     "pyproject.toml",
     ".rustfmt.toml",
     "core",
     "capi",
     "python",
     "tests/rust",
+    "tests/go",
+    "tests/core/support",
+    "tests/capi/support",
 )
 
 

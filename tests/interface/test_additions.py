@@ -1,11 +1,11 @@
-"""A field, an option and an error are added to a copy of the data, generated, built, and used from C++ and Python.
-
-From C the field and the option: what they need is a header alone. From Go and Rust where BILLCORE_GO and BILLCORE_RUST
-name the folders of their programs.
+"""The recipes: in a copy of the tree a field, an option, an error, an operation and a parameter of another are added to
+the data, and nothing else is edited. It is generated, built, and used from C++, C and Python, and from Go and Rust
+where BILLCORE_GO and BILLCORE_RUST name the folders of their programs.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -42,6 +42,9 @@ int main(int, char** argv) {
   const billcore::Client changed = client.with_options({.patience = 9});
   const auto order = client.orders().get("o");
   std::cout << default_limit << ' ' << order.colour().value_or("none") << '\n';
+  std::cout << client.subscriptions().pause("s").reference_name().value() << '\n';
+  const billcore::Charge charge{.product_id = 1, .amount = 2, .note = "n"};
+  std::cout << client.subscriptions().charge("s", charge).reference_name().value() << '\n';
   try {
     static_cast<void>(changed.orders().get("teapot"));
   } catch (const billcore::Error& error) {
@@ -53,8 +56,9 @@ int main(int, char** argv) {
 C = r"""
 #include <billcore.h>
 #include <stdio.h>
+#include <string.h>
 
-int main(void) {
+int main(int argc, char** argv) {
   billcore_event* event = NULL;
   billcore_order* order = NULL;
   billcore_str colour;
@@ -81,6 +85,25 @@ int main(void) {
   puts(billcore_error_message(err).data);
   billcore_error_free(err);
   billcore_client_changes_free(changes);
+  const billcore_str server = {argv[argc - 1], strlen(argv[argc - 1])};
+  billcore_subscription* paused = NULL;
+  billcore_charge_options* charge = NULL;
+  if (billcore_client_options_set_base_url(options, server, NULL) != BILLCORE_OK) return 9;
+  if (billcore_client_options_set_patience(options, 1, NULL) != BILLCORE_OK) return 10;
+  if (billcore_client_new(options, &client, NULL) != BILLCORE_OK) return 11;
+  if (billcore_subscription_pause(client, BILLCORE_STR("s"), NULL, &paused, NULL) != BILLCORE_OK) return 12;
+  if (billcore_subscription_reference_name(paused, &colour, &present, NULL) != BILLCORE_OK) return 13;
+  puts(colour.data);
+  if (billcore_charge_options_new(&charge, NULL) != BILLCORE_OK) return 14;
+  if (billcore_charge_options_set_note(charge, BILLCORE_STR("n"), NULL) != BILLCORE_OK) return 15;
+  const billcore_str id = BILLCORE_STR("s");
+  if (billcore_subscription_charge(client, id, 1, 2, charge, NULL, &order, NULL) != BILLCORE_OK) return 16;
+  if (billcore_order_reference_name(order, &colour, &present, NULL) != BILLCORE_OK) return 17;
+  puts(colour.data);
+  billcore_order_free(order);
+  billcore_charge_options_free(charge);
+  billcore_subscription_free(paused);
+  billcore_client_free(client);
   billcore_client_options_free(options);
   return 0;
 }
@@ -96,6 +119,8 @@ except billcore.ConfigError as error:
 client = billcore.Client(base_url=sys.argv[1], api_key="key", patience=7).with_options(patience=9)
 print(inspect.signature(billcore.Client).parameters["patience"].default, client.orders.get("o").colour)
 print(billcore.Order.colour.__doc__)
+print(client.subscriptions.pause("s").reference_name)
+print(client.subscriptions.charge("s", product_id=1, amount=2, note="n").reference_name)
 try:
     client.orders.get("teapot")
 except billcore.TeapotError as error:
@@ -128,6 +153,10 @@ func main() {
 	order, _ := made.Orders().Get(context.Background(), "o")
 	colour, present, err := order.Colour()
 	fmt.Println(colour, present, err)
+	paused, _ := made.Subscriptions().Pause(context.Background(), "s")
+	fmt.Println(paused.ReferenceName())
+	charged, _ := made.Subscriptions().Charge(context.Background(), "s", 1, 2, billcore.ChargeNote("n"))
+	fmt.Println(charged.ReferenceName())
 	_, err = changed.Orders().Get(context.Background(), "teapot")
 	fmt.Println(errors.Is(err, billcore.ErrTeapot), errors.Is(err, billcore.ErrAPI), err)
 }
@@ -136,7 +165,7 @@ func main() {
 RUST = r"""
 use std::env::args;
 
-use billcore::{Client, ClientChanges, ErrorCode, Result};
+use billcore::{ChargeOptions, Client, ClientChanges, ErrorCode, Result};
 
 fn main() -> Result<()> {
     let url = args().nth(1).unwrap_or_default();
@@ -147,6 +176,9 @@ fn main() -> Result<()> {
     let made = client(7)?;
     let changed = made.with_options(ClientChanges::new().patience(9))?;
     println!("{:?}", made.orders().get("o")?.colour()?);
+    println!("{:?}", made.subscriptions().pause("s")?.reference_name()?);
+    let options = ChargeOptions::new().note("n");
+    println!("{:?}", made.subscriptions().charge("s", 1, 2, options)?.reference_name()?);
     if let Err(error) = changed.orders().get("teapot") {
         println!("{} {} {error}", error.code() == ErrorCode::Teapot, error.is(ErrorCode::Api));
     }
@@ -159,6 +191,16 @@ class Server(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         body = f'{{"data": {ORDER}}}'.encode()
         self.send_response(418 if self.path.endswith("teapot") else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_POST(self) -> None:
+        """The answer's reference name is the request."""
+        sent = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode().replace('"', "'")
+        path = self.path.removeprefix("/account")
+        body = json.dumps({"data": {"id": "s", "reference_name": f"POST {path} {sent}"}}).encode()
+        self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -185,6 +227,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     error = '[[error]]\nnumber = 28\nname = "teapot"\npython = { class = "TeapotError", base = "ApiError" }\n'
     error += 'doc = "418: a teapot."\nstatuses = [{ status = 418, meaning = "the service is a teapot" }]\n\n'
     add(tree, "errors.toml", "# Statuses without a class", error)
+    parameter = '  { name = "note", type = "text", optional = true, doc = "A note." },\n'
+    add(tree, "operations.toml", '  { name = "description", type = "text"', parameter)
+    operation = '[[operation]]\ngroup = "Subscriptions"\nname = "pause"\nmethod = "POST"\n'
+    operation += 'path = "/subscription/{id}/pause"\nresult = "Subscription"\ndoc = "Pause billing."\n'
+    operation += 'parameters = [{ name = "id", type = "id", positional = true, doc = "Of the subscription." }]\n\n'
+    add(tree, "operations.toml", '[[operation]]\ngroup = "Subscriptions"\nname = "cancel"', operation)
     made = generate(tree)
     assert made.returncode == 0, made.stderr
     (tree / "python/user.cpp").write_text(CPP, "utf-8")
@@ -208,6 +256,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree / "build"
 
 
+PAUSED = "POST /subscription/s/pause "
+CHARGED = "POST /subscription/s/order {'product_id':1,'amount':2,'note':'n'}"
 TEAPOT = f'GET /order/teapot: 418 the service is a teapot: {{"data": {ORDER}}}'
 
 
@@ -228,15 +278,16 @@ def output(command: list[str], **environment: str) -> list[str]:
 @pytest.mark.parametrize("language", ["cpp", "python"])
 def test_additions_are_there(built: Path, url: str, language: str) -> None:
     command = [str(built / "python/user"), url] if language == "cpp" else [sys.executable, "-c", PYTHON, url]
-    refusal, values, *doc, error = output(command, PYTHONPATH=str(built / "python"))
+    refusal, values, *doc, paused, charged, error = output(command, PYTHONPATH=str(built / "python"))
+    assert (paused, charged) == (PAUSED, CHARGED)
     assert refusal == "patience must be at least 1" and values == "3 red"
     assert doc == (["Of the wrapping, or None."] if language == "python" else [])
     assert error.startswith("1 GET" if language == "cpp" else "True GET")
     assert error.split(" ", 1)[1] == TEAPOT
 
 
-def test_an_added_field_and_option_are_there_in_c(built: Path) -> None:
-    assert output([str(built / "python/user-c")]) == ["red", "patience must be at least 1"]
+def test_additions_are_there_in_c(built: Path, url: str) -> None:
+    assert output([str(built / "python/user-c"), url]) == ["red", "patience must be at least 1", PAUSED, CHARGED]
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +307,8 @@ def test_additions_are_there_in_go(prefix: Path, url: str, tmp_path: Path) -> No
     environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
     build = [f"{os.environ['BILLCORE_GO']}/go", "build", "-C", str(tmp_path), "-o", "user", "."]
     assert output(build, **environment) == []
-    refusal, colour, error = output([str(tmp_path / "user"), url], LD_LIBRARY_PATH=str(libraries))
+    refusal, colour, paused, charged, error = output([str(tmp_path / "user"), url], LD_LIBRARY_PATH=str(libraries))
+    assert (paused, charged) == (f"{PAUSED} true <nil>", f"{CHARGED} true <nil>")
     assert refusal == "billcore: patience must be at least 1" and colour == "red true <nil>"
     assert error == f"true true billcore: {TEAPOT}"
 
@@ -272,6 +324,8 @@ def test_additions_are_there_in_rust(prefix: Path, url: str, tmp_path: Path) -> 
     environment = {"PKG_CONFIG_PATH": f"{libraries}/pkgconfig", "PATH": f"{folder}:{os.environ['PATH']}"}
     target = ["--manifest-path", str(tmp_path / "Cargo.toml"), "--target-dir", str(tmp_path / "target")]
     assert output([f"{folder}/cargo", "build", "--quiet", *target], **environment) == []
-    refusal, colour, error = output([str(tmp_path / "target/debug/user"), url], LD_LIBRARY_PATH=str(libraries))
+    program = str(tmp_path / "target/debug/user")
+    refusal, colour, paused, charged, error = output([program, url], LD_LIBRARY_PATH=str(libraries))
+    assert (paused, charged) == (f'Some("{PAUSED}")', f'Some("{CHARGED}")')
     assert refusal == "patience must be at least 1" and colour == 'Some("red")'
     assert error == f"true true {TEAPOT}"

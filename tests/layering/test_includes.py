@@ -56,11 +56,11 @@ SMALL_HALF = {"base", "json", "model", "webhook"}
 PUBLIC = {
     "base": "error error_code values detail/libraries",
     "json": "json detail/document",
-    "model": "resource model",
+    "model": "resource model detail/table",
     "webhook": "webhook event event_type detail/secret",
-    "call": "hooks options operation response detail/outcome",
+    "call": "hooks options operation operations response detail/outcome",
     "paging": "pager detail/list",
-    "client": "client async_client charges internal",
+    "client": "client group groups async_client charges internal",
     "arrow": "arrow",
 }
 ROOM_OF = {f"billcore/{stem}.hpp": room for room, stems in PUBLIC.items() for stem in stems.split()}

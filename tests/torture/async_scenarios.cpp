@@ -77,8 +77,8 @@ class AsyncScenario : public Scenario {
 class AsyncGet : public AsyncScenario {
  public:
   using AsyncScenario::AsyncScenario;
-  void run() override { call(operations::get_order(order_id), order_id); }
-  void after(bool) override { call(operations::get_order(order_id), order_id); }
+  void run() override { call(operations::orders::get(order_id), order_id); }
+  void after(bool) override { call(operations::orders::get(order_id), order_id); }
 };
 
 class AsyncKeptGet : public AsyncGet {
@@ -101,7 +101,7 @@ class AsyncCharge : public AsyncScenario {
     Charge what;
     what.product_id = 1;
     what.amount = amount;
-    call(operations::charge_subscription("sub", what), "charged");
+    call(operations::subscriptions::charge("sub", what), "charged");
   }
 };
 
@@ -114,7 +114,7 @@ class AsyncGivenUp : public AsyncKeptGet {
     Charge what;
     what.product_id = 1;
     what.amount = place().amount;
-    const auto id = loop().start(operations::charge_subscription("sub", what), {}, [](Completed& /*completed*/) {});
+    const auto id = loop().start(operations::subscriptions::charge("sub", what), {}, [](Completed& /*completed*/) {});
     for (int turn = 0; turn < turns; ++turn) {
       try {
         loop().process();

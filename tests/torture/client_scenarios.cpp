@@ -102,7 +102,7 @@ class RetriedCharge : public Scenario {
     detail::RetryEnvironment sources;
     sources.chance = [] { return 0.0; };
     session_ = std::make_shared<detail::Session>(options_for(place_, 2), std::move(sources));
-    static_cast<void>(session_->resource(operations::get_order(order_id), {}));
+    static_cast<void>(session_->resource(operations::orders::get(order_id), {}));
   }
   void run() override { send(place_.amount); }
   void after(bool) override { send(place_.amount_after); }
@@ -112,7 +112,7 @@ class RetriedCharge : public Scenario {
     Charge what;
     what.product_id = 1;
     what.amount = amount;
-    static_cast<void>(session_->resource(operations::charge_subscription("sub", what), {}));
+    static_cast<void>(session_->resource(operations::subscriptions::charge("sub", what), {}));
   }
 
   Place place_;

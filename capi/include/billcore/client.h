@@ -26,19 +26,14 @@
 #ifndef BILLCORE_CLIENT_H
 #define BILLCORE_CLIENT_H
 
-#include "billcore/call_options.h"
+#include "billcore/client_handle.h"
 #include "billcore/client_options.h"
-#include "billcore/operation_options.h"
-#include "billcore/order_list.h"
-#include "billcore/product_list.h"
-#include "billcore/subscription_list.h"
+#include "billcore/operations.h"
+#include "billcore/request_options.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** A client. Freed with billcore_client_free; lists made with it may outlive it. Threads: shared. */
-typedef struct billcore_client billcore_client;
 
 /** Connects to nothing yet. options may be NULL; they may be freed afterwards. BILLCORE_ERROR_CONFIG when one cannot
  * work. New; free it.
@@ -61,49 +56,7 @@ BILLCORE_API billcore_status billcore_client_close(billcore_client* client, bill
 /** Frees a client; accepts NULL. No call may be running.  @since 0.1 */
 BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
 
-/* ---- subscriptions ---- */
-
-/** All subscriptions, or those of a reference_id. query may be NULL. Sends nothing yet. New; free it.
- *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_list_new(const billcore_client* client,
-                                                            const billcore_subscription_query* query,
-                                                            const billcore_call_options* call,
-                                                            billcore_subscription_list** out, billcore_error** err);
-
-/** A subscription by its id. New; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
-                                                       const billcore_call_options* call, billcore_subscription** out,
-                                                       billcore_error** err);
-
-/** Ends billing at once; the subscription may stay active until ends_at. Sent at most once. *out: as it is now; new;
- * free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_cancel(const billcore_client* client, billcore_str id,
-                                                          const billcore_call_options* call,
-                                                          billcore_subscription** out, billcore_error** err);
-
-/** Swaps the product. Sent at most once. *out: as it is now; new; free it. Service interface: Endpoints, Subscriptions.
- *  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_change_product(const billcore_client* client, billcore_str id,
-                                                                  int64_t product_id, const billcore_call_options* call,
-                                                                  billcore_subscription** out, billcore_error** err);
-
-/** Bills a one-off amount through the subscription's billing method. Sent at most once.
- *  product_id: a one-time product of the account. amount: cents. options may be NULL. *out: the order; new; free it.
- *  BILLCORE_ERROR_PAYMENT when the charge is refused; BILLCORE_ERROR_OUTCOME_UNKNOWN when it may or may not have
- * been made.
- *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id,
-                                                          int64_t product_id, int64_t amount,
-                                                          const billcore_charge_options* options,
-                                                          const billcore_call_options* call, billcore_order** out,
-                                                          billcore_error** err);
-
-/** The subscription's orders, latest first. query may be NULL. Sends nothing yet. New; free it.
- *  Service interface: Endpoints, Subscriptions.  @since 0.1 */
-BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
-                                                              const billcore_order_query* query,
-                                                              const billcore_call_options* call,
-                                                              billcore_order_list** out, billcore_error** err);
+/* ---- operations besides those of billcore/operations.h ---- */
 
 /** The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
  * latest first. charge: its error (billcore_error_outcome_unknown is true); it stays the caller's. search may be NULL.
@@ -133,50 +86,12 @@ BILLCORE_API billcore_status billcore_subscription_find_charges_since(const bill
 BILLCORE_API billcore_status billcore_subscription_found_charges(const billcore_error* search_error,
                                                                  billcore_order_page** out, billcore_error** err);
 
-/* ---- products ---- */
-
-/** All products. query may be NULL. Sends nothing yet. New; free it. Service interface: Endpoints, Products.
- *  @since 0.1 */
-BILLCORE_API billcore_status billcore_product_list_new(const billcore_client* client,
-                                                       const billcore_product_query* query,
-                                                       const billcore_call_options* call, billcore_product_list** out,
-                                                       billcore_error** err);
-
-/** A product by its id. New; free it. Service interface: Endpoints, Products.  @since 0.1 */
-BILLCORE_API billcore_status billcore_product_get(const billcore_client* client, int64_t id,
-                                                  const billcore_call_options* call, billcore_product** out,
-                                                  billcore_error** err);
-
 /** Changes the fields that are set, no others; none at all is BILLCORE_ERROR_INVALID_ARGUMENT. Sent at most once.
  * *out: as it is now; new; free it. Service interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_update(const billcore_client* client, int64_t id,
                                                      const billcore_product_changes* changes,
                                                      const billcore_call_options* call, billcore_product** out,
                                                      billcore_error** err);
-
-/** Soft deletion. Sent at most once. Service interface: Endpoints, Products.  @since 0.1 */
-BILLCORE_API billcore_status billcore_product_delete(const billcore_client* client, int64_t id,
-                                                     const billcore_call_options* call, billcore_error** err);
-
-/* ---- orders ---- */
-
-/** An order by its id. New; free it. Service interface: Endpoints, Orders.  @since 0.1 */
-BILLCORE_API billcore_status billcore_order_get(const billcore_client* client, billcore_str id,
-                                                const billcore_call_options* call, billcore_order** out,
-                                                billcore_error** err);
-
-/* ---- webhook endpoints, and requests of your own ---- */
-
-/** An answer as it came, where the interface does not say what it holds. Freed with billcore_response_free. Texts live
- * as long as it. Threads: immutable. */
-typedef struct billcore_response billcore_response;
-
-/** Registers a URL for webhooks. The signing secret is not in the answer: it is read from the admin UI. Sent at most
- * once. BILLCORE_ERROR_VALIDATION when the URL is invalid or already registered. New; free it. Service interface:
- * Endpoints, Webhook endpoints.  @since 0.1 */
-BILLCORE_API billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
-                                                              const billcore_call_options* call,
-                                                              billcore_response** out, billcore_error** err);
 
 /** A request of your own. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write. path: below the base
  * URL, begins with a slash, already encoded, no query. options may be NULL. New; free it.  @since 0.1 */

@@ -9,7 +9,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 common=(--use-core --default-enum-style consts --generate-cstr --no-doc-comments --no-layout-tests --rust-target 1.85
   --rust-edition 2024 --formatter none --disable-header-comment)
-of_client='.*/billcore/(client|call_options|client_options|operation_options|options|cancel|hooks|pager|pagination|[a-z]+_list)[.]h'
+of_client='.*/billcore/(client|client_handle|call_options|client_options|operation_options|request_options|options|cancel|hooks|pager|pagination|[a-z]+_list)[.]h'
 
 make() { # FILE HEADER OPTION…
   {

@@ -1,4 +1,4 @@
-// The client and its operations.
+// The client, and its operations that are not generated.
 #include "billcore/client.h"
 
 #include <chrono>
@@ -19,28 +19,6 @@ namespace {
 
 // Ties this library to the webhook library of the same build when it is loaded (build_c.cpp).
 [[gnu::used]] const char* const tied_to_build = &billcore_private_build;
-
-[[noreturn]] void refuse_setting(const char* setting, const char* list) {
-  refuse(std::string("a list of ") + list + " has no " + setting + ": leave it out of the query");
-}
-
-void refuse_of_orders(const ListOptions& query, const char* list) {
-  if (!query.states.empty()) refuse_setting("state", list);
-  if (query.product_id) refuse_setting("product_id", list);
-  if (query.per_page) refuse_setting("per_page", list);
-}
-
-template <typename T>
-billcore_list* make_list(billcore::Pager<T> pager) {
-  return new billcore_list(std::move(pager));
-}
-
-/// A new list, under the type that the header gives it.
-template <typename Face, typename Read>
-billcore_status new_list(const billcore_client* client, Read read, Face** out, billcore_error** err) noexcept {
-  return call(
-      err, [&] { *out = reinterpret_cast<Face*>(make_list(read(handle(client).view))); }, out);
-}
 
 billcore_page* make_page(const std::vector<billcore::Order>& found) { return new billcore_page(found); }
 
@@ -72,84 +50,6 @@ billcore_status billcore_client_close(billcore_client* client, billcore_error** 
 }
 
 void billcore_client_free(billcore_client* client) { delete client; }
-
-billcore_status billcore_subscription_list_new(const billcore_client* client, const billcore_subscription_query* query,
-                                               const billcore_call_options* call, billcore_subscription_list** out,
-                                               billcore_error** err) {
-  return new_list(
-      client,
-      [&](const Client& self) {
-        auto given = options_of(query);
-        refuse_of_orders(given, "subscriptions");
-        return self.subscriptions().list({.reference_id = std::move(given.reference_id),
-                                          .page = given.page,
-                                          .strict = given.strict,
-                                          .resume = std::move(given.resume)},
-                                         options_of(call));
-      },
-      out, err);
-}
-
-billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
-                                          const billcore_call_options* call, billcore_subscription** out,
-                                          billcore_error** err) {
-  return get_new(
-      client, [&](const Client& self) { return self.subscriptions().get(Id(view(id)), options_of(call)); }, out, err);
-}
-
-billcore_status billcore_subscription_cancel(const billcore_client* client, billcore_str id,
-                                             const billcore_call_options* call, billcore_subscription** out,
-                                             billcore_error** err) {
-  return get_new(
-      client, [&](const Client& self) { return self.subscriptions().cancel(Id(view(id)), options_of(call)); }, out,
-      err);
-}
-
-billcore_status billcore_subscription_change_product(const billcore_client* client, billcore_str id, int64_t product_id,
-                                                     const billcore_call_options* call, billcore_subscription** out,
-                                                     billcore_error** err) {
-  return get_new(
-      client,
-      [&](const Client& self) {
-        return self.subscriptions().change_product(Id(view(id)), product_id, options_of(call));
-      },
-      out, err);
-}
-
-billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id, int64_t product_id,
-                                             int64_t amount, const billcore_charge_options* options,
-                                             const billcore_call_options* call, billcore_order** out,
-                                             billcore_error** err) {
-  return get_new(
-      client,
-      [&](const Client& self) {
-        auto charge = options_of(options);
-        charge.product_id = product_id;
-        charge.amount = amount;
-        return self.subscriptions().charge(Id(view(id)), charge, options_of(call));
-      },
-      out, err);
-}
-
-billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
-                                                 const billcore_order_query* query, const billcore_call_options* call,
-                                                 billcore_order_list** out, billcore_error** err) {
-  return new_list(
-      client,
-      [&](const Client& self) {
-        auto given = options_of(query);
-        if (given.reference_id) refuse_setting("reference_id", "orders");
-        return self.subscriptions().orders(Id(view(id)),
-                                           {.product_id = given.product_id,
-                                            .states = std::move(given.states),
-                                            .per_page = given.per_page,
-                                            .page = given.page,
-                                            .strict = given.strict,
-                                            .resume = std::move(given.resume)},
-                                           options_of(call));
-      },
-      out, err);
-}
 
 billcore_status billcore_subscription_find_charges(const billcore_client* client, const billcore_error* charge,
                                                    const billcore_charge_search* search,
@@ -193,52 +93,12 @@ billcore_status billcore_subscription_found_charges(const billcore_error* search
       out);
 }
 
-billcore_status billcore_product_list_new(const billcore_client* client, const billcore_product_query* query,
-                                          const billcore_call_options* call, billcore_product_list** out,
-                                          billcore_error** err) {
-  return new_list(
-      client,
-      [&](const Client& self) {
-        auto given = options_of(query);
-        refuse_of_orders(given, "products");
-        if (given.reference_id) refuse_setting("reference_id", "products");
-        return self.products().list({.page = given.page, .strict = given.strict, .resume = std::move(given.resume)},
-                                    options_of(call));
-      },
-      out, err);
-}
-
-billcore_status billcore_product_get(const billcore_client* client, int64_t id, const billcore_call_options* call,
-                                     billcore_product** out, billcore_error** err) {
-  return get_new(
-      client, [&](const Client& self) { return self.products().get(id, options_of(call)); }, out, err);
-}
-
 billcore_status billcore_product_update(const billcore_client* client, int64_t id,
                                         const billcore_product_changes* changes, const billcore_call_options* call,
                                         billcore_product** out, billcore_error** err) {
   return get_new(
       client, [&](const Client& self) { return self.products().update(id, options_of(changes), options_of(call)); },
       out, err);
-}
-
-billcore_status billcore_product_delete(const billcore_client* client, int64_t id, const billcore_call_options* call,
-                                        billcore_error** err) {
-  return billcore::capi::call(err, [&] { handle(client).view.products().remove(id, options_of(call)); });
-}
-
-billcore_status billcore_order_get(const billcore_client* client, billcore_str id, const billcore_call_options* call,
-                                   billcore_order** out, billcore_error** err) {
-  return get_new(
-      client, [&](const Client& self) { return self.orders().get(Id(view(id)), options_of(call)); }, out, err);
-}
-
-billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
-                                                 const billcore_call_options* call, billcore_response** out,
-                                                 billcore_error** err) {
-  return get_new(
-      client, [&](const Client& self) { return self.webhook_endpoints().create(view(url), options_of(call)); }, out,
-      err);
 }
 
 billcore_status billcore_client_request(const billcore_client* client, billcore_str method, billcore_str path,

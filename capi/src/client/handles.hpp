@@ -12,20 +12,12 @@
 
 #include "billcore/client.h"
 #include "billcore/client.hpp"
+#include "billcore/detail/table.hpp"
+#include "billcore/internal.hpp"
+#include "client/operation_option_names.hpp"
 #include "shared/guard.hpp"
 
 namespace billcore::capi {
-
-/// What the lists of all kinds may be asked for.
-struct ListOptions {
-  std::optional<std::string> reference_id;
-  std::vector<std::string> states;
-  std::optional<std::int64_t> product_id;
-  std::optional<std::int64_t> per_page;
-  std::int64_t page = 1;
-  bool strict = false;
-  std::optional<std::string> resume;
-};
 
 /// What a search for charges may be given.
 struct ChargeSearchOptions {
@@ -39,7 +31,7 @@ struct ChargeSearchOptions {
 struct billcore_options {
   static constexpr const char* name = "billcore_options";
   using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
-                            billcore::Charge,  // without product and amount
+                            billcore::Charge,  // without what its function takes
                             billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions,
                             billcore::capi::ChargeSearchOptions>;
   explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
@@ -68,19 +60,15 @@ struct billcore_response {
 struct billcore_list {
   static constexpr const char* name = "billcore_list";
   template <typename T>
-  explicit billcore_list(billcore::Pager<T> pager) : view(std::move(pager)) {}
-  std::variant<billcore::Pager<billcore::Subscription>, billcore::Pager<billcore::Order>,
-               billcore::Pager<billcore::Product>>
-      view;
+  explicit billcore_list(billcore::Pager<T> pager)
+      : table(billcore::detail::table_of<T>), view(std::move(pager)), flow(*billcore::internal::Access::flow(view)) {}
+  billcore::detail::Table table;  // what its items are
+  billcore::AnyPager view;
+  billcore::detail::PageFlow& flow;
 };
 
 struct billcore_page {
   static constexpr const char* name = "billcore_page";
-  template <typename T>
-  explicit billcore_page(const billcore::Page<T>& page) : numbers(page.pagination()) {
-    auto typed = page.items();
-    items.assign(typed.begin(), typed.end());
-  }
   explicit billcore_page(const billcore::detail::PageData& page) : numbers(page.pagination) {
     items.reserve(page.items.size());
     for (const auto* item : page.items) items.emplace_back(billcore::Value(page.document, item));
@@ -93,8 +81,6 @@ struct billcore_page {
 
 namespace billcore::capi {
 
-template <typename Face>
-struct OptionsOf;
 template <>
 struct OptionsOf<billcore_client_options> {
   using type = ClientOptions;
@@ -108,10 +94,6 @@ struct OptionsOf<billcore_call_options> {
   using type = CallOptions;
 };
 template <>
-struct OptionsOf<billcore_charge_options> {
-  using type = Charge;
-};
-template <>
 struct OptionsOf<billcore_charge_search> {
   using type = ChargeSearchOptions;
 };
@@ -122,18 +104,6 @@ struct OptionsOf<billcore_product_changes> {
 template <>
 struct OptionsOf<billcore_request_options> {
   using type = RequestOptions;
-};
-template <>
-struct OptionsOf<billcore_subscription_query> {
-  using type = ListOptions;
-};
-template <>
-struct OptionsOf<billcore_order_query> {
-  using type = ListOptions;
-};
-template <>
-struct OptionsOf<billcore_product_query> {
-  using type = ListOptions;
 };
 
 /// What an optional options handle holds; nothing set when it is NULL.

@@ -32,32 +32,14 @@ namespace {
 template <typename Options, typename Given>
 bool set(Options& to, std::string_view name, const Given& value) {
   if constexpr (requires { set_by_name(to, name, value); }) {
-    return set_by_name(to, name, value);  // of a client
+    return set_by_name(to, name, value);  // generated
   } else {
     return false;
   }
 }
 
-bool set(Charge& to, std::string_view name, const std::string& value) {
-  if (name != "description") return false;
-  to.description = value;
-  return true;
-}
-
 bool set(JsonObject& to, std::string_view name, const std::string& value) {
   to.set(name, value);
-  return true;
-}
-
-bool set(ListOptions& to, std::string_view name, const std::string& value) {
-  if (name == "reference_id")
-    to.reference_id = value;
-  else if (name == "state")
-    to.states.push_back(value);
-  else if (name == "resume")
-    to.resume = value;
-  else
-    return false;
   return true;
 }
 
@@ -67,30 +49,8 @@ bool set(CallOptions& to, std::string_view name, const std::int64_t& value) {
   return true;
 }
 
-bool set(Charge& to, std::string_view name, const std::int64_t& value) {
-  if (name == "quantity")
-    to.quantity = value;
-  else if (name == "vat")
-    to.vat = value;
-  else
-    return false;
-  return true;
-}
-
 bool set(JsonObject& to, std::string_view name, const std::int64_t& value) {
   to.set(name, value);
-  return true;
-}
-
-bool set(ListOptions& to, std::string_view name, const std::int64_t& value) {
-  if (name == "page")
-    to.page = value;
-  else if (name == "product_id")
-    to.product_id = value;
-  else if (name == "per_page")
-    to.per_page = value;
-  else
-    return false;
   return true;
 }
 
@@ -115,12 +75,6 @@ bool set(CallOptions& to, std::string_view name, const bool& value) {
 bool set(RequestOptions& to, std::string_view name, const bool& value) {
   if (name != "raise_on_error") return false;
   to.raise_on_error = value;
-  return true;
-}
-
-bool set(ListOptions& to, std::string_view name, const bool& value) {
-  if (name != "strict") return false;
-  to.strict = value;
   return true;
 }
 

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "billcore/detail/document.hpp"
 #include "billcore/internal.hpp"
@@ -16,36 +15,24 @@
 #include "shared/pages.hpp"
 
 using namespace billcore::capi;
+using billcore::detail::PageFlow;
 namespace internal = billcore::internal;
 
 namespace {
 
-template <typename Read>
-auto visit(const billcore_list* list, Read read) {
-  return std::visit(read, handle(list).view);
+/// A new handle of what came, or the end.
+template <typename Item, typename Out>
+billcore_status put_step(std::optional<Item> item, Out** out) {
+  if (!item) return BILLCORE_DONE;
+  put_new(out, *std::move(item));
+  return BILLCORE_OK;
+}
+template <typename Out>
+billcore_status put_step(std::optional<billcore::Value> item, Out** out) {
+  return put_step(item ? std::optional(billcore::Resource(*std::move(item))) : std::nullopt, out);
 }
 
-/// One step of an iteration: a new handle of what came, or the end.
-template <typename Read, typename Out>
-billcore_status step(billcore_list* list, Read read, Out** out, billcore_error** err) noexcept {
-  return call(
-      err,
-      [&] {
-        return std::visit(
-            [&](auto& pager) -> billcore_status {
-              auto item = read(pager);
-              if (!item) return BILLCORE_DONE;
-              put_new(out, *std::move(item));
-              return BILLCORE_OK;
-            },
-            handle(list).view);
-      },
-      out);
-}
-
-billcore::detail::PageFlow& flow_of(const billcore_list* list) {
-  return *visit(list, [](const auto& pager) { return internal::Access::flow(pager).get(); });
-}
+PageFlow& flow_of(const billcore_list* list) { return handle(list).flow; }
 
 /// What is left of the page that comes next, which is fetched when it must be; nullopt after the last one.
 std::optional<billcore::detail::PageData> rest_of_page(const billcore_list* list) {
@@ -89,13 +76,13 @@ billcore_cell cell_of(const billcore::detail::Node* node) {
 }  // namespace
 
 billcore_status billcore_list_next(billcore_list* list, billcore_resource** out, billcore_error** err) {
-  return step(
-      list, [](auto& pager) { return pager.next(); }, out, err);
+  return call(
+      err, [&] { return put_step(internal::next_item(flow_of(list)), out); }, out);
 }
 
 billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err) {
-  return step(
-      list, [](auto& pager) { return pager.next_page(); }, out, err);
+  return call(
+      err, [&] { return put_step(internal::next_page(flow_of(list)), out); }, out);
 }
 
 billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err) {
@@ -117,15 +104,15 @@ billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_e
 }
 
 billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err) {
-  return step(
-      list, [](auto& pager) { return pager.first(); }, out, err);
+  return call(
+      err, [&] { return put_step(internal::first_item(flow_of(list)), out); }, out);
 }
 
 billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present, billcore_error** err) {
   return call(
       err,
       [&] {
-        const auto total = visit(list, [](const auto& pager) { return pager.total(); });
+        const auto total = handle(list).view.total();
         if (!total) return;
         put(out, *total);
         *present = true;
@@ -135,12 +122,12 @@ billcore_status billcore_list_total(const billcore_list* list, int64_t* out, boo
 
 billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err) {
   return call(
-      err, [&] { put(out, visit(list, [](const auto& pager) { return std::string(pager.state()); })); }, out);
+      err, [&] { put(out, handle(list).view.state()); }, out);
 }
 
 billcore_status billcore_list_fetched_pages(const billcore_list* list, int64_t* out, billcore_error** err) {
   return call(
-      err, [&] { put(out, visit(list, [](const auto& pager) { return pager.fetched_pages(); })); }, out);
+      err, [&] { put(out, handle(list).view.fetched_pages()); }, out);
 }
 
 billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason, bool* present,
@@ -148,7 +135,7 @@ billcore_status billcore_list_verdict(const billcore_list* list, bool* complete,
   return call(
       err,
       [&] {
-        const auto verdict = visit(list, [](const auto& pager) { return pager.verdict(); });
+        const auto verdict = handle(list).view.verdict();
         if (!verdict) return;
         *complete = verdict->complete;
         if (reason != nullptr) put(reason, verdict->reason);
@@ -158,14 +145,14 @@ billcore_status billcore_list_verdict(const billcore_list* list, bool* complete,
 }
 
 billcore_status billcore_list_stop(billcore_list* list, billcore_error** err) {
-  return call(err, [&] { std::visit([](auto& pager) { pager.stop(); }, handle(list).view); });
+  return call(err, [&] { handle(list).view.stop(); });
 }
 
 billcore_status billcore_private_page(billcore_list* list, void* page, int32_t* kind, billcore_error** err) {
   return call(err, [&] {
     auto& rest = *static_cast<std::optional<billcore::detail::PageData>*>(page);
     rest = rest_of_page(list);
-    if (rest) *kind = static_cast<int32_t>(list->view.index());
+    if (rest) *kind = static_cast<int32_t>(list->table);
     return rest ? billcore_status{BILLCORE_OK} : billcore_status{BILLCORE_DONE};
   });
 }

@@ -5,8 +5,7 @@
 
 #include "billcore/pager.h"
 
-/// What is left of the page that comes next, which is fetched when it must be, and the kind of its items: 0 subscriptions,
-/// 1 orders, 2 products. BILLCORE_DONE after the last one. The list does not move on.
+/// What is left of the page that comes next, which is fetched when it must be, and the detail::Table of its items. BILLCORE_DONE after the last one. The list does not move on.
 /// page: a std::optional<detail::PageData> to fill; no type of C++, since the stored ABI would describe it.
 extern "C" BILLCORE_API billcore_status billcore_private_page(billcore_list* list, void* page, int32_t* kind,
                                                               billcore_error** err);

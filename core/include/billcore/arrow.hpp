@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "billcore/detail/table.hpp"
 #include "billcore/model.hpp"
 #include "billcore/pager.hpp"
 
@@ -30,14 +31,6 @@ namespace billcore {
 using ArrowFields = std::optional<std::vector<std::string>>;
 
 namespace detail {
-
-enum class Table : std::uint8_t { subscriptions, orders, products };
-template <typename T>
-inline constexpr Table table_of = Table::orders;
-template <>
-inline constexpr Table table_of<Subscription> = Table::subscriptions;
-template <>
-inline constexpr Table table_of<Product> = Table::products;
 
 /// The selected columns. Immutable.
 class Columns;

@@ -16,7 +16,7 @@
 #include "billcore/error.hpp"
 #include "billcore/json.hpp"
 #include "billcore/model.hpp"
-#include "billcore/operation.hpp"
+#include "billcore/operations.hpp"
 #include "billcore/response.hpp"
 #include "billcore/values.hpp"
 

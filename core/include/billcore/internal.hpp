@@ -49,6 +49,10 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
 
 /// Reads the wanted page and prefetches the following ones. Throws if the page failed; the next call requests it again.
 detail::Step advance(detail::PageFlow& list);
+/// These fetch, and wait for, the pages that they need; nullopt after the last one.
+[[nodiscard]] std::optional<Value> next_item(detail::PageFlow& list);
+[[nodiscard]] std::optional<detail::PageData> next_page(detail::PageFlow& list);
+[[nodiscard]] std::optional<Value> first_item(detail::PageFlow& list);
 /// Buffered items; these never fetch.
 [[nodiscard]] std::optional<Value> take_item(detail::PageFlow& list);
 [[nodiscard]] std::optional<detail::PageData> take_page(detail::PageFlow& list);

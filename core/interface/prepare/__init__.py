@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .c_faces import prepare_c_faces, prepare_c_lists
 from .c_options import prepare_c_options
+from .calls import prepare_calls
 from .errors import prepare_errors, prepare_events
 from .go_faces import prepare_go
 from .operations import prepare_operations
@@ -24,6 +25,7 @@ def prepared(data: dict[str, Row]) -> Row:
     out |= prepare_options(data["options"])
     out |= prepare_c_options(out["options"])
     out |= prepare_operations(data["operations"], out["writes"])
+    out |= prepare_calls(out)
     out |= prepare_c_lists(out["operations"])
     out |= prepare_go(out)
     out |= prepare_rust(out)

@@ -36,6 +36,12 @@ def c_comment(text: str) -> str:
     return "/** " + "\n * ".join(lines) + (" */" if len(lines[-1]) < 112 else "\n */")
 
 
+def cpp_comment(text: str, indent: str = "") -> str:
+    begin = f"{indent}/// "
+    words = " ".join(text.split())
+    return "\n".join(textwrap.wrap(words, 120, initial_indent=begin, subsequent_indent=begin, break_on_hyphens=False))
+
+
 def c_line_comment(text: str) -> str:
     return f"  /** {text.removesuffix('.')} */"
 

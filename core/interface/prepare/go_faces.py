@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from .calls import described, own_arguments
 from .words import Row
 
 _INITIALISMS = {"id", "url", "vat", "api", "ca", "http", "http2", "tls", "json"}
@@ -154,6 +155,7 @@ def prepare_go(data: Row) -> Row:
         by_hand = {"missing_field": "decode", "out_of_range": "decode"}
         parent = by_hand.get(error["name"]) or parents.get(base, "")
         codes.append({**error, "parent": "" if parent in ("internal", error["name"]) else parent})
+    prepare_go_operations(data)
     writes = [{"name": row["name"], "type": row["type"], "doc": row["doc"]} for row in data["writes"][0]["fields"]]
     return {
         "go_resources": resources,
@@ -165,3 +167,64 @@ def prepare_go(data: Row) -> Row:
         "go_writes": writes,
         "go_section_of_write": data["writes"][0]["section"],
     }
+
+
+_TEXTS = ("id", "text", "url")
+
+
+def _argument(row: Row) -> Row:
+    """In C by value: a text as its characters and their number."""
+    name = row["name"]
+    if row["type"] in _TEXTS:
+        return {"native": f"const char* {name}, size_t {name}_len", "passed": f"bg_str({name}, {name}_len)"}
+    return {"native": f"int64_t {name}", "passed": name}
+
+
+def _doc(operation: Row, codes: dict[str, str], methods: dict[str, str]) -> str:
+    arguments = [row | {"name": unexported(row["name"])} for row in own_arguments(operation)]
+    text = " ".join(described(operation, arguments, codes))
+    for method, go_method in methods.items():
+        text = text.replace(f"{method}()", go_method)
+    return f"{exported(operation['name'])}: {text} Service interface: {operation['section']}."
+
+
+def prepare_go_operations(data: Row) -> None:
+    codes = {error["python"]["class"]: f"Err{exported(error['name'])}" for error in data["errors"] if error["python"]}
+    methods = {operation["name"]: exported(operation["name"]) for operation in data["operations"]}
+    for operation in data["operations"]:
+        if operation["by_hand"]:
+            continue
+        rows = own_arguments(operation)
+        operation["go_function"] = "bc_" + operation["c_function"].removeprefix("billcore_").removesuffix("_new")
+        operation["go_arguments"] = [_argument(row) for row in rows]
+        operation["go_parameters"], operation["go_texts"], operation["go_passed"] = [], [], []
+        for row in rows:
+            name = unexported(row["name"])
+            if row["type"] in _TEXTS:
+                operation["go_parameters"].append(f"{name} {'ID' if row['type'] == 'id' else 'string'}")
+                text = f"string({name})" if row["type"] == "id" else name
+                operation["go_texts"].append({"variable": f"{name}Text", "text": text})
+                operation["go_passed"] += [f"{name}Text", f"{name}TextLen"]
+            else:
+                operation["go_parameters"].append(f"{name} int64")
+                operation["go_passed"].append(f"C.int64_t({name})")
+        if operation["list"]:
+            operation["go_parameters"].append("options ...ListOption")
+            operation["go_arguments"].append(
+                {"native": "bc_given query", "passed": f"(const billcore_{operation['list'].lower()}_query*)query"}
+            )
+            operation["go_passed"].append("query")
+            operation["go_results"] = f"*List[{operation['list']}]"
+        else:
+            if operation["options"]:
+                face = f"billcore_{operation['options'].lower()}_options"
+                operation["go_parameters"].append(f"options ...{operation['options']}Option")
+                operation["go_arguments"].append({"native": "bc_given options", "passed": f"(const {face}*)options"})
+                operation["go_passed"].append("native")
+            made = {"None": "", "Response": "*Response"}.get(operation["result"], operation["result"])
+            operation["go_results"] = f"({made}, error)" if made else "error"
+        given = {"id": "billcore.ID(r.text({0}))", "integer": "r.integer({0})"}
+        parts = [given.get(row["type"], "r.text({0})").format(f'"{row["name"]}"') for row in rows]
+        parts += ["query(r)..."] if operation["list"] else ["options..."] if operation["options"] else []
+        operation["go_driver"] = "".join(f", {part}" for part in parts)
+        operation["go_doc"] = _doc(operation, codes, methods)

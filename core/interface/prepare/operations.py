@@ -27,6 +27,7 @@ _PARAMETER_TYPES = {
     "id": "str | int",
     "integer": "int",
     "text": "str",
+    "url": "str",
     "boolean": "bool",
     "states": "OrderState | str | Sequence[OrderState | str]",
     "fields": "Mapping[str, Any]",

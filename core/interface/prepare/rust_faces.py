@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
+from .calls import described, own_arguments
 from .words import Row, pascal
 
 # Type of a required field, and the method that reads it.
@@ -48,7 +49,7 @@ def rust_variant(name: str) -> str:
 
 
 # What rustdoc and clippy want in backticks: URLs, and names of code that stand in prose.
-_CODE = re.compile(r"(?<![`\w\[])(https?://[^\s,;]*[^\s,;.]|[A-Za-z]\w*_\w+)(?![`\w\]])")
+_CODE = re.compile(r"(?<![`\w\[:])(https?://[^\s,;]*[^\s,;.]|[A-Za-z]\w*_\w+)(?![`\w\]])")
 
 
 def rust_comment(text: str, indent: str = "") -> str:
@@ -133,9 +134,98 @@ def prepare_rust(data: Row) -> Row:
         {**row, "rust_type": _WRITES[row["type"]][0], "setter": _WRITES[row["type"]][1]} for row in data["go_writes"]
     ]
     return {
+        "rust_made": prepare_rust_operations(data),
         "rust_resources": made,
         "rust_options": _options(data["go_options"]),
         "rust_queries": [_query(operation) for operation in data["operations"] if operation["list"]],
         "rust_charge": charge,
         "rust_writes": writes,
     }
+
+
+def _argument(row: Row) -> Row:
+    """How an argument is taken by the public method and by the library's function, and how it is passed on."""
+    name = row["name"]
+    if row["type"] == "id":
+        return {
+            "name": name,
+            "public": f"{name}: impl AsRef<str>",
+            "native": f"{name}: &str",
+            "given": f"{name}.as_ref()",
+            "passed": f"text_in({name})",
+            "owned": f"{name}.as_ref().to_owned()",
+            "moved": name,
+        }
+    if row["type"] in ("text", "url"):
+        public = {"public": f"{name}: &str", "native": f"{name}: &str", "passed": f"text_in({name})"}
+        return public | {"name": name, "given": name, "owned": f"{name}.to_owned()", "moved": f"&{name}"}
+    number = {"public": f"{name}: i64", "native": f"{name}: i64", "given": name, "passed": name}
+    return number | {"name": name, "owned": "", "moved": name}
+
+
+def _bundle(name: str, kind: str) -> Row:
+    return {
+        "name": name,
+        "public": f"{name}: {kind}",
+        "native": f"{name}: Option<&Options>",
+        "given": f"{name}.as_ref()",
+        "passed": f"raw({name})",
+        "owned": "",
+        "moved": name,
+    }
+
+
+def _operation_doc(operation: Row, codes: dict[str, str], methods: dict[str, str]) -> str:
+    text = " ".join(described(operation, own_arguments(operation), codes, "`{}`: "))
+    for name, path in methods.items():
+        text = text.replace(f"{name}()", f"[`{path}`]")
+    return f"{text} Service interface: {operation['section']}."
+
+
+def prepare_rust_operations(data: Row) -> list[str]:
+    """Returns the resources that operations give."""
+    codes = {row["python"]["class"]: rust_variant(row["name"]) for row in data["errors"] if row["python"]}
+    codes = {name: f"[`ErrorCode::{code}`](crate::ErrorCode::{code})" for name, code in codes.items()}
+    made = set()
+    for operation in data["operations"]:
+        if operation["by_hand"]:
+            continue
+        rows = [_argument(operation["id"])] if operation["id"] else []
+        if operation["list"]:
+            rows.append(_bundle("query", operation["query"]))
+            operation["rust_made"], operation["rust_result"] = "NativeList", f"List<{operation['list']}>"
+            made.add(operation["list"])
+        else:
+            rows += [_argument(row) for row in operation["required"]]
+            if operation["options"]:
+                rows.append(_bundle("options", f"{operation['options']}Options"))
+            kinds = {"None": ("", "()"), "Response": ("NativeResponse", "Response")}
+            operation["rust_made"], operation["rust_result"] = kinds.get(
+                operation["result"], ("Resource", operation["result"])
+            )
+            if operation["result"] not in kinds:
+                made.add(operation["result"])
+        given = {"id": 'args.text("{0}")', "integer": 'args.integer("{0}")'}
+        own = own_arguments(operation)
+        parts = [given.get(row["type"], '&args.text("{0}")').format(row["name"]) for row in own]
+        parts += ["common!(query, args)"] if operation["list"] else ["options"] if operation["options"] else []
+        operation["rust_driver"] = ", ".join(parts)
+        operation["rust_native"] = operation["c_function"].removeprefix("billcore_").removesuffix("_new")
+        numbers = {"integer": "i64"}
+        operation["rust_sys"] = [f"{row['name']}: {numbers.get(row['type'], 'billcore_str')}" for row in own]
+        if operation["list"]:
+            operation["rust_sys"].append(f"query: *const billcore_{operation['list'].lower()}_query")
+        elif operation["options"]:
+            operation["rust_sys"].append(f"options: *const billcore_{operation['options'].lower()}_options")
+        operation["rust_arguments"] = rows
+        operation["rust_given"] = "".join(f"{row['given']}, " for row in rows)
+        operation["rust_passed"] = "".join(f", {row['passed']}" for row in rows)
+        operation["rust_names"] = ", ".join(row["name"] for row in rows)
+        operation["rust_moved"] = ", ".join(row["moved"] for row in rows)
+        methods = {
+            row["name"]: f"{row['group']}::{row['name']}"
+            for row in data["operations"]
+            if row["group"] == operation["group"]
+        }
+        operation["rust_doc"] = _operation_doc(operation, codes, methods)
+    return sorted(made)

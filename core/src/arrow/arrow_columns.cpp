@@ -12,17 +12,7 @@ namespace {
 
 using enum ColumnType;
 
-const char* plural(Table table) noexcept {
-  switch (table) {
-    case Table::subscriptions:
-      return "subscriptions";
-    case Table::orders:
-      return "orders";
-    case Table::products:
-      return "products";
-  }
-  return "items";
-}
+using column_table::plural;
 
 [[noreturn]] void refuse_name(Table table, std::size_t place) {
   std::string text = "fields[" + std::to_string(place) + "] is not a column of " + plural(table) + ": there are ";
@@ -35,17 +25,7 @@ bool has_text(ColumnType type) noexcept { return type == json || type == decimal
 
 }  // namespace
 
-std::span<const Column> columns_of(Table table) noexcept {
-  switch (table) {
-    case Table::subscriptions:
-      return column_table::subscriptions;
-    case Table::orders:
-      return column_table::orders;
-    case Table::products:
-      return column_table::products;
-  }
-  return {};
-}
+std::span<const Column> columns_of(Table table) noexcept { return column_table::columns_of(table); }
 
 std::shared_ptr<const Columns> choose_columns(Table table, const ArrowFields& fields) {
   const auto all = columns_of(table);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "arrow/arrow_columns.hpp"
+#include "billcore/detail/table.hpp"
 
 namespace billcore::detail::column_table {
 
@@ -61,5 +63,30 @@ inline constexpr std::array products{
     Column{"strings", ColumnType::json},
     Column{"raw", ColumnType::whole},
 };
+
+inline std::span<const Column> columns_of(Table table) noexcept {
+  switch (table) {
+    case Table::subscriptions:
+      return subscriptions;
+    case Table::orders:
+      return orders;
+    case Table::products:
+      return products;
+  }
+  return {};
+}
+
+/// What a table holds, for messages.
+inline const char* plural(Table table) noexcept {
+  switch (table) {
+    case Table::subscriptions:
+      return "subscriptions";
+    case Table::orders:
+      return "orders";
+    case Table::products:
+      return "products";
+  }
+  return "records";
+}
 
 }  // namespace billcore::detail::column_table

@@ -54,7 +54,7 @@ ListOperation orders_of(const Id& subscription, std::optional<std::int64_t> prod
   OrderQuery query;
   query.product_id = product_id;
   query.per_page = detail::routes::max_per_page;  // one page is almost always proof
-  return operations::list_orders(subscription, query);
+  return operations::subscriptions::orders(subscription, query);
 }
 
 std::int64_t steady_micros() noexcept {

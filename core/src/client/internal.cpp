@@ -30,6 +30,9 @@ Flow list_for_loops(const Client& client, const ListOperation& list, detail::Pag
 }
 
 detail::Step advance(detail::PageFlow& list) { return list.advance(); }
+std::optional<Value> next_item(detail::PageFlow& list) { return list.next_item(); }
+std::optional<detail::PageData> next_page(detail::PageFlow& list) { return list.next_page(); }
+std::optional<Value> first_item(detail::PageFlow& list) { return list.first_item(); }
 std::optional<Value> take_item(detail::PageFlow& list) { return list.take_item(); }
 std::optional<detail::PageData> take_page(detail::PageFlow& list) { return list.take_page(); }
 std::optional<detail::PageData> rest_of_page(detail::PageFlow& list) { return list.core().rest_of_page(); }

@@ -13,6 +13,11 @@ namespace billcore::detail {
 
 /// Fills in the client's concurrency and what identifies the list: fingerprint and path.
 [[nodiscard]] PagerOptions complete(const Session& session, const ListOperation& list, PagerOptions options);
+/// What a query says of the whole list. Borrows the text of `resume`.
+template <typename Query>
+[[nodiscard]] PagerOptions pager_options(const Query& query) {
+  return {query.page, 1, query.strict, query.resume, 0, {}};
+}
 /// A list that blocks until its pages arrive. Error(config) after Client::close().
 [[nodiscard]] std::shared_ptr<PageFlow> blocking_list(SessionPtr session, ListOperation list, PagerOptions options,
                                                       const CallOptions& call);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "arrow/tables.hpp"
 #include "call/interruption.hpp"
 #include "paging/list.hpp"
 #include "shared/client_docs.hpp"
@@ -18,17 +19,6 @@ namespace billcore::python {
 namespace {
 
 using ColumnsPtr = std::shared_ptr<const detail::Columns>;
-
-detail::Table table_of(View type) {
-  switch (type) {
-    case View::subscription:
-      return detail::Table::subscriptions;
-    case View::product:
-      return detail::Table::products;
-    default:
-      return detail::Table::orders;
-  }
-}
 
 ColumnsPtr columns_of(const List& list, py::handle fields) {
   ArrowFields names;

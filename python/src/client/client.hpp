@@ -13,12 +13,6 @@ void bind_client(py::module_& module);
 void bind_async_client(py::module_& module);
 void bind_operations(py::module_& module);
 
-/// The groups of operations; blocking or asynchronous, as the sender.
-[[nodiscard]] py::object make_subscriptions(Sender sender);
-[[nodiscard]] py::object make_products(Sender sender);
-[[nodiscard]] py::object make_orders(Sender sender);
-[[nodiscard]] py::object make_webhook_endpoints(Sender sender);
-
 /// Client.request() with the values of arguments::Request.
 [[nodiscard]] py::object request(const Sender& sender, const std::vector<py::handle>& values);
 

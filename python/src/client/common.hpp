@@ -3,6 +3,7 @@
 
 #include "client/arguments.hpp"
 #include "client/client.hpp"
+#include "client/groups.hpp"
 #include "client/options.hpp"
 #include "shared/fast_call.hpp"
 
@@ -28,15 +29,10 @@ py::object init_client(PyObject* self, const Call& call) {
 
 template <typename Type>
 void bind_common(py::class_<Type>& type) {
-  type.def_property_readonly(
-      "subscriptions", [](const Type& self) { return make_subscriptions(self); }, docs::client_subscriptions);
-  type.def_property_readonly(
-      "products", [](const Type& self) { return make_products(self); }, docs::client_products);
-  type.def_property_readonly(
-      "orders", [](const Type& self) { return make_orders(self); }, docs::client_orders);
-  type.def_property_readonly(
-      "webhook_endpoints", [](const Type& self) { return make_webhook_endpoints(self); },
-      docs::client_webhook_endpoints);
+  for (const auto& group : client_groups) {
+    type.def_property_readonly(
+        group.name, [make = group.make](const Type& self) { return make(self); }, group.doc);
+  }
 
   static const Signature own_request(docs::client_request_signature);
   type.def(

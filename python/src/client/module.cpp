@@ -7,6 +7,7 @@
 #include "billcore/error.hpp"
 #include "call/response.hpp"
 #include "client/client.hpp"
+#include "client/groups.hpp"
 #include "paging/pager.hpp"
 #include "shared/arguments.hpp"
 #include "shared/uninitialised.hpp"
@@ -37,7 +38,7 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
   bind_awaitable(module);
   bind_client(module);
   bind_async_client(module);
-  guard_types(module, 16);
+  guard_types(module, 8 + 2 * client_groups.size());
 
   py::list libraries;
   for (const auto& each : billcore::detail::linked_http()) libraries.append(py::make_tuple(each.name, each.version));

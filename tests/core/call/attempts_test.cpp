@@ -248,7 +248,7 @@ TEST(Attempts, AHookMayThrowAndCallAtTheEnd) {
   AsyncClient loop(client);
   scene.told->at_end = [&] {
     scene.told->at_end = nullptr;
-    static_cast<void>(loop.start(operations::get_order(Id("o")), {}, [](Completed& /*completed*/) {}));
+    static_cast<void>(loop.start(operations::orders::get(Id("o")), {}, [](Completed& /*completed*/) {}));
   };
   (void)loop.cancel(loop.start(charge_operation(), {}, never));
   EXPECT_EQ(loop.running(), 1U);

@@ -63,7 +63,7 @@ std::string demo_id(const Client& client) {
   return std::string(client.subscriptions().list({"demo-active", 1}).first().value().id().text());
 }
 
-Operation get(const std::string& id) { return operations::get_subscription(Id(id)); }
+Operation get(const std::string& id) { return operations::subscriptions::get(Id(id)); }
 
 // Too long for libcurl: it fails before it reaches the engine.
 Operation impossible() { return operations::request("GET", "/" + std::string(9'000'000, 'a'), {}); }
@@ -182,7 +182,7 @@ TEST(AsyncClient, KeepsDeadlines) {
   options.timeout = 200ms;
   const auto begun = std::chrono::steady_clock::now();
   static_cast<void>(awaited.start(get("s"), options, read.done()));
-  static_cast<void>(awaited.start(operations::cancel_subscription(Id("s")), options, write.done()));
+  static_cast<void>(awaited.start(operations::subscriptions::cancel(Id("s")), options, write.done()));
   run_until(awaited, [&] { return read.called && write.called; });
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 190ms);
   ASSERT_TRUE(read.error && write.error);
@@ -200,7 +200,7 @@ TEST(AsyncClient, ADeadlinePassesInTheQueue) {
   End late;
   CallOptions options;
   options.timeout = 200ms;
-  static_cast<void>(awaited.start(operations::cancel_subscription(Id("s")), options, late.done()));
+  static_cast<void>(awaited.start(operations::subscriptions::cancel(Id("s")), options, late.done()));
   run_until(awaited, [&] { return late.called; });
   ASSERT_TRUE(late.error);
   EXPECT_EQ(late.error->code(), ErrorCode::timeout) << "nothing was sent";
@@ -230,10 +230,10 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   const Silent server;
   AsyncClient awaited(server.client());
   const auto never = [](Completed&) { ADD_FAILURE() << "called back for a cancelled operation"; };
-  const auto unsent = awaited.cancel(awaited.start(operations::cancel_subscription(Id("s")), {}, never));
+  const auto unsent = awaited.cancel(awaited.start(operations::subscriptions::cancel(Id("s")), {}, never));
   EXPECT_FALSE(unsent.outcome_unknown);
 
-  const auto call = awaited.start(operations::cancel_subscription(Id("s")), {}, never);
+  const auto call = awaited.start(operations::subscriptions::cancel(Id("s")), {}, never);
   const int peer = run_until_accepted(awaited, server);
   const auto cancelled = awaited.cancel(call);
   EXPECT_TRUE(cancelled.outcome_unknown);

@@ -102,7 +102,7 @@ TEST(Cancel, AnAsyncClientTakesNoToken) {
   AsyncClient loop(client);
   const std::stop_source stop;
   const auto error = error_of([&] {
-    static_cast<void>(loop.start(operations::get_order("o"), {.cancel = stop.get_token()}, [](Completed&) {}));
+    static_cast<void>(loop.start(operations::orders::get("o"), {.cancel = stop.get_token()}, [](Completed&) {}));
   });
   EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
   EXPECT_EQ(loop.running(), 0U);

@@ -264,7 +264,7 @@ TEST(Client, OptionsFromTheEnvironment) {
 TEST(Client, StatesAreGivenOneByOne) {
   const Id id("s");
   const auto refused = [&](std::vector<std::string> states) {
-    return error_of([&] { (void)operations::list_orders(id, {.states = std::move(states)}); });
+    return error_of([&] { (void)operations::subscriptions::orders(id, {.states = std::move(states)}); });
   };
   for (const char* state : {"paid,confirmed", ",", "paid, confirmed"}) {
     EXPECT_EQ(refused({"new", state}).code(), ErrorCode::invalid_argument);

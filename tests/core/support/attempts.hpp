@@ -132,7 +132,9 @@ inline void charge(const Client& client, const CallOptions& call = {}) {
   }
 }
 
-inline Operation charge_operation() { return operations::charge_subscription(Id("s"), {.product_id = 1, .amount = 1}); }
+inline Operation charge_operation() {
+  return operations::subscriptions::charge(Id("s"), {.product_id = 1, .amount = 1});
+}
 inline void never(Completed& /*completed*/) { ADD_FAILURE() << "it was cancelled"; }
 
 }  // namespace billcore::test

@@ -10,42 +10,10 @@
 #include "billcore/webhook.hpp"
 #include "support/json_text.hpp"
 #include "support/read_path.hpp"
+#include "support/wire_operations.hpp"
 
 namespace billcore::test {
 namespace {
-
-std::optional<std::int64_t> number(const Value& args, std::string_view name) {
-  const auto found = args.find(name);
-  return found ? std::optional(found->integer()) : std::nullopt;
-}
-
-std::optional<std::string> text(const Value& args, std::string_view name) {
-  const auto found = args.find(name);
-  return found ? std::optional(std::string(found->text())) : std::nullopt;
-}
-
-bool flag(const Value& args, std::string_view name, bool otherwise) {
-  const auto found = args.find(name);
-  return found ? found->boolean() : otherwise;
-}
-
-std::vector<std::pair<std::string, std::string>> text_pairs(const Value& args, std::string_view name) {
-  std::vector<std::pair<std::string, std::string>> out;
-  if (const auto found = args.find(name)) {
-    for (const auto member : *found) {
-      const auto value = member.value();
-      out.emplace_back(member.name, value.kind() == Value::Kind::string ? value.text() : value.raw());
-    }
-  }
-  return out;
-}
-
-std::vector<std::string> texts(const Value& args, std::string_view name) {
-  std::vector<std::string> out;
-  const auto given = args.find(name).value();
-  for (const auto one : given) out.push_back(bytes_of(one.value()));
-  return out;
-}
 
 std::optional<std::string> optional_bytes(const Value& args, std::string_view name) {
   const auto given = args.find(name);
@@ -127,33 +95,17 @@ class Driver {
     const auto args = found ? *found : parse("{}");
     if (op.starts_with("webhook.")) return webhook(op.substr(8), args);
     const auto& client = connect(request.find("client").value());
-    if (op.ends_with(".list") || op == "subscriptions.orders") {
+    const auto list = [&]<typename T>(Pager<T> pager) {
       listing_ = true;
-      return list(client, op, args, request.find("take").value());
-    }
-    if (op == "subscriptions.get") return raw(client.subscriptions().get(id(args)));
-    if (op == "subscriptions.cancel") return raw(client.subscriptions().cancel(id(args)));
-    if (op == "subscriptions.change_product") {
-      return raw(client.subscriptions().change_product(id(args), number(args, "product_id").value()));
-    }
-    if (op == "subscriptions.charge") {
-      const Charge charge{number(args, "product_id").value(), number(args, "amount").value(), number(args, "quantity"),
-                          number(args, "vat"), text(args, "description")};
-      return raw(client.subscriptions().charge(id(args), charge));
-    }
-    if (op == "products.get") return raw(client.products().get(number(args, "id").value()));
+      return read(std::move(pager), request.find("take").value());
+    };
+    if (const auto reply = run_operation(client, op, args, list)) return *reply;
     if (op == "products.update") {
       JsonObject fields;
       const auto given = args.find("fields").value();
       for (const auto member : given) fields.set_json(member.name, member.value().raw());
       return raw(client.products().update(number(args, "id").value(), fields));
     }
-    if (op == "products.delete") {
-      client.products().remove(number(args, "id").value());
-      return "null";
-    }
-    if (op == "orders.get") return raw(client.orders().get(id(args)));
-    if (op == "webhook_endpoints.create") return response(client.webhook_endpoints().create(text(args, "url").value()));
     if (op == "request") {
       RequestOptions options{text_pairs(args, "query"), std::nullopt, flag(args, "raise_on_error", true)};
       if (const auto json = args.find("json")) options.json = std::string(json->raw());
@@ -169,24 +121,6 @@ class Driver {
       made_with_ = options.raw();
     }
     return *client_;
-  }
-
-  std::string list(const Client& client, std::string_view op, const Value& args, const Value& take) {
-    const auto page = number(args, "page").value_or(1);
-    const auto strict = flag(args, "strict", false);
-    const auto resume = text(args, "resume");
-    if (op == "subscriptions.list") {
-      return read(client.subscriptions().list({text(args, "reference_id"), page, strict, resume}), take);
-    }
-    if (op == "products.list") return read(client.products().list({page, strict, resume}), take);
-    OrderQuery query{number(args, "product_id"), {}, number(args, "per_page"), page, strict, resume};
-    if (const auto state = args.find("state")) {
-      if (state->kind() == Value::Kind::string) query.states.emplace_back(state->text());
-      if (state->is_array()) {
-        for (const auto one : *state) query.states.emplace_back(one.value().text());
-      }
-    }
-    return read(client.subscriptions().orders(id(args), query), take);
   }
 
   template <typename T>
@@ -299,16 +233,6 @@ class Driver {
       read.set_json(path.value().text(), read_path(event, path.value().text()));
     }
     return "{\"read\":" + read.dump() + '}';
-  }
-
-  static Id id(const Value& args) { return read_id(args.find("id").value()); }
-  static std::string raw(const Resource& resource) { return std::string(resource.raw()); }
-  static std::string response(const Response& response) {
-    JsonObject headers;
-    for (const auto& [name, value] : response.headers()) headers.set(name, value);
-    JsonObject out;
-    out.set("status", response.status()).set_json("headers", headers.dump()).set("body", response.body());
-    return out.dump();
   }
 
   std::optional<Client> client_;

@@ -48,18 +48,18 @@ Operation operation_of(const Call& call) {
   JsonObject fields;
   switch (call.kind) {
     case 'g':
-      return operations::get_subscription(id);
+      return operations::subscriptions::get(id);
     case 'c':
-      return operations::charge_subscription(id, {42, 1500, {}, {}, {}});
+      return operations::subscriptions::charge(id, {42, 1500, {}, {}, {}});
     case 'x':
-      return operations::cancel_subscription(id);
+      return operations::subscriptions::cancel(id);
     case 'u':
       fields.set("price", std::int64_t{1});
-      return operations::update_product(product, fields);
+      return operations::products::update(product, fields);
     case 'd':
-      return operations::delete_product(product);
+      return operations::products::remove(product);
     case 'w':
-      return operations::create_webhook_endpoint("https://hooks.example/" + id);
+      return operations::webhook_endpoints::create("https://hooks.example/" + id);
     case 'q':
       return operations::request("GET", "/other/" + id, request);
     default:
@@ -225,7 +225,7 @@ void Caller::take(Made& made, const detail::PageData& page, std::int64_t begin) 
 }
 
 void Caller::list(Made& made) {
-  const auto operation = operations::list_orders(Id("call-" + std::to_string(made.call.number)), {});
+  const auto operation = operations::subscriptions::orders(Id("call-" + std::to_string(made.call.number)), {});
   CallOptions options;
   options.timeout = timeout_;
   auto source = std::make_unique<detail::BlockingSource>(retries_ ? session_ : without_retries_, operation, options);
@@ -246,7 +246,7 @@ void Caller::list(Made& made) {
 }
 
 void Caller::list_in_loop(Made& made) {
-  const auto operation = operations::list_orders(Id("call-" + std::to_string(made.call.number)), {});
+  const auto operation = operations::subscriptions::orders(Id("call-" + std::to_string(made.call.number)), {});
   CallOptions options;
   options.timeout = timeout_;
   detail::PagerOptions settings;

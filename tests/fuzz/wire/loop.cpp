@@ -10,11 +10,11 @@ namespace {
 // A Client makes its session with random waits between retries. This replaces it by one with fixed waits: explicit
 // instantiations may name private members.
 detail::SessionPtr& session_of(Client& client);
-template <detail::SessionPtr Client::*Member>
+template <detail::SessionPtr detail::Groups::*Member>
 struct Opened {
   friend detail::SessionPtr& session_of(Client& client) { return client.*Member; }
 };
-template struct Opened<&Client::session_>;
+template struct Opened<&detail::Groups::session_>;
 
 Client client_of(const ClientOptions& options, const detail::SessionPtr& session) {
   Client out(options);

@@ -1,5 +1,6 @@
 //! The conformance driver in Rust: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance).
 
+mod client;
 mod fields;
 mod operations;
 mod reading;
@@ -163,7 +164,7 @@ impl Driver {
         let given = request.client.as_ref().map_or("{}", |raw| raw.get());
         if self.client.as_ref().is_none_or(|(made_with, _)| made_with != given) {
             self.client = None;
-            self.client = Some((given.to_owned(), operations::connect(given)?));
+            self.client = Some((given.to_owned(), client::connect(given)?));
         }
         match &self.client {
             Some((_, client)) => operations::run(client, request),

@@ -3,6 +3,16 @@ use crate::webhook::*;
 
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct billcore_client {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct billcore_response {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct billcore_cancel {
     _unused: [u8; 0],
 }
@@ -132,11 +142,6 @@ unsafe extern "C" {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct billcore_call_options {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct billcore_client_options {
     _unused: [u8; 0],
 }
@@ -147,22 +152,17 @@ pub struct billcore_client_changes {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct billcore_call_options {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct billcore_charge_options {
     _unused: [u8; 0],
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct billcore_charge_search {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct billcore_product_changes {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_request_options {
     _unused: [u8; 0],
 }
 #[repr(C)]
@@ -343,7 +343,12 @@ pub struct billcore_subscription_page {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct billcore_client {
+pub struct billcore_charge_search {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct billcore_request_options {
     _unused: [u8; 0],
 }
 unsafe extern "C" {
@@ -366,65 +371,6 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn billcore_client_free(client: *mut billcore_client);
-}
-unsafe extern "C" {
-    pub fn billcore_subscription_list_new(
-        client: *const billcore_client,
-        query: *const billcore_subscription_query,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_subscription_list,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_subscription_get(
-        client: *const billcore_client,
-        id: billcore_str,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_subscription,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_subscription_cancel(
-        client: *const billcore_client,
-        id: billcore_str,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_subscription,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_subscription_change_product(
-        client: *const billcore_client,
-        id: billcore_str,
-        product_id: i64,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_subscription,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_subscription_charge(
-        client: *const billcore_client,
-        id: billcore_str,
-        product_id: i64,
-        amount: i64,
-        options: *const billcore_charge_options,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_order,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_subscription_orders_new(
-        client: *const billcore_client,
-        id: billcore_str,
-        query: *const billcore_order_query,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_order_list,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
 }
 unsafe extern "C" {
     pub fn billcore_subscription_find_charges(
@@ -455,61 +401,12 @@ unsafe extern "C" {
     ) -> billcore_status;
 }
 unsafe extern "C" {
-    pub fn billcore_product_list_new(
-        client: *const billcore_client,
-        query: *const billcore_product_query,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_product_list,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_product_get(
-        client: *const billcore_client,
-        id: i64,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_product,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
     pub fn billcore_product_update(
         client: *const billcore_client,
         id: i64,
         changes: *const billcore_product_changes,
         call: *const billcore_call_options,
         out: *mut *mut billcore_product,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_product_delete(
-        client: *const billcore_client,
-        id: i64,
-        call: *const billcore_call_options,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-unsafe extern "C" {
-    pub fn billcore_order_get(
-        client: *const billcore_client,
-        id: billcore_str,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_order,
-        err: *mut *mut billcore_error,
-    ) -> billcore_status;
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_response {
-    _unused: [u8; 0],
-}
-unsafe extern "C" {
-    pub fn billcore_webhook_endpoint_create(
-        client: *const billcore_client,
-        url: billcore_str,
-        call: *const billcore_call_options,
-        out: *mut *mut billcore_response,
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }

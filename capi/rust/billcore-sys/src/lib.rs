@@ -20,3 +20,8 @@ pub use webhook::*;
 mod client;
 #[cfg(feature = "client")]
 pub use client::*;
+
+#[cfg(feature = "client")]
+mod operations;
+#[cfg(feature = "client")]
+pub use operations::*;

@@ -1,6 +1,8 @@
 //! The client for tokio: calls on tokio's threads for blocking work, ended by a token when nobody waits for them any more.
 
+mod by_hand;
 mod list;
+mod operations;
 
 use std::fmt;
 use std::panic::resume_unwind;
@@ -10,12 +12,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, spawn_blocking};
 
 pub use self::list::AsyncList;
-use crate::client::{
-    CancelToken, ChargeOptions, ChargeSearch, Client, OrderQuery, ProductChanges, ProductQuery, RequestOptions,
-    Response, SubscriptionQuery,
-};
+pub use self::operations::{AsyncOrders, AsyncProducts, AsyncSubscriptions, AsyncWebhookEndpoints};
+use crate::client::{CancelToken, Client, RequestOptions, Response};
 use crate::error::{Error, ErrorCode, Result};
-use crate::{Order, Product, Subscription, Timestamp};
 
 /// How many calls of an [`AsyncClient`] run at once, unless [`AsyncClient::with_limit`] says otherwise.
 const CALLS: usize = 64;
@@ -104,22 +103,6 @@ impl AsyncClient {
         task.await.map_err(ended)?
     }
 
-    /// The operations on subscriptions.
-    pub fn subscriptions(&self) -> AsyncSubscriptions<'_> {
-        AsyncSubscriptions(self)
-    }
-    /// The operations on products.
-    pub fn products(&self) -> AsyncProducts<'_> {
-        AsyncProducts(self)
-    }
-    /// The operations on orders.
-    pub fn orders(&self) -> AsyncOrders<'_> {
-        AsyncOrders(self)
-    }
-    /// The operations on receivers of events.
-    pub fn webhook_endpoints(&self) -> AsyncWebhookEndpoints<'_> {
-        AsyncWebhookEndpoints(self)
-    }
     /// As [`Client::request`].
     pub async fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
         let (method, path) = (method.to_owned(), path.to_owned());
@@ -130,122 +113,5 @@ impl AsyncClient {
 impl fmt::Debug for AsyncClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AsyncClient").field("client", &self.client).finish_non_exhaustive()
-    }
-}
-
-macro_rules! group {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $name<'a>(&'a AsyncClient);
-    };
-}
-
-group!(
-    /// [`Subscriptions`](crate::Subscriptions), awaited.
-    AsyncSubscriptions
-);
-
-impl AsyncSubscriptions<'_> {
-    /// As [`Subscriptions::list`](crate::Subscriptions::list).
-    pub fn list(self, query: SubscriptionQuery) -> Result<AsyncList<Subscription>> {
-        let (client, ends) = self.0.cancellable()?;
-        Ok(AsyncList::of(client.subscriptions().list(query)?, ends, &self.0.slots))
-    }
-    /// As [`Subscriptions::get`](crate::Subscriptions::get).
-    pub async fn get(self, id: impl AsRef<str>) -> Result<Subscription> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().get(id)).await
-    }
-    /// As [`Subscriptions::cancel`](crate::Subscriptions::cancel).
-    pub async fn cancel(self, id: impl AsRef<str>) -> Result<Subscription> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().cancel(id)).await
-    }
-    /// As [`Subscriptions::change_product`](crate::Subscriptions::change_product).
-    pub async fn change_product(self, id: impl AsRef<str>, product_id: i64) -> Result<Subscription> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().change_product(id, product_id)).await
-    }
-    /// As [`Subscriptions::charge`](crate::Subscriptions::charge).
-    pub async fn charge(
-        self,
-        id: impl AsRef<str>,
-        product_id: i64,
-        cents: i64,
-        options: ChargeOptions,
-    ) -> Result<Order> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().charge(id, product_id, cents, options)).await
-    }
-    /// As [`Subscriptions::orders`](crate::Subscriptions::orders).
-    pub fn orders(self, id: impl AsRef<str>, query: OrderQuery) -> Result<AsyncList<Order>> {
-        let (client, ends) = self.0.cancellable()?;
-        Ok(AsyncList::of(client.subscriptions().orders(id, query)?, ends, &self.0.slots))
-    }
-    /// As [`Subscriptions::find_charges`](crate::Subscriptions::find_charges), but takes the error.
-    pub async fn find_charges(self, charge: Arc<Error>, search: ChargeSearch) -> Result<Vec<Order>> {
-        self.0.run(move |client| client.subscriptions().find_charges(&charge, search)).await
-    }
-    /// As [`Subscriptions::find_charges_since`](crate::Subscriptions::find_charges_since).
-    pub async fn find_charges_since(
-        self,
-        id: impl AsRef<str>,
-        since: Timestamp,
-        search: ChargeSearch,
-    ) -> Result<Vec<Order>> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.subscriptions().find_charges_since(id, since, search)).await
-    }
-}
-
-group!(
-    /// [`Products`](crate::Products), awaited.
-    AsyncProducts
-);
-
-impl AsyncProducts<'_> {
-    /// As [`Products::list`](crate::Products::list).
-    pub fn list(self, query: ProductQuery) -> Result<AsyncList<Product>> {
-        let (client, ends) = self.0.cancellable()?;
-        Ok(AsyncList::of(client.products().list(query)?, ends, &self.0.slots))
-    }
-    /// As [`Products::get`](crate::Products::get).
-    pub async fn get(self, id: i64) -> Result<Product> {
-        self.0.run(move |client| client.products().get(id)).await
-    }
-    /// As [`Products::update`](crate::Products::update).
-    pub async fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
-        self.0.run(move |client| client.products().update(id, changes)).await
-    }
-    /// As [`Products::delete`](crate::Products::delete).
-    pub async fn delete(self, id: i64) -> Result<()> {
-        self.0.run(move |client| client.products().delete(id)).await
-    }
-}
-
-group!(
-    /// [`Orders`](crate::Orders), awaited.
-    AsyncOrders
-);
-
-impl AsyncOrders<'_> {
-    /// As [`Orders::get`](crate::Orders::get).
-    pub async fn get(self, id: impl AsRef<str>) -> Result<Order> {
-        let id = id.as_ref().to_owned();
-        self.0.run(move |client| client.orders().get(id)).await
-    }
-}
-
-group!(
-    /// [`WebhookEndpoints`](crate::WebhookEndpoints), awaited.
-    AsyncWebhookEndpoints
-);
-
-impl AsyncWebhookEndpoints<'_> {
-    /// As [`WebhookEndpoints::create`](crate::WebhookEndpoints::create).
-    pub async fn create(self, url: &str) -> Result<Response> {
-        let url = url.to_owned();
-        self.0.run(move |client| client.webhook_endpoints().create(&url)).await
     }
 }

@@ -1,5 +1,6 @@
 //! The client half.
 
+mod by_hand;
 mod call;
 mod cancel;
 mod hooks;
@@ -86,22 +87,6 @@ impl Client {
         self.shared.native.close()
     }
 
-    /// The operations on subscriptions.
-    pub fn subscriptions(&self) -> Subscriptions<'_> {
-        Subscriptions::of(self)
-    }
-    /// The operations on products.
-    pub fn products(&self) -> Products<'_> {
-        Products::of(self)
-    }
-    /// The operations on orders.
-    pub fn orders(&self) -> Orders<'_> {
-        Orders::of(self)
-    }
-    /// The operations on receivers of events.
-    pub fn webhook_endpoints(&self) -> WebhookEndpoints<'_> {
-        WebhookEndpoints::of(self)
-    }
     /// A request of your own. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write, sent at most once. path:
     /// below the base URL, begins with a slash, already encoded, no query.
     pub fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {

@@ -108,7 +108,7 @@ impl Options {
 }
 
 /// NULL where nothing is set.
-fn raw<T>(options: Option<&Options>) -> *const T {
+pub(super) fn raw<T>(options: Option<&Options>) -> *const T {
     options.map_or(ptr::null(), |options| options.get().cast_const().cast())
 }
 
@@ -138,7 +138,7 @@ handle!(
 );
 
 /// What every operation takes: the options of the call.
-type Call<'a> = Option<&'a Options>;
+pub(super) type Call<'a> = Option<&'a Options>;
 
 impl NativeClient {
     pub(crate) fn new(options: &Options) -> Result<Self> {
@@ -159,38 +159,6 @@ impl NativeClient {
     // SAFETY, of all operations: the handles are valid, the options of the kind that the function takes, texts live for the
     // call, the outputs are ours, and a resource of one kind is a resource.
 
-    pub(crate) fn subscription_get(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
-        made(Resource::own, |out, error| unsafe {
-            sys::billcore_subscription_get(self.get(), text_in(id), raw(call), out.cast(), error)
-        })
-    }
-    pub(crate) fn subscription_cancel(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
-        made(Resource::own, |out, error| unsafe {
-            sys::billcore_subscription_cancel(self.get(), text_in(id), raw(call), out.cast(), error)
-        })
-    }
-    pub(crate) fn subscription_change_product(&self, id: &str, product: i64, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
-        made(Resource::own, |out, error| unsafe {
-            sys::billcore_subscription_change_product(self.get(), text_in(id), product, raw(call), out.cast(), error)
-        })
-    }
-    pub(crate) fn subscription_charge(
-        &self,
-        id: &str,
-        product: i64,
-        cents: i64,
-        options: Option<&Options>,
-        call: Call<'_>,
-    ) -> Result<Resource> {
-        let (id, options) = (text_in(id), raw(options));
-        // SAFETY: as above.
-        made(Resource::own, |out, error| unsafe {
-            sys::billcore_subscription_charge(self.get(), id, product, cents, options, raw(call), out.cast(), error)
-        })
-    }
     pub(crate) fn find_charges(&self, charge: &NativeError, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let search = raw(search);
         // SAFETY: as above.
@@ -205,32 +173,10 @@ impl NativeClient {
             sys::billcore_subscription_find_charges_since(self.get(), id, at, search, raw(call), out.cast(), error)
         })
     }
-    pub(crate) fn product_get(&self, id: i64, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
-        made(Resource::own, |out, error| unsafe {
-            sys::billcore_product_get(self.get(), id, raw(call), out.cast(), error)
-        })
-    }
     pub(crate) fn product_update(&self, id: i64, changes: Option<&Options>, call: Call<'_>) -> Result<Resource> {
         // SAFETY: as above.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_product_update(self.get(), id, raw(changes), raw(call), out.cast(), error)
-        })
-    }
-    pub(crate) fn product_delete(&self, id: i64, call: Call<'_>) -> Result<()> {
-        // SAFETY: as above.
-        check(|error| unsafe { sys::billcore_product_delete(self.get(), id, raw(call), error) })
-    }
-    pub(crate) fn order_get(&self, id: &str, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
-        made(Resource::own, |out, error| unsafe {
-            sys::billcore_order_get(self.get(), text_in(id), raw(call), out.cast(), error)
-        })
-    }
-    pub(crate) fn endpoint_create(&self, url: &str, call: Call<'_>) -> Result<NativeResponse> {
-        // SAFETY: as above.
-        made(NativeResponse::own, |out, error| unsafe {
-            sys::billcore_webhook_endpoint_create(self.get(), text_in(url), raw(call), out, error)
         })
     }
     pub(crate) fn request(
@@ -244,24 +190,6 @@ impl NativeClient {
         // SAFETY: as above.
         made(NativeResponse::own, |out, error| unsafe {
             sys::billcore_client_request(self.get(), method, path, options, raw(call), out, error)
-        })
-    }
-    pub(crate) fn subscriptions(&self, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as above; a list of one kind is a list.
-        made(NativeList::own, |out, error| unsafe {
-            sys::billcore_subscription_list_new(self.get(), raw(query), raw(call), out.cast(), error)
-        })
-    }
-    pub(crate) fn orders(&self, id: &str, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as above; a list of one kind is a list.
-        made(NativeList::own, |out, error| unsafe {
-            sys::billcore_subscription_orders_new(self.get(), text_in(id), raw(query), raw(call), out.cast(), error)
-        })
-    }
-    pub(crate) fn products(&self, query: Option<&Options>, call: Call<'_>) -> Result<NativeList> {
-        // SAFETY: as above; a list of one kind is a list.
-        made(NativeList::own, |out, error| unsafe {
-            sys::billcore_product_list_new(self.get(), raw(query), raw(call), out.cast(), error)
         })
     }
 }

@@ -8,6 +8,8 @@
 mod client;
 mod error;
 mod json;
+#[cfg(feature = "client")]
+mod operations;
 mod resource;
 mod webhook;
 

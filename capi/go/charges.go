@@ -1,0 +1,89 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include "client.h"
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"billcore/internal/bridge"
+)
+
+// FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's since then, latest
+// first. charge is its error; ErrInvalidArgument for an error of another call or of a known outcome. The charge's order has
+// a Total of amount times quantity (cents without VAT). None: the charge was not made, or the service is still processing
+// it, so search again after the time that it may need; charge again only when the later search also finds none.
+// ErrPossiblyMissed when orders may be missing: see FoundCharges.
+func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
+	var given *Error
+	errors.As(charge, &given)
+	failed, ok := bridge.NativeError(given).Use()
+	if !ok {
+		return nil, bridge.NewError(ErrInvalidArgument, "FindCharges takes the error of a charge whose outcome is unknown")
+	}
+	defer bridge.NativeError(given).Done()
+	search, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE_SEARCH, options)
+	if err != nil {
+		return nil, err
+	}
+	defer C.billcore_options_free(search)
+	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_find_charges(client, (*C.billcore_error)(failed), search, call)
+	})
+	return orders(made, err)
+}
+
+// FindChargesSince does the same without an error, for example after a crash: the subscription's orders created at or
+// after this instant by the service's clock, rounded down to a second. SearchSkew is refused: pass an earlier instant.
+func (s Subscriptions) FindChargesSince(
+	ctx context.Context, id ID, since time.Time, options ...ChargeSearchOption,
+) ([]Order, error) {
+	search, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE_SEARCH, options)
+	if err != nil {
+		return nil, err
+	}
+	defer C.billcore_options_free(search)
+	text, n := chars(string(id))
+	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_find_charges_since(client, text, n, C.int64_t(since.UnixMicro()), search, call)
+	})
+	return orders(made, err)
+}
+
+// FoundCharges returns the orders that a search had found when it ended with ErrPossiblyMissed, latest first; nil for
+// other errors.
+func FoundCharges(err error) []Order {
+	var given *Error
+	errors.As(err, &given)
+	failed, ok := bridge.NativeError(given).Use()
+	if !ok {
+		return nil
+	}
+	defer bridge.NativeError(given).Done()
+	made := C.bc_found_charges((*C.billcore_error)(failed))
+	if made.status != C.BILLCORE_OK {
+		C.billcore_error_free(made.err)
+		return nil
+	}
+	found, _ := orders(made, nil)
+	return found
+}
+
+func orders(made C.bg_made, err error) ([]Order, error) {
+	if err != nil {
+		return nil, err
+	}
+	native := (*C.billcore_page)(made.out)
+	count := int(C.bc_page_count(native))
+	at := items[Order](newPage(native, count, 0))
+	out := make([]Order, count)
+	for i := range out {
+		out[i] = at(i)
+	}
+	return out, nil
+}

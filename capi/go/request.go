@@ -1,0 +1,77 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include "client.h"
+*/
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"unsafe"
+
+	"billcore/internal/bridge"
+	"billcore/internal/handle"
+)
+
+// Response is an answer as received, where the interface does not say what it holds.
+type Response struct {
+	Status    int
+	Header    http.Header
+	Body      []byte
+	Attempts  int // how often the request was sent
+	RequestID string
+}
+
+// JSON decodes the body as encoding/json does.
+func (r *Response) JSON(into any) error { return json.Unmarshal(r.Body, into) }
+
+// Request makes a request of your own. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write, sent at
+// most once. path: below the base URL, begins with a slash, already encoded, no query.
+func (c *Client) Request(ctx context.Context, method, path string, options ...RequestOption) (*Response, error) {
+	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_REQUEST, options)
+	if err != nil {
+		return nil, err
+	}
+	defer C.billcore_options_free(native)
+	verb, m := chars(method)
+	text, n := chars(path)
+	made, err := c.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_request(client, verb, m, text, n, native, call)
+	})
+	return response(made, err)
+}
+
+func resource[T any](made C.bg_made, err error) (T, error) {
+	var none T
+	if err != nil {
+		return none, err
+	}
+	return bridge.Record(none, handle.Pointer{C: made.out}).(T), nil
+}
+
+// response copies the answer and frees it.
+func response(made C.bg_made, err error) (*Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	native := (*C.billcore_response)(made.out)
+	defer C.billcore_response_free(native)
+	answer := C.bc_answer_of(native)
+	defer C.billcore_response_info_free(answer.info)
+	if answer.status != C.BILLCORE_OK {
+		return nil, bridge.TakeError(int32(answer.status), handle.Pointer{C: unsafe.Pointer(answer.err)}, nil)
+	}
+	out := &Response{
+		Status: int(answer.http_status), Header: http.Header{}, Attempts: int(answer.attempts),
+		Body: handle.Bytes(unsafe.Pointer(answer.body.data), answer.body.len), RequestID: text(answer.request_id),
+	}
+	for i := range answer.headers {
+		if field := C.bc_header_at(answer.info, C.size_t(i)); field.status == C.BILLCORE_OK {
+			out.Header.Add(text(field.name), text(field.value))
+		}
+	}
+	return out, nil
+}

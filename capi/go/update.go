@@ -1,0 +1,30 @@
+package billcore
+
+/*
+#cgo CFLAGS: -I${SRCDIR}/internal/handle
+#include "client.h"
+*/
+import "C"
+
+import (
+	"context"
+
+	"billcore/internal/bridge"
+)
+
+// Update changes the given fields only; none at all is ErrInvalidArgument. Sent at most once. It gives the product as it is
+// now.
+func (p Products) Update(ctx context.Context, id int64, changes ...ProductChange) (Product, error) {
+	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_PRODUCT, changes)
+	if err != nil {
+		return Product{}, err
+	}
+	if native == nil {
+		return Product{}, bridge.NewError(ErrInvalidArgument, "Update changes no field: give at least one, such as ProductPrice")
+	}
+	defer C.billcore_options_free(native)
+	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
+		return C.bc_product_update(client, C.int64_t(id), native, call)
+	})
+	return resource[Product](made, err)
+}

@@ -1,0 +1,26 @@
+// The operations that are written by hand, and the check of their keywords.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <span>
+
+#include "call/sender.hpp"
+#include "client/arguments.hpp"
+
+namespace billcore::python {
+
+/// TypeError for a keyword that no field of the interface has: the service would ignore a slip of the pen in silence.
+void require_known(const char* function, const py::dict& more, std::span<const char* const> names);
+
+namespace by_hand {
+
+[[nodiscard]] py::object subscriptions_find_charges(const Sender& self,
+                                                    const arguments::SubscriptionsFindCharges& from);
+/// more: the keywords that match no parameter.
+[[nodiscard]] py::object products_update(const Sender& self, const arguments::ProductsUpdate& from,
+                                         const py::dict& more);
+
+}  // namespace by_hand
+
+}  // namespace billcore::python

@@ -1,0 +1,67 @@
+// How a group of operations becomes a type of Python.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "call/job.hpp"
+#include "call/sender.hpp"
+#include "client/by_hand.hpp"
+#include "client/options.hpp"
+#include "paging/pager.hpp"
+#include "shared/collect.hpp"
+
+namespace billcore::python {
+
+/// Adds a method with the signature of `Arguments` that calls `body(self, arguments)`, or `body(self, arguments, more)` with
+/// the keywords that match no parameter.
+template <typename Arguments, typename Group, typename Body>
+void define(py::class_<Group>& type, Body body) {
+  const std::string_view text(Arguments::signature);
+  const std::string name(text.substr(0, text.find('(')));
+  const Signature read(Arguments::signature);
+  const bool takes_more = text.find("**") != std::string_view::npos;
+  type.def(
+      name.c_str(),
+      [read, body, takes_more](const Group& self, const py::args& args, const py::kwargs& kwargs) -> py::object {
+        py::dict more;
+        const Arguments from(takes_more ? read.bind(args, kwargs, more) : read.bind(args, kwargs));
+        if constexpr (requires { Arguments::keywords; }) {
+          require_known(read.name(), more, Arguments::keywords);
+        }
+        if constexpr (std::is_invocable_v<Body, const Group&, const Arguments&, const py::dict&>) {
+          return body(self, from, more);
+        } else {
+          return body(self, from);
+        }
+      },
+      read.doc(Arguments::doc).c_str());
+}
+
+enum class Waiting { blocking, awaited };
+
+template <typename Group>
+py::class_<Group> group(py::module_& module, Waiting kind, const std::string& name, const char* doc) {
+  auto type = py::class_<Group>(module, ((kind == Waiting::awaited ? "Async" : "") + name).c_str(), py::is_final(),
+                                collected<Group>(), doc);
+  type.attr("__module__") = "billcore";
+  refuse_copies(type, "it belongs to a client, which holds an API key");
+  return type;
+}
+
+template <template <Waiting> typename Group>
+py::object make_group(Sender sender) {
+  if (sender.is_awaited()) return py::cast(Group<Waiting::awaited>{std::move(sender)});
+  return py::cast(Group<Waiting::blocking>{std::move(sender)});
+}
+
+inline py::object resource(const Sender& sender, View type, Operation operation, py::handle timeout, const char* name) {
+  return run(sender, std::make_unique<ResourceJob>(type, std::move(operation), call_options(timeout)), name);
+}
+
+}  // namespace billcore::python

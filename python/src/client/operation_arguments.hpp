@@ -1,0 +1,25 @@
+// Arguments of operations out of Python's. InvalidArgumentError or TypeError for what they cannot be.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "billcore/detail/list.hpp"
+#include "billcore/values.hpp"
+#include "shared/arguments.hpp"
+
+namespace billcore::python {
+
+[[nodiscard]] Id id_of(py::handle value);
+[[nodiscard]] std::optional<std::int64_t> optional_integer(py::handle value, const char* name);
+[[nodiscard]] std::optional<std::string> optional_text(py::handle value, const char* name);
+/// The arguments page, strict and resume. The options borrow the text of resume from its object.
+[[nodiscard]] detail::PagerOptions pager_options(py::handle page, py::handle strict, py::handle resume);
+/// One state, or a sequence of them.
+[[nodiscard]] std::vector<std::string> states_of(py::handle value);
+
+}  // namespace billcore::python
