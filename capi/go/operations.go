@@ -13,25 +13,25 @@ import "context"
 // Subscriptions has the operations on subscriptions. Service interface: Endpoints, Subscriptions.
 type Subscriptions struct{ client *Client }
 
-// Subscriptions gives the operations on subscriptions.
+// Subscriptions returns the operations on subscriptions.
 func (c *Client) Subscriptions() Subscriptions { return Subscriptions{c} }
 
 // Products has the operations on products. Service interface: Endpoints, Products.
 type Products struct{ client *Client }
 
-// Products gives the operations on products.
+// Products returns the operations on products.
 func (c *Client) Products() Products { return Products{c} }
 
 // Orders has the operations on orders. Service interface: Endpoints, Orders.
 type Orders struct{ client *Client }
 
-// Orders gives the operations on orders.
+// Orders returns the operations on orders.
 func (c *Client) Orders() Orders { return Orders{c} }
 
 // WebhookEndpoints has the operations on webhook endpoints. Service interface: Endpoints, Webhook endpoints.
 type WebhookEndpoints struct{ client *Client }
 
-// WebhookEndpoints gives the operations on webhook endpoints.
+// WebhookEndpoints returns the operations on webhook endpoints.
 func (c *Client) WebhookEndpoints() WebhookEndpoints { return WebhookEndpoints{c} }
 
 type (
@@ -39,7 +39,7 @@ type (
 	nativeCall   = *C.billcore_options
 )
 
-// List: All subscriptions, lazily, page by page. Service interface: Endpoints, Subscriptions.
+// List lists all subscriptions, lazily, page by page. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) List(ctx context.Context, options ...ListOption) *List[Subscription] {
 	return newList[Subscription](ctx, s.client, options,
 		func(client nativeClient, query, call nativeCall) C.bg_made {
@@ -47,8 +47,8 @@ func (s Subscriptions) List(ctx context.Context, options ...ListOption) *List[Su
 		})
 }
 
-// Get: One subscription. id: of the subscription. ErrNotFound: there is none with this id. Service interface:
-// Endpoints, Subscriptions.
+// Get returns the subscription with this id. id: the subscription's id. ErrNotFound: there is none with this id.
+// Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) Get(ctx context.Context, id ID) (Subscription, error) {
 	idText, idTextLen := chars(string(id))
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
@@ -57,8 +57,8 @@ func (s Subscriptions) Get(ctx context.Context, id ID) (Subscription, error) {
 	return resource[Subscription](made, err)
 }
 
-// Cancel: End billing at once; the subscription may stay active until ends_at. Sent at most once. id: of the
-// subscription. Service interface: Endpoints, Subscriptions.
+// Cancel ends billing at once; the subscription may stay active until ends_at. Sent at most once. id: the
+// subscription's id. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) Cancel(ctx context.Context, id ID) (Subscription, error) {
 	idText, idTextLen := chars(string(id))
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
@@ -67,7 +67,7 @@ func (s Subscriptions) Cancel(ctx context.Context, id ID) (Subscription, error) 
 	return resource[Subscription](made, err)
 }
 
-// ChangeProduct: Swap the product for another one of the account. Sent at most once. id: of the subscription.
+// ChangeProduct swaps the product for another one of the account. Sent at most once. id: the subscription's id.
 // productID: the new product. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64) (Subscription, error) {
 	idText, idTextLen := chars(string(id))
@@ -77,10 +77,9 @@ func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64
 	return resource[Subscription](made, err)
 }
 
-// Charge: Bill a one-off amount through the subscription's billing method. Sent at most once. id: of the
-// subscription. productID: a one-time product of the account. amount: cents. ErrPayment: the service refused the
-// charge (402). ErrOutcomeUnknown: the charge may have been made; see FindCharges. Service interface: Endpoints,
-// Subscriptions.
+// Charge bills a one-off amount through the subscription's billing method. Sent at most once. id: the subscription's
+// id. productID: a one-time product of the account. amount: cents. ErrPayment: the service refused the charge (402).
+// ErrOutcomeUnknown: the charge may have been made; see FindCharges. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) Charge(ctx context.Context, id ID, productID int64, amount int64, options ...ChargeOption) (Order, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE, options)
 	if err != nil {
@@ -94,8 +93,8 @@ func (s Subscriptions) Charge(ctx context.Context, id ID, productID int64, amoun
 	return resource[Order](made, err)
 }
 
-// Orders: The subscription's orders, latest first, lazily, page by page. id: of the subscription. Service interface:
-// Endpoints, Subscriptions; Limits.
+// Orders lists the subscription's orders, latest first, lazily, page by page. id: the subscription's id. Service
+// interface: Endpoints, Subscriptions; Limits.
 func (s Subscriptions) Orders(ctx context.Context, id ID, options ...ListOption) *List[Order] {
 	idText, idTextLen := chars(string(id))
 	return newList[Order](ctx, s.client, options,
@@ -104,7 +103,7 @@ func (s Subscriptions) Orders(ctx context.Context, id ID, options ...ListOption)
 		})
 }
 
-// List: All products, lazily, page by page. Service interface: Endpoints, Products.
+// List lists all products, lazily, page by page. Service interface: Endpoints, Products.
 func (p Products) List(ctx context.Context, options ...ListOption) *List[Product] {
 	return newList[Product](ctx, p.client, options,
 		func(client nativeClient, query, call nativeCall) C.bg_made {
@@ -112,8 +111,8 @@ func (p Products) List(ctx context.Context, options ...ListOption) *List[Product
 		})
 }
 
-// Get: One product. id: of the product. ErrNotFound: there is none with this id. Service interface: Endpoints,
-// Products.
+// Get returns the product with this id. id: the product's id. ErrNotFound: there is none with this id. Service
+// interface: Endpoints, Products.
 func (p Products) Get(ctx context.Context, id int64) (Product, error) {
 	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_product_get(client, C.int64_t(id), call)
@@ -121,7 +120,7 @@ func (p Products) Get(ctx context.Context, id int64) (Product, error) {
 	return resource[Product](made, err)
 }
 
-// Delete: Delete a product (softly). Sent at most once. id: of the product. Service interface: Endpoints, Products.
+// Delete deletes a product (softly). Sent at most once. id: the product's id. Service interface: Endpoints, Products.
 func (p Products) Delete(ctx context.Context, id int64) error {
 	_, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_product_delete(client, C.int64_t(id), call)
@@ -129,7 +128,8 @@ func (p Products) Delete(ctx context.Context, id int64) error {
 	return err
 }
 
-// Get: One order. id: of the order. ErrNotFound: there is none with this id. Service interface: Endpoints, Orders.
+// Get returns the order with this id. id: the order's id. ErrNotFound: there is none with this id. Service interface:
+// Endpoints, Orders.
 func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
 	idText, idTextLen := chars(string(id))
 	made, err := o.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
@@ -138,9 +138,9 @@ func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
 	return resource[Order](made, err)
 }
 
-// Create: Register a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it
-// from the admin UI. url: of the receiver. ErrValidation: the URL is invalid or already registered (422). Service
-// interface: Endpoints, Webhook endpoints.
+// Create registers a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it
+// from the admin UI. url: the receiver's address. ErrValidation: the URL is invalid or already registered (422).
+// Service interface: Endpoints, Webhook endpoints.
 func (w WebhookEndpoints) Create(ctx context.Context, url string) (*Response, error) {
 	urlText, urlTextLen := chars(url)
 	made, err := w.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {

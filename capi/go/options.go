@@ -93,7 +93,7 @@ func WithMaxResponse(bytes int64) Option {
 	return Option{name: "max_response", set: setInteger, number: int64(bytes)}
 }
 
-// ListReferenceID: Only subscriptions with exactly this one.
+// ListReferenceID: Only subscriptions with exactly this value.
 func ListReferenceID(referenceID string) ListOption {
 	return ListOption{name: "reference_id", set: setText, text: hide(referenceID)}
 }
@@ -113,6 +113,11 @@ func ListResume(resume string) ListOption {
 	return ListOption{name: "resume", set: setText, text: hide(resume)}
 }
 
+// ListPerPage: Orders on a page, 1 to 200. Left out: the service's own number.
+func ListPerPage(perPage int64) ListOption {
+	return ListOption{name: "per_page", set: setInteger, number: perPage}
+}
+
 // ListProductID: Only orders of this product.
 func ListProductID(productID int64) ListOption {
 	return ListOption{name: "product_id", set: setInteger, number: productID}
@@ -127,10 +132,8 @@ func ListState(states ...model.OrderState) ListOption {
 	return ListOption{name: "state", set: setTexts, texts: texts}
 }
 
-// ListPerPage: Orders on a page, 1 to 200. Left out: as the service likes.
-func ListPerPage(perPage int64) ListOption {
-	return ListOption{name: "per_page", set: setInteger, number: perPage}
-}
+// ChargeOption is what Subscriptions.Charge can be given besides its arguments.
+type ChargeOption setting
 
 // ChargeQuantity: Number of pieces.
 func ChargeQuantity(quantity int64) ChargeOption {
@@ -145,6 +148,11 @@ func ChargeVAT(vat int64) ChargeOption {
 // ChargeDescription: Text of the order.
 func ChargeDescription(description string) ChargeOption {
 	return ChargeOption{name: "description", set: setText, text: hide(description)}
+}
+
+// anyOption is a setting of any type.
+type anyOption interface {
+	Option | ListOption | ChargeSearchOption | ProductChange | RequestOption | ChargeOption
 }
 
 // ProductName: Name. Service interface: ProductWrite.

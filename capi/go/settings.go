@@ -56,15 +56,13 @@ func (h hidden) show() string {
 	return h()
 }
 
-// Settings, each of what its name says. The functions that make them begin with With, List, Charge,
+// Functional options, one type for each target. The functions that make them begin with With, List, Charge,
 // Search, Product and Request.
 type (
 	// Option is a setting of a client.
 	Option setting
 	// ListOption says what a list holds and where it begins.
 	ListOption setting
-	// ChargeOption is what a charge says besides product and amount.
-	ChargeOption setting
 	// ChargeSearchOption narrows a search for the orders of a charge.
 	ChargeSearchOption setting
 	// ProductChange is a field of a product to change.
@@ -119,7 +117,7 @@ func RequestAcceptAllStatuses() RequestOption {
 }
 
 // nativeOptions makes the library's options; free them. nil when there are none.
-func nativeOptions[T Option | ListOption | ChargeOption | ChargeSearchOption | ProductChange | RequestOption](
+func nativeOptions[T anyOption](
 	kind C.billcore_options_kind, given []T,
 ) (*C.billcore_options, error) {
 	if len(given) == 0 {

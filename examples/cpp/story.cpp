@@ -81,7 +81,7 @@ Subscription find_by_reference(const Client& client) {
 
 void read_orders(const Client& client, const Subscription& subscription) {
   step(3, "Read its orders in two states");
-  auto pager = client.subscriptions().orders(subscription.id(), {.states = {"paid", "confirmed"}, .per_page = 10});
+  auto pager = client.subscriptions().orders(subscription.id(), {.per_page = 10, .states = {"paid", "confirmed"}});
   std::map<std::string, int, std::less<>> states;
   while (const auto order = pager.next()) ++states[text(order->state())];
   say(std::to_string(states["paid"]) + " paid and " + std::to_string(states["confirmed"]) + " confirmed orders on " +

@@ -158,10 +158,10 @@ class Subscriptions:
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Pager[Subscription]:
-        """All subscriptions, lazily, page by page.
+        """List all subscriptions, lazily, page by page.
 
         Args:
-            reference_id: Only subscriptions with exactly this one.
+            reference_id: Only subscriptions with exactly this value.
             page: The page to begin with.
             strict: Read the list a second time, for what the first reading missed.
             resume: A pager's state: continue from there.
@@ -171,10 +171,10 @@ class Subscriptions:
         """
 
     def get(self, id: str | int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Subscription:
-        """One subscription.
+        """Return the subscription with this id.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -187,7 +187,7 @@ class Subscriptions:
         """End billing at once; the subscription may stay active until ends_at. Sent at most once.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -202,7 +202,7 @@ class Subscriptions:
         """Swap the product for another one of the account. Sent at most once.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
             product_id: The new product.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
@@ -227,7 +227,7 @@ class Subscriptions:
         """Bill a one-off amount through the subscription's billing method. Sent at most once.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
             product_id: A one-time product of the account.
             amount: Cents.
             quantity: Number of pieces.
@@ -252,7 +252,7 @@ class Subscriptions:
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> builtins.list[Order]:
-        """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
+        """Return the orders that a charge of unknown outcome may have made: those since then, latest first.
 
         The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does
         not name its product. An empty list says that the charge was not made, or that the service is still processing
@@ -289,21 +289,21 @@ class Subscriptions:
         id: str | int,
         /,
         *,
+        per_page: int | None = None,
         product_id: int | None = None,
         state: OrderState | str | Sequence[OrderState | str] | None = None,
-        per_page: int | None = None,
         page: int = 1,
         strict: bool = False,
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Pager[Order]:
-        """The subscription's orders, latest first, lazily, page by page.
+        """List the subscription's orders, latest first, lazily, page by page.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
+            per_page: Orders on a page, 1 to 200. Left out: the service's own number.
             product_id: Only orders of this product.
             state: Only orders in this state, or in one of several.
-            per_page: Orders on a page, 1 to 200. Left out: as the service likes.
             page: The page to begin with.
             strict: Read the list a second time, for what the first reading missed.
             resume: A pager's state: continue from there.
@@ -324,7 +324,7 @@ class Products:
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Pager[Product]:
-        """All products, lazily, page by page.
+        """List all products, lazily, page by page.
 
         Args:
             page: The page to begin with.
@@ -336,10 +336,10 @@ class Products:
         """
 
     def get(self, id: int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Product:
-        """One product.
+        """Return the product with this id.
 
         Args:
-            id: Of the product.
+            id: The product's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -363,7 +363,7 @@ class Products:
         go through the mapping.
 
         Args:
-            id: Of the product.
+            id: The product's id.
             fields: A mapping, which may hold any field, also one that ProductWrite does not name.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
             more: Fields; they win over the mapping. None is sent as null, Decimal with its digits.
@@ -379,7 +379,7 @@ class Products:
         """Delete a product (softly). Sent at most once.
 
         Args:
-            id: Of the product.
+            id: The product's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -393,10 +393,10 @@ class Orders:
     """Orders of the account. Service interface: Endpoints, Orders."""
 
     def get(self, id: str | int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Order:
-        """One order.
+        """Return the order with this id.
 
         Args:
-            id: Of the order.
+            id: The order's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -415,7 +415,7 @@ class WebhookEndpoints:
         The answer does not hold the secret: read it from the admin UI.
 
         Args:
-            url: Of the receiver.
+            url: The receiver's address.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Returns:
@@ -561,10 +561,10 @@ class AsyncSubscriptions:
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> AsyncPager[Subscription]:
-        """All subscriptions, lazily, page by page.
+        """List all subscriptions, lazily, page by page.
 
         Args:
-            reference_id: Only subscriptions with exactly this one.
+            reference_id: Only subscriptions with exactly this value.
             page: The page to begin with.
             strict: Read the list a second time, for what the first reading missed.
             resume: A pager's state: continue from there.
@@ -576,10 +576,10 @@ class AsyncSubscriptions:
     def get(
         self, id: str | int, /, *, timeout: float | NotGiven | None = NOT_GIVEN
     ) -> Coroutine[object, None, Subscription]:
-        """One subscription.
+        """Return the subscription with this id.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -594,7 +594,7 @@ class AsyncSubscriptions:
         """End billing at once; the subscription may stay active until ends_at. Sent at most once.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -609,7 +609,7 @@ class AsyncSubscriptions:
         """Swap the product for another one of the account. Sent at most once.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
             product_id: The new product.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
@@ -634,7 +634,7 @@ class AsyncSubscriptions:
         """Bill a one-off amount through the subscription's billing method. Sent at most once.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
             product_id: A one-time product of the account.
             amount: Cents.
             quantity: Number of pieces.
@@ -659,7 +659,7 @@ class AsyncSubscriptions:
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Coroutine[object, None, builtins.list[Order]]:
-        """The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.
+        """Return the orders that a charge of unknown outcome may have made: those since then, latest first.
 
         The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does
         not name its product. An empty list says that the charge was not made, or that the service is still processing
@@ -696,21 +696,21 @@ class AsyncSubscriptions:
         id: str | int,
         /,
         *,
+        per_page: int | None = None,
         product_id: int | None = None,
         state: OrderState | str | Sequence[OrderState | str] | None = None,
-        per_page: int | None = None,
         page: int = 1,
         strict: bool = False,
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> AsyncPager[Order]:
-        """The subscription's orders, latest first, lazily, page by page.
+        """List the subscription's orders, latest first, lazily, page by page.
 
         Args:
-            id: Of the subscription.
+            id: The subscription's id.
+            per_page: Orders on a page, 1 to 200. Left out: the service's own number.
             product_id: Only orders of this product.
             state: Only orders in this state, or in one of several.
-            per_page: Orders on a page, 1 to 200. Left out: as the service likes.
             page: The page to begin with.
             strict: Read the list a second time, for what the first reading missed.
             resume: A pager's state: continue from there.
@@ -731,7 +731,7 @@ class AsyncProducts:
         resume: str | None = None,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> AsyncPager[Product]:
-        """All products, lazily, page by page.
+        """List all products, lazily, page by page.
 
         Args:
             page: The page to begin with.
@@ -743,10 +743,10 @@ class AsyncProducts:
         """
 
     def get(self, id: int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[object, None, Product]:
-        """One product.
+        """Return the product with this id.
 
         Args:
-            id: Of the product.
+            id: The product's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -770,7 +770,7 @@ class AsyncProducts:
         go through the mapping.
 
         Args:
-            id: Of the product.
+            id: The product's id.
             fields: A mapping, which may hold any field, also one that ProductWrite does not name.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
             more: Fields; they win over the mapping. None is sent as null, Decimal with its digits.
@@ -786,7 +786,7 @@ class AsyncProducts:
         """Delete a product (softly). Sent at most once.
 
         Args:
-            id: Of the product.
+            id: The product's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -800,10 +800,10 @@ class AsyncOrders:
     """Orders of the account. Service interface: Endpoints, Orders."""
 
     def get(self, id: str | int, /, *, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[object, None, Order]:
-        """One order.
+        """Return the order with this id.
 
         Args:
-            id: Of the order.
+            id: The order's id.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
@@ -822,7 +822,7 @@ class AsyncWebhookEndpoints:
         The answer does not hold the secret: read it from the admin UI.
 
         Args:
-            url: Of the receiver.
+            url: The receiver's address.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Returns:

@@ -1,5 +1,6 @@
 /** @file
- * The REST client: the operations of the service, each sent at most once. Conventions: billcore.h.
+ * The REST client. Its operations are in billcore/operations.h, and below. A read may be repeated, a write is sent at
+ * most once. Conventions: billcore.h.
  *
  * What every operation may return, besides its own: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent),
  * BILLCORE_ERROR_CONFIG (the client is closed), the statuses of the service (BILLCORE_ERROR_API to

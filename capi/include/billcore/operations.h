@@ -18,32 +18,32 @@ extern "C" {
 
 /* ---- subscriptions ---- */
 
-/** All subscriptions, lazily, page by page. query may be NULL. Sends nothing yet. *out: new; free it. Service
+/** Lists all subscriptions, lazily, page by page. query may be NULL. Sends nothing yet. *out: new; free it. Service
  * interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_list_new(const billcore_client* client,
                                                             const billcore_subscription_query* query,
                                                             const billcore_call_options* call,
                                                             billcore_subscription_list** out, billcore_error** err);
 
-/** One subscription. id: of the subscription. BILLCORE_ERROR_NOT_FOUND: there is none with this id. *out: new; free
- * it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Returns the subscription with this id. id: the subscription's id. BILLCORE_ERROR_NOT_FOUND: there is none with this
+ * id. *out: new; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_get(const billcore_client* client, billcore_str id,
                                                        const billcore_call_options* call, billcore_subscription** out,
                                                        billcore_error** err);
 
-/** End billing at once; the subscription may stay active until ends_at. Sent at most once. id: of the subscription.
+/** Ends billing at once; the subscription may stay active until ends_at. Sent at most once. id: the subscription's id.
  * *out: new; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_cancel(const billcore_client* client, billcore_str id,
                                                           const billcore_call_options* call,
                                                           billcore_subscription** out, billcore_error** err);
 
-/** Swap the product for another one of the account. Sent at most once. id: of the subscription. product_id: the new
+/** Swaps the product for another one of the account. Sent at most once. id: the subscription's id. product_id: the new
  * product. *out: new; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_change_product(const billcore_client* client, billcore_str id,
                                                                   int64_t product_id, const billcore_call_options* call,
                                                                   billcore_subscription** out, billcore_error** err);
 
-/** Bill a one-off amount through the subscription's billing method. Sent at most once. id: of the subscription.
+/** Bills a one-off amount through the subscription's billing method. Sent at most once. id: the subscription's id.
  * product_id: a one-time product of the account. amount: cents. BILLCORE_ERROR_PAYMENT: the service refused the
  * charge (402). BILLCORE_ERROR_OUTCOME_UNKNOWN: the charge may have been made; see
  * billcore_subscription_find_charges. options may be NULL. *out: new; free it. Service interface: Endpoints,
@@ -54,8 +54,8 @@ BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client*
                                                           const billcore_call_options* call, billcore_order** out,
                                                           billcore_error** err);
 
-/** The subscription's orders, latest first, lazily, page by page. id: of the subscription. query may be NULL. Sends
- * nothing yet. *out: new; free it. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
+/** Lists the subscription's orders, latest first, lazily, page by page. id: the subscription's id. query may be NULL.
+ * Sends nothing yet. *out: new; free it. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_client* client, billcore_str id,
                                                               const billcore_order_query* query,
                                                               const billcore_call_options* call,
@@ -63,37 +63,37 @@ BILLCORE_API billcore_status billcore_subscription_orders_new(const billcore_cli
 
 /* ---- products ---- */
 
-/** All products, lazily, page by page. query may be NULL. Sends nothing yet. *out: new; free it. Service interface:
- * Endpoints, Products.  @since 0.1 */
+/** Lists all products, lazily, page by page. query may be NULL. Sends nothing yet. *out: new; free it. Service
+ * interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_list_new(const billcore_client* client,
                                                        const billcore_product_query* query,
                                                        const billcore_call_options* call, billcore_product_list** out,
                                                        billcore_error** err);
 
-/** One product. id: of the product. BILLCORE_ERROR_NOT_FOUND: there is none with this id. *out: new; free it. Service
- * interface: Endpoints, Products.  @since 0.1 */
+/** Returns the product with this id. id: the product's id. BILLCORE_ERROR_NOT_FOUND: there is none with this id. *out:
+ * new; free it. Service interface: Endpoints, Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_get(const billcore_client* client, int64_t id,
                                                   const billcore_call_options* call, billcore_product** out,
                                                   billcore_error** err);
 
-/** Delete a product (softly). Sent at most once. id: of the product. Service interface: Endpoints, Products.
+/** Deletes a product (softly). Sent at most once. id: the product's id. Service interface: Endpoints, Products.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_product_delete(const billcore_client* client, int64_t id,
                                                      const billcore_call_options* call, billcore_error** err);
 
 /* ---- orders ---- */
 
-/** One order. id: of the order. BILLCORE_ERROR_NOT_FOUND: there is none with this id. *out: new; free it. Service
- * interface: Endpoints, Orders.  @since 0.1 */
+/** Returns the order with this id. id: the order's id. BILLCORE_ERROR_NOT_FOUND: there is none with this id. *out:
+ * new; free it. Service interface: Endpoints, Orders.  @since 0.1 */
 BILLCORE_API billcore_status billcore_order_get(const billcore_client* client, billcore_str id,
                                                 const billcore_call_options* call, billcore_order** out,
                                                 billcore_error** err);
 
 /* ---- webhook endpoints ---- */
 
-/** Register a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it from
- * the admin UI. url: of the receiver. BILLCORE_ERROR_VALIDATION: the URL is invalid or already registered (422).
- * *out: new; free it. Service interface: Endpoints, Webhook endpoints.  @since 0.1 */
+/** Registers a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it from
+ * the admin UI. url: the receiver's address. BILLCORE_ERROR_VALIDATION: the URL is invalid or already registered
+ * (422). *out: new; free it. Service interface: Endpoints, Webhook endpoints.  @since 0.1 */
 BILLCORE_API billcore_status billcore_webhook_endpoint_create(const billcore_client* client, billcore_str url,
                                                               const billcore_call_options* call,
                                                               billcore_response** out, billcore_error** err);

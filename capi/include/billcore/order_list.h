@@ -46,6 +46,13 @@ BILLCORE_INLINE_VOID void billcore_order_query_free(billcore_order_query* given)
   billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
+/** Orders on a page, 1 to 200. Left out: the service's own number. Service interface: Endpoints, Subscriptions;
+ * Limits.  @since 0.1 */
+BILLCORE_INLINE billcore_status billcore_order_query_set_per_page(billcore_order_query* given, int64_t per_page,
+                                                                  billcore_error** err) {
+  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("per_page"), per_page, err);
+}
+
 /** Only orders of this product. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_order_query_set_product_id(billcore_order_query* given, int64_t product_id,
                                                                     billcore_error** err) {
@@ -58,13 +65,6 @@ BILLCORE_INLINE billcore_status billcore_order_query_set_product_id(billcore_ord
 BILLCORE_INLINE billcore_status billcore_order_query_add_state(billcore_order_query* given, billcore_str state,
                                                                billcore_error** err) {
   return billcore_options_set_text(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("state"), state, err);
-}
-
-/** Orders on a page, 1 to 200. Left out: as the service likes. Service interface: Endpoints, Subscriptions; Limits.
- * @since 0.1 */
-BILLCORE_INLINE billcore_status billcore_order_query_set_per_page(billcore_order_query* given, int64_t per_page,
-                                                                  billcore_error** err) {
-  return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, given), BILLCORE_STR("per_page"), per_page, err);
 }
 
 /** The page to begin with. Service interface: Endpoints, Subscriptions; Limits.  @since 0.1 */

@@ -32,7 +32,7 @@ BILLCORE_INLINE_VOID void billcore_subscription_query_free(billcore_subscription
   billcore_options_free(BILLCORE_CAST(billcore_options*, given));
 }
 
-/** Only subscriptions with exactly this one. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Only subscriptions with exactly this value. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_subscription_query_set_reference_id(billcore_subscription_query* given,
                                                                              billcore_str reference_id,
                                                                              billcore_error** err) {

@@ -13,7 +13,6 @@
 #include "billcore/client.h"
 #include "billcore/client.hpp"
 #include "billcore/detail/table.hpp"
-#include "billcore/internal.hpp"
 #include "client/operation_option_names.hpp"
 #include "shared/guard.hpp"
 
@@ -31,7 +30,7 @@ struct ChargeSearchOptions {
 struct billcore_options {
   static constexpr const char* name = "billcore_options";
   using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
-                            billcore::Charge,  // without what its function takes
+                            billcore::Charge,  // its required members are arguments in C
                             billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions,
                             billcore::capi::ChargeSearchOptions>;
   explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
@@ -60,11 +59,9 @@ struct billcore_response {
 struct billcore_list {
   static constexpr const char* name = "billcore_list";
   template <typename T>
-  explicit billcore_list(billcore::Pager<T> pager)
-      : table(billcore::detail::table_of<T>), view(std::move(pager)), flow(*billcore::internal::Access::flow(view)) {}
-  billcore::detail::Table table;  // what its items are
+  explicit billcore_list(billcore::Pager<T> pager) : table(billcore::detail::table_of<T>), view(std::move(pager)) {}
+  billcore::detail::Table table;  // the kind of its items
   billcore::AnyPager view;
-  billcore::detail::PageFlow& flow;
 };
 
 struct billcore_page {

@@ -16,9 +16,9 @@ namespace billcore::capi {
 /// What the lists of all resources can be asked for.
 struct ListOptions {
   std::optional<std::string> reference_id;
+  std::optional<std::int64_t> per_page;
   std::optional<std::int64_t> product_id;
   std::vector<std::string> states;
-  std::optional<std::int64_t> per_page;
   std::int64_t page = 1;
   bool strict = false;
   std::optional<std::string> resume;
@@ -43,12 +43,12 @@ inline bool set_by_name(ListOptions& to, std::string_view name, const std::strin
 }
 
 inline bool set_by_name(ListOptions& to, std::string_view name, std::int64_t value) {
-  if (name == "product_id") {
-    to.product_id = value;
-    return true;
-  }
   if (name == "per_page") {
     to.per_page = value;
+    return true;
+  }
+  if (name == "product_id") {
+    to.product_id = value;
     return true;
   }
   if (name == "page") {

@@ -19,9 +19,9 @@ namespace {
 
 billcore::SubscriptionQuery query_of(const billcore_subscription_query* query) {
   auto given = options_of(query);
+  refuse_setting("per_page", "subscriptions", given.per_page);
   refuse_setting("product_id", "subscriptions", given.product_id);
   refuse_setting("state", "subscriptions", given.states);
-  refuse_setting("per_page", "subscriptions", given.per_page);
   return {.reference_id = std::move(given.reference_id),
           .page = given.page,
           .strict = given.strict,
@@ -31,9 +31,9 @@ billcore::SubscriptionQuery query_of(const billcore_subscription_query* query) {
 billcore::OrderQuery query_of(const billcore_order_query* query) {
   auto given = options_of(query);
   refuse_setting("reference_id", "orders", given.reference_id);
-  return {.product_id = given.product_id,
+  return {.per_page = given.per_page,
+          .product_id = given.product_id,
           .states = std::move(given.states),
-          .per_page = given.per_page,
           .page = given.page,
           .strict = given.strict,
           .resume = std::move(given.resume)};
@@ -42,9 +42,9 @@ billcore::OrderQuery query_of(const billcore_order_query* query) {
 billcore::ProductQuery query_of(const billcore_product_query* query) {
   auto given = options_of(query);
   refuse_setting("reference_id", "products", given.reference_id);
+  refuse_setting("per_page", "products", given.per_page);
   refuse_setting("product_id", "products", given.product_id);
   refuse_setting("state", "products", given.states);
-  refuse_setting("per_page", "products", given.per_page);
   return {.page = given.page, .strict = given.strict, .resume = std::move(given.resume)};
 }
 

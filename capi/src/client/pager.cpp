@@ -20,7 +20,7 @@ namespace internal = billcore::internal;
 
 namespace {
 
-/// A new handle of what came, or the end.
+/// Puts the item into a new handle; BILLCORE_DONE if there is none.
 template <typename Item, typename Out>
 billcore_status put_step(std::optional<Item> item, Out** out) {
   if (!item) return BILLCORE_DONE;
@@ -32,7 +32,7 @@ billcore_status put_step(std::optional<billcore::Value> item, Out** out) {
   return put_step(item ? std::optional(billcore::Resource(*std::move(item))) : std::nullopt, out);
 }
 
-PageFlow& flow_of(const billcore_list* list) { return handle(list).flow; }
+PageFlow& flow_of(const billcore_list* list) { return *internal::Access::flow(handle(list).view); }
 
 /// What is left of the page that comes next, which is fetched when it must be; nullopt after the last one.
 std::optional<billcore::detail::PageData> rest_of_page(const billcore_list* list) {

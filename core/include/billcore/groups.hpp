@@ -25,22 +25,22 @@ class Groups;
 /// Subscriptions of the account. Service interface: Endpoints, Subscriptions.
 class Subscriptions : public detail::SubscriptionsByHand {
  public:
-  /// All subscriptions, lazily, page by page. Service interface: Endpoints, Subscriptions.
+  /// Lists all subscriptions, lazily, page by page. Service interface: Endpoints, Subscriptions.
   [[nodiscard]] Pager<Subscription> list(const SubscriptionQuery& query = {}, const CallOptions& call = {}) const;
-  /// One subscription. id: of the subscription. Error(not_found): there is none with this id. Service interface:
-  /// Endpoints, Subscriptions.
-  [[nodiscard]] Subscription get(const Id& id, const CallOptions& call = {}) const;
-  /// End billing at once; the subscription may stay active until ends_at. Sent at most once. id: of the subscription.
+  /// Returns the subscription with this id. id: the subscription's id. Error(not_found): there is none with this id.
   /// Service interface: Endpoints, Subscriptions.
+  [[nodiscard]] Subscription get(const Id& id, const CallOptions& call = {}) const;
+  /// Ends billing at once; the subscription may stay active until ends_at. Sent at most once. id: the subscription's
+  /// id. Service interface: Endpoints, Subscriptions.
   Subscription cancel(const Id& id, const CallOptions& call = {}) const;
-  /// Swap the product for another one of the account. Sent at most once. id: of the subscription. product_id: the new
-  /// product. Service interface: Endpoints, Subscriptions.
+  /// Swaps the product for another one of the account. Sent at most once. id: the subscription's id. product_id: the
+  /// new product. Service interface: Endpoints, Subscriptions.
   Subscription change_product(const Id& id, std::int64_t product_id, const CallOptions& call = {}) const;
-  /// Bill a one-off amount through the subscription's billing method. Sent at most once. Error(payment): the service
+  /// Bills a one-off amount through the subscription's billing method. Sent at most once. Error(payment): the service
   /// refused the charge (402). Error(outcome_unknown): the charge may have been made; see find_charges(). Service
   /// interface: Endpoints, Subscriptions.
   Order charge(const Id& id, const Charge& charge, const CallOptions& call = {}) const;
-  /// The subscription's orders, latest first, lazily, page by page. id: of the subscription. Service interface:
+  /// Lists the subscription's orders, latest first, lazily, page by page. id: the subscription's id. Service interface:
   /// Endpoints, Subscriptions; Limits.
   [[nodiscard]] Pager<Order> orders(const Id& id, const OrderQuery& query = {}, const CallOptions& call = {}) const;
 
@@ -52,13 +52,13 @@ class Subscriptions : public detail::SubscriptionsByHand {
 /// Products of the account. Service interface: Endpoints, Products.
 class Products : public detail::ProductsByHand {
  public:
-  /// All products, lazily, page by page. Service interface: Endpoints, Products.
+  /// Lists all products, lazily, page by page. Service interface: Endpoints, Products.
   [[nodiscard]] Pager<Product> list(const ProductQuery& query = {}, const CallOptions& call = {}) const;
-  /// One product. id: of the product. Error(not_found): there is none with this id. Service interface: Endpoints,
-  /// Products.
-  [[nodiscard]] Product get(std::int64_t id, const CallOptions& call = {}) const;
-  /// Delete a product (softly). Sent at most once. id: of the product. The body of the answer is not checked. Service
+  /// Returns the product with this id. id: the product's id. Error(not_found): there is none with this id. Service
   /// interface: Endpoints, Products.
+  [[nodiscard]] Product get(std::int64_t id, const CallOptions& call = {}) const;
+  /// Deletes a product (softly). Sent at most once. id: the product's id. The client does not check the answer's body.
+  /// Service interface: Endpoints, Products.
   void remove(std::int64_t id, const CallOptions& call = {}) const;
 
  private:
@@ -69,7 +69,8 @@ class Products : public detail::ProductsByHand {
 /// Orders of the account. Service interface: Endpoints, Orders.
 class Orders : public detail::Group {
  public:
-  /// One order. id: of the order. Error(not_found): there is none with this id. Service interface: Endpoints, Orders.
+  /// Returns the order with this id. id: the order's id. Error(not_found): there is none with this id. Service
+  /// interface: Endpoints, Orders.
   [[nodiscard]] Order get(const Id& id, const CallOptions& call = {}) const;
 
  private:
@@ -80,9 +81,9 @@ class Orders : public detail::Group {
 /// Receivers of events. Service interface: Endpoints, Webhook endpoints.
 class WebhookEndpoints : public detail::Group {
  public:
-  /// Register a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it from
-  /// the admin UI. url: of the receiver. Error(validation): the URL is invalid or already registered (422). The body of
-  /// the answer is not checked. Service interface: Endpoints, Webhook endpoints.
+  /// Registers a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it from
+  /// the admin UI. url: the receiver's address. Error(validation): the URL is invalid or already registered (422). The
+  /// client does not check the answer's body. Service interface: Endpoints, Webhook endpoints.
   Response create(std::string_view url, const CallOptions& call = {}) const;
 
  private:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from .c_faces import prepare_c_faces, prepare_c_lists
+from .c_faces import prepare_c_faces
+from .c_operations import prepare_c_operations
 from .c_options import prepare_c_options
 from .calls import prepare_calls
+from .cpp_operations import prepare_cpp_operations
 from .errors import prepare_errors, prepare_events
 from .go_faces import prepare_go
 from .operations import prepare_operations
@@ -26,7 +28,8 @@ def prepared(data: dict[str, Row]) -> Row:
     out |= prepare_c_options(out["options"])
     out |= prepare_operations(data["operations"], out["writes"])
     out |= prepare_calls(out)
-    out |= prepare_c_lists(out["operations"])
+    prepare_cpp_operations(out)
+    prepare_c_operations(out)
     out |= prepare_go(out)
     out |= prepare_rust(out)
     return out | homes(out)

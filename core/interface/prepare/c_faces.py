@@ -132,27 +132,3 @@ def prepare_c_faces(resources: list[Row]) -> Row:
     for resource in resources:
         resource["c_members"] = _members(resource, by_name)
     return {"c_faces": by_name}
-
-
-_SETTERS = {
-    "text": ("set_{name}", "billcore_str {name}", "set_text"),
-    "integer": ("set_{name}", "int64_t {name}", "set_int64"),
-    "boolean": ("set_{name}", "bool {name}", "set_bool"),
-    "states": ("add_{name}", "billcore_str {name}", "set_text"),
-}
-
-
-def prepare_c_lists(operations: list[Row]) -> Row:
-    """What the query of each list can hold."""
-    lists = []
-    for operation in operations:
-        if not operation["list"]:
-            continue
-        setters = []
-        for row in operation["all_parameters"]:
-            if row["type"] in _SETTERS and not row.get("positional"):
-                function, parameter, runtime = (text.format(name=row["name"]) for text in _SETTERS[row["type"]])
-                setters.append({"function": function, "parameter": parameter, "runtime": runtime} | row)
-        one = snake(operation["list"])
-        lists.append({"one": one, "words": one.replace("_", " "), "setters": setters, "section": operation["section"]})
-    return {"c_lists": lists}

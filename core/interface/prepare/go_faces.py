@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from .calls import described, own_arguments
+from .calls import described, error_codes, lowered, own_arguments
 from .words import Row
 
 _INITIALISMS = {"id", "url", "vat", "api", "ca", "http", "http2", "tls", "json"}
@@ -118,21 +118,6 @@ def _options(options: list[Row]) -> list[Row]:
     return out
 
 
-def _filters(operations: list[Row]) -> list[Row]:
-    """What lists take, each once."""
-    found: dict[str, Row] = {}
-    for operation in operations:
-        for row in operation["all_parameters"] if operation["list"] else []:
-            if row["type"] in _PARAMETERS and not row.get("positional"):
-                found.setdefault(row["name"], {**row, "go_type": _PARAMETERS[row["type"]]})
-    return list(found.values())
-
-
-def _charge(operations: list[Row]) -> list[Row]:
-    charge = next(row for row in operations if row["name"] == "charge")
-    return [{**row, "go_type": _PARAMETERS[row["type"]]} for row in charge["all_parameters"] if row.get("optional")]
-
-
 def prepare_go(data: Row) -> Row:
     resources = []
     for resource in data["resources"]:
@@ -155,6 +140,10 @@ def prepare_go(data: Row) -> Row:
         by_hand = {"missing_field": "decode", "out_of_range": "decode"}
         parent = by_hand.get(error["name"]) or parents.get(base, "")
         codes.append({**error, "parent": "" if parent in ("internal", error["name"]) else parent})
+    for row in [row for query in data["queries"] for row in query["rows"]]:
+        row["go_type"] = _PARAMETERS[row["type"]]
+    for row in [row for operation in data["bundles"] for row in operation["optional"]]:
+        row["go_type"] = _PARAMETERS[row["type"]]
     prepare_go_operations(data)
     writes = [{"name": row["name"], "type": row["type"], "doc": row["doc"]} for row in data["writes"][0]["fields"]]
     return {
@@ -162,8 +151,7 @@ def prepare_go(data: Row) -> Row:
         "go_most_fields": max(len(resource["getters"]) for resource in resources),
         "go_codes": [code for code in codes if code["number"] > 1],
         "go_options": _options(data["options"]),
-        "go_filters": _filters(data["operations"]),
-        "go_charge": _charge(data["operations"]),
+        "go_filters": list({row["name"]: row for query in data["queries"] for row in query["rows"]}.values()),
         "go_writes": writes,
         "go_section_of_write": data["writes"][0]["section"],
     }
@@ -185,11 +173,11 @@ def _doc(operation: Row, codes: dict[str, str], methods: dict[str, str]) -> str:
     text = " ".join(described(operation, arguments, codes))
     for method, go_method in methods.items():
         text = text.replace(f"{method}()", go_method)
-    return f"{exported(operation['name'])}: {text} Service interface: {operation['section']}."
+    return f"{exported(operation['name'])} {lowered(text)} Service interface: {operation['section']}."
 
 
 def prepare_go_operations(data: Row) -> None:
-    codes = {error["python"]["class"]: f"Err{exported(error['name'])}" for error in data["errors"] if error["python"]}
+    codes = {name: f"Err{exported(code)}" for name, code in error_codes(data["errors"]).items()}
     methods = {operation["name"]: exported(operation["name"]) for operation in data["operations"]}
     for operation in data["operations"]:
         if operation["by_hand"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from .calls import described, own_arguments
+from .calls import described, error_codes, own_arguments
 from .words import Row, pascal
 
 # Type of a required field, and the method that reads it.
@@ -34,7 +34,12 @@ _DOCS = {
 _OPTIONS = {"text": "&str", "path": "&str", "seconds": "Duration", "count": "u32", "bytes": "u64", "boolean": "bool"}
 _SETTERS = {"text": "set_text", "path": "set_text", "count": "set_integer", "bytes": "set_integer"}
 # What a list can be asked for: type of the argument, and the setter of the library.
-_PARAMETERS = {"text": ("&str", "set_text"), "integer": ("i64", "set_integer"), "boolean": ("bool", "set_flag")}
+_PARAMETERS = {
+    "text": ("&str", "set_text"),
+    "integer": ("i64", "set_integer"),
+    "boolean": ("bool", "set_flag"),
+    "states": ("OrderState<'_>", "set_text"),
+}
 _WRITES = {"text": ("&str", "set_text"), "integer": ("i64", "set_integer"), "decimal": ("&str", "set_json")}
 
 
@@ -100,16 +105,6 @@ def _options(options: list[Row]) -> list[Row]:
     return out
 
 
-def _query(operation: Row) -> Row:
-    rows = []
-    for row in operation["all_parameters"]:
-        if row.get("positional") or (row["type"] not in _PARAMETERS and row["type"] != "states"):
-            continue
-        kind, setter = _PARAMETERS.get(row["type"], ("OrderState<'_>", "set_text"))
-        rows.append({**row, "rust_type": kind, "setter": setter})
-    return {"name": f"{operation['list']}Query", "of": operation["list"].lower(), "rows": rows}
-
-
 def prepare_rust(data: Row) -> Row:
     resources = [resource for resource in data["resources"] if not resource.get("by_hand_in_cpp")]
     # A part that stands alone in a field borrows from its whole; the items of a list are resources of their own.
@@ -126,19 +121,18 @@ def prepare_rust(data: Row) -> Row:
         }
         for resource in resources
     ]
-    charge = [
-        {**row, "rust_type": _PARAMETERS[row["type"]][0], "setter": _PARAMETERS[row["type"]][1]}
-        for row in data["go_charge"]
-    ]
-    writes = [
-        {**row, "rust_type": _WRITES[row["type"]][0], "setter": _WRITES[row["type"]][1]} for row in data["go_writes"]
-    ]
+    for row in [row for query in data["queries"] for row in query["rows"]]:
+        row["rust_type"], row["rust_setter"] = _PARAMETERS[row["type"]]
+    for row in [row for operation in data["bundles"] for row in operation["optional"]]:
+        row["rust_type"], row["rust_setter"] = _PARAMETERS[row["type"]]
+    writes = []
+    for row in data["go_writes"]:
+        kind, setter = _WRITES[row["type"]]
+        writes.append({**row, "rust_type": kind, "rust_setter": setter})
     return {
         "rust_made": prepare_rust_operations(data),
         "rust_resources": made,
         "rust_options": _options(data["go_options"]),
-        "rust_queries": [_query(operation) for operation in data["operations"] if operation["list"]],
-        "rust_charge": charge,
         "rust_writes": writes,
     }
 
@@ -184,8 +178,8 @@ def _operation_doc(operation: Row, codes: dict[str, str], methods: dict[str, str
 
 def prepare_rust_operations(data: Row) -> list[str]:
     """Returns the resources that operations give."""
-    codes = {row["python"]["class"]: rust_variant(row["name"]) for row in data["errors"] if row["python"]}
-    codes = {name: f"[`ErrorCode::{code}`](crate::ErrorCode::{code})" for name, code in codes.items()}
+    variants = {name: rust_variant(code) for name, code in error_codes(data["errors"]).items()}
+    codes = {name: f"[`ErrorCode::{code}`](crate::ErrorCode::{code})" for name, code in variants.items()}
     made = set()
     for operation in data["operations"]:
         if operation["by_hand"]:

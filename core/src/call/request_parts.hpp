@@ -1,4 +1,4 @@
-// Paths, queries and bodies out of the arguments of operations.
+// Builds the path, query and body of a request from an operation's arguments. operations.cpp, which is generated, calls this.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline std::string fill_in(std::string_view route, std::string_view segment) {
 inline std::string fill(std::string_view route, const Id& id) { return fill_in(route, path_segment(id)); }
 inline std::string fill(std::string_view route, std::int64_t id) { return fill_in(route, std::to_string(id)); }
 
-// A parameter of a query.
+// Each add() appends a parameter to a query unless its value is left out.
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
@@ -39,7 +39,8 @@ inline void add(Query& to, const char* name, const std::optional<std::string>& v
 inline void add(Query& to, const char* name, std::optional<std::int64_t> value) {
   if (value) to.emplace_back(name, std::to_string(*value));
 }
-/// Several values as one text with commas, which means any of them. Service interface: Endpoints, Subscriptions.
+/// Joins the values with commas; the service then returns records with any of them. Service interface: Endpoints,
+/// Subscriptions.
 inline void add(Query& to, const char* name, const std::vector<std::string>& values) {
   std::string joined;
   for (const auto& value : values) {
@@ -58,7 +59,7 @@ inline void add(Query& to, const char* name, const std::vector<std::string>& val
   if (!values.empty()) to.emplace_back(name, std::move(joined));
 }
 
-// A field of a body.
+// Each add() sets a field of a JSON body unless its value is left out.
 
 template <typename T>
 void add(JsonObject& to, const char* name, const T& value) {
@@ -69,7 +70,7 @@ void add(JsonObject& to, const char* name, const std::optional<T>& value) {
   if (value) to.set(name, *value);
 }
 
-// Checks. Error(invalid_argument)
+// Each check throws Error(invalid_argument).
 
 inline void require_between(const char* name, std::optional<std::int64_t> value, std::int64_t least,
                             std::int64_t most) {

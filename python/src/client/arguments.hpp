@@ -169,9 +169,9 @@ struct SubscriptionsOrders {
   static constexpr const char* signature = docs::subscriptions_orders_signature;
   static constexpr const char* doc = docs::subscriptions_orders;
   py::handle id;
+  py::handle per_page;
   py::handle product_id;
   py::handle state;
-  py::handle per_page;
   py::handle page;
   py::handle strict;
   py::handle resume;
@@ -179,9 +179,9 @@ struct SubscriptionsOrders {
 
   explicit SubscriptionsOrders(Values values)
       : id(values[0]),
-        product_id(values[1]),
-        state(values[2]),
-        per_page(values[3]),
+        per_page(values[1]),
+        product_id(values[2]),
+        state(values[3]),
         page(values[4]),
         strict(values[5]),
         resume(values[6]),

@@ -62,9 +62,9 @@ void bind_subscriptions(py::module_& module) {
   define<arguments::SubscriptionsFindCharges>(type, by_hand::subscriptions_find_charges);
   define<arguments::SubscriptionsOrders>(type, [](const Sender& self, const arguments::SubscriptionsOrders& from) {
     OrderQuery query;
+    query.per_page = optional_integer(from.per_page, "per_page");
     query.product_id = optional_integer(from.product_id, "product_id");
     query.states = states_of(from.state);
-    query.per_page = optional_integer(from.per_page, "per_page");
     return make_pager(self, View::order, operations::subscriptions::orders(id_of(from.id), query),
                       pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
   });

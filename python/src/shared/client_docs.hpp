@@ -106,10 +106,10 @@ inline constexpr const char* about_subscriptions =
 inline constexpr const char* subscriptions_list_signature =
     "list(self, *, reference_id=None, page=1, strict=False, resume=None, timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_list =
-    "All subscriptions, lazily, page by page.\n"
+    "List all subscriptions, lazily, page by page.\n"
     "\n"
     "Args:\n"
-    "    reference_id: Only subscriptions with exactly this one.\n"
+    "    reference_id: Only subscriptions with exactly this value.\n"
     "    page: The page to begin with.\n"
     "    strict: Read the list a second time, for what the first reading missed.\n"
     "    resume: A pager's state: continue from there.\n"
@@ -118,10 +118,10 @@ inline constexpr const char* subscriptions_list =
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_get =
-    "One subscription.\n"
+    "Return the subscription with this id.\n"
     "\n"
     "Args:\n"
-    "    id: Of the subscription.\n"
+    "    id: The subscription's id.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
     "Raises:\n"
@@ -133,7 +133,7 @@ inline constexpr const char* subscriptions_cancel =
     "End billing at once; the subscription may stay active until ends_at. Sent at most once.\n"
     "\n"
     "Args:\n"
-    "    id: Of the subscription.\n"
+    "    id: The subscription's id.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
     "Raises:\n"
@@ -146,7 +146,7 @@ inline constexpr const char* subscriptions_change_product =
     "Swap the product for another one of the account. Sent at most once.\n"
     "\n"
     "Args:\n"
-    "    id: Of the subscription.\n"
+    "    id: The subscription's id.\n"
     "    product_id: The new product.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
@@ -160,7 +160,7 @@ inline constexpr const char* subscriptions_charge =
     "Bill a one-off amount through the subscription's billing method. Sent at most once.\n"
     "\n"
     "Args:\n"
-    "    id: Of the subscription.\n"
+    "    id: The subscription's id.\n"
     "    product_id: A one-time product of the account.\n"
     "    amount: Cents.\n"
     "    quantity: Number of pieces.\n"
@@ -176,7 +176,7 @@ inline constexpr const char* subscriptions_charge =
 inline constexpr const char* subscriptions_find_charges_signature =
     "find_charges(self, charge, /, *, product_id=NOT_GIVEN, skew=NOT_GIVEN, since=NOT_GIVEN, timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_find_charges =
-    "The orders that a charge of unknown outcome may have made: the subscription's since then, latest first.\n"
+    "Return the orders that a charge of unknown outcome may have made: those since then, latest first.\n"
     "\n"
     "The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does\n"
     "not name its product. An empty list says that the charge was not made, or that the service is still processing\n"
@@ -197,16 +197,16 @@ inline constexpr const char* subscriptions_find_charges =
     "\n"
     "Service interface: Endpoints, Subscriptions.";
 inline constexpr const char* subscriptions_orders_signature =
-    "orders(self, id, /, *, product_id=None, state=None, per_page=None, page=1, strict=False, resume=None, "
+    "orders(self, id, /, *, per_page=None, product_id=None, state=None, page=1, strict=False, resume=None, "
     "timeout=NOT_GIVEN)";
 inline constexpr const char* subscriptions_orders =
-    "The subscription's orders, latest first, lazily, page by page.\n"
+    "List the subscription's orders, latest first, lazily, page by page.\n"
     "\n"
     "Args:\n"
-    "    id: Of the subscription.\n"
+    "    id: The subscription's id.\n"
+    "    per_page: Orders on a page, 1 to 200. Left out: the service's own number.\n"
     "    product_id: Only orders of this product.\n"
     "    state: Only orders in this state, or in one of several.\n"
-    "    per_page: Orders on a page, 1 to 200. Left out: as the service likes.\n"
     "    page: The page to begin with.\n"
     "    strict: Read the list a second time, for what the first reading missed.\n"
     "    resume: A pager's state: continue from there.\n"
@@ -217,7 +217,7 @@ inline constexpr const char* about_products = "Products of the account. Service 
 inline constexpr const char* products_list_signature =
     "list(self, *, page=1, strict=False, resume=None, timeout=NOT_GIVEN)";
 inline constexpr const char* products_list =
-    "All products, lazily, page by page.\n"
+    "List all products, lazily, page by page.\n"
     "\n"
     "Args:\n"
     "    page: The page to begin with.\n"
@@ -228,10 +228,10 @@ inline constexpr const char* products_list =
     "Service interface: Endpoints, Products.";
 inline constexpr const char* products_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
 inline constexpr const char* products_get =
-    "One product.\n"
+    "Return the product with this id.\n"
     "\n"
     "Args:\n"
-    "    id: Of the product.\n"
+    "    id: The product's id.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
     "Raises:\n"
@@ -247,7 +247,7 @@ inline constexpr const char* products_update =
     "go through the mapping.\n"
     "\n"
     "Args:\n"
-    "    id: Of the product.\n"
+    "    id: The product's id.\n"
     "    fields: A mapping, which may hold any field, also one that ProductWrite does not name.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "    more: Fields; they win over the mapping. None is sent as null, Decimal with its digits.\n"
@@ -262,7 +262,7 @@ inline constexpr const char* products_delete =
     "Delete a product (softly). Sent at most once.\n"
     "\n"
     "Args:\n"
-    "    id: Of the product.\n"
+    "    id: The product's id.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
     "Raises:\n"
@@ -272,10 +272,10 @@ inline constexpr const char* products_delete =
 inline constexpr const char* about_orders = "Orders of the account. Service interface: Endpoints, Orders.";
 inline constexpr const char* orders_get_signature = "get(self, id, /, *, timeout=NOT_GIVEN)";
 inline constexpr const char* orders_get =
-    "One order.\n"
+    "Return the order with this id.\n"
     "\n"
     "Args:\n"
-    "    id: Of the order.\n"
+    "    id: The order's id.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
     "Raises:\n"
@@ -291,7 +291,7 @@ inline constexpr const char* webhook_endpoints_create =
     "The answer does not hold the secret: read it from the admin UI.\n"
     "\n"
     "Args:\n"
-    "    url: Of the receiver.\n"
+    "    url: The receiver's address.\n"
     "    timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.\n"
     "\n"
     "Returns:\n"

@@ -1,4 +1,4 @@
-/* What the operations of the conformance driver share: how an answer and a list are told. */
+/* Shared by the operations of the conformance driver: replies from resources, answers and lists. */
 #ifndef WIRE_ARGUMENTS_H
 #define WIRE_ARGUMENTS_H
 
@@ -15,7 +15,7 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
     return out;                                                                                    \
   }
 
-/* Reads a list as `take` says, frees it, and gives the reply. */
+/* Reads as many items of a list as the request's `take` asks for, frees the list, and returns the reply. */
 #define READ_LIST(resource)                                                                                          \
   static yyjson_mut_val* read_##resource##_list(job* self, billcore_##resource##_list* list) {                       \
     yyjson_mut_doc* reply = self->reply;                                                                             \

@@ -80,6 +80,10 @@ static yyjson_mut_val* subscriptions_orders(job* self) {
   billcore_order_list* out = NULL;
   billcore_order_query* query = NULL;
   bool done = ok(billcore_order_query_new(&query, &self->err)) && set_order_query(self, query);
+  int64_t per_page;
+  if (done && arg_integer(self->args, "per_page", &per_page))
+    done = ok(billcore_order_query_set_per_page(query, per_page, &self->err));
+
   int64_t product_id;
   if (done && arg_integer(self->args, "product_id", &product_id))
     done = ok(billcore_order_query_set_product_id(query, product_id, &self->err));
@@ -90,10 +94,6 @@ static yyjson_mut_val* subscriptions_orders(job* self) {
        each = yyjson_arr_iter_next(&several))
     done = ok(
         billcore_order_query_add_state(query, (billcore_str){yyjson_get_str(each), yyjson_get_len(each)}, &self->err));
-
-  int64_t per_page;
-  if (done && arg_integer(self->args, "per_page", &per_page))
-    done = ok(billcore_order_query_set_per_page(query, per_page, &self->err));
 
   done = done && ok(billcore_subscription_orders_new(self->driver->client, arg_text(self->args, "id"), query, NULL,
                                                      &out, &self->err));

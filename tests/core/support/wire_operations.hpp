@@ -38,9 +38,9 @@ std::optional<std::string> run_operation(const Client& client, std::string_view 
   }
   if (op == "subscriptions.orders") {
     OrderQuery query = whole_list<OrderQuery>(args);
+    query.per_page = number(args, "per_page");
     query.product_id = number(args, "product_id");
     query.states = one_or_more(args, "state");
-    query.per_page = number(args, "per_page");
     return read(client.subscriptions().orders(id_of(args), query));
   }
   if (op == "products.list") {

@@ -70,6 +70,9 @@ func query(r *request) []billcore.ListOption {
 	if value, ok := decode[string](r.Args["resume"]); ok {
 		out = append(out, billcore.ListResume(value))
 	}
+	if value, ok := decode[int64](r.Args["per_page"]); ok {
+		out = append(out, billcore.ListPerPage(value))
+	}
 	if value, ok := decode[int64](r.Args["product_id"]); ok {
 		out = append(out, billcore.ListProductID(value))
 	}
@@ -77,9 +80,6 @@ func query(r *request) []billcore.ListOption {
 		out = append(out, billcore.ListState(one))
 	} else if several, ok := decode[[]billcore.OrderState](r.Args["state"]); ok {
 		out = append(out, billcore.ListState(several...))
-	}
-	if value, ok := decode[int64](r.Args["per_page"]); ok {
-		out = append(out, billcore.ListPerPage(value))
 	}
 	return out
 }

@@ -154,7 +154,7 @@ pub fn send(client: &Client, args: &Arguments) -> Outcome {
     answered(client.request(&args.text("method"), &args.text("path"), options))
 }
 
-/// Reads a list as `take` says.
+/// Reads as many items of a list as the request's `take` asks for.
 pub fn read<T: Item + Raw>(request: &Request, mut list: List<T>) -> Outcome {
     let mut items: Vec<Json> = Vec::new();
     let limit = request.take.as_u64().and_then(|limit| usize::try_from(limit).ok());

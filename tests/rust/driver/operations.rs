@@ -40,6 +40,9 @@ pub fn run(client: &Client, request: &Request) -> Outcome {
         }
         "subscriptions.orders" => {
             let mut query = OrderQuery::new();
+            if let Some(value) = args.get("per_page") {
+                query = query.per_page(value);
+            }
             if let Some(value) = args.get("product_id") {
                 query = query.product_id(value);
             }
@@ -50,9 +53,6 @@ pub fn run(client: &Client, request: &Request) -> Outcome {
             };
             for one in &several {
                 query = query.state(OrderState::from(one.as_str()));
-            }
-            if let Some(value) = args.get("per_page") {
-                query = query.per_page(value);
             }
             read(request, client.subscriptions().orders(args.text("id"), common!(query, args))?)
         }

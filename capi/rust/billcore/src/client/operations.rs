@@ -10,30 +10,31 @@ pub struct Subscriptions<'a> {
 }
 
 impl Subscriptions<'_> {
-    /// All subscriptions, lazily, page by page. Service interface: Endpoints, Subscriptions.
+    /// Lists all subscriptions, lazily, page by page. Service interface: Endpoints, Subscriptions.
     pub fn list(self, query: SubscriptionQuery) -> Result<List<Subscription>> {
         let query = query.given.into_optional()?;
         List::make(self.client, |client, call| client.subscription_list(query.as_ref(), call))
     }
-    /// One subscription. `id`: of the subscription. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): there is
-    /// none with this id. Service interface: Endpoints, Subscriptions.
+    /// Returns the subscription with this id. `id`: the subscription's id.
+    /// [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): there is none with this id. Service interface: Endpoints,
+    /// Subscriptions.
     pub fn get(self, id: impl AsRef<str>) -> Result<Subscription> {
         self.client.run(|client, call| client.subscription_get(id.as_ref(), call)).map(Subscription::own)
     }
-    /// End billing at once; the subscription may stay active until `ends_at`. Sent at most once. `id`: of the
-    /// subscription. Service interface: Endpoints, Subscriptions.
+    /// Ends billing at once; the subscription may stay active until `ends_at`. Sent at most once. `id`: the
+    /// subscription's id. Service interface: Endpoints, Subscriptions.
     pub fn cancel(self, id: impl AsRef<str>) -> Result<Subscription> {
         self.client.run(|client, call| client.subscription_cancel(id.as_ref(), call)).map(Subscription::own)
     }
-    /// Swap the product for another one of the account. Sent at most once. `id`: of the subscription. `product_id`:
-    /// the new product. Service interface: Endpoints, Subscriptions.
+    /// Swaps the product for another one of the account. Sent at most once. `id`: the subscription's id.
+    /// `product_id`: the new product. Service interface: Endpoints, Subscriptions.
     pub fn change_product(self, id: impl AsRef<str>, product_id: i64) -> Result<Subscription> {
         self.client
             .run(|client, call| client.subscription_change_product(id.as_ref(), product_id, call))
             .map(Subscription::own)
     }
-    /// Bill a one-off amount through the subscription's billing method. Sent at most once. `id`: of the subscription.
-    /// `product_id`: a one-time product of the account. `amount`: cents.
+    /// Bills a one-off amount through the subscription's billing method. Sent at most once. `id`: the subscription's
+    /// id. `product_id`: a one-time product of the account. `amount`: cents.
     /// [`ErrorCode::Payment`](crate::ErrorCode::Payment): the service refused the charge (402).
     /// [`ErrorCode::OutcomeUnknown`](crate::ErrorCode::OutcomeUnknown): the charge may have been made; see
     /// [`Subscriptions::find_charges`]. Service interface: Endpoints, Subscriptions.
@@ -43,8 +44,8 @@ impl Subscriptions<'_> {
             .run(|client, call| client.subscription_charge(id.as_ref(), product_id, amount, options.as_ref(), call))
             .map(Order::own)
     }
-    /// The subscription's orders, latest first, lazily, page by page. `id`: of the subscription. Service interface:
-    /// Endpoints, Subscriptions; Limits.
+    /// Lists the subscription's orders, latest first, lazily, page by page. `id`: the subscription's id. Service
+    /// interface: Endpoints, Subscriptions; Limits.
     pub fn orders(self, id: impl AsRef<str>, query: OrderQuery) -> Result<List<Order>> {
         let query = query.given.into_optional()?;
         List::make(self.client, |client, call| client.subscription_orders(id.as_ref(), query.as_ref(), call))
@@ -58,17 +59,17 @@ pub struct Products<'a> {
 }
 
 impl Products<'_> {
-    /// All products, lazily, page by page. Service interface: Endpoints, Products.
+    /// Lists all products, lazily, page by page. Service interface: Endpoints, Products.
     pub fn list(self, query: ProductQuery) -> Result<List<Product>> {
         let query = query.given.into_optional()?;
         List::make(self.client, |client, call| client.product_list(query.as_ref(), call))
     }
-    /// One product. `id`: of the product. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): there is none with
-    /// this id. Service interface: Endpoints, Products.
+    /// Returns the product with this id. `id`: the product's id. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound):
+    /// there is none with this id. Service interface: Endpoints, Products.
     pub fn get(self, id: i64) -> Result<Product> {
         self.client.run(|client, call| client.product_get(id, call)).map(Product::own)
     }
-    /// Delete a product (softly). Sent at most once. `id`: of the product. Service interface: Endpoints, Products.
+    /// Deletes a product (softly). Sent at most once. `id`: the product's id. Service interface: Endpoints, Products.
     pub fn delete(self, id: i64) -> Result<()> {
         self.client.run(|client, call| client.product_delete(id, call))
     }
@@ -81,8 +82,8 @@ pub struct Orders<'a> {
 }
 
 impl Orders<'_> {
-    /// One order. `id`: of the order. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): there is none with this
-    /// id. Service interface: Endpoints, Orders.
+    /// Returns the order with this id. `id`: the order's id. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound):
+    /// there is none with this id. Service interface: Endpoints, Orders.
     pub fn get(self, id: impl AsRef<str>) -> Result<Order> {
         self.client.run(|client, call| client.order_get(id.as_ref(), call)).map(Order::own)
     }
@@ -95,9 +96,9 @@ pub struct WebhookEndpoints<'a> {
 }
 
 impl WebhookEndpoints<'_> {
-    /// Register a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it
-    /// from the admin UI. `url`: of the receiver. [`ErrorCode::Validation`](crate::ErrorCode::Validation): the URL is
-    /// invalid or already registered (422). Service interface: Endpoints, Webhook endpoints.
+    /// Registers a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it
+    /// from the admin UI. `url`: the receiver's address. [`ErrorCode::Validation`](crate::ErrorCode::Validation): the
+    /// URL is invalid or already registered (422). Service interface: Endpoints, Webhook endpoints.
     pub fn create(self, url: &str) -> Result<Response> {
         self.client.run(|client, call| Response::own(client.webhook_endpoint_create(url, call)?))
     }

@@ -117,7 +117,7 @@ options!(
 );
 
 impl SubscriptionQuery {
-    /// Only subscriptions with exactly this one.
+    /// Only subscriptions with exactly this value.
     pub fn reference_id(self, reference_id: &str) -> Self {
         self.set(|to| to.set_text("reference_id", reference_id.as_bytes()))
     }
@@ -141,6 +141,10 @@ options!(
 );
 
 impl OrderQuery {
+    /// Orders on a page, 1 to 200. Left out: the service's own number.
+    pub fn per_page(self, per_page: i64) -> Self {
+        self.set(|to| to.set_integer("per_page", per_page))
+    }
     /// Only orders of this product.
     pub fn product_id(self, product_id: i64) -> Self {
         self.set(|to| to.set_integer("product_id", product_id))
@@ -148,10 +152,6 @@ impl OrderQuery {
     /// Only orders in this state, or in one of several. Call it once for each.
     pub fn state(self, state: OrderState<'_>) -> Self {
         self.set(|to| to.set_text("state", state.as_str().as_bytes()))
-    }
-    /// Orders on a page, 1 to 200. Left out: as the service likes.
-    pub fn per_page(self, per_page: i64) -> Self {
-        self.set(|to| to.set_integer("per_page", per_page))
     }
     /// The page to begin with.
     pub fn page(self, page: i64) -> Self {
@@ -188,7 +188,7 @@ impl ProductQuery {
 }
 
 options!(
-    /// What a charge says besides product and amount; what is not set is not sent.
+    /// What [`Subscriptions::charge`](crate::Subscriptions::charge) can be given besides its arguments; what is not set is not sent.
     ChargeOptions, OptionsKind::Charge
 );
 
