@@ -38,9 +38,10 @@ class AsyncClient {
   /// Starts an operation. `done` is called once, never from within start(), unless the operation is cancelled.
   /// Error(config) after Client::close(), Error(invalid_argument) for an invalid timeout.
   [[nodiscard]] CallId start(Operation operation, const CallOptions& call, Done done);
-  /// Result of cancelling an operation. Its `done` is not called.
+  /// Result of cancelling an operation. Its `done` is not called, except within a hook of the operation itself: then no
+  /// attempt follows, and `done` gets what is known after the hook.
   struct Cancelled {
-    bool outcome_unknown = false;  // a write that was at least partly sent
+    bool outcome_unknown = false;  // a write that was at least partly sent, or cancelled within its own hook
     std::string text;              // one-line description
   };
   Cancelled cancel(CallId id);

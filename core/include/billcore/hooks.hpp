@@ -33,8 +33,8 @@ struct Attempt {
 
 /// Threads: called on the thread of the call, so concurrently when a client is shared; for an attempt that is given up,
 /// on the thread that gives it up. Exceptions from a hook are ignored: a hook must not change the outcome of a charge.
-/// A hook may make other calls. It must neither use the list whose page it is told of nor cancel the operation that it
-/// is told of.
+/// A hook may make other calls, and cancel the operation that it is told of (AsyncClient::cancel). It must not use the
+/// list whose page it is told of.
 class Hooks {
  public:
   Hooks() = default;

@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::size_t longest_url = std::size_t{256} << 10U;  // libcurl refuses a request head over 1 MB
 
-// Exceptions from a hook are ignored: a hook must not change the result of a call.
-void tell(Hooks& hooks, void (Hooks::*hook)(const Attempt&), const Attempt& attempt) noexcept {
-  try {
-    (hooks.*hook)(attempt);
-  } catch (...) {  // NOLINT(bugprone-empty-catch)
-  }
-}
-
 // Where the end of the body was not seen, only the body itself can show it. Error statuses are exempt: their bodies do
 // not matter. An HTTP/1 connection that is closed at the end of an answer without a length is ordinary, so there a body
 // without JSON passes.
@@ -114,6 +106,16 @@ Attempt Call::about_end(const Transfer& transfer) noexcept {
   return out;
 }
 
+// Exceptions from a hook are ignored: a hook must not change the result of a call.
+void Call::tell(void (Hooks::*hook)(const Attempt&), const Attempt& attempt) noexcept {
+  in_hook_ = true;
+  try {
+    (hooks_->*hook)(attempt);
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+  in_hook_ = false;
+}
+
 void Call::tell_given_up(const SendState& left, ErrorCode why) noexcept {
   auto attempt = about_end();
   attempt.failure = why;
@@ -129,7 +131,7 @@ void Call::tell_end(Attempt attempt) noexcept {
   } else if (!tells_) {
     return;
   }
-  tell(*hooks_, &Hooks::on_response, attempt);
+  tell(&Hooks::on_response, attempt);
 }
 
 // Without memory the end is told without the id.
@@ -179,8 +181,11 @@ void Call::begin() {
     require_ours();
     shown_id_.clear();
     begun_ = SteadyClock::now();
-    tell(*hooks_, &Hooks::on_request, about());
+    tell(&Hooks::on_request, about());
     require_ours();  // the hook may have forked
+    if (ends_after_hook_) {
+      throw Error(ErrorCode::interrupted, subject(request()) + "cancelled before it was sent", detail_of(request()));
+    }
   }
   send(false);
 }
@@ -250,13 +255,13 @@ void Call::settle(Transfer&& transfer) {
       state.throttle.hold_until(now + std::min(pause.value_or(asked.value_or(first_backoff)), longest_wait));
     }
   }
-  if (!pause) {
+  if (pause && ended && tells_ && is_ours() && !ends_after_hook_) {
+    ended->wait = *pause;
+    tell(&Hooks::on_retry, *ended);
+  }
+  if (!pause || ends_after_hook_) {
     transfer_ = std::move(transfer);
     return finish();
-  }
-  if (ended && tells_ && is_ours()) {
-    ended->wait = *pause;
-    tell(*hooks_, &Hooks::on_retry, *ended);
   }
   ++attempts_;
   wait(*pause, &Call::attempt);

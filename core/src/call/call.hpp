@@ -79,6 +79,10 @@ class Call {
   /// Cancels the call: see Engine::cancel(). The destructor drops it without a result. Both tell the hooks that the
   /// attempt has ended; why: as its failure.
   SendState cancel(ErrorCode why = ErrorCode::interrupted) noexcept;
+  /// Is a hook of this call running? It must not destroy the call, but may end it.
+  [[nodiscard]] bool is_in_hook() const noexcept { return in_hook_; }
+  /// No attempt follows; the call ends after the hook, with what is known by then.
+  void end_after_hook() noexcept { ends_after_hook_ = true; }
 
  private:
   void attempt();
@@ -103,6 +107,7 @@ class Call {
   [[nodiscard]] Attempt about_end(const Transfer& transfer) noexcept;
   // Both tell the end of the attempt once, and do nothing if it was told.
   void tell_end(Attempt attempt) noexcept;
+  void tell(void (Hooks::*hook)(const Attempt&), const Attempt& attempt) noexcept;
   void tell_given_up(const SendState& left, ErrorCode why) noexcept;
   void note_request_id(std::string_view head) noexcept;
   [[nodiscard]] std::string_view shown_path() noexcept;
@@ -121,6 +126,8 @@ class Call {
   InFlight* in_flight_ = nullptr;
   std::optional<Engine::Timer> pause_;
   std::optional<Engine::Timer> expiry_;  // set by expire_at()
+  bool in_hook_ = false;
+  bool ends_after_hook_ = false;
   bool limited_ = false;
   bool done_ = false;
   std::optional<Transfer> transfer_;

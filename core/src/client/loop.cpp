@@ -88,6 +88,10 @@ void Loop::process() {
 AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
   const auto found = calls.find(id);
   if (found == calls.end()) return {};
+  if (auto& call = found->second->call; call.is_in_hook()) {
+    call.end_after_hook();
+    return {call.request().is_write(), "cancelled within its own hook; it may or may not have happened"};
+  }
   const auto own = std::move(found->second);
   calls.erase(found);
   const auto state = own->call.cancel();

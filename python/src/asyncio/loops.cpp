@@ -166,13 +166,26 @@ std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopPage
   return call;
 }
 
-void LoopEngine::cancel_now(const PendingCall& call) {
-  client_.cancel(call.id);
-  if (call.pages != nullptr) call.pages->cancel();
+// A hook may cancel an operation, its own too. The wait for a list has to be left for later.
+AsyncClient::Cancelled LoopEngine::cancel_now(PendingCall& call) {
+  auto out = client_.cancel(call.id);
+  call.given_up = processing_;
+  if (processing_) {
+    if (call.pages != nullptr) detached_calls_.push_back({.pages = call.pages});
+  } else {
+    if (call.pages != nullptr) call.pages->cancel();
+    finish_closing();
+  }
+  return out;
+}
+
+void LoopEngine::cancel_later(PendingCall& call) {
+  call.given_up = true;
+  detached_calls_.push_back({.id = call.id, .pages = call.pages});
 }
 
 void LoopEngine::cancel_detached() {
-  for (const auto& call : std::exchange(detached_calls_, {})) {
+  for (auto& call : std::exchange(detached_calls_, {})) {
     cancel_now(call);
   }
   // Dropping them may run hooks, which may add others.
@@ -216,14 +229,11 @@ void LoopEngine::finish_closing() {
 
 std::string LoopEngine::cancel(PendingCall& call) {
   hold(call, false);
-  if (processing_) {  // called by a hook, perhaps of this very operation
-    call.given_up = true;
-    detached_calls_.push_back({.id = call.id, .pages = call.pages});
-    return call.write ? "abandoned within a hook; it may or may not have happened" : "";
+  if (processing_ && !may_touch(loop())) {  // another thread's
+    cancel_later(call);
+    return call.write ? "abandoned while its loop was busy; it may or may not have happened" : "";
   }
-  const auto cancelled = client_.cancel(call.id);
-  if (call.pages != nullptr) call.pages->cancel();
-  finish_closing();
+  const auto cancelled = cancel_now(call);
   return cancelled.outcome_unknown ? cancelled.text : std::string();
 }
 
@@ -231,12 +241,10 @@ void LoopEngine::detach(PendingCall& call) noexcept {
   quietly([&] {
     hold(call, false);
     const auto loop = this->loop();
-    if (!processing_ && (loop.is_none() || may_touch(loop))) {
+    if (loop.is_none() || may_touch(loop)) {
       cancel_now(call);
-      finish_closing();
     } else {
-      call.given_up = true;
-      detached_calls_.push_back({.id = call.id, .pages = call.pages});
+      cancel_later(call);
     }
   });
 }

@@ -109,7 +109,8 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   [[nodiscard]] std::shared_ptr<PendingCall> new_call(py::handle loop, const std::shared_ptr<Job>& job, bool write);
   template <typename Start>
   void start_held(const PendingCall& call, Start start);
-  void cancel_now(const PendingCall& call);
+  AsyncClient::Cancelled cancel_now(PendingCall& call);
+  void cancel_later(PendingCall& call);
   void finish(const PendingCall& call);
   void hold(const PendingCall& call, bool kept);
   void process();

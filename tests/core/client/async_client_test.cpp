@@ -243,6 +243,50 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   close(peer);
 }
 
+// Otherwise a retry without a pause would be sent before anybody could cancel it.
+TEST(AsyncClient, AHookMayCancelItsOwnOperation) {
+  struct Cancelling final : Hooks {
+    void act(const char* moment) {
+      told += std::string(moment) + " ";
+      if (moment != when) return;
+      const auto cancelled = awaited->cancel(call);
+      EXPECT_EQ(cancelled.outcome_unknown, is_write);
+    }
+    void on_request(const Attempt&) override { act("request"); }
+    void on_response(const Attempt&) override { act("response"); }
+    void on_retry(const Attempt&) override { act("retry"); }
+    AsyncClient* awaited = nullptr;
+    AsyncClient::CallId call = 1;
+    std::string_view when;
+    bool is_write = false;
+    std::string told;
+  };
+  auto& sandbox = Sandbox::fresh();
+  const auto client = sandbox.client();
+  sandbox.fault(R"({"kind":"status","status":429,"times":1000})");
+  const auto run = [&](std::string_view when, bool is_write) {
+    AsyncClient awaited(client);
+    const auto hooks = std::make_shared<Cancelling>();
+    hooks->awaited = &awaited;
+    hooks->when = when;
+    hooks->is_write = is_write;
+    CallOptions options;
+    options.hooks = hooks;
+    End end;
+    static_cast<void>(
+        awaited.start(is_write ? operations::subscriptions::cancel(Id("s")) : get("s"), options, end.done()));
+    run_until(awaited, [&] { return end.called; });
+    EXPECT_EQ(awaited.running(), 0U);
+    EXPECT_EQ(end.error ? end.error->code() : ErrorCode::ok,
+              when == "request" ? ErrorCode::interrupted : ErrorCode::rate_limit);
+    return hooks->told;
+  };
+  EXPECT_EQ(run("response", false), "request response ");
+  EXPECT_EQ(run("response", true), "request response ");
+  EXPECT_EQ(run("retry", false), "request response retry ");
+  EXPECT_EQ(run("request", true), "request response ");
+}
+
 TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
   const auto client = Sandbox::fresh().client();
   const auto id = demo_id(client);
