@@ -155,7 +155,7 @@ area_tsan() {
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
   GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
 }
-# A language over the C ABI, against an installed prefix.
+# A language over the C ABI, against an installed prefix. Its folder may be /usr/bin, whose Python has no pytest.
 test_over_c() { # LANGUAGE FOLDER: where its programs are
   local driver
   build_release
@@ -163,7 +163,7 @@ test_over_c() { # LANGUAGE FOLDER: where its programs are
   quietly "$1-prefix" cmake --install build/release --prefix "build/$1-prefix"
   driver="$root/build/release/tests"
   BILLCORE_CPP_DRIVER="$driver/core/wire-driver-cpp" BILLCORE_C_DRIVER="$driver/capi/wire-driver-c" \
-    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$2:$PATH" run "$1" "tests/$1/run.sh" "build/$1-prefix"
+    BILLCORE_RELEASE_BUILD="$root/build/release" PATH="$venv/bin:$2:$PATH" run "$1" "tests/$1/run.sh" "build/$1-prefix"
 }
 is_missing() { # TEXT
   echo "$1"

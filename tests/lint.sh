@@ -55,7 +55,12 @@ mapfile -t timed < <(files 'tests/*.py' 'tests/*.cpp' 'tests/*.go' 'tests/*.rs' 
 check "clocks" python3 tests/clocks.py "${timed[@]}"
 check "shellcheck" shellcheck -x -S warning "${shell[@]}"
 check "actionlint" "$actionlint/actionlint" -no-color "${workflows[@]}"
-check "json" sh -c 'for f; do python3 -m json.tool "$f" >/dev/null || { echo "$f"; exit 1; }; done' sh "${json[@]}"
+check "json" python3 -c 'import json, sys
+for name in sys.argv[1:]:
+    try:
+        json.load(open(name, encoding="utf-8"))
+    except ValueError as error:
+        sys.exit(f"{name}: {error}")' "${json[@]}"
 check "reference" sphinx-build -q -E -W --keep-going -d build/docs/.doctrees python/docs build/docs
 check "reference of C" python3 -B tests/capi/shared/check_reference.py
 check "plain English" python3 tests/words.py "${texts[@]}"
