@@ -52,7 +52,7 @@ bool is_named(std::string_view line, std::string_view name) noexcept {
       !equal_ignoring_case(line.substr(0, name.size()), name)) {
     return false;
   }
-  const auto behind = line.find_first_not_of(" \t", name.size());
+  const auto behind = line.find_first_not_of(" \t\r", name.size());
   return behind != std::string_view::npos && line[behind] == ':';
 }
 

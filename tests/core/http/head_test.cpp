@@ -95,6 +95,7 @@ TEST(HeadReader, ReadsTheLength) {
       read({"HTTP/1.1 200 OK\r\n", "Content-Length: 3\r\n", "Content-Length: 3\r\n", "\r\n"}).is_contradictory());
   EXPECT_TRUE(
       read({"HTTP/1.1 200 OK\r\n", "Content-Length: 31\r\n", "Content-Length: 3\r\n", "\r\n"}).is_contradictory());
+  EXPECT_TRUE(read({"HTTP/1.1 200 OK\r\n", "Content-Length\r: 8 1\r\n", "\r\n"}).is_contradictory());
 }
 
 TEST(HeadReader, KnowsTheChunkedCoding) {
