@@ -16,8 +16,17 @@ from pathlib import Path
 
 EPOCH = (2020, 1, 1, 0, 0, 0)  # so that equal contents give equal zips
 # What billcore.webhooks imports, at once or when it is first needed.
-MODULES = {"__init__", "webhooks", "_asgi", "_durations", "_error_base", "_errors", "_missing_library"}
-MODULES |= {"_not_given", "_request_body", "_types", "_webhook", "_wsgi"}
+MODULES = {
+    "__init__",
+    "webhooks",
+    "_durations",
+    "_error_base",
+    "_errors",
+    "_missing_library",
+    "_not_given",
+    "_receivers",
+}
+MODULES |= {"_types", "_webhook"}
 THIRD_PARTY = {"openssl", "yyjson", "pybind11", "libcxx"}
 
 
@@ -25,7 +34,7 @@ def receives_webhooks(name: str) -> bool:
     """Whether a file of the wheel belongs to the small bundle."""
     parts = name.split("/")
     if parts[0] == "billcore":
-        return len(parts) == 2 and parts[1].split(".")[0] in MODULES and not name.endswith(".pyi")
+        return parts[1].split(".")[0] in MODULES and not name.endswith(".pyi")
     if "third_party" in parts:
         return parts[parts.index("third_party") + 1] in THIRD_PARTY
     return parts[1:] == ["licenses", "LICENSE"]

@@ -179,6 +179,8 @@ def test_a_handler_loads_the_verifier_and_nothing_else() -> None:
         "billcore",
         "billcore._error_base",
         "billcore._errors",
+        "billcore._receivers",
+        "billcore._receivers.aws_lambda",
         "billcore._webhook",
         "billcore.webhooks",
     }

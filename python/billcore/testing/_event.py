@@ -8,9 +8,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from ._errors import BillcoreError, ConfigError, InvalidArgumentError
-from ._not_given import NOT_GIVEN
-from ._types import EventName
+from .._errors import BillcoreError, ConfigError, InvalidArgumentError
+from .._not_given import NOT_GIVEN
+from .._types import EventName
 
 SECRET = "billcore-testing-secret-32-chars"
 """What event() signs with unless told otherwise. Everybody knows it: never let a service accept it."""
@@ -64,9 +64,9 @@ def event(
 
     Service interface: Events.
     """
-    from . import webhooks
-    from .sandbox.clock import iso, now
-    from .sandbox.errors import encode
+    from .. import webhooks
+    from ..sandbox.clock import iso, now
+    from ..sandbox.errors import encode
 
     number, catalog = _catalog()
     if data is _DEFAULT:
@@ -96,7 +96,7 @@ def _catalog() -> tuple[int, dict[str, Any]]:
     """Made once, since it fills a database. Threads that meet here at first make it twice, which is no harm."""
     global _made
     if _made is None:
-        from .sandbox.catalog import make
+        from ..sandbox.catalog import make
 
         _made = make()
     return _made
@@ -131,6 +131,6 @@ def _plain(value: Any, name: str) -> Any:
         if Decimal(repr(number)) != value:
             raise InvalidArgumentError(f"{name}: {value} is not a number that JSON keeps; use fewer digits")
         return number
-    from ._webhook import Resource
+    from .._webhook import Resource
 
     return value.to_dict() if isinstance(value, Resource) else value

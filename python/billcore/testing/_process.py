@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, cast
 
-from ._durations import seconds
-from ._sandbox_control import Control
+from .._durations import seconds
+from ._control import Control
 
 
 class SandboxError(RuntimeError):
@@ -165,7 +165,7 @@ class Sandbox:
 
 def _environment() -> dict[str, str]:
     """The child's environment: it must find the same billcore as this process, however this process found it."""
-    here = str(Path(__file__).resolve().parent.parent)
+    here = str(Path(__file__).resolve().parent.parent.parent)
     paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])] if "site-packages" not in here else None
     environment = dict(os.environ)
     if paths is not None:

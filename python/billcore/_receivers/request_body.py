@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from ._errors import ConnectionError, InvalidArgumentError, SignatureError
-from .webhooks import _kind, _too_large
+from .._errors import ConnectionError, InvalidArgumentError, SignatureError
+from . import kind_of, too_large
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # as in webhooks.py
+if TYPE_CHECKING:  # as in aws_lambda.py
     from collections.abc import MutableMapping
     from typing import Any
 
-    from ._webhook import Event, Verifier
+    from .._webhook import Event, Verifier
 
 _READ = "billcore.body_read"  # set in scope and environ when their body was read here
 INSTEAD = "let nothing read it before, or pass what was read to verifier.unwrap_request(body, headers)"
@@ -25,7 +25,7 @@ def declared_size(values: list[Any], verifier: Verifier) -> int | None:
             raise InvalidArgumentError("the Content-Length of the request is not one number of bytes")
         size = int(text)
     if size is not None and size > verifier.max_body:
-        raise _too_large(verifier, size)
+        raise too_large(verifier, size)
     return size
 
 
@@ -37,7 +37,7 @@ def mark_read(request: MutableMapping[str, Any]) -> None:
 
 def append(body: bytearray, piece: object) -> None:
     if not isinstance(piece, (bytes, bytearray, memoryview)):
-        raise InvalidArgumentError(f"the server gives the body as {_kind(piece)}, not as bytes")
+        raise InvalidArgumentError(f"the server gives the body as {kind_of(piece)}, not as bytes")
     body += piece
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict, cast
 from urllib.parse import quote, urlsplit
 
-from ._durations import seconds
-from ._not_given import NOT_GIVEN
+from .._durations import seconds
+from .._not_given import NOT_GIVEN
 
 FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body"]
 

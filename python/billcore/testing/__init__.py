@@ -15,13 +15,13 @@ Sandbox needs Starlette and uvicorn (the extra `sandbox`); this module itself us
 
 from __future__ import annotations
 
-from ._sample_event import SECRET, SignedEvent, event
-from ._sandbox_control import Attempt as Attempt
-from ._sandbox_control import Control, ControlError
-from ._sandbox_control import Delivery as Delivery
-from ._sandbox_control import Endpoint as Endpoint
-from ._sandbox_control import FaultKind as FaultKind
-from ._sandbox_control import RequestRecord as RequestRecord
-from ._sandbox_process import Account, Sandbox, SandboxError
+from ._control import Attempt as Attempt
+from ._control import Control, ControlError
+from ._control import Delivery as Delivery
+from ._control import Endpoint as Endpoint
+from ._control import FaultKind as FaultKind
+from ._control import RequestRecord as RequestRecord
+from ._event import SECRET, SignedEvent, event
+from ._process import Account, Sandbox, SandboxError
 
 __all__ = ["SECRET", "Account", "Control", "ControlError", "Sandbox", "SandboxError", "SignedEvent", "event"]

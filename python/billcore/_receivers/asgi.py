@@ -1,33 +1,43 @@
-"""Implements webhooks.from_asgi: receives the body of an ASGI request within a time limit. Loaded by its first call."""
+"""webhooks.from_asgi: receives the body of an ASGI request within a time limit."""
 
 from __future__ import annotations
 
-from . import _errors
-from ._durations import seconds
-from ._errors import InvalidArgumentError
-from ._request_body import INSTEAD, append, declared_size, gone, mark_read, unwrap
-from .webhooks import _is_mapping, _kind, _too_large
+from .. import _errors
+from .._durations import seconds
+from .._errors import InvalidArgumentError
+from . import check_verifier, is_mapping, kind_of, too_large
+from .request_body import INSTEAD, append, declared_size, gone, mark_read, unwrap
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # as in webhooks.py
+if TYPE_CHECKING:  # as in aws_lambda.py
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
     from typing import Any
 
-    from ._webhook import Event, Verifier
+    from .._webhook import Event, Verifier
 
 
-async def receive_event(
+async def from_asgi(
     scope: MutableMapping[str, Any],
     receive: Callable[[], Awaitable[Mapping[str, Any]]],
     verifier: Verifier,
-    timeout: float | None,
+    *,
+    timeout: float | None = 10.0,
 ) -> Event:
-    if not _is_mapping(scope) or not hasattr(scope, "__setitem__"):
-        raise InvalidArgumentError(f"scope must be the ASGI scope (request.scope), not {_kind(scope)}")
+    """The Event of an ASGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
+
+    scope, receive: of the application; with Starlette and FastAPI request.scope and request.receive. timeout: seconds
+    for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError can also mean
+    that the body was already read (a body parameter of FastAPI, a middleware); where this can be detected, it is
+    InvalidArgumentError. A sender that disconnects is ConnectionError. On loops other than asyncio's the timeout is
+    ignored: use theirs. Service interface: Events.
+    """
+    check_verifier(verifier)
+    if not is_mapping(scope) or not hasattr(scope, "__setitem__"):
+        raise InvalidArgumentError(f"scope must be the ASGI scope (request.scope), not {kind_of(scope)}")
     if scope.get("type") != "http":
         raise InvalidArgumentError("scope is not that of an HTTP request: its type must be 'http'")
     if not callable(receive):
-        raise InvalidArgumentError(f"receive must be the ASGI callable (request.receive), not {_kind(receive)}")
+        raise InvalidArgumentError(f"receive must be the ASGI callable (request.receive), not {kind_of(receive)}")
     if timeout is not None:
         timeout = seconds(timeout, "timeout", "None for no limit")
     headers = _asgi_headers(scope)
@@ -72,7 +82,7 @@ async def _receive_body(receive: Callable[[], Awaitable[Mapping[str, Any]]], ver
     first = True
     while True:
         message = await receive()
-        kind = message.get("type") if _is_mapping(message) else None
+        kind = message.get("type") if is_mapping(message) else None
         if kind == "http.disconnect":
             if first:
                 raise gone()
@@ -81,7 +91,7 @@ async def _receive_body(receive: Callable[[], Awaitable[Mapping[str, Any]]], ver
             raise InvalidArgumentError("receive is not that of an HTTP request: it gave another kind of message")
         append(body, message.get("body") or b"")
         if len(body) > verifier.max_body:
-            raise _too_large(verifier)
+            raise too_large(verifier)
         if not message.get("more_body"):
             return body
         first = False

@@ -1,23 +1,31 @@
-"""Implements webhooks.from_wsgi: reads the body of a WSGI request to its end. Loaded by its first call."""
+"""webhooks.from_wsgi: reads the body of a WSGI request to its end."""
 
 from __future__ import annotations
 
-from ._errors import ConnectionError, InvalidArgumentError
-from ._request_body import already_read, append, declared_size, mark_read, unwrap
-from .webhooks import _is_mapping, _kind, _too_large
+from .._errors import ConnectionError, InvalidArgumentError
+from . import check_verifier, is_mapping, kind_of, too_large
+from .request_body import already_read, append, declared_size, mark_read, unwrap
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # as in webhooks.py
+if TYPE_CHECKING:  # as in aws_lambda.py
     from typing import Any
 
-    from ._webhook import Event, Verifier
+    from .._webhook import Event, Verifier
 
 _PIECE = 64 << 10
 
 
-def read_event(environ: dict[str, Any], verifier: Verifier) -> Event:
-    if not _is_mapping(environ) or "wsgi.input" not in environ:
-        raise InvalidArgumentError(f"environ must be the WSGI environ (request.environ), not {_kind(environ)}")
+def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> Event:
+    """The Event of a WSGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
+
+    environ: of the application; Flask's request.environ, Django's request.META. InvalidArgumentError says that the body
+    was already read (request.form, request.body, a middleware). Production servers and the development servers of Flask
+    and Django allow this to be detected; on wsgiref's own server a second reader waits until the sender gives up. A
+    body that ends early is ConnectionError. Service interface: Events.
+    """
+    check_verifier(verifier)
+    if not is_mapping(environ) or "wsgi.input" not in environ:
+        raise InvalidArgumentError(f"environ must be the WSGI environ (request.environ), not {kind_of(environ)}")
     length = environ.get("CONTENT_LENGTH")
     size = declared_size([] if length in (None, "") else [length], verifier)
     terminated = bool(environ.get("wsgi.input_terminated"))
@@ -35,7 +43,7 @@ def read_event(environ: dict[str, Any], verifier: Verifier) -> Event:
     else:
         body = _read(environ["wsgi.input"], size)
     if len(body) > verifier.max_body:
-        raise _too_large(verifier)
+        raise too_large(verifier)
     signature = environ.get("HTTP_" + verifier.header.upper().replace("-", "_"))
     return unwrap(body, size, [(verifier.header, signature)], verifier)
 

@@ -1,0 +1,26 @@
+"""Home of webhooks.from_asgi, from_lambda and from_wsgi, each in a module that its first use loads; what all share."""
+
+from __future__ import annotations
+
+from .._errors import InvalidArgumentError, SignatureError
+from .._webhook import Verifier
+
+
+def too_large(verifier: Verifier, size: int | None = None) -> SignatureError:
+    """The error that Verifier raises for such a body, without reading it."""
+    what = "is" if size is None else f"has {size} bytes,"
+    text = f"body_too_large: the body {what} over max_body ({verifier.max_body})"
+    return SignatureError("body_too_large", 413, text=text)
+
+
+def check_verifier(verifier: object) -> None:
+    if not isinstance(verifier, Verifier):
+        raise InvalidArgumentError(f"verifier must be a Verifier made once from the secrets, not {kind_of(verifier)}")
+
+
+def is_mapping(value: object) -> bool:
+    return hasattr(value, "get") and hasattr(value, "items")
+
+
+def kind_of(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
