@@ -38,20 +38,21 @@ def test_the_sources_are_seen() -> None:
     assert seen == {"core", "capi", "python"} and len(SOURCES) > 50
 
 
-# The layers of the core: the folders of core/src, and which others each may include. The first four are
+# The layers of the core: the folders of core/src, and which others each may include. The first five are
 # billcore::webhook, the rest is billcore::client.
 ROOMS = {
     "base": "",
     "json": "base",
     "model": "base json",
     "webhook": "base json model",
+    "explain": "base json model webhook",
     "http": "base",
     "call": "base json model http",
     "paging": "base json model http call",
     "client": "base json model http call paging",
     "arrow": "base json model http call paging client",
 }
-SMALL_HALF = {"base", "json", "model", "webhook"}
+SMALL_HALF = {"base", "json", "model", "webhook", "explain"}
 # The public headers have no folder per layer: this maps them to the layers.
 PUBLIC = {
     "base": "error error_code values detail/libraries",
@@ -170,6 +171,8 @@ def test_a_file_of_a_binding_includes_only_its_room_and_those_below(folder: str)
 def test_public_headers_show_only_the_standard_library_and_ourselves() -> None:
     c_headers = {"stdbool.h", "stddef.h", "stdint.h"}
     for path in sorted((ROOT / "core/include").rglob("*.hpp")):
+        if path.name == "internal.hpp":  # for the bindings, not installed
+            continue
         foreign = {name for name in includes(path) if "/" in name and not name.startswith("billcore/")}
         assert not foreign and not any(name.endswith(".h") for name in includes(path)), (path, foreign)
     for path in sorted((ROOT / "capi/include").rglob("*.h")):

@@ -37,10 +37,10 @@ PageFlow& flow_of(const billcore_list* list) { return *internal::Access::flow(ha
 /// What is left of the page that comes next, which is fetched when it must be; nullopt after the last one.
 std::optional<billcore::detail::PageData> rest_of_page(const billcore_list* list) {
   auto& flow = flow_of(list);
-  while (!internal::buffered(flow)) {
-    if (internal::advance(flow) != billcore::detail::Step::taken) return std::nullopt;
+  while (!flow.core().buffered()) {
+    if (flow.advance() != billcore::detail::Step::taken) return std::nullopt;
   }
-  return internal::rest_of_page(flow);
+  return flow.core().rest_of_page();
 }
 
 billcore_cell cell_of(const billcore::detail::Node* node) {
@@ -77,12 +77,12 @@ billcore_cell cell_of(const billcore::detail::Node* node) {
 
 billcore_status billcore_list_next(billcore_list* list, billcore_resource** out, billcore_error** err) {
   return call(
-      err, [&] { return put_step(internal::next_item(flow_of(list)), out); }, out);
+      err, [&] { return put_step(flow_of(list).next_item(), out); }, out);
 }
 
 billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err) {
   return call(
-      err, [&] { return put_step(internal::next_page(flow_of(list)), out); }, out);
+      err, [&] { return put_step(flow_of(list).next_page(), out); }, out);
 }
 
 billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err) {
@@ -98,14 +98,15 @@ billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out
 
 billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_error** err) {
   return call(err, [&] {
-    if (!internal::skip_items(flow_of(list), count))
-      refuse("fewer items are left of the page: see billcore_page_count");
+    auto& core = flow_of(list).core();
+    if (count > core.left()) refuse("fewer items are left of the page: see billcore_page_count");
+    core.skip_items(count);
   });
 }
 
 billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err) {
   return call(
-      err, [&] { return put_step(internal::first_item(flow_of(list)), out); }, out);
+      err, [&] { return put_step(flow_of(list).first_item(), out); }, out);
 }
 
 billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present, billcore_error** err) {
@@ -157,7 +158,7 @@ billcore_status billcore_private_page(billcore_list* list, void* page, int32_t* 
   });
 }
 
-void billcore_private_skip_page(billcore_list* list) { internal::skip_page(flow_of(list)); }
+void billcore_private_skip_page(billcore_list* list) { flow_of(list).core().skip_page(); }
 
 void billcore_list_free(billcore_list* list) { delete list; }
 

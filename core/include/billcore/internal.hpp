@@ -1,5 +1,5 @@
-// Access for the bindings, which are built together with the library, to what is behind the public classes. Not
-// installed and not part of the interface: it changes with the bindings.
+// Access for the bindings, which are built together with the library, to what is behind the public classes, a
+// list's PageFlow above all. Not installed and not part of the interface: it changes with the bindings.
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,7 @@
 #include "billcore/detail/list.hpp"
 #include "billcore/operation.hpp"
 #include "billcore/pager.hpp"
+#include "paging/page_flow.hpp"
 
 namespace billcore::internal {
 
@@ -46,31 +47,6 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
 [[nodiscard]] Flow list_for_loops(const Client& client, const ListOperation& list, detail::PagerOptions options);
 /// A list without a source; the caller supplies the pages.
 [[nodiscard]] Flow list_without_source(const detail::PagerOptions& options);
-
-/// Reads the wanted page and prefetches the following ones. Throws if the page failed; the next call requests it again.
-detail::Step advance(detail::PageFlow& list);
-/// These fetch, and wait for, the pages that they need; nullopt after the last one.
-[[nodiscard]] std::optional<Value> next_item(detail::PageFlow& list);
-[[nodiscard]] std::optional<detail::PageData> next_page(detail::PageFlow& list);
-[[nodiscard]] std::optional<Value> first_item(detail::PageFlow& list);
-/// Buffered items; these never fetch.
-[[nodiscard]] std::optional<Value> take_item(detail::PageFlow& list);
-[[nodiscard]] std::optional<detail::PageData> take_page(detail::PageFlow& list);
-[[nodiscard]] bool buffered(const detail::PageFlow& list) noexcept;
-/// take_page() in two steps, for work in between that may fail.
-[[nodiscard]] std::optional<detail::PageData> rest_of_page(detail::PageFlow& list);
-void skip_page(detail::PageFlow& list) noexcept;
-/// Some of its items; false if fewer are left.
-[[nodiscard]] bool skip_items(detail::PageFlow& list, std::size_t count) noexcept;
-/// nullopt if the list is empty or its first page has not been read.
-[[nodiscard]] std::optional<Value> known_first(const detail::PageFlow& list);
-[[nodiscard]] bool knows_first(const detail::PageFlow& list) noexcept;
-[[nodiscard]] detail::PagerMark mark(const detail::PageFlow& list) noexcept;
-/// Returns taken items that never reached their reader: rewinds to `before`, unless the list has moved since `after`.
-void take_back(detail::PageFlow& list, const detail::PagerMark& before, const detail::PagerMark& after) noexcept;
-/// For rewinding over several pages, which are then fetched again.
-[[nodiscard]] std::shared_ptr<const detail::PagerCore> snapshot(const detail::PageFlow& list);
-void restore(detail::PageFlow& list, const detail::PagerCore& snapshot);
 
 /// The pages of a list in flight in an event loop; the list takes its pages from this object while it exists. Threads:
 /// the loop's thread only, including destruction.

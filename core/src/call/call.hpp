@@ -16,6 +16,7 @@
 #include "billcore/options.hpp"
 #include "call/answer.hpp"
 #include "call/retry.hpp"
+#include "call/throttle.hpp"
 #include "http/pool.hpp"
 
 namespace billcore::detail {

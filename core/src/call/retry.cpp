@@ -1,6 +1,7 @@
 #include "call/retry.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -69,19 +70,6 @@ std::optional<milliseconds> retry_after(std::string_view head, std::int64_t now_
 
 std::int64_t unix_seconds() noexcept {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-void Throttle::hold_until(SteadyClock::time_point when) noexcept {
-  const auto wanted = when.time_since_epoch().count();
-  auto current = until_.load(std::memory_order_relaxed);
-  while (current < wanted && !until_.compare_exchange_weak(current, wanted, std::memory_order_relaxed)) {
-  }
-}
-
-milliseconds Throttle::wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept {
-  const SteadyClock::time_point until{SteadyClock::duration(until_.load(std::memory_order_relaxed))};
-  if (until <= now || (deadline && until >= *deadline)) return milliseconds(0);
-  return std::chrono::ceil<milliseconds>(until - now);
 }
 
 RetryEnvironment complete_environment(RetryEnvironment given) {

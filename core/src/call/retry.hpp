@@ -2,7 +2,6 @@
 // randomness are injected. Internal.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -40,18 +39,6 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(std::string_view head, std::int64_t now_unix);
 
 [[nodiscard]] std::int64_t unix_seconds() noexcept;
-
-/// Shared by all threads of a client: after a 429 all of them wait. Threads: any, lock-free.
-class Throttle {
- public:
-  /// No request is sent before `when`.
-  void hold_until(SteadyClock::time_point when) noexcept;
-  /// Delay before a request may be sent; zero if there is none or it would exceed the deadline.
-  [[nodiscard]] std::chrono::milliseconds wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept;
-
- private:
-  std::atomic<SteadyClock::rep> until_{SteadyClock::time_point::min().time_since_epoch().count()};
-};
 
 /// Clock, sleep and randomness, injectable for tests.
 struct RetryEnvironment {

@@ -31,7 +31,7 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState&
 
 }  // namespace
 
-Error interrupted(const RequestInfo& request, const Call::SendState& state) {
+Error interruption_error(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of_cut_off(request, state);
   const char* after = detail.outcome_unknown ? " after it was sent; it may or may not have happened" : "";
   return {ErrorCode::interrupted, subject(request) + "interrupted" + after, std::move(detail)};
@@ -50,9 +50,9 @@ std::optional<Value> data_of(const RequestInfo& request, Answer&& answer) {
 
 }  // namespace
 
-Error interrupt(Call& call) {
+Error end_by_interruption(Call& call) {
   const auto request = call.request();
-  if (!call.done() || !request.is_write()) return interrupted(request, call.cancel());
+  if (!call.done() || !request.is_write()) return interruption_error(request, call.cancel());
   try {
     auto answer = call.answer();
     const int status = answer.info->status();
@@ -138,10 +138,10 @@ void Session::send(const Operation& operation, const CallOptions& options,
   Engine& engine = *lease;
   Call call(settings_, engine, operation, until, hooks(options));
   call.telling_whether_sent([&] {
-    if (options.cancel.stop_requested()) throw interrupted(call.request(), {});  // before anything is sent
+    if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // before anything is sent
     const bool ended = !finish(call, engine, interrupt_of(options), options.cancel);
     // A token ends waiting, not an answer that came while it was triggered: the caller of a charge must get its order.
-    if (ended && !(call.done() && options.cancel.stop_requested())) throw interrupt(call);
+    if (ended && !(call.done() && options.cancel.stop_requested())) throw end_by_interruption(call);
     Completed completed(call);
     read(completed);
   });

@@ -47,8 +47,8 @@ class Session {
 using SessionPtr = std::shared_ptr<Session>;
 
 /// The error of a call that was interrupted before an answer arrived.
-[[nodiscard]] Error interrupted(const RequestInfo& request, const Call::SendState& left);
+[[nodiscard]] Error interruption_error(const RequestInfo& request, const Call::SendState& left);
 /// Interrupts a call, finished or not. The error says what is known about the outcome of a write.
-[[nodiscard]] Error interrupt(Call& call);
+[[nodiscard]] Error end_by_interruption(Call& call);
 
 }  // namespace billcore::detail

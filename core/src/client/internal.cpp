@@ -29,31 +29,6 @@ Flow list_for_loops(const Client& client, const ListOperation& list, detail::Pag
   return std::make_shared<detail::PageFlow>(detail::complete(*Access::session(client), list, std::move(options)));
 }
 
-detail::Step advance(detail::PageFlow& list) { return list.advance(); }
-std::optional<Value> next_item(detail::PageFlow& list) { return list.next_item(); }
-std::optional<detail::PageData> next_page(detail::PageFlow& list) { return list.next_page(); }
-std::optional<Value> first_item(detail::PageFlow& list) { return list.first_item(); }
-std::optional<Value> take_item(detail::PageFlow& list) { return list.take_item(); }
-std::optional<detail::PageData> take_page(detail::PageFlow& list) { return list.take_page(); }
-std::optional<detail::PageData> rest_of_page(detail::PageFlow& list) { return list.core().rest_of_page(); }
-void skip_page(detail::PageFlow& list) noexcept { list.core().skip_page(); }
-bool skip_items(detail::PageFlow& list, std::size_t count) noexcept {
-  if (count > list.core().left()) return false;
-  list.core().skip_items(count);
-  return true;
-}
-bool buffered(const detail::PageFlow& list) noexcept { return list.core().buffered(); }
-std::optional<Value> known_first(const detail::PageFlow& list) { return list.core().known_first(); }
-bool knows_first(const detail::PageFlow& list) noexcept { return list.core().knows_first(); }
-detail::PagerMark mark(const detail::PageFlow& list) noexcept { return list.core().mark(); }
-void take_back(detail::PageFlow& list, const detail::PagerMark& before, const detail::PagerMark& after) noexcept {
-  list.core().take_back(before, after);
-}
-std::shared_ptr<const detail::PagerCore> snapshot(const detail::PageFlow& list) {
-  return std::make_shared<detail::PagerCore>(list.core());
-}
-void restore(detail::PageFlow& list, const detail::PagerCore& snapshot) { list.core() = snapshot; }
-
 // A page source that returns null while a page is in flight, and the callback for when it arrives.
 struct LoopPages::State final : detail::PageSource {
   State(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call)

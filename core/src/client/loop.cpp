@@ -98,7 +98,7 @@ AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
   const auto request = own->call.request();
   AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // short enough to need no allocation
   try {
-    out.text = interrupted(request, state).message();
+    out.text = interruption_error(request, state).message();
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): outcome_unknown is set in any case
   }
   return out;

@@ -1,13 +1,9 @@
 #include "json/node.hpp"
 
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-
-#include "base/text.hpp"
 
 namespace billcore::detail {
 namespace {
@@ -16,21 +12,6 @@ bool looks_real(std::string_view digits) noexcept { return digits.find_first_of(
 
 std::string_view raw_number(const Node* number) noexcept {
   return {unsafe_yyjson_get_raw(val(number)), unsafe_yyjson_get_len(val(number))};
-}
-
-// 32 of the 56 bits of a name's length, which are compared in one instruction.
-std::uint32_t low_length(const yyjson_val* key) noexcept {
-  static_assert(YYJSON_TAG_BIT == 8);
-  if constexpr (std::endian::native == std::endian::little) {
-    std::uint32_t out = 0;
-    std::memcpy(&out, reinterpret_cast<const char*>(&key->tag) + 1, sizeof out);
-    return out;
-  }
-  return static_cast<std::uint32_t>(key->tag >> YYJSON_TAG_BIT);
-}
-
-bool is_named(const yyjson_val* key, std::string_view name) noexcept {
-  return key->tag >> YYJSON_TAG_BIT == name.size() && same_bytes(key->uni.str, name.data(), name.size());
 }
 
 }  // namespace
@@ -62,29 +43,6 @@ Value::Kind kind(const Node* node) noexcept {
 std::string_view text(const Node* string) noexcept {
   if (!yyjson_is_str(val(string))) return "";
   return {unsafe_yyjson_get_str(val(string)), unsafe_yyjson_get_len(val(string))};
-}
-
-const Node* member(const Node* object, std::string_view name) noexcept {
-  const auto wanted = static_cast<std::uint32_t>(name.size());
-  if (!yyjson_is_obj(val(object))) return nullptr;
-  const yyjson_val* found = nullptr;
-  const yyjson_val* const end = unsafe_yyjson_get_next(val(object));
-  for (const yyjson_val* key = val(object) + 1; key < end; key = next_of(key + 1)) {
-    if (low_length(key) == wanted && is_named(key, name)) found = key + 1;
-  }
-  return node(found);
-}
-
-bool text_member(const Node* object, std::string_view name, std::string_view& out) noexcept {
-  auto* const found = val(member(object, name));
-  if (!yyjson_is_str(found)) return false;
-  out = {unsafe_yyjson_get_str(found), unsafe_yyjson_get_len(found)};
-  return true;
-}
-
-bool int64_member(const Node* object, std::string_view name, std::int64_t& out) noexcept {
-  const Node* const found = member(object, name);
-  return found != nullptr && int64(found, out);
 }
 
 bool boolean(const Node* node) noexcept { return yyjson_is_true(val(node)); }
@@ -130,18 +88,6 @@ const Node* next(const Node* item) noexcept { return node(unsafe_yyjson_get_next
 const Node* value_of(const Node* key) noexcept { return node(val(key) + 1); }
 
 const Node* key_of(const Node* value) noexcept { return node(val(value) - 1); }
-
-bool has_members(const Node* object, const std::vector<std::string>& names, std::vector<const Node*>& values) noexcept {
-  if (size(object) != names.size()) return false;
-  const yyjson_val* key = val(object) + 1;
-  auto* value = values.data();
-  for (const auto& name : names) {
-    if (!is_named(key, name)) return false;
-    *value++ = node(key + 1);
-    key = next_of(key + 1);
-  }
-  return true;
-}
 
 const char* kind_name(Value::Kind kind) noexcept {
   static constexpr std::array<const char*, 7> names{"null",     "a boolean", "an integer", "a number",

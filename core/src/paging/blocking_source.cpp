@@ -48,7 +48,7 @@ std::shared_ptr<const Document> BlockingSource::fetch(const Wanted& wanted) {
   if (!whole) {
     pages.cancel();
     const auto operation = list_.page(wanted.page);
-    throw interrupted({operation.method, operation.path, *session_->settings().answers, 1, operation.page}, {});
+    throw interruption_error({operation.method, operation.path, *session_->settings().answers, 1, operation.page}, {});
   }
   auto document = pages.take(wanted.page);
   if (pages.empty()) stop();  // return the engine to the pool

@@ -154,20 +154,20 @@ class ListBatches final : public detail::BatchSource {
       refuse("an ArrowStream can be read once only: to_arrow() returns another one for the rest of the list");
     }
     begun_ = true;
-    const Use list(reading_->list);
-    internal::require_open(list->sender.client);
+    const ExclusiveUse list(reading_->list);
+    internal::require_open(list->bound.client);
     auto& flow = list->flow();
-    while (!internal::buffered(flow)) {
-      if (internal::advance(flow) != detail::Step::taken) return std::nullopt;
+    while (!flow.core().buffered()) {
+      if (flow.advance() != detail::Step::taken) return std::nullopt;
     }
-    const auto before = internal::mark(flow);
+    const auto before = flow.core().mark();
     auto batch = detail::take_batch(flow, reading_->columns);
     // If Python notices a signal only after the reader has returned, this batch is lost. Only the thread that handles
     // signals checks: on others, the GIL's holder may be waiting for the reader.
     if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;
-    internal::take_back(flow, before, internal::mark(flow));
+    flow.core().take_back(before, flow.core().mark());
     throw Error(ErrorCode::interrupted, "GET " + list->operation.path + ": interrupted");
   }
 
@@ -206,7 +206,7 @@ class NextBatch final : public ListJob {
  public:
   NextBatch(ListPtr list, ColumnsPtr columns, py::object reader = {})
       : ListJob(std::move(list), std::move(reader)), columns_(std::move(columns)) {}
-  [[nodiscard]] bool has_enough() override { return internal::buffered(flow()); }
+  [[nodiscard]] bool has_enough() override { return flow().core().buffered(); }
   [[nodiscard]] py::object give() override {
     auto batch = without_gil([this] { return detail::take_batch(flow(), columns_); });
     if (!batch) raise_stop();
@@ -289,7 +289,7 @@ py::object make_arrow_stream(const ListPtr& list, py::handle fields) {
 
 py::object make_batches(const ListPtr& list, py::handle fields) {
   auto columns = columns_of(*list, fields);
-  if (list->sender.is_awaited()) return py::cast(AsyncBatches(list, std::move(columns)));
+  if (list->bound.is_awaited()) return py::cast(AsyncBatches(list, std::move(columns)));
   return py::cast(Batches(list, std::move(columns)));
 }
 

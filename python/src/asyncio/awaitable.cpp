@@ -32,9 +32,9 @@ class RunGuard {
 
 class Awaitable {
  public:
-  /// sender: nullopt for a job that sends nothing.
-  Awaitable(std::optional<Sender> sender, std::shared_ptr<Job> job, const char* name) noexcept
-      : sender_(std::move(sender)), job_(std::move(job)), name_(name) {}
+  /// bound: nullopt for a job that sends nothing.
+  Awaitable(std::optional<BoundClient> bound, std::shared_ptr<Job> job, const char* name) noexcept
+      : bound_(std::move(bound)), job_(std::move(job)), name_(name) {}
   Awaitable(py::object reader, const Shortcut& shortcut) noexcept
       : reader_(std::move(reader)), shortcut_(&shortcut), name_(shortcut.name) {}
 
@@ -55,7 +55,7 @@ class Awaitable {
     Py_VISIT(reader_.ptr());
     Py_VISIT(waiter_.ptr());
     if (pending_ != nullptr) Py_VISIT(pending_->future.ptr());
-    if (const int stop = sender_ ? sender_->traverse(visit, arg) : 0; stop != 0) return stop;
+    if (const int stop = bound_ ? bound_->traverse(visit, arg) : 0; stop != 0) return stop;
     const int own = pending_ != nullptr && pending_.use_count() == 1 && pending_->job == job_ ? 2 : 1;
     return job_ != nullptr && job_.use_count() == own ? job_->traverse(visit, arg) : 0;
   }
@@ -64,7 +64,7 @@ class Awaitable {
   // The result without waiting; null if there is none, or no such attempt.
   py::object take_shortcut();
   // True if there is something to wait for, false if the job is done.
-  bool begin();
+  bool proceed();
   [[noreturn]] void raise(const std::exception_ptr& error);
   // Note about a write that had finished when it was interrupted.
   [[nodiscard]] std::string note_of_ended(const PendingCall& call) const;
@@ -73,7 +73,7 @@ class Awaitable {
 
   py::object reader_;  // for the shortcut, until it is tried
   const Shortcut* shortcut_ = nullptr;
-  std::optional<Sender> sender_;
+  std::optional<BoundClient> bound_;
   std::shared_ptr<Job> job_;
   const char* name_;
   Phase phase_ = Phase::fresh;
@@ -87,25 +87,25 @@ py::object Awaitable::take_shortcut() {
   if (!reader_) return {};
   const auto reader = std::exchange(reader_, {});
   if (auto out = shortcut_->take(reader)) return out;
-  sender_ = shortcut_->sender(reader);
+  bound_ = shortcut_->bound(reader);
   job_ = shortcut_->job(reader);
   return {};
 }
 
-bool Awaitable::begin() {
-  if (!sender_) return false;
+bool Awaitable::proceed() {
+  if (!bound_) return false;
   const auto loop = running_loop();
   auto engine = engine_.lock();
   if (engine == nullptr || !engine->is_of(loop)) {
-    job_->set_hooks(sender_->hooks.for_call(true));
-    engine = static_cast<Loops&>(*sender_->waiter).of(loop, sender_->client);
+    job_->set_hooks(bound_->hooks.for_call(true));
+    engine = bound_->loops->of(loop, bound_->client);
     engine_ = engine;
   }
   try {
     if (auto* const own = job_->loop_job()) {
-      pending_ = own->begin(*engine, loop, job_);
+      pending_ = own->proceed(*engine, loop, job_);
     } else if (auto operation = job_->next()) {
-      pending_ = engine->begin(sender_->client, loop, *std::move(operation), job_);
+      pending_ = engine->begin(bound_->client, loop, *std::move(operation), job_);
     }
   } catch (const Error& error) {
     raise_for(error);
@@ -144,7 +144,7 @@ PySendResult Awaitable::send(PyObject** out) {
       if (const auto ended = std::exchange(pending_, nullptr); ended->error) raise(ended->error);
     }
     phase_ = Phase::waiting;
-    if (!begin()) {
+    if (!proceed()) {
       *out = job_->result().release().ptr();
       finish();
       return PYGEN_RETURN;
@@ -375,12 +375,16 @@ py::object make_awaitable(py::object reader, const Shortcut& shortcut) {
   return make_object(std::make_unique<Awaitable>(std::move(reader), shortcut));
 }
 
-py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name) {
-  return make_object(std::make_unique<Awaitable>(sender, std::move(job), name));
+py::object make_awaitable(const BoundClient& bound, std::shared_ptr<Job> job, const char* name) {
+  return make_object(std::make_unique<Awaitable>(bound, std::move(job), name));
 }
 
 py::object make_awaitable(std::shared_ptr<Job> job, const char* name) {
   return make_object(std::make_unique<Awaitable>(std::nullopt, std::move(job), name));
+}
+
+py::object run(const BoundClient& bound, std::unique_ptr<Job> job, const char* name) {
+  return bound.is_awaited() ? make_awaitable(bound, std::move(job), name) : block(bound, *job);
 }
 
 }  // namespace billcore::python

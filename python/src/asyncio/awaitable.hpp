@@ -5,8 +5,8 @@
 
 #include <memory>
 
+#include "call/bound_client.hpp"
 #include "call/job.hpp"
-#include "call/sender.hpp"
 
 namespace billcore::python {
 
@@ -16,16 +16,19 @@ struct Shortcut {
   /// The result; null if there is something to wait for.
   py::object (*take)(py::handle reader);
   std::unique_ptr<Job> (*job)(const py::object& reader);
-  const Sender& (*sender)(py::handle reader);
+  const BoundClient& (*bound)(py::handle reader);
 };
 
 /// A coroutine object for `shortcut`, which must be static.
 [[nodiscard]] py::object make_awaitable(py::object reader, const Shortcut& shortcut);
-/// A coroutine object that runs the job in the event loop that awaits it. sender: from an AsyncClient. `name` must be
+/// A coroutine object that runs the job in the event loop that awaits it. bound: from an AsyncClient. `name` must be
 /// static.
-[[nodiscard]] py::object make_awaitable(const Sender& sender, std::shared_ptr<Job> job, const char* name);
+[[nodiscard]] py::object make_awaitable(const BoundClient& bound, std::shared_ptr<Job> job, const char* name);
 /// Same without a client, for a job that sends nothing.
 [[nodiscard]] py::object make_awaitable(std::shared_ptr<Job> job, const char* name);
 void bind_awaitable(py::module_& module);
+
+/// Runs the job: returns its result, or an awaitable for it. `name` must be static.
+[[nodiscard]] py::object run(const BoundClient& bound, std::unique_ptr<Job> job, const char* name);
 
 }  // namespace billcore::python

@@ -22,13 +22,13 @@ bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); 
 // asyncio's function that returns the running loop, or None. An engine's constructor looks it up, since a finalizing
 // interpreter may refuse imports.
 py::handle running_loop_or_none() {
-  static constinit Found found;
+  static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
 }
 
 // The future of a write; see _awaited.py.
 py::object new_write_future(py::handle loop) {
-  static constinit Found found;
+  static constinit CachedImport found;
   const auto type = found.get([] { return py::object(py::module_::import("billcore._awaited").attr("WriteFuture")); });
   return type(py::arg("loop") = loop);
 }
@@ -39,7 +39,7 @@ bool may_touch(py::handle loop) { return running_loop_or_none()().is(loop) || !l
 }  // namespace
 
 py::object running_loop() {
-  static constinit Found found;
+  static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("get_running_loop")); })();
 }
 
@@ -284,10 +284,6 @@ std::shared_ptr<LoopEngine> Loops::of(py::handle loop, const Client& client) {
   auto engine = std::make_shared<LoopEngine>(client, py::reinterpret_borrow<py::object>(loop));
   engines_.push_back(engine);
   return engine;
-}
-
-py::object Loops::wait(const Sender& sender, std::shared_ptr<Job> job, const char* name) {
-  return make_awaitable(sender, std::move(job), name);
 }
 
 void Loops::close() noexcept {

@@ -66,9 +66,9 @@ class LoopJob {
   LoopJob() = default;
   LoopJob(const LoopJob&) = delete;
   LoopJob& operator=(const LoopJob&) = delete;
-  /// Starts what must be waited for; null if the result is available. self: the same job.
-  [[nodiscard]] virtual std::shared_ptr<PendingCall> begin(LoopEngine& engine, py::handle loop,
-                                                           const std::shared_ptr<Job>& self) = 0;
+  /// Starts what must be waited for next; null if the result is available. self: the same job.
+  [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
+                                                             const std::shared_ptr<Job>& self) = 0;
 
  protected:
   ~LoopJob() = default;
@@ -138,16 +138,15 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
 };
 
 /// The engines of an AsyncClient and of those made from it by with_options(). Requires the GIL.
-class Loops final : public Waiter {
+class Loops {
  public:
   Loops() = default;
-  ~Loops() override { close(); }
+  ~Loops() { close(); }
   Loops(const Loops&) = delete;
   Loops& operator=(const Loops&) = delete;
 
   /// The engine of the running loop; created if there is none.
   [[nodiscard]] std::shared_ptr<LoopEngine> of(py::handle loop, const Client& client);
-  [[nodiscard]] py::object wait(const Sender& sender, std::shared_ptr<Job> job, const char* name) override;
   void close() noexcept;
 
  private:

@@ -16,7 +16,7 @@ bool is_logging_loaded() { return PyDict_GetItemString(PyImport_GetModuleDict(),
 
 // Is the logger `billcore` enabled?
 bool is_logged() {
-  static constinit Found is_enabled;
+  static constinit CachedImport is_enabled;
   if (!is_enabled.is_known() && !is_logging_loaded()) return false;
   const auto function = is_enabled.get(
       [] { return py::object(py::module_::import("logging").attr("getLogger")("billcore").attr("isEnabledFor")); });
@@ -42,12 +42,12 @@ bool ends_call(const py::error_already_set& error) {
 
 // Looked up before a call needs it, since a finalizing interpreter refuses imports.
 py::handle tell_function() {
-  static constinit Found found;
+  static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("tell")); });
 }
 
 py::handle warn_function() {
-  static constinit Found found;
+  static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("warn")); });
 }
 

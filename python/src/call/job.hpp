@@ -14,8 +14,8 @@
 #include "billcore/client.hpp"
 #include "billcore/detail/document.hpp"
 #include "billcore/detail/outcome.hpp"
+#include "call/bound_client.hpp"
 #include "call/response.hpp"
-#include "call/sender.hpp"
 
 namespace billcore::python {
 

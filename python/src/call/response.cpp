@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "call/sender.hpp"
+#include "call/bound_client.hpp"
 #include "shared/client_docs.hpp"
 #include "shared/uninitialised.hpp"
 

@@ -25,8 +25,8 @@ class DoneJob : public Job {
 
 class CloseJob final : public DoneJob {
  public:
-  CloseJob(Client client, std::shared_ptr<Waiter> waiter)
-      : DoneJob(py::none()), client_(std::move(client)), loops_(std::static_pointer_cast<Loops>(std::move(waiter))) {}
+  CloseJob(Client client, std::shared_ptr<Loops> loops)
+      : DoneJob(py::none()), client_(std::move(client)), loops_(std::move(loops)) {}
   [[nodiscard]] py::object result() override {
     if (client_.close()) loops_->close();
     return DoneJob::result();
@@ -40,7 +40,7 @@ class CloseJob final : public DoneJob {
 py::object close(const py::object& self) {
   const auto* const own = held_or_null<AwaitedClient>(self.ptr());
   if (own == nullptr) return make_awaitable(std::make_shared<DoneJob>(py::none()), "AsyncClient.close");
-  return run(*own, std::make_unique<CloseJob>(own->client, own->waiter), "AsyncClient.close");
+  return run(*own, std::make_unique<CloseJob>(own->client, own->loops), "AsyncClient.close");
 }
 
 }  // namespace

@@ -122,14 +122,14 @@ void require_known(const char* function, const py::dict& more, std::span<const c
 
 namespace by_hand {
 
-py::object subscriptions_find_charges(const Sender& self, const arguments::SubscriptionsFindCharges& from) {
+py::object subscriptions_find_charges(const BoundClient& self, const arguments::SubscriptionsFindCharges& from) {
   auto call = call_options(from.timeout);
   auto search = charge_search(from.charge, from.skew, from.since, from.product_id);
   auto job = std::make_unique<ChargesJob>(self.client, std::move(search), std::move(call));
   return run(self, std::move(job), "Subscriptions.find_charges");
 }
 
-py::object products_update(const Sender& self, const arguments::ProductsUpdate& from, const py::dict& more) {
+py::object products_update(const BoundClient& self, const arguments::ProductsUpdate& from, const py::dict& more) {
   const auto id = integer(from.id, "id");
   return resource(self, View::product, operations::products::update(id, fields_of(from.fields, more)), from.timeout,
                   "Products.update");

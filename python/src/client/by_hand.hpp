@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "call/sender.hpp"
+#include "call/bound_client.hpp"
 #include "client/arguments.hpp"
 
 namespace billcore::python {
@@ -15,10 +15,10 @@ void require_known(const char* function, const py::dict& more, std::span<const c
 
 namespace by_hand {
 
-[[nodiscard]] py::object subscriptions_find_charges(const Sender& self,
+[[nodiscard]] py::object subscriptions_find_charges(const BoundClient& self,
                                                     const arguments::SubscriptionsFindCharges& from);
 /// more: the keywords that match no parameter.
-[[nodiscard]] py::object products_update(const Sender& self, const arguments::ProductsUpdate& from,
+[[nodiscard]] py::object products_update(const BoundClient& self, const arguments::ProductsUpdate& from,
                                          const py::dict& more);
 
 }  // namespace by_hand

@@ -1,6 +1,7 @@
 // Client: the blocking client.
 #include "client/client.hpp"
 
+#include "asyncio/awaitable.hpp"
 #include "call/job.hpp"
 #include "call/json_text.hpp"
 #include "client/common.hpp"
@@ -12,8 +13,8 @@ void bind_client(py::module_& module) {
                                      py::metaclass(guarding_metaclass()));
   type.attr("__doc__") = docs::about_client;
   type.attr("__module__") = "billcore";
-  constexpr auto no_waiter = [] { return std::shared_ptr<Waiter>(); };
-  def_method(type, init_signature(), fast_call<init_client<SyncClient, no_waiter>>, docs::client_init);
+  constexpr auto no_loops = [] { return std::shared_ptr<Loops>(); };
+  def_method(type, init_signature(), fast_call<init_client<SyncClient, no_loops>>, docs::client_init);
   bind_common(type);
   static const Signature close(docs::client_close_signature);
   const auto end = [](const py::object& self) {
@@ -27,7 +28,7 @@ void bind_client(py::module_& module) {
   type.def("__exit__", [end](const py::object& self, const py::args& /*args*/) { end(self); });
 }
 
-py::object request(const Sender& sender, const std::vector<py::handle>& values) {
+py::object request(const BoundClient& bound, const std::vector<py::handle>& values) {
   const arguments::Request from(values);
   RequestOptions options;
   const auto method = utf8(from.method, "method");
@@ -35,7 +36,7 @@ py::object request(const Sender& sender, const std::vector<py::handle>& values) 
   if (given(from.query)) options.query = query_pairs(from.query);
   if (!left_out(from.json)) options.json = json_text(from.json, "json");
   if (!left_out(from.raise_on_error)) options.raise_on_error = boolean(from.raise_on_error, "raise_on_error");
-  return run(sender,
+  return run(bound,
              std::make_unique<ResponseJob>(operations::request(method, path, options), options.raise_on_error,
                                            call_options(from.timeout)),
              "request");

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "call/sender.hpp"
+#include "call/bound_client.hpp"
 
 namespace billcore::python {
 
@@ -14,6 +14,6 @@ void bind_async_client(py::module_& module);
 void bind_operations(py::module_& module);
 
 /// Client.request() with the values of arguments::Request.
-[[nodiscard]] py::object request(const Sender& sender, const std::vector<py::handle>& values);
+[[nodiscard]] py::object request(const BoundClient& bound, const std::vector<py::handle>& values);
 
 }  // namespace billcore::python

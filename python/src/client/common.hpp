@@ -9,8 +9,8 @@
 
 namespace billcore::python {
 
-struct SyncClient : Sender {};
-struct AwaitedClient : Sender {};
+struct SyncClient : BoundClient {};
+struct AwaitedClient : BoundClient {};
 
 inline const Signature& init_signature() {
   static const Signature signature(docs::client_init_signature);
@@ -18,11 +18,11 @@ inline const Signature& init_signature() {
 }
 
 /// __init__ of both clients.
-template <typename Type, auto make_waiter>
+template <typename Type, auto make_loops>
 py::object init_client(PyObject* self, const Call& call) {
   initialise<Type>(self, [&] {
     const auto values = init_signature().bind<arguments::client_option_count>(call);
-    return Type{make_sender(values, make_waiter())};
+    return Type{bind_client(values, make_loops())};
   });
   return py::none();
 }

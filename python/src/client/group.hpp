@@ -9,8 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "asyncio/awaitable.hpp"
+#include "call/bound_client.hpp"
 #include "call/job.hpp"
-#include "call/sender.hpp"
 #include "client/by_hand.hpp"
 #include "client/options.hpp"
 #include "paging/pager.hpp"
@@ -55,13 +56,14 @@ py::class_<Group> group(py::module_& module, Waiting kind, const std::string& na
 }
 
 template <template <Waiting> typename Group>
-py::object make_group(Sender sender) {
-  if (sender.is_awaited()) return py::cast(Group<Waiting::awaited>{std::move(sender)});
-  return py::cast(Group<Waiting::blocking>{std::move(sender)});
+py::object make_group(BoundClient bound) {
+  if (bound.is_awaited()) return py::cast(Group<Waiting::awaited>{std::move(bound)});
+  return py::cast(Group<Waiting::blocking>{std::move(bound)});
 }
 
-inline py::object resource(const Sender& sender, View type, Operation operation, py::handle timeout, const char* name) {
-  return run(sender, std::make_unique<ResourceJob>(type, std::move(operation), call_options(timeout)), name);
+inline py::object resource(const BoundClient& bound, View type, Operation operation, py::handle timeout,
+                           const char* name) {
+  return run(bound, std::make_unique<ResourceJob>(type, std::move(operation), call_options(timeout)), name);
 }
 
 }  // namespace billcore::python

@@ -6,22 +6,22 @@
 
 #include <array>
 
-#include "call/sender.hpp"
+#include "call/bound_client.hpp"
 #include "shared/client_docs.hpp"
 
 namespace billcore::python {
 
-/// A property of a client. make: a group that blocks or is awaited, as the sender.
+/// A property of a client. make: a group that blocks or is awaited, as the bound.
 struct ClientGroup {
   const char* name;
-  py::object (*make)(Sender sender);
+  py::object (*make)(BoundClient bound);
   const char* doc;
 };
 
-[[nodiscard]] py::object make_subscriptions(Sender sender);
-[[nodiscard]] py::object make_products(Sender sender);
-[[nodiscard]] py::object make_orders(Sender sender);
-[[nodiscard]] py::object make_webhook_endpoints(Sender sender);
+[[nodiscard]] py::object make_subscriptions(BoundClient bound);
+[[nodiscard]] py::object make_products(BoundClient bound);
+[[nodiscard]] py::object make_orders(BoundClient bound);
+[[nodiscard]] py::object make_webhook_endpoints(BoundClient bound);
 
 inline constexpr std::array client_groups{
     ClientGroup{"subscriptions", make_subscriptions, docs::client_subscriptions},

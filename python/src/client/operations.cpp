@@ -14,41 +14,41 @@ namespace {
 
 // The groups of Client and of AsyncClient; their types differ only in name.
 template <Waiting>
-struct Subscriptions : Sender {};
+struct Subscriptions : BoundClient {};
 template <Waiting>
-struct Products : Sender {};
+struct Products : BoundClient {};
 template <Waiting>
-struct Orders : Sender {};
+struct Orders : BoundClient {};
 template <Waiting>
-struct WebhookEndpoints : Sender {};
+struct WebhookEndpoints : BoundClient {};
 
 template <Waiting kind>
 void bind_subscriptions(py::module_& module) {
   using Group = Subscriptions<kind>;
   auto type = group<Group>(module, kind, "Subscriptions", docs::about_subscriptions);
-  define<arguments::SubscriptionsList>(type, [](const Sender& self, const arguments::SubscriptionsList& from) {
+  define<arguments::SubscriptionsList>(type, [](const BoundClient& self, const arguments::SubscriptionsList& from) {
     SubscriptionQuery query;
     query.reference_id = optional_text(from.reference_id, "reference_id");
     return make_pager(self, View::subscription, operations::subscriptions::list(query),
                       pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
   });
-  define<arguments::SubscriptionsGet>(type, [](const Sender& self, const arguments::SubscriptionsGet& from) {
+  define<arguments::SubscriptionsGet>(type, [](const BoundClient& self, const arguments::SubscriptionsGet& from) {
     const auto id = id_of(from.id);
     return resource(self, View::subscription, operations::subscriptions::get(id), from.timeout, "Subscriptions.get");
   });
-  define<arguments::SubscriptionsCancel>(type, [](const Sender& self, const arguments::SubscriptionsCancel& from) {
+  define<arguments::SubscriptionsCancel>(type, [](const BoundClient& self, const arguments::SubscriptionsCancel& from) {
     const auto id = id_of(from.id);
     return resource(self, View::subscription, operations::subscriptions::cancel(id), from.timeout,
                     "Subscriptions.cancel");
   });
   define<arguments::SubscriptionsChangeProduct>(
-      type, [](const Sender& self, const arguments::SubscriptionsChangeProduct& from) {
+      type, [](const BoundClient& self, const arguments::SubscriptionsChangeProduct& from) {
         const auto id = id_of(from.id);
         const auto product_id = integer(from.product_id, "product_id");
         return resource(self, View::subscription, operations::subscriptions::change_product(id, product_id),
                         from.timeout, "Subscriptions.change_product");
       });
-  define<arguments::SubscriptionsCharge>(type, [](const Sender& self, const arguments::SubscriptionsCharge& from) {
+  define<arguments::SubscriptionsCharge>(type, [](const BoundClient& self, const arguments::SubscriptionsCharge& from) {
     const auto id = id_of(from.id);
     Charge charge;
     charge.product_id = integer(from.product_id, "product_id");
@@ -60,7 +60,7 @@ void bind_subscriptions(py::module_& module) {
                     "Subscriptions.charge");
   });
   define<arguments::SubscriptionsFindCharges>(type, by_hand::subscriptions_find_charges);
-  define<arguments::SubscriptionsOrders>(type, [](const Sender& self, const arguments::SubscriptionsOrders& from) {
+  define<arguments::SubscriptionsOrders>(type, [](const BoundClient& self, const arguments::SubscriptionsOrders& from) {
     OrderQuery query;
     query.per_page = optional_integer(from.per_page, "per_page");
     query.product_id = optional_integer(from.product_id, "product_id");
@@ -74,16 +74,16 @@ template <Waiting kind>
 void bind_products(py::module_& module) {
   using Group = Products<kind>;
   auto type = group<Group>(module, kind, "Products", docs::about_products);
-  define<arguments::ProductsList>(type, [](const Sender& self, const arguments::ProductsList& from) {
+  define<arguments::ProductsList>(type, [](const BoundClient& self, const arguments::ProductsList& from) {
     return make_pager(self, View::product, operations::products::list({}),
                       pager_options(from.page, from.strict, from.resume), call_options(from.timeout));
   });
-  define<arguments::ProductsGet>(type, [](const Sender& self, const arguments::ProductsGet& from) {
+  define<arguments::ProductsGet>(type, [](const BoundClient& self, const arguments::ProductsGet& from) {
     const auto id = integer(from.id, "id");
     return resource(self, View::product, operations::products::get(id), from.timeout, "Products.get");
   });
   define<arguments::ProductsUpdate>(type, by_hand::products_update);
-  define<arguments::ProductsDelete>(type, [](const Sender& self, const arguments::ProductsDelete& from) {
+  define<arguments::ProductsDelete>(type, [](const BoundClient& self, const arguments::ProductsDelete& from) {
     const auto id = integer(from.id, "id");
     return run(self, std::make_unique<EmptyJob>(operations::products::remove(id), call_options(from.timeout)),
                "Products.delete");
@@ -94,7 +94,7 @@ template <Waiting kind>
 void bind_orders(py::module_& module) {
   using Group = Orders<kind>;
   auto type = group<Group>(module, kind, "Orders", docs::about_orders);
-  define<arguments::OrdersGet>(type, [](const Sender& self, const arguments::OrdersGet& from) {
+  define<arguments::OrdersGet>(type, [](const BoundClient& self, const arguments::OrdersGet& from) {
     const auto id = id_of(from.id);
     return resource(self, View::order, operations::orders::get(id), from.timeout, "Orders.get");
   });
@@ -105,7 +105,7 @@ void bind_webhook_endpoints(py::module_& module) {
   using Group = WebhookEndpoints<kind>;
   auto type = group<Group>(module, kind, "WebhookEndpoints", docs::about_webhook_endpoints);
   define<arguments::WebhookEndpointsCreate>(
-      type, [](const Sender& self, const arguments::WebhookEndpointsCreate& from) {
+      type, [](const BoundClient& self, const arguments::WebhookEndpointsCreate& from) {
         const auto url = utf8(from.url, "url");
         return run(
             self,
@@ -124,10 +124,10 @@ void bind_groups(py::module_& module) {
 
 }  // namespace
 
-py::object make_subscriptions(Sender sender) { return make_group<Subscriptions>(std::move(sender)); }
-py::object make_products(Sender sender) { return make_group<Products>(std::move(sender)); }
-py::object make_orders(Sender sender) { return make_group<Orders>(std::move(sender)); }
-py::object make_webhook_endpoints(Sender sender) { return make_group<WebhookEndpoints>(std::move(sender)); }
+py::object make_subscriptions(BoundClient bound) { return make_group<Subscriptions>(std::move(bound)); }
+py::object make_products(BoundClient bound) { return make_group<Products>(std::move(bound)); }
+py::object make_orders(BoundClient bound) { return make_group<Orders>(std::move(bound)); }
+py::object make_webhook_endpoints(BoundClient bound) { return make_group<WebhookEndpoints>(std::move(bound)); }
 
 void bind_operations(py::module_& module) {
   bind_groups<Waiting::blocking>(module);

@@ -59,19 +59,19 @@ bool interrupted() {
 
 }  // namespace
 
-Sender make_sender(std::span<const py::handle> values, std::shared_ptr<Waiter> waiter) {
+BoundClient bind_client(std::span<const py::handle> values, std::shared_ptr<Loops> loops) {
   const arguments::CreateClient from(values);
   auto options = arguments::client_options(from);
   options.interrupt = interrupted;
   options.hooks = given_up_log();
   HooksOption hooks;
   if (given(from.hooks)) hooks = HooksOption(py::reinterpret_borrow<py::object>(from.hooks));
-  return {Client(std::move(options)), std::move(hooks), std::move(waiter)};
+  return {Client(std::move(options)), std::move(hooks), std::move(loops)};
 }
 
-Sender changed_sender(const Sender& sender, std::span<const py::handle> values) {
+BoundClient changed_sender(const BoundClient& bound, std::span<const py::handle> values) {
   const auto changes = arguments::client_changes(arguments::ChangeOptions(values));
-  return {sender.client.with_options(changes), sender.hooks, sender.waiter};
+  return {bound.client.with_options(changes), bound.hooks, bound.loops};
 }
 
 Pairs header_pairs(py::handle value, const char* name) { return pairs_of(value, name, only_text); }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "billcore/options.hpp"
-#include "call/sender.hpp"
+#include "call/bound_client.hpp"
 
 namespace billcore::python {
 
@@ -29,8 +29,8 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] int count(py::handle value, const char* name);
 
 /// A client; `values` are those of arguments::CreateClient.
-[[nodiscard]] Sender make_sender(std::span<const py::handle> values, std::shared_ptr<Waiter> waiter);
+[[nodiscard]] BoundClient bind_client(std::span<const py::handle> values, std::shared_ptr<Loops> loops);
 /// A client over the same connections; `values` are those of arguments::ChangeOptions.
-[[nodiscard]] Sender changed_sender(const Sender& sender, std::span<const py::handle> values);
+[[nodiscard]] BoundClient changed_sender(const BoundClient& bound, std::span<const py::handle> values);
 
 }  // namespace billcore::python

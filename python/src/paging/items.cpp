@@ -20,9 +20,9 @@ namespace {
 class NextItem final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return internal::buffered(flow()); }
+  [[nodiscard]] bool has_enough() override { return flow().core().buffered(); }
   [[nodiscard]] py::object give() override {
-    const auto value = internal::take_item(flow());
+    const auto value = flow().take_item();
     if (!value) raise_stop();
     return view(list().type, *value);
   }
@@ -50,11 +50,11 @@ py::object make(PyTypeObject* type, const ListPtr& list) {
 // taken back.
 template <typename IsWanted>
 py::object take_buffered(const ListPtr& list, IsWanted is_wanted) {
-  std::optional<Use> use(list);
-  const auto before = internal::mark(list->flow());
-  const auto value = internal::take_item(list->flow());
+  std::optional<ExclusiveUse> use(list);
+  const auto before = list->flow().core().mark();
+  const auto value = list->flow().take_item();
   if (!value) return {};
-  const auto after = internal::mark(list->flow());
+  const auto after = list->flow().core().mark();
   try {
     auto out = view(list->type, *value);
     use.reset();  // signal handlers may use the list
@@ -62,7 +62,7 @@ py::object take_buffered(const ListPtr& list, IsWanted is_wanted) {
     throw py::error_already_set();
   } catch (...) {
     use.reset();
-    if (!list->busy) internal::take_back(list->flow(), before, after);
+    if (!list->busy) list->flow().core().take_back(before, after);
     throw;
   }
 }
@@ -78,11 +78,11 @@ PyObject* next_item(PyObject* self) noexcept {
 constexpr Shortcut next_awaited_item{
     "AsyncPager.__anext__",
     [](py::handle items) {
-      internal::require_open(list_of(items)->sender.client);
+      internal::require_open(list_of(items)->bound.client);
       return take_buffered(list_of(items), [] { return true; });
     },
     [](const py::object& items) -> std::unique_ptr<Job> { return std::make_unique<NextItem>(list_of(items), items); },
-    [](py::handle items) -> const Sender& { return list_of(items)->sender; },
+    [](py::handle items) -> const BoundClient& { return list_of(items)->bound; },
 };
 
 PyObject* await_next_item(PyObject* self) noexcept {

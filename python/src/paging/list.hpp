@@ -8,10 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "asyncio/awaitable.hpp"
 #include "asyncio/loops.hpp"
+#include "call/bound_client.hpp"
 #include "call/interruption.hpp"
 #include "call/job.hpp"
-#include "call/sender.hpp"
 #include "shared/uninitialised.hpp"
 
 namespace billcore::python {
@@ -20,12 +21,12 @@ namespace billcore::python {
 /// so a second reader (a thread, a signal handler, another task) may try to read.
 class List {
  public:
-  List(Sender from, View what, ListOperation list, const detail::PagerOptions& pager_options, CallOptions call)
-      : sender(std::move(from)),
+  List(BoundClient from, View what, ListOperation list, const detail::PagerOptions& pager_options, CallOptions call)
+      : bound(std::move(from)),
         type(what),
         operation(std::move(list)),
         options(std::move(call)),
-        hooks_(sender.is_awaited() ? nullptr : sender.hooks.for_call(false)),
+        hooks_(bound.is_awaited() ? nullptr : bound.hooks.for_call(false)),
         pager(make_flow(pager_options)) {}
 
   ~List() {
@@ -52,7 +53,7 @@ class List {
     auto pages = engine_.lock().get() == &engine ? pages_.lock() : nullptr;
     if (pages == nullptr) {
       detach();
-      pages = engine.pages(sender.client, internal::Access::flow(pager), operation, call);
+      pages = engine.pages(bound.client, internal::Access::flow(pager), operation, call);
       engine_ = engine.weak_from_this();
       pages_ = pages;
     }
@@ -64,21 +65,21 @@ class List {
 
   /// For the garbage collector.
   int traverse(visitproc visit, void* arg) const {
-    const int stop = sender.traverse(visit, arg);
+    const int stop = bound.traverse(visit, arg);
     return stop != 0 ? stop : traverse_hooks(hooks_, visit, arg);
   }
 
-  const Sender sender;
+  const BoundClient bound;
   const View type;
   const ListOperation operation;
   const CallOptions options;
 
  private:
   [[nodiscard]] internal::Flow make_flow(const detail::PagerOptions& pager_options) const {
-    if (sender.is_awaited()) return internal::list_for_loops(sender.client, operation, pager_options);
+    if (bound.is_awaited()) return internal::list_for_loops(bound.client, operation, pager_options);
     auto hooked = options;
     hooked.hooks = hooks_;
-    return internal::list(sender.client, operation, pager_options, hooked);
+    return internal::list(bound.client, operation, pager_options, hooked);
   }
 
   void detach() noexcept {
@@ -119,16 +120,16 @@ class ListPtr {
 };
 
 /// The right to read a list, which must outlive it. With or without the GIL.
-class Use {
+class ExclusiveUse {
  public:
-  explicit Use(const ListPtr& list) : list_(list.get()) {
+  explicit ExclusiveUse(const ListPtr& list) : list_(list.get()) {
     if (list_->busy.exchange(true)) {
       refuse("the pager is in use by another thread or task: one at a time, or a pager for each");
     }
   }
-  ~Use() { list_->busy = false; }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
+  ~ExclusiveUse() { list_->busy = false; }
+  ExclusiveUse(const ExclusiveUse&) = delete;
+  ExclusiveUse& operator=(const ExclusiveUse&) = delete;
   [[nodiscard]] const List& operator*() const noexcept { return *list_; }
   [[nodiscard]] const List* operator->() const noexcept { return list_; }
 
@@ -145,7 +146,7 @@ class ListJob : public Job, public LoopJob {
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
     begin_use();
-    while (!has_enough() && without_gil([this] { return internal::advance(flow()); }) == detail::Step::taken) {
+    while (!has_enough() && without_gil([this] { return flow().advance(); }) == detail::Step::taken) {
       ++taken_;
       // The engine checks for signals while it waits for a page; quick pages never make it wait long enough.
       release();  // for signal handlers
@@ -157,24 +158,24 @@ class ListJob : public Job, public LoopJob {
   void take(Completed& /*completed*/) override {}
   void release() noexcept override { use_.reset(); }
   [[nodiscard]] py::object result() final {
-    before_ = internal::mark(flow());
+    before_ = flow().core().mark();
     auto out = give();
-    after_ = internal::mark(flow());
+    after_ = flow().core().mark();
     return out;
   }
   void take_back() noexcept override {
     if (!list_->busy.exchange(true)) {  // otherwise another reader is active
-      internal::take_back(flow(), before_, after_);
+      flow().core().take_back(before_, after_);
       list_->busy = false;
     }
   }
   [[nodiscard]] LoopJob* loop_job() noexcept final { return this; }
-  [[nodiscard]] std::shared_ptr<PendingCall> begin(LoopEngine& engine, py::handle loop,
-                                                   const std::shared_ptr<Job>& self) final {
+  [[nodiscard]] std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
+                                                     const std::shared_ptr<Job>& self) final {
     begin_use();
     const auto pages = list_->pages(engine, options());
     while (!has_enough()) {
-      const auto step = internal::advance(flow());
+      const auto step = flow().advance();
       if (step == detail::Step::pending) return engine.wait(pages, loop, self);
       if (step == detail::Step::ended) break;
       ++taken_;
@@ -196,7 +197,7 @@ class ListJob : public Job, public LoopJob {
   [[nodiscard]] int taken() const noexcept { return taken_; }
   // Ends an iteration.
   [[noreturn]] void raise_stop() const {
-    PyErr_SetNone(list().sender.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
+    PyErr_SetNone(list().bound.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
     throw py::error_already_set();
   }
 
@@ -204,13 +205,13 @@ class ListJob : public Job, public LoopJob {
   // Locks the list for reading, not before the job is awaited.
   void begin_use() {
     if (use_) return;
-    internal::require_open(list().sender.client);
+    internal::require_open(list().bound.client);
     use_.emplace(list_);
   }
 
   ListPtr list_;
   py::object reader_;
-  std::optional<Use> use_;  // destroyed first
+  std::optional<ExclusiveUse> use_;  // destroyed first
   int taken_ = 0;
   detail::PagerMark before_;
   detail::PagerMark after_;
@@ -232,7 +233,7 @@ struct Iteration {
 
 template <typename WhichJob, typename... More>
 py::object read(const ListPtr& list, const char* name, const More&... more) {
-  return run(list->sender, std::make_unique<WhichJob>(list, more...), name);
+  return run(list->bound, std::make_unique<WhichJob>(list, more...), name);
 }
 
 constexpr const char* belongs_to_client = "it belongs to a client, which holds an API key";

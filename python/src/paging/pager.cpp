@@ -21,9 +21,9 @@ struct AnyPage {
 class NextPage final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return found_ = found_ || internal::buffered(flow()) || taken() > 0; }
+  [[nodiscard]] bool has_enough() override { return found_ = found_ || flow().core().buffered() || taken() > 0; }
   [[nodiscard]] py::object give() override {
-    auto page = found_ ? internal::take_page(flow()) : std::nullopt;
+    auto page = found_ ? flow().take_page() : std::nullopt;
     if (!page) raise_stop();
     AnyPage out{list().type, {}, page->pagination};
     for (const auto* item : page->items) out.items.emplace_back(page->document, item);
@@ -37,9 +37,9 @@ class NextPage final : public ListJob {
 class FirstItem final : public ListJob {
  public:
   using ListJob::ListJob;
-  [[nodiscard]] bool has_enough() override { return internal::knows_first(flow()); }
+  [[nodiscard]] bool has_enough() override { return flow().core().knows_first(); }
   [[nodiscard]] py::object give() override {
-    const auto value = internal::known_first(flow());
+    const auto value = flow().core().known_first();
     return value ? view(list().type, *value) : py::object(py::none());
   }
 };
@@ -48,9 +48,9 @@ class AllItems final : public ListJob {
  public:
   AllItems(ListPtr list, std::size_t most) : ListJob(std::move(list)), most_(most) {}
   [[nodiscard]] bool has_enough() override {
-    if (before_ == nullptr) before_ = internal::snapshot(flow());
+    if (before_ == nullptr) before_ = std::make_unique<const detail::PagerCore>(flow().core());
     while (out_.size() < most_) {
-      const auto value = internal::take_item(flow());
+      const auto value = flow().take_item();
       if (!value) return false;
       out_.append(view(list().type, *value));
     }
@@ -64,14 +64,14 @@ class AllItems final : public ListJob {
   void take_back() noexcept override {
     if (before_ == nullptr || list().busy.exchange(true)) return;  // another reader is active, such as a signal handler
     try {
-      internal::restore(flow(), *std::exchange(before_, nullptr));
+      flow().core() = *std::exchange(before_, nullptr);
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be restored
     }
     list().busy = false;
   }
 
  private:
-  std::shared_ptr<const detail::PagerCore> before_;
+  std::unique_ptr<const detail::PagerCore> before_;
   std::size_t most_;
   py::list out_;
 };
@@ -222,14 +222,14 @@ void bind_reading(py::class_<Type>& type) {
       },
       collect_signature.doc(docs::pager_collect).c_str());
   type.def_property_readonly(
-      "total", [](const Type& self) { return Use(self.list)->pager.total(); }, docs::pager_total);
+      "total", [](const Type& self) { return ExclusiveUse(self.list)->pager.total(); }, docs::pager_total);
   type.def_property_readonly(
-      "state", [](const Type& self) { return Use(self.list)->pager.state(); }, docs::pager_state);
+      "state", [](const Type& self) { return ExclusiveUse(self.list)->pager.state(); }, docs::pager_state);
   type.def_property_readonly(
-      "fetched_pages", [](const Type& self) { return Use(self.list)->pager.fetched_pages(); },
+      "fetched_pages", [](const Type& self) { return ExclusiveUse(self.list)->pager.fetched_pages(); },
       docs::pager_fetched_pages);
   type.def_property_readonly(
-      "verdict", [](const Type& self) { return Use(self.list)->pager.verdict(); }, docs::pager_verdict);
+      "verdict", [](const Type& self) { return ExclusiveUse(self.list)->pager.verdict(); }, docs::pager_verdict);
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const Type& /*self*/) { return "<billcore." + name + '>'; });
 }
@@ -246,11 +246,11 @@ ListPtr::ListPtr(std::unique_ptr<List> list) {
 
 List* ListPtr::get() const noexcept { return object_ ? reinterpret_cast<ListObject*>(object_.ptr())->own : nullptr; }
 
-py::object make_pager(const Sender& sender, View type, ListOperation list, const detail::PagerOptions& pager,
+py::object make_pager(const BoundClient& bound, View type, ListOperation list, const detail::PagerOptions& pager,
                       CallOptions options) {
-  internal::require_open(sender.client);
-  ListPtr made(std::make_unique<List>(sender, type, std::move(list), pager, std::move(options)));
-  if (sender.is_awaited()) return py::cast(AsyncPager{{std::move(made)}});
+  internal::require_open(bound.client);
+  ListPtr made(std::make_unique<List>(bound, type, std::move(list), pager, std::move(options)));
+  if (bound.is_awaited()) return py::cast(AsyncPager{{std::move(made)}});
   return py::cast(SyncPager{{std::move(made)}});
 }
 

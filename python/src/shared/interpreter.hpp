@@ -79,7 +79,7 @@ void drop(Objects&... objects) noexcept {
 
 /// A Python object that is looked up on first use and then kept until the process ends. No lock is held during the
 /// lookup: imports release the GIL and take locks of their own. Concurrent lookups find the same object.
-class Found {
+class CachedImport {
  public:
   [[nodiscard]] bool is_known() const noexcept { return object_.load(std::memory_order_acquire) != nullptr; }
   template <typename Find>

@@ -70,7 +70,7 @@ void set_interrupted(const Error& error) {
 }
 
 py::handle from_core() {
-  static constinit Found found;
+  static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("billcore._errors").attr("from_core")); });
 }
 

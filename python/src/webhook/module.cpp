@@ -30,9 +30,9 @@ namespace {
 // ---- The one-shot functions -------------------------------------------------------------------------------------------
 
 /// A Verifier, and a copy of its secrets to find it by.
-class Known {
+class CachedVerifier {
  public:
-  Known(const Secrets& secrets, std::size_t max_body)
+  CachedVerifier(const Secrets& secrets, std::size_t max_body)
       : verifier_(secrets.texts(), VerifierOptions{.max_body = max_body}), each_(secrets.texts().front().size()) {
     copies_.reserve(secrets.texts().size() * each_);
     for (const auto secret : secrets.texts())
@@ -59,14 +59,14 @@ class Known {
 /// Preparing keys takes about as long as hashing a small body, so the Verifiers of the last few calls are cached.
 /// Requires the GIL. Returns a copy, since the GIL may be released while it is used.
 Verifier recent_verifier(py::handle secret, py::handle max_body) {
-  static std::array<std::unique_ptr<const Known>, 4> known;
+  static std::array<std::unique_ptr<const CachedVerifier>, 4> known;
   static std::size_t oldest = 0;
   const Secrets secrets(secret, "secret");
   const auto limit = left_out(max_body) ? default_max_body : size(max_body, "max_body");
   for (const auto& each : known) {
     if (each != nullptr && each->is(secrets, limit)) return each->verifier();
   }
-  known[oldest] = std::make_unique<const Known>(secrets, limit);
+  known[oldest] = std::make_unique<const CachedVerifier>(secrets, limit);
   const auto& made = *known[oldest];
   oldest = (oldest + 1) % known.size();
   return made.verifier();

@@ -139,18 +139,6 @@ TEST(Retry, RetryAfterInSecondsAndAsADate) {
   EXPECT_FALSE(retry_after(answer(429).head, 0));
 }
 
-TEST(Retry, ThrottleHoldsEverybodyButThoseWhoCannotWait) {
-  Throttle throttle;
-  const auto now = SteadyClock::now();
-  EXPECT_EQ(throttle.wait(now, std::nullopt), 0ms);
-  throttle.hold_until(now + 2s);
-  throttle.hold_until(now + 1s);
-  EXPECT_EQ(throttle.wait(now, std::nullopt), 2s);
-  EXPECT_EQ(throttle.wait(now, now + 5s), 2s);
-  EXPECT_EQ(throttle.wait(now, now + 1s), 0ms);
-  EXPECT_EQ(throttle.wait(now + 3s, std::nullopt), 0ms);
-}
-
 // A server that gives these answers in turn (empty: closes without one), and a session whose time advances only when it
 // sleeps.
 class Loop {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/encoding.hpp"
-#include "webhook/explain.hpp"
+#include "explain/explain.hpp"
 
 namespace billcore::detail {
 namespace {

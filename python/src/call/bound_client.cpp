@@ -1,4 +1,4 @@
-#include "call/sender.hpp"
+#include "call/bound_client.hpp"
 
 #include <cstring>
 #include <optional>
@@ -42,11 +42,11 @@ void raise_for(const Error& error) {
 namespace {
 
 // Sends the job's operations and waits for each.
-void send(const Sender& sender, Job& job) {
+void send(const BoundClient& bound, Job& job) {
   while (const auto operation = job.next()) {
-    job.set_hooks(sender.hooks.for_call(false));
+    job.set_hooks(bound.hooks.for_call(false));
     without_gil([&] {
-      internal::send(sender.client, *operation, job.options(), [&job](Completed& completed) { job.take(completed); });
+      internal::send(bound.client, *operation, job.options(), [&job](Completed& completed) { job.take(completed); });
     });
   }
 }
@@ -111,21 +111,20 @@ py::object finish(Job& job, py::object result) {
 
 }  // namespace
 
-py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name) {
-  if (sender.is_awaited()) return sender.waiter->wait(sender, std::move(job), name);
+py::object block(const BoundClient& bound, Job& job) {
   const hook_interrupt::Scope scope;
   try {
     // For the error of a write: import now, since a signal handler must not see a half-imported module.
-    if (job->is_write()) {
+    if (job.is_write()) {
       need_datetime();
       need_given_up_log();
     }
-    send(sender, *job);
-    return finish(*job, job->result());
+    send(bound, job);
+    return finish(job, job.result());
   } catch (const Error& error) {
-    fail(*job, error);
+    fail(job, error);
   } catch (const py::error_already_set&) {  // the end of a list, or an interruption between two pages
-    job->take_back();
+    job.take_back();
     throw;
   }
 }

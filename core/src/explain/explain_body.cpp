@@ -6,8 +6,8 @@
 #include "base/utf8.hpp"
 #include "billcore/detail/document.hpp"
 #include "billcore/error.hpp"
+#include "explain/explain.hpp"
 #include "json/json_style.hpp"
-#include "webhook/explain.hpp"
 
 namespace billcore::detail {
 namespace {

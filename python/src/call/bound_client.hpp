@@ -19,7 +19,7 @@
 namespace billcore::python {
 
 class Job;
-struct Sender;
+class Loops;  // asyncio/loops.hpp
 
 /// The functions of `_webhook`.
 [[nodiscard]] const Bridge& bridge() noexcept;
@@ -38,32 +38,21 @@ struct Sender;
   return py::reinterpret_steal<py::object>(out);
 }
 
-/// Waits for the calls of an AsyncClient, in its event loops; see asyncio/loops.hpp.
-class Waiter {
- public:
-  Waiter() = default;
-  virtual ~Waiter() = default;
-  Waiter(const Waiter&) = delete;
-  Waiter& operator=(const Waiter&) = delete;
-  /// Returns an awaitable that runs the job.
-  [[nodiscard]] virtual py::object wait(const Sender& sender, std::shared_ptr<Job> job, const char* name) = 0;
-};
-
-/// A client, as its parts use it.
-struct Sender {
+/// A client with what Python adds: its groups and lists have a copy.
+struct BoundClient {
   Client client;
   HooksOption hooks;
-  std::shared_ptr<Waiter> waiter;  // null: calls block
+  std::shared_ptr<Loops> loops;  // of an AsyncClient; null: calls block
 
-  [[nodiscard]] bool is_awaited() const noexcept { return waiter != nullptr; }
+  [[nodiscard]] bool is_awaited() const noexcept { return loops != nullptr; }
 
   /// For the garbage collector.
   int traverse(visitproc visit, void* arg) const { return hooks.traverse(visit, arg); }
   void clear() noexcept { hooks = HooksOption(); }
 };
 
-/// Runs the job: returns its result, or an awaitable for it. `name` must be static.
-[[nodiscard]] py::object run(const Sender& sender, std::unique_ptr<Job> job, const char* name);
+/// Runs the job and returns its result. Blocks; see run() in asyncio/loops.hpp.
+[[nodiscard]] py::object block(const BoundClient& bound, Job& job);
 /// Raises `error` as a Python exception.
 [[noreturn]] void raise_for(const Error& error);
 

@@ -1,5 +1,5 @@
 // webhooks::explain: tries common mistakes and reports what would have matched.
-#include "webhook/explain.hpp"
+#include "explain/explain.hpp"
 
 #include <new>
 #include <optional>
