@@ -23,6 +23,7 @@ PARTS = (
     "tests/go",
     "tests/core/support",
     "tests/capi/support",
+    "tests/fixtures/errors.json",
 )
 
 

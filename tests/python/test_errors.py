@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import copy
+import json
 import pickle
 import re
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from conformance.server import Reply, closed_port, json_reply
 
 from .conftest import Serve
 from .support import ACCOUNT, API_KEY, SECRET, data
+
+STATUSES = json.loads((Path(__file__).resolve().parent.parent / "fixtures/errors.json").read_text("utf-8"))["statuses"]
 
 HEADERS = sorted((Path(__file__).resolve().parents[2] / "capi/include").rglob("*.h"))
 AT = datetime(2025, 4, 25, 10, tzinfo=UTC)
@@ -113,14 +116,7 @@ def test_repr_is_the_one_line() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (400, billcore.BadRequestError),
-        (401, billcore.AuthenticationError),
-        (402, billcore.PaymentError),
-        (403, billcore.PermissionDeniedError),
-        (404, billcore.NotFoundError),
-        (409, billcore.ConflictError),
-        (422, billcore.ValidationError),
-        (429, billcore.RateLimitError),
+        *((int(status), getattr(billcore, name)) for status, name in STATUSES.items() if name != "ApiError"),
         (500, billcore.ServerError),
         (503, billcore.ServerError),
         (418, billcore.ApiError),

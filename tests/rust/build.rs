@@ -23,7 +23,7 @@ fn main() {
     let include = env::var_os("DEP_BILLCORE_INCLUDE").expect("billcore-sys says where the headers are");
     println!("cargo:rerun-if-changed={}", Path::new(&include).join("billcore").display());
     let mut made = Made::default();
-    for half in ["webhook", "client", "operations"] {
+    for half in ["names", "webhook", "client", "operations"] {
         let source = manifest.join(format!("../../capi/rust/billcore-sys/src/{half}.rs"));
         println!("cargo:rerun-if-changed={}", source.display());
         let text = fs::read_to_string(&source).expect("the bindings can be read");

@@ -125,53 +125,6 @@ func (e *Event) Raw() ([]byte, error) {
 	return out, err
 }
 
-// Data gives what the event is about: a Subscription, Order, Product or ProductGroup; a Resource, the object of another
-// event; json.RawMessage, any other JSON; nil for null or absent.
-func (e *Event) Data() (any, error) {
-	if e == nil {
-		return nil, noRecord()
-	}
-	switch e.dataKind {
-	case C.BILLCORE_DATA_NONE:
-		return nil, nil
-	case C.BILLCORE_DATA_SUBSCRIPTION:
-		return e.Subscription()
-	case C.BILLCORE_DATA_ORDER:
-		return e.Order()
-	case C.BILLCORE_DATA_PRODUCT:
-		return e.Product()
-	case C.BILLCORE_DATA_PRODUCT_GROUP:
-		return e.ProductGroup()
-	case C.BILLCORE_DATA_RESOURCE:
-		return Resource{record{doc: &e.envelope, prefix: dataPrefix}}, nil
-	}
-	return e.RawData()
-}
-
-// Subscription gives the data of a subscription event; ErrDecode when it is anything else.
-func (e *Event) Subscription() (Subscription, error) {
-	data, err := e.of(C.BILLCORE_DATA_SUBSCRIPTION)
-	return Subscription{data}, err
-}
-
-// Order gives the data of an order event; ErrDecode when it is anything else.
-func (e *Event) Order() (Order, error) {
-	data, err := e.of(C.BILLCORE_DATA_ORDER)
-	return Order{data}, err
-}
-
-// Product gives the data of a product event; ErrDecode when it is anything else.
-func (e *Event) Product() (Product, error) {
-	data, err := e.of(C.BILLCORE_DATA_PRODUCT)
-	return Product{data}, err
-}
-
-// ProductGroup gives the data of a product group event; ErrDecode when it is anything else.
-func (e *Event) ProductGroup() (ProductGroup, error) {
-	data, err := e.of(C.BILLCORE_DATA_PRODUCT_GROUP)
-	return ProductGroup{data}, err
-}
-
 // RawData gives the data as JSON text; nil when it is null or absent.
 func (e *Event) RawData() (json.RawMessage, error) {
 	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_data(from) })

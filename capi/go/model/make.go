@@ -23,29 +23,11 @@ func init() {
 	}
 	bridge.NewEvent = func(from handle.Event) any { return newEvent(from) }
 	bridge.Record = func(like any, from handle.Pointer) any {
-		made := record{doc: newDocument(from, 0)}
-		switch like.(type) {
-		case Subscription:
-			return Subscription{made}
-		case Order:
-			return Order{made}
-		case Product:
-			return Product{made}
-		}
-		return nil
+		return resourceLike(like, record{doc: newDocument(from, 0)})
 	}
 	bridge.Items = func(like any, from handle.Page, count int) any {
 		page := &page{from: from, count: count}
 		page.document.page = page
-		at := func(index int) record { return record{doc: &page.document, index: index} }
-		switch like.(type) {
-		case Subscription:
-			return func(index int) Subscription { return Subscription{at(index)} }
-		case Order:
-			return func(index int) Order { return Order{at(index)} }
-		case Product:
-			return func(index int) Product { return Product{at(index)} }
-		}
-		return nil
+		return itemsLike(like, func(index int) record { return record{doc: &page.document, index: index} })
 	}
 }

@@ -16,6 +16,21 @@
  * directly.
  *
  * @code{.c}
+ * billcore_order_list* orders = NULL;
+ * billcore_order* order = NULL;
+ * int64_t cents;
+ * billcore_error* err = NULL;
+ * billcore_status status = billcore_subscription_orders_new(client, subscription_id, NULL, NULL, &orders, &err);
+ * while (status == BILLCORE_OK && (status = billcore_order_list_next(orders, &order, &err)) == BILLCORE_OK) {
+ *   status = billcore_order_total(order, &cents, &err);
+ *   if (status == BILLCORE_OK) printf("%" PRId64 " cents\n", cents);
+ *   billcore_order_free(order);
+ * }  // BILLCORE_DONE after the last one
+ * billcore_order_list_free(orders);
+ * billcore_error_free(err);
+ * @endcode
+ *
+ * @code{.c}
  * billcore_product_list* products = NULL;
  * billcore_product* product = NULL;
  * billcore_buf state = {NULL, 0};

@@ -13,6 +13,7 @@
 #include "billcore/model.hpp"
 #include "billcore/webhook.h"
 #include "billcore/webhook.hpp"
+#include "shared/resource_faces.hpp"
 
 namespace billcore::capi {
 
@@ -102,22 +103,6 @@ struct billcore_resource {
   billcore::capi::Reader view;
   billcore::capi::Digits digits;
 };
-
-namespace billcore::capi {
-
-// The types that the headers give to resources. A pointer to one is a pointer to a billcore_resource.
-template <typename Face>
-inline constexpr bool is_resource = false;
-template <>
-inline constexpr bool is_resource<billcore_subscription> = true;
-template <>
-inline constexpr bool is_resource<billcore_order> = true;
-template <>
-inline constexpr bool is_resource<billcore_product> = true;
-template <>
-inline constexpr bool is_resource<billcore_product_group> = true;
-
-}  // namespace billcore::capi
 
 // An event can also be read as the resource of its envelope.
 struct billcore_event : billcore_resource {

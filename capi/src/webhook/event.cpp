@@ -1,7 +1,6 @@
 // Events.
 #include "billcore/event.h"
 
-#include <array>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -9,47 +8,17 @@
 #include "billcore/event.hpp"
 #include "shared/convert.hpp"
 #include "shared/handles.hpp"
+#include "webhook/event_kinds.hpp"
 
 using billcore::Event;
-using billcore::EventData;
-using billcore::EventType;
 using namespace billcore::capi;
 
 namespace {
 
-constexpr bool same(billcore_event_kind kind, EventType type) { return kind == static_cast<billcore_event_kind>(type); }
-
-static_assert(same(BILLCORE_EVENT_UNKNOWN, EventType::unknown));
-static_assert(same(BILLCORE_EVENT_SUBSCRIPTION_CREATED, EventType::subscription_created));
-static_assert(same(BILLCORE_EVENT_SUBSCRIPTION_UPDATED, EventType::subscription_updated));
-static_assert(same(BILLCORE_EVENT_SUBSCRIPTION_RENEWED, EventType::subscription_renewed));
-static_assert(same(BILLCORE_EVENT_SUBSCRIPTION_CANCELLED, EventType::subscription_cancelled));
-static_assert(same(BILLCORE_EVENT_ORDER_CONFIRMED, EventType::order_confirmed));
-static_assert(same(BILLCORE_EVENT_ORDER_PAID, EventType::order_paid));
-static_assert(same(BILLCORE_EVENT_PRODUCT_UPDATED, EventType::product_updated));
-static_assert(same(BILLCORE_EVENT_PRODUCT_DELETED, EventType::product_deleted));
-static_assert(same(BILLCORE_EVENT_PRODUCT_GROUP_UPDATED, EventType::product_group_updated));
-static_assert(same(BILLCORE_EVENT_PRODUCT_GROUP_DELETED, EventType::product_group_deleted));
-static_assert(same(BILLCORE_EVENT_TEST_HOOK, EventType::test_hook));
-
-template <billcore_data_kind kind, typename T>
-constexpr bool alternative = std::is_same_v<std::variant_alternative_t<kind, EventData>, T>;
-
-static_assert(alternative<BILLCORE_DATA_NONE, std::monostate>);
-static_assert(alternative<BILLCORE_DATA_SUBSCRIPTION, billcore::Subscription>);
-static_assert(alternative<BILLCORE_DATA_ORDER, billcore::Order>);
-static_assert(alternative<BILLCORE_DATA_PRODUCT, billcore::Product>);
-static_assert(alternative<BILLCORE_DATA_PRODUCT_GROUP, billcore::ProductGroup>);
-static_assert(alternative<BILLCORE_DATA_RESOURCE, billcore::Resource>);
-static_assert(alternative<BILLCORE_DATA_VALUE, billcore::Value>);
-
-constexpr std::array kinds{"null or absent",  "a subscription",    "an order",     "a product",
-                           "a product group", "an untyped object", "not an object"};
-
 /// The data as such a resource, or DECODE with what it is instead.
 billcore::Resource data_as(const Event& event, std::size_t kind) {
-  if (kind < BILLCORE_DATA_SUBSCRIPTION || kind > BILLCORE_DATA_RESOURCE) {
-    refuse("kind must be one of BILLCORE_DATA_SUBSCRIPTION to BILLCORE_DATA_RESOURCE");
+  if (kind >= data_words.size() || kind == BILLCORE_DATA_NONE || kind == BILLCORE_DATA_VALUE) {
+    refuse("kind must be a BILLCORE_DATA_* other than _NONE and _VALUE");
   }
   const auto data = event.data();
   if (data.index() == kind) {
@@ -62,8 +31,8 @@ billcore::Resource data_as(const Event& event, std::size_t kind) {
         },
         data);
   }
-  throw billcore::Error(billcore::ErrorCode::decode, std::string("data is ") + kinds.at(data.index()) + ", not " +
-                                                         kinds.at(kind) + ": look at the event's type first");
+  throw billcore::Error(billcore::ErrorCode::decode, std::string("data is ") + data_words.at(data.index()) + ", not " +
+                                                         data_words.at(kind) + ": look at the event's type first");
 }
 
 }  // namespace

@@ -47,9 +47,6 @@ class Verified {
   std::size_t secret_index_;
 };
 
-/// `data` of an event: null or absent, a typed resource, an object of an unknown event, or any other JSON.
-using EventData = std::variant<std::monostate, Subscription, Order, Product, ProductGroup, Resource, Value>;
-
 class Event {
  public:
   /// Delivery id, the key for dropping duplicates (except for test.hook, whose id is always 0). Opaque; compare with
@@ -71,7 +68,7 @@ class Event {
   [[nodiscard]] Time created_at() const { return read_time(field("created_at")); }
   /// Its type follows from the event's name.
   [[nodiscard]] EventData data() const;
-  /// The data as T (Subscription, Order, Product, ProductGroup), or nullopt if it has another type.
+  /// The data as T (a resource, such as Order), or nullopt if it has another type.
   template <typename T>
   [[nodiscard]] std::optional<T> data_as() const {
     auto all = data();

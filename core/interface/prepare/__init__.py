@@ -22,7 +22,7 @@ def prepared(data: dict[str, Row]) -> Row:
     out: Row = {}
     out |= prepare_resources(data["resources"])
     out |= prepare_c_faces(out["resources"])
-    out |= prepare_events(data["events"])
+    out |= prepare_events(data["events"], out["c_faces"])
     out |= prepare_errors(data["errors"])
     out |= prepare_options(data["options"])
     out |= prepare_c_options(out["options"])

@@ -121,6 +121,27 @@ def _members(resource: Row, by_name: dict[str, Row]) -> list[Row]:
     return out
 
 
+def _headers(resources: list[Row], by_name: dict[str, Row]) -> list[Row]:
+    """A header for each resource, with the parts that it alone has, and for each part that several have."""
+    listed = {
+        resource["name"]: [field["of"] for field in resource["fields"] if field["type"] == "views"]
+        for resource in resources
+    }
+    users = [part for parts in listed.values() for part in parts]
+    shared = {part for part in users if users.count(part) > 1}
+    headers = []
+    for resource in resources:
+        if resource["part"] and resource["name"] not in shared:
+            continue
+        parts = [by_name[part] for part in listed[resource["name"]]]
+        own = [part for part in parts if part["name"] not in shared]
+        includes = sorted(part["c_name"] for part in parts if part["name"] in shared) or ["resource"]
+        title = f"{resource['c_words'].capitalize()}s."
+        name = resource["c_name"]
+        headers.append({"c_name": name, "title": title, "includes": includes, "faces": [*own, resource]})
+    return headers
+
+
 def prepare_c_faces(resources: list[Row]) -> Row:
     by_name = {resource["name"]: resource for resource in resources}
     for resource in resources:
@@ -131,4 +152,5 @@ def prepare_c_faces(resources: list[Row]) -> Row:
         resource["c_article"] = "an" if words[0] in "aeiou" else "a"
     for resource in resources:
         resource["c_members"] = _members(resource, by_name)
-    return {"c_faces": by_name}
+    whole = [resource for resource in resources if not resource["part"]]
+    return {"c_faces": by_name, "c_headers": _headers(resources, by_name), "whole_resources": whole}

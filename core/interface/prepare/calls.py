@@ -63,7 +63,7 @@ def _queries(operations: list[Row]) -> list[Row]:
         if not operation["list"]:
             continue
         one = snake(operation["list"])
-        names = {"name": operation["query"], "one": one, "words": one.replace("_", " ")}
+        names = {"name": operation["query"], "resource": operation["list"], "one": one, "words": one.replace("_", " ")}
         query = out.setdefault(operation["list"], {**names, "members": [], "section": operation["section"]})
         known = {row["name"] for row in query["members"]}
         query["members"] += [row for row in operation["members"] if row["name"] not in known]

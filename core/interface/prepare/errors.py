@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import re
 
-from .words import Row, pascal
+from .words import Row, pascal, snake
+
+_NO_RESOURCE = {"None": "std::monostate", "Resource": "Resource", "Value": "Value"}
 
 
-def prepare_events(data: Row) -> Row:
+def _prepare_data(rows: list[Row], resources: dict[str, Row]) -> None:
+    """What the data of an event can be."""
+    for place, row in enumerate(rows):
+        if row["number"] != place:
+            raise ValueError(f"events.toml: data {row['name']} has number {row['number']} at place {place}")
+        name = row["name"]
+        row["is_typed"] = name not in _NO_RESOURCE
+        row["snake"] = snake(name)
+        row["cpp_type"] = _NO_RESOURCE.get(name, name)
+        if row["is_typed"]:
+            resource = resources[name]
+            row["c_words"] = resource["c_words"]
+            row["words"] = f"{resource['c_article']} {resource['c_words']}"
+            row["c_name"] = resource["c_name"]
+        row.setdefault("doc", row["words"] if name == "None" else "")
+
+
+def prepare_events(data: Row, resources: dict[str, Row]) -> Row:
     events = data["event"]
     for place, event in enumerate(events, start=1):
         if event["number"] != place:
@@ -15,8 +34,14 @@ def prepare_events(data: Row) -> Row:
         event.setdefault("data", "")
         event["cpp_name"] = re.sub(r"\W", "_", event["name"])
         event["class"] = pascal(event["cpp_name"])
-    names = list(dict.fromkeys(event["data"] for event in events if event["data"]))
-    return {"events": events, "event_resources": names}
+    _prepare_data(data["data"], resources)
+    typed = [row for row in data["data"] if row["is_typed"]]
+    return {
+        "events": events,
+        "data_kinds": data["data"],
+        "typed_data": typed,
+        "typed_names": ", ".join(row["name"] for row in typed),
+    }
 
 
 def _status_row(row: Row, error: str) -> Row:
@@ -48,7 +73,13 @@ def prepare_errors(data: Row) -> Row:
     classes = [error for error in errors if error["python"] and not error["python"].get("by_hand")]
     builtin = {"StopIteration", "MemoryError", "KeyboardInterrupt"}
     by_hand = {error["python"]["class"] for error in errors if error["python"] and error["python"].get("by_hand")}
+    class_of = {error["name"]: error["python"]["class"] for error in errors if error["python"]}
+    for row in rows:
+        row["class"] = class_of.get(row["error"], "")
+    # Several codes may have one class: the first one's number is the class's.
+    numbers = {class_of[error["name"]]: error["number"] for error in reversed(errors) if error["name"] in class_of}
     return {
+        "class_numbers": dict(sorted(numbers.items(), key=lambda item: item[1])),
         "errors": errors,
         "statuses": rows,
         "signature_reasons": data["signature_reason"],

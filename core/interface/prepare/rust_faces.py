@@ -130,7 +130,7 @@ def prepare_rust(data: Row) -> Row:
         kind, setter = _WRITES[row["type"]]
         writes.append({**row, "rust_type": kind, "rust_setter": setter})
     return {
-        "rust_made": prepare_rust_operations(data),
+        "given_resources": prepare_rust_operations(data),
         "rust_resources": made,
         "rust_options": _options(data["go_options"]),
         "rust_writes": writes,

@@ -8,7 +8,6 @@ namespace billcore {
 namespace {
 
 using detail::event_table;
-using detail::EventResource;
 
 EventType type_of(const Value& envelope) noexcept {
   const detail::Node* name = detail::member(envelope.node(), "name");
@@ -61,19 +60,7 @@ EventData Event::data() const {
   auto found = envelope_.find("data");
   if (!found || found->is_null()) return std::monostate{};
   if (!found->is_object()) return *std::move(found);
-  switch (event_table[static_cast<std::size_t>(type_)].data) {
-    case EventResource::subscription:
-      return Subscription(*std::move(found));
-    case EventResource::order:
-      return Order(*std::move(found));
-    case EventResource::product:
-      return Product(*std::move(found));
-    case EventResource::product_group:
-      return ProductGroup(*std::move(found));
-    case EventResource::none:
-      break;
-  }
-  return Resource(*std::move(found));
+  return event_table[static_cast<std::size_t>(type_)].data(*std::move(found));
 }
 
 std::string_view Event::raw() const noexcept { return envelope_.document()->text(); }

@@ -15,7 +15,7 @@ from header import headers
 
 EXAMPLE = re.compile(r"^ \* @code\{\.c\}\n(.*?)^ \* @endcode$", re.MULTILINE | re.DOTALL)
 WITHOUT = {"types.h", "options.h"}  # what the other headers build on
-GENERATED_WITH = {"order_list.h"}
+GENERATED_WITH = {"event.h"}
 
 
 def needs_example(path: Path, text: str) -> bool:

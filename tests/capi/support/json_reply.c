@@ -81,60 +81,6 @@ yyjson_mut_val* put_value(yyjson_mut_doc* reply, billcore_value* value) {
   return out;
 }
 
-const char* class_of(billcore_status status) {
-  switch (status) {
-    case BILLCORE_ERROR_INVALID_ARGUMENT:
-      return "InvalidArgumentError";
-    case BILLCORE_ERROR_CONFIG:
-      return "ConfigError";
-    case BILLCORE_ERROR_OUT_OF_MEMORY:
-      return "MemoryError";
-    case BILLCORE_ERROR_SIGNATURE:
-      return "SignatureError";
-    case BILLCORE_ERROR_DECODE:
-    case BILLCORE_ERROR_OUT_OF_RANGE:
-      return "DecodeError";
-    case BILLCORE_ERROR_API:
-      return "ApiError";
-    case BILLCORE_ERROR_AUTHENTICATION:
-      return "AuthenticationError";
-    case BILLCORE_ERROR_PAYMENT:
-      return "PaymentError";
-    case BILLCORE_ERROR_NOT_FOUND:
-      return "NotFoundError";
-    case BILLCORE_ERROR_VALIDATION:
-      return "ValidationError";
-    case BILLCORE_ERROR_RATE_LIMIT:
-      return "RateLimitError";
-    case BILLCORE_ERROR_SERVER:
-      return "ServerError";
-    case BILLCORE_ERROR_TRANSPORT:
-      return "TransportError";
-    case BILLCORE_ERROR_TIMEOUT:
-      return "TimeoutError";
-    case BILLCORE_ERROR_CONNECTION:
-      return "ConnectionError";
-    case BILLCORE_ERROR_TLS:
-      return "TlsError";
-    case BILLCORE_ERROR_OUTCOME_UNKNOWN:
-      return "OutcomeUnknownError";
-    case BILLCORE_ERROR_PAGINATION:
-      return "PaginationError";
-    case BILLCORE_ERROR_MISSING_FIELD:
-      return "MissingFieldError";
-    case BILLCORE_ERROR_BAD_REQUEST:
-      return "BadRequestError";
-    case BILLCORE_ERROR_PERMISSION_DENIED:
-      return "PermissionDeniedError";
-    case BILLCORE_ERROR_CONFLICT:
-      return "ConflictError";
-    case BILLCORE_ERROR_INTERRUPTED:
-      return "KeyboardInterrupt";
-    default:
-      return "BillcoreError";
-  }
-}
-
 static void add_text(yyjson_mut_doc* reply, yyjson_mut_val* to, const char* name, billcore_str text) {
   if (text.len > 0) yyjson_mut_obj_add_val(reply, to, name, put_text(reply, text));
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "answer.hpp"
+#include "call/status_table.hpp"
 #include "support.hpp"
 
 namespace billcore::fuzz {
@@ -98,12 +99,10 @@ void require_own(std::string_view text, const Call& call, const std::string& non
 }
 
 ErrorCode code_for(int status) {
-  static const std::map<int, ErrorCode> codes{{400, ErrorCode::bad_request}, {401, ErrorCode::authentication},
-                                              {402, ErrorCode::payment},     {403, ErrorCode::permission_denied},
-                                              {404, ErrorCode::not_found},   {409, ErrorCode::conflict},
-                                              {422, ErrorCode::validation},  {429, ErrorCode::rate_limit}};
-  const auto found = codes.find(status);
-  return found != codes.end() ? found->second : status >= 500 ? ErrorCode::server : ErrorCode::api;
+  for (const auto& row : detail::status_table) {
+    if (status >= row.first && status <= row.last) return row.error;
+  }
+  return ErrorCode::api;
 }
 
 bool holds_object(const std::string& body) {

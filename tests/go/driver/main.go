@@ -112,18 +112,6 @@ func (d *driver) run(r *request) (any, error) {
 	return operation(d.client, r)
 }
 
-var classes = map[model.Code]string{
-	model.ErrInvalidArgument: "InvalidArgumentError", model.ErrConfig: "ConfigError", model.ErrOutOfMemory: "MemoryError",
-	model.ErrSignature: "SignatureError", model.ErrDecode: "DecodeError", model.ErrOutOfRange: "DecodeError",
-	model.ErrAPI: "ApiError", model.ErrAuthentication: "AuthenticationError", model.ErrPayment: "PaymentError",
-	model.ErrNotFound: "NotFoundError", model.ErrValidation: "ValidationError", model.ErrRateLimit: "RateLimitError",
-	model.ErrServer: "ServerError", model.ErrTransport: "TransportError", model.ErrTimeout: "TimeoutError",
-	model.ErrConnection: "ConnectionError", model.ErrTLS: "TlsError", model.ErrOutcomeUnknown: "OutcomeUnknownError",
-	model.ErrPagination: "PaginationError", model.ErrMissingField: "MissingFieldError",
-	model.ErrBadRequest: "BadRequestError", model.ErrPermissionDenied: "PermissionDeniedError",
-	model.ErrConflict: "ConflictError", model.ErrInterrupted: "KeyboardInterrupt",
-}
-
 func class(code model.Code) string {
 	if found, ok := classes[code]; ok {
 		return found

@@ -1,5 +1,6 @@
 //! The conformance driver in Rust: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance).
 
+mod classes;
 mod client;
 mod fields;
 mod operations;
@@ -11,12 +12,13 @@ use std::io::{BufRead, Write};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use billcore::{Client, Error, ErrorCode};
+use billcore::{Client, Error};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::classes::class;
 use crate::reading::Json;
 
 /// One line.
@@ -84,35 +86,6 @@ impl From<Error> for Failure {
 }
 
 type Outcome = Result<Json, Failure>;
-
-fn class(code: ErrorCode) -> &'static str {
-    match code {
-        ErrorCode::InvalidArgument => "InvalidArgumentError",
-        ErrorCode::Config => "ConfigError",
-        ErrorCode::OutOfMemory => "MemoryError",
-        ErrorCode::Signature => "SignatureError",
-        ErrorCode::Decode | ErrorCode::OutOfRange => "DecodeError",
-        ErrorCode::Api => "ApiError",
-        ErrorCode::Authentication => "AuthenticationError",
-        ErrorCode::Payment => "PaymentError",
-        ErrorCode::NotFound => "NotFoundError",
-        ErrorCode::Validation => "ValidationError",
-        ErrorCode::RateLimit => "RateLimitError",
-        ErrorCode::Server => "ServerError",
-        ErrorCode::Transport => "TransportError",
-        ErrorCode::Timeout => "TimeoutError",
-        ErrorCode::Connection => "ConnectionError",
-        ErrorCode::Tls => "TlsError",
-        ErrorCode::OutcomeUnknown => "OutcomeUnknownError",
-        ErrorCode::Pagination => "PaginationError",
-        ErrorCode::Interrupted => "KeyboardInterrupt",
-        ErrorCode::MissingField => "MissingFieldError",
-        ErrorCode::BadRequest => "BadRequestError",
-        ErrorCode::PermissionDenied => "PermissionDeniedError",
-        ErrorCode::Conflict => "ConflictError",
-        _ => "BillcoreError",
-    }
-}
 
 fn described(failure: Failure) -> Value {
     let mut out = Map::new();

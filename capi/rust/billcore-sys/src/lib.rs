@@ -13,6 +13,9 @@
     clippy::pedantic
 )]
 
+mod names;
+pub use names::*;
+
 mod webhook;
 pub use webhook::*;
 

@@ -1,36 +1,8 @@
 // Generated from billcore/webhook.h by generate.sh.
+use crate::names::*;
+
 pub const BILLCORE_VERSION: &::core::ffi::CStr = c"0.1.0";
 pub const BILLCORE_VERSION_NUMBER: u32 = 100;
-pub type billcore_status = i32;
-pub const BILLCORE_OK: i32 = 0;
-pub const BILLCORE_DONE: i32 = 1;
-pub const BILLCORE_ERROR_INVALID_ARGUMENT: i32 = 2;
-pub const BILLCORE_ERROR_CONFIG: i32 = 3;
-pub const BILLCORE_ERROR_OUT_OF_MEMORY: i32 = 4;
-pub const BILLCORE_ERROR_INTERNAL: i32 = 5;
-pub const BILLCORE_ERROR_SIGNATURE: i32 = 6;
-pub const BILLCORE_ERROR_DECODE: i32 = 7;
-pub const BILLCORE_ERROR_OUT_OF_RANGE: i32 = 8;
-pub const BILLCORE_ERROR_API: i32 = 9;
-pub const BILLCORE_ERROR_AUTHENTICATION: i32 = 10;
-pub const BILLCORE_ERROR_PAYMENT: i32 = 11;
-pub const BILLCORE_ERROR_NOT_FOUND: i32 = 12;
-pub const BILLCORE_ERROR_VALIDATION: i32 = 13;
-pub const BILLCORE_ERROR_RATE_LIMIT: i32 = 14;
-pub const BILLCORE_ERROR_SERVER: i32 = 15;
-pub const BILLCORE_ERROR_TRANSPORT: i32 = 16;
-pub const BILLCORE_ERROR_TIMEOUT: i32 = 17;
-pub const BILLCORE_ERROR_CONNECTION: i32 = 18;
-pub const BILLCORE_ERROR_TLS: i32 = 19;
-pub const BILLCORE_ERROR_OUTCOME_UNKNOWN: i32 = 20;
-pub const BILLCORE_ERROR_PAGINATION: i32 = 21;
-pub const BILLCORE_ERROR_INTERRUPTED: i32 = 22;
-pub const BILLCORE_ERROR_MISSING_FIELD: i32 = 23;
-pub const BILLCORE_ERROR_BAD_REQUEST: i32 = 24;
-pub const BILLCORE_ERROR_PERMISSION_DENIED: i32 = 25;
-pub const BILLCORE_ERROR_CONFLICT: i32 = 26;
-pub const BILLCORE_ERROR_POSSIBLY_MISSED: i32 = 27;
-pub const BILLCORE_STATUS_IS_INT32: i32 = -2147483648;
 unsafe extern "C" {
     pub fn billcore_status_name(status: billcore_status) -> *const ::core::ffi::c_char;
 }
@@ -479,36 +451,6 @@ unsafe extern "C" {
         err: *mut *mut billcore_error,
     ) -> billcore_status;
 }
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_custom_field {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_order {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_image {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_product {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_product_group {
-    _unused: [u8; 0],
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct billcore_subscription {
-    _unused: [u8; 0],
-}
 unsafe extern "C" {
     pub fn billcore_subscription_usable_at(
         subscription: *const billcore_subscription,
@@ -522,27 +464,6 @@ unsafe extern "C" {
 pub struct billcore_event {
     _unused: [u8; 0],
 }
-pub type billcore_event_kind = i32;
-pub const BILLCORE_EVENT_UNKNOWN: i32 = 0;
-pub const BILLCORE_EVENT_SUBSCRIPTION_CREATED: i32 = 1;
-pub const BILLCORE_EVENT_SUBSCRIPTION_UPDATED: i32 = 2;
-pub const BILLCORE_EVENT_SUBSCRIPTION_RENEWED: i32 = 3;
-pub const BILLCORE_EVENT_SUBSCRIPTION_CANCELLED: i32 = 4;
-pub const BILLCORE_EVENT_ORDER_CONFIRMED: i32 = 5;
-pub const BILLCORE_EVENT_ORDER_PAID: i32 = 6;
-pub const BILLCORE_EVENT_PRODUCT_UPDATED: i32 = 7;
-pub const BILLCORE_EVENT_PRODUCT_DELETED: i32 = 8;
-pub const BILLCORE_EVENT_PRODUCT_GROUP_UPDATED: i32 = 9;
-pub const BILLCORE_EVENT_PRODUCT_GROUP_DELETED: i32 = 10;
-pub const BILLCORE_EVENT_TEST_HOOK: i32 = 11;
-pub type billcore_data_kind = i32;
-pub const BILLCORE_DATA_NONE: i32 = 0;
-pub const BILLCORE_DATA_SUBSCRIPTION: i32 = 1;
-pub const BILLCORE_DATA_ORDER: i32 = 2;
-pub const BILLCORE_DATA_PRODUCT: i32 = 3;
-pub const BILLCORE_DATA_PRODUCT_GROUP: i32 = 4;
-pub const BILLCORE_DATA_RESOURCE: i32 = 5;
-pub const BILLCORE_DATA_VALUE: i32 = 6;
 unsafe extern "C" {
     pub fn billcore_event_type(
         event: *const billcore_event,

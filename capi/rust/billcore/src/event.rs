@@ -1,12 +1,10 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use billcore_sys as sys;
-
 use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::NativeEvent;
 use crate::resource::Part;
-use crate::{EventType, Id, Order, Product, ProductGroup, Resource, Subscription, Timestamp, Value};
+use crate::{EventData, EventType, Id, Timestamp, Value};
 
 /// What a webhook delivers. It is immutable. Service interface: Events, Envelope.
 pub struct Event {
@@ -14,39 +12,11 @@ pub struct Event {
     data: OnceLock<EventData>,
 }
 
-/// What an event is about.
-#[derive(Debug)]
-#[non_exhaustive]
-#[allow(missing_docs)]
-pub enum EventData {
-    Subscription(Subscription),
-    Order(Order),
-    Product(Product),
-    ProductGroup(ProductGroup),
-    /// An object of a test.hook or of an event that this version does not know.
-    Resource(Resource),
-    /// Any other JSON.
-    Value(Value),
-    /// Null or absent.
-    None,
-}
-
-macro_rules! data_of {
-    ($($(#[$doc:meta])* $method:ident, $kind:ident, $number:ident;)*) => {$(
-        $(#[$doc])*
-        pub fn $method(&self) -> Result<&$kind> {
-            if let EventData::$kind(data) = self.data()? {
-                return Ok(data);
-            }
-            // The library says what is there instead.
-            Err(self.native.resource(sys::$number).err().unwrap_or_else(other_kind))
-        }
-    )*};
-}
-
+/// The library's error, which says what is there instead.
 #[cold]
-fn other_kind() -> Error {
-    Error::new(ErrorCode::Decode, "the event's data is of another kind")
+pub(crate) fn other_kind(event: &Event, kind: i32) -> Error {
+    let known = event.native.resource(kind).err();
+    known.unwrap_or_else(|| Error::new(ErrorCode::Decode, "the event's data is of another kind"))
 }
 
 impl Event {
@@ -91,27 +61,11 @@ impl Event {
             return Ok(data);
         }
         let kind = self.native.data_kind()?;
-        let resource = || self.native.resource(kind);
-        let made = match kind {
-            sys::BILLCORE_DATA_NONE => EventData::None,
-            sys::BILLCORE_DATA_SUBSCRIPTION => EventData::Subscription(Subscription::own(resource()?)),
-            sys::BILLCORE_DATA_ORDER => EventData::Order(Order::own(resource()?)),
-            sys::BILLCORE_DATA_PRODUCT => EventData::Product(Product::own(resource()?)),
-            sys::BILLCORE_DATA_PRODUCT_GROUP => EventData::ProductGroup(ProductGroup::own(resource()?)),
-            sys::BILLCORE_DATA_RESOURCE => EventData::Resource(Resource::own(resource()?)),
-            _ => self.raw_data()?.map_or(EventData::None, EventData::Value),
+        let made = match EventData::of_resource(kind, || self.native.resource(kind))? {
+            Some(made) => made,
+            None => self.raw_data()?.map_or(EventData::None, EventData::Value),
         };
         Ok(self.data.get_or_init(|| made))
-    }
-    data_of! {
-        /// The data of a subscription event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is anything else.
-        subscription, Subscription, BILLCORE_DATA_SUBSCRIPTION;
-        /// The data of an order event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is anything else.
-        order, Order, BILLCORE_DATA_ORDER;
-        /// The data of a product event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is anything else.
-        product, Product, BILLCORE_DATA_PRODUCT;
-        /// The data of a product group event; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is anything else.
-        product_group, ProductGroup, BILLCORE_DATA_PRODUCT_GROUP;
     }
     /// The data as plain JSON, of whatever kind; `None` when it is null or absent.
     pub fn raw_data(&self) -> Result<Option<Value>> {

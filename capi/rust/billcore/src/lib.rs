@@ -41,6 +41,7 @@
 mod codes;
 mod error;
 mod event;
+mod event_data;
 mod ffi;
 mod id;
 mod resource;
@@ -56,26 +57,19 @@ mod aio;
 #[cfg(feature = "client")]
 mod client;
 
-pub use codes::{ErrorCode, EventType, OrderState, Reason, SubscriptionStatus};
+pub use codes::*;
 pub use error::{Error, Result};
-pub use event::{Event, EventData};
+pub use event::Event;
+pub use event_data::EventData;
 pub use id::Id;
 pub use resource::{Resource, ResponseInfo};
-pub use resources::{
-    CustomFieldValue, Delivery, ImageSource, Order, Product, ProductGroup, ProductImage, ProductStrings, Subscription,
-};
+pub use resources::*;
 pub use secret::Secret;
 pub use timestamp::Timestamp;
 pub use value::{Kind, Members, Value};
 pub use version::VERSION;
 
 #[cfg(feature = "tokio")]
-pub use aio::{AsyncClient, AsyncList, AsyncOrders, AsyncProducts, AsyncSubscriptions, AsyncWebhookEndpoints};
-#[cfg(feature = "tracing")]
-pub use client::TracingHooks;
+pub use aio::*;
 #[cfg(feature = "client")]
-pub use client::{
-    Attempt, CallOptions, CancelToken, Cell, ChargeOptions, ChargeSearch, Client, ClientChanges, ClientOptions, Hooks,
-    Item, List, OrderQuery, Orders, Page, Pages, Pagination, ProductChanges, ProductQuery, Products, RequestOptions,
-    Response, SubscriptionQuery, Subscriptions, Verdict, WebhookEndpoints,
-};
+pub use client::*;

@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, spawn_blocking};
 
 pub use self::list::AsyncList;
-pub use self::operations::{AsyncOrders, AsyncProducts, AsyncSubscriptions, AsyncWebhookEndpoints};
+pub use self::operations::*;
 use crate::client::{CancelToken, Client, RequestOptions, Response};
 use crate::error::{Error, ErrorCode, Result};
 

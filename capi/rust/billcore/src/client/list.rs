@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::{Client, Page};
 use crate::error::Result;
-use crate::ffi::{HookContext, NativeClient, NativeList, Options, Resource, Step};
-use crate::{Order, Product, Subscription};
+use crate::ffi::{HookContext, NativeClient, NativeList, Options, Step};
 
 mod sealed {
     pub trait Sealed: Sized {
@@ -14,20 +13,8 @@ mod sealed {
 }
 pub(crate) use sealed::Sealed;
 
-/// What lists hold: [`Subscription`], [`Order`], [`Product`].
+/// What lists hold, such as [`Order`](crate::Order).
 pub trait Item: Sealed + Send + Sync + 'static {}
-
-macro_rules! items {
-    ($($name:ident),*) => {$(
-        impl Sealed for $name {
-            fn own(native: Resource) -> Self {
-                $name::own(native)
-            }
-        }
-        impl Item for $name {}
-    )*};
-}
-items!(Subscription, Order, Product);
 
 /// A list, read lazily and in order: an iterator of its items, which fetches the next pages while one is read. It may outlive
 /// its client, and what it gives may outlive it. Dropping it ends what it has in flight.

@@ -20,14 +20,12 @@ pub use self::call::CallOptions;
 pub use self::cancel::CancelToken;
 pub use self::hooks::{Attempt, Hooks};
 pub use self::list::{Item, List, Pages, Verdict};
-pub use self::operations::{Orders, Products, Subscriptions, WebhookEndpoints};
+pub use self::operations::*;
 pub use self::options::{ChargeSearch, RequestOptions};
 pub(crate) use self::page::items;
 pub use self::page::{Cell, Page, Pagination};
 pub use self::response::Response;
-pub use self::settings::{
-    ChargeOptions, ClientChanges, ClientOptions, OrderQuery, ProductChanges, ProductQuery, SubscriptionQuery,
-};
+pub use self::settings::*;
 #[cfg(feature = "tracing")]
 pub use self::tracing::TracingHooks;
 
