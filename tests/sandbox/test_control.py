@@ -56,7 +56,7 @@ def test_a_post_must_be_an_object(sandbox: Sandbox, body: bytes) -> None:
     assert sorted(answer) == ["error"]
 
 
-README = Path(billcore.testing.__file__).with_name("sandbox") / "README.md"
+README = Path(billcore.testing.__file__).parent.with_name("sandbox") / "README.md"
 SHAPES: dict[str, Any] = json.loads(README.read_text("utf-8").partition("```json\n")[2].partition("```")[0])
 
 
