@@ -43,6 +43,11 @@ def test_it_needs_no_other_package(wheel: zipfile.ZipFile) -> None:
     assert [each for each in required if "extra ==" not in each] == []
 
 
+def test_the_page_on_the_index_is_the_readme_without_links(wheel: zipfile.ZipFile) -> None:
+    page = info_file(wheel, "METADATA").partition("\n\n")[2]
+    assert page.startswith("# billcore\n") and "## Was I charged?" in page and "](" not in page
+
+
 def test_the_loader_needs_libc_alone(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     for name in wheel.namelist():
         if ".so" in Path(name).name:
