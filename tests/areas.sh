@@ -1,43 +1,61 @@
 # The areas of tests/run.sh, which sources this.
 # shellcheck shell=bash disable=SC2154 # its variables
 
+# The areas of `quick` are six of these with the optimised build: no sanitizers, nothing twice, no clang-tidy.
+run_area() { # AREA, or quick_AREA
+  local area="${1#quick_}" quick="" tested=build/dev
+  if [ "$area" != "$1" ]; then local quick=yes tested=build/release with_asan=(); fi
+  "area_$area"
+}
+build_tested() { if [ -n "$quick" ]; then build_release; else configure_and_build dev; fi; }
+
+# lint: formatters, linters, type checkers, generated files, words
 area_lint() {
-  configure_and_build dev
-  run lint tests/lint.sh "$root/build/dev"
+  [ -n "$quick" ] || build_tested
+  BILLCORE_LINT="${quick:+quick}" run lint tests/lint.sh "$root/$tested"
 }
+# core: GoogleTest of the C++ core
 area_core() {
-  configure_and_build dev
+  build_tested
   export BILLCORE_TEST_PYTHON="$python"
-  PYTHONPATH="$root/python" run core ctest_in build/dev/tests/core 300
+  PYTHONPATH="$root/python" run core ctest_in "$tested/tests/core" 300
 }
+# capi: tests in C of the C ABI, its symbols and its stored form
 area_capi() {
-  configure_and_build dev
-  PYTHONPATH="$root/python" BILLCORE_TEST_PYTHON="$python" \
-    run capi ctest_in build/dev/tests/capi 300
+  build_tested
+  PYTHONPATH="$root/python" BILLCORE_TEST_PYTHON="$python" run capi ctest_in "$tested/tests/capi" 300
 }
+# python: pytest of the Python package
 area_python() {
-  configure_and_build dev
-  PYTHONPATH="$root/build/dev/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python
+  build_tested
+  PYTHONPATH="$root/$tested/python:$root" run python "${with_asan[@]}" "$python" -m pytest -q "${at_once[@]}" tests/python
 }
+# sandbox: the service on localhost
 area_sandbox() {
   PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox
 }
+# conformance: the fixtures of the wire and of webhooks in C++, C and Python
 area_conformance() {
-  configure_and_build dev
-  export BILLCORE_CPP_DRIVER="$root/build/dev/tests/core/wire-driver-cpp"
-  export BILLCORE_C_DRIVER="$root/build/dev/tests/capi/wire-driver-c"
+  build_tested
+  export BILLCORE_CPP_DRIVER="$root/$tested/tests/core/wire-driver-cpp"
+  export BILLCORE_C_DRIVER="$root/$tested/tests/capi/wire-driver-c"
   local tests=("$python" -m pytest -q "${at_once[@]}" tests/conformance --ignore tests/conformance/test_dns.py)
+  if [ -n "$quick" ]; then
+    PYTHONPATH="$root/$tested/python:$root" run conformance "${tests[@]}"
+    return
+  fi
   PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
   # Each process reads all tests, which takes long under AddressSanitizer.
   [ -n "$filter" ] || tests+=(-n 2)
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }
-# The handlers of examples/serverless behind real servers, with the installed package.
+# serverless: the handlers of examples/serverless behind real servers, with the installed package
 area_serverless() {
   install_package
   PYTHONPATH="$root" run serverless "$installed_python" -m pytest -q -W error tests/serverless
 }
-# The client on faulty connections, checked against the sandbox's ledger. Optimised, because it asserts deadlines.
+# faults: the client on faulty connections, checked against the sandbox's ledger
+# Optimised, because it asserts deadlines.
 area_faults() {
   build_release
   install_package
@@ -46,7 +64,8 @@ area_faults() {
 }
 # Slow tests of one thread that do not use libcurl.
 long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
-# The transport with the oldest and the newest libcurl. The C++ programs are built against each of them; the installed
+# libcurl: the transport with the oldest and the newest libcurl
+# The C++ programs are built against each of them; the installed
 # package is built against Debian's and runs with each.
 area_libcurl() {
   install_package
@@ -73,13 +92,14 @@ area_libcurl() {
       "libcurl-$name-faults" "$installed_python" -m pytest -q "${at_once[@]}" --libcurl "$folder/lib" "${few[@]}" tests/faults
   done
 }
-# The generator, and that an addition to its data reaches every language.
+# interface: the generator, and that an addition to its data reaches every language
 area_interface() {
   local folder
   if folder="$(bc_go)"; then export BILLCORE_GO="$folder"; fi
   if folder="$(bc_rust)"; then export BILLCORE_RUST="$folder"; fi
   PYTHONPATH="$root" run interface "$python" -m pytest -q ${filter:+-k "$filter"} tests/interface
 }
+# layering: which file may include which, what binaries link, how large they are
 area_layering() {
   build_release
   install_package
@@ -87,7 +107,7 @@ area_layering() {
     BILLCORE_PYTHON_PACKAGE="$(cd / && "$installed_python" -c 'import billcore, os; print(os.path.dirname(billcore.__file__))')" \
     run layering "$installed_python" -m pytest -q tests/layering
 }
-# As a user installs it: the installed package, the optimised libraries, a tree made by `cmake --install`.
+# install: the package as a user installs it, the libraries as cmake installs them, the reference
 area_install() {
   build_release
   install_package
@@ -101,7 +121,7 @@ area_install() {
   run docs "$installed_python" -m pytest -q python/docs
   run install-c ctest_in build/release/tests/capi 300
 }
-# The self-contained wheel, in an environment with other packages that bring their own OpenSSL and libcurl.
+# wheel: the self-contained wheel, beside packages that bring their own OpenSSL and libcurl
 area_wheel() {
   local folder
   wheel_python="${BILLCORE_WHEEL_PYTHON:-$(bc_python)}"
@@ -126,19 +146,22 @@ make_wheel() { # FOLDER
   mapfile -t beside < <(cat tests/requirements.txt python/wheel/requirements.txt | sort -u | grep -E '^(auditwheel|duckdb|fastapi|h2|hypothesis|pandas|polars|psycopg|pyarrow|pybind11|pycurl|pytest|pytest-xdist|scikit-build-core|uvloop|ziglang)(\[binary\])?==')
   bc_make_venv "$1/environment" "$wheel_python" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
-# No branch and no address depends on a secret: checked by memcheck, which does not work with sanitizers.
+# proof: no branch and no address depends on a secret
+# Checked by memcheck, which does not work with sanitizers.
 area_proof() {
   build_release
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
 }
-# Instructions and allocations. With Debian's Python where the modules fit it, for which the numbers were stored.
+# cost: instructions and allocations of the main calls, against stored numbers
+# With Debian's Python where the modules fit it, for which the numbers were stored.
 area_cost() {
   local with="$python" debian=/usr/bin/python3 version='import sys; print(sys.implementation.cache_tag)'
   build_release
   [ "$("$debian" -c "$version" 2>&1)" != "$("$python" -c "$version")" ] || with="$debian"
   PYTHONPATH="$root/build/release/python" run cost "$with" tests/cost/run.py build/release
 }
-# Each allocation and each system call fails in turn. Optimised: the interposer replaces the allocator.
+# torture: each allocation and each system call fails in turn
+# Optimised: the interposer replaces the allocator.
 area_torture() {
   build_release
   install_package
@@ -147,9 +170,11 @@ area_torture() {
   run torture tests/torture/run.sh build/release "${options[@]}"
   run torture-python "$installed_python" tests/torture/python_calls.py build/release
 }
+# fuzz: libFuzzer's targets, each for a short time
 area_fuzz() {
   run fuzz tests/fuzz/run.sh
 }
+# tsan: the C++ and C tests with ThreadSanitizer
 area_tsan() {
   configure_and_build tsan
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
@@ -169,6 +194,7 @@ is_missing() { # TEXT
   echo "$1"
   [ "${CI:-}" != true ]
 }
+# go: the Go module
 # Debian 12's Go fetches a newer one.
 area_go() {
   local folder
@@ -176,16 +202,19 @@ area_go() {
     run go is_missing "no Go 1.23 or newer in PATH, and the module proxy gave none: the Go module was not tested"
   fi
 }
+# rust: the Rust crates
 area_rust() {
   local folder
   if folder="$(bc_rust)"; then test_over_c rust "$folder"; else
     run rust is_missing "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
   fi
 }
+# foreign: suites of others: h2spec, Wycheproof, BetterTLS
 area_foreign() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run foreign tests/foreign/run.sh "$python" "${at_once[@]}"
 }
+# examples: quickstart.sh, the commands of README.md, the samples
 area_examples() {
   local go="" rust=""
   build_release
@@ -209,27 +238,4 @@ area_examples() {
     )
   fi
   run samples "$installed_python" examples/check_samples.py build/release ${go:+--go} ${rust:+--rust}
-}
-
-# The inner loop: one optimised build, no sanitizers, nothing twice.
-area_quick_lint() { BILLCORE_LINT=quick run lint tests/lint.sh build/release; }
-area_quick_core() {
-  build_release
-  BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" run core ctest_in build/release/tests/core 300
-}
-area_quick_capi() {
-  build_release
-  BILLCORE_TEST_PYTHON="$python" PYTHONPATH="$root/python" run capi ctest_in build/release/tests/capi 300
-}
-area_quick_python() {
-  build_release
-  PYTHONPATH="$root/build/release/python:$root" run python "$python" -m pytest -q "${at_once[@]}" tests/python
-}
-area_quick_sandbox() { PYTHONPATH="$root/python:$root" run sandbox "$python" -m pytest -q "${at_once[@]}" tests/sandbox; }
-area_quick_conformance() {
-  build_release
-  export BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp"
-  export BILLCORE_C_DRIVER="$root/build/release/tests/capi/wire-driver-c"
-  PYTHONPATH="$root/build/release/python:$root" \
-    run conformance "$python" -m pytest -q "${at_once[@]}" tests/conformance --ignore tests/conformance/test_dns.py
 }

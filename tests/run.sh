@@ -2,8 +2,7 @@
 # Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything, as CI runs it
 #   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
-#   tests/run.sh AREA…        only these: lint layering interface core capi python sandbox conformance serverless faults
-#                             libcurl install wheel proof cost torture fuzz tsan examples go rust foreign
+#   tests/run.sh AREA…        only these; tests/run.sh --list says what there is
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
 # Several areas run at the same time; each part prints one line, and its whole output when it fails (always in build/logs).
 # A single area prints everything.
@@ -26,6 +25,7 @@ areas=()
 while [ "$#" -gt 0 ]; do
   case "$1" in
     -k) filter="${2:?-k needs a name}"; shift ;;
+    --list) sed -nE 's/^# ([a-z]+): (.*)/\1\t\2/p' tests/areas.sh | expand -t 14; exit ;;
     *) areas+=("$1") ;;
   esac
   shift
@@ -157,7 +157,7 @@ next_area() { # prints one that is left
 # One area after the other; a build that fails ends the lane.
 run_lane() {
   local area
-  while area="$(next_area)"; do "area_$area"; done
+  while area="$(next_area)"; do run_area "$area"; done
 }
 
 failed=0
