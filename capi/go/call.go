@@ -49,7 +49,7 @@ func ended(cause error) error {
 	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// timeoutOf gives the time-out (milliseconds) of a call that has waited so long for another one to end; below 0: the client's
+// timeoutOf returns the time-out (milliseconds) of a call that has waited so long for another one to end; below 0: the client's
 // own.
 func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	timeout, most := int64(-1), c.timeout
@@ -143,7 +143,7 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	return made, nil
 }
 
-// causeOf gives the context's error when it can be what ended a call that failed in this way.
+// causeOf returns the context's error when it can be what ended a call that failed in this way.
 func causeOf(ctx context.Context, status C.billcore_status) error {
 	switch status {
 	case C.BILLCORE_ERROR_INTERRUPTED, C.BILLCORE_ERROR_TIMEOUT, C.BILLCORE_ERROR_OUTCOME_UNKNOWN:

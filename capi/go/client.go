@@ -62,7 +62,7 @@ func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
 
 func (c *Client) free() { c.handle.Close() }
 
-// With gives a client that differs in these options and shares everything else, connections included; either may be closed
+// With returns a client that differs in these options and shares everything else, connections included; either may be closed
 // first. Only WithTimeout, WithNoTimeout, WithMaxRetries, WithConcurrency, WithHeader, WithHooks and WithLogger can change.
 func (c *Client) With(options ...Option) (*Client, error) {
 	native, err := c.use()
@@ -99,7 +99,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// use gives the client of the library; c.handle.Done() afterwards.
+// use returns the client of the library; c.handle.Done() afterwards.
 func (c *Client) use() (*C.billcore_client, error) {
 	if c == nil {
 		return nil, bridge.NewError(ErrConfig, "the client is nil: make one with NewClient")

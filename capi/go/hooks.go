@@ -93,7 +93,7 @@ func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
 
 func text(from C.billcore_str) string { return handle.String(unsafe.Pointer(from.data), from.len) }
 
-// logging gives hooks that write to a logger.
+// logging returns hooks that write to a logger.
 func logging(logger *slog.Logger) Hooks {
 	if logger == nil {
 		return Hooks{}

@@ -84,7 +84,7 @@ func (l *List[T]) Close() {
 	}
 }
 
-// use gives the library's list, alone, with what the loop has read told to it; l.done() afterwards.
+// use returns the library's list, alone, with what the loop has read told to it; l.done() afterwards.
 func (l *List[T]) use() (*C.billcore_list, error) {
 	if l == nil {
 		return nil, bridge.NewError(ErrInvalidArgument, "the list is nil")
@@ -160,7 +160,7 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	}
 }
 
-// loop gives the pages until take says no more. It returns the error that ended it.
+// loop returns the pages until take says no more. It returns the error that ended it.
 func (l *List[T]) loop(take func(*nativePage) bool) error {
 	if l != nil && l.failed == nil {
 		if !l.reading.CompareAndSwap(false, true) {
@@ -247,7 +247,7 @@ func (l *List[T]) leave(ended bool) {
 	l.reading.Store(false)
 }
 
-// First gives the list's first item without moving on, with one request at most; false when the list is empty.
+// First returns the list's first item without moving on, with one request at most; false when the list is empty.
 func (l *List[T]) First() (T, bool, error) {
 	var none T
 	native, err := l.use()

@@ -30,7 +30,7 @@ func newPage(from *C.billcore_page, count int, bytes int64) *nativePage {
 	return made
 }
 
-// items gives the records of a page.
+// items returns the records of a page.
 func items[T any](page *nativePage) func(int) T {
 	var like T
 	return bridge.Items(like, page, page.count).(func(int) T)

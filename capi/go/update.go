@@ -12,7 +12,7 @@ import (
 	"billcore/internal/bridge"
 )
 
-// Update changes the given fields only; none at all is ErrInvalidArgument. Sent at most once. It gives the product as it is
+// Update changes the given fields only; none at all is ErrInvalidArgument. Sent at most once. It returns the product as it is
 // now.
 func (p Products) Update(ctx context.Context, id int64, changes ...ProductChange) (Product, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_PRODUCT, changes)

@@ -61,7 +61,7 @@ const (
 	ErrPossiblyMissed Code = 27
 )
 
-// String gives the name, such as "payment".
+// String returns the name, such as "payment".
 func (c Code) String() string {
 	switch c {
 	case ErrInvalidArgument:
@@ -162,7 +162,7 @@ const (
 	EventTestHook              EventType = 11 // test.hook
 )
 
-// String gives the name, such as "order.paid"; "unknown" for those that this version does not know.
+// String returns the name, such as "order.paid"; "unknown" for those that this version does not know.
 func (t EventType) String() string {
 	switch t {
 	case EventSubscriptionCreated:

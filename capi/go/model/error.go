@@ -82,7 +82,7 @@ type Error struct {
 	native *handle.Handle
 }
 
-// Error gives the message.
+// Error returns the message.
 func (e *Error) Error() string {
 	if e == nil {
 		return "billcore: no error"
@@ -107,7 +107,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Unwrap gives the error of the context that ended the call: context.Canceled or context.DeadlineExceeded.
+// Unwrap returns the error of the context that ended the call: context.Canceled or context.DeadlineExceeded.
 func (e *Error) Unwrap() error {
 	if e == nil {
 		return nil
@@ -129,7 +129,7 @@ func (c Code) Error() string { return "billcore: " + c.String() }
 // Reason is why a signature check failed, in the order of the checks. A value added later has the String "none".
 type Reason int32
 
-// String gives the name, such as "mismatch".
+// String returns the name, such as "mismatch".
 func (r Reason) String() string {
 	return C.GoString(C.billcore_reason_name(C.billcore_reason(r)))
 }

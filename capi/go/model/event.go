@@ -119,19 +119,19 @@ func (e *Event) CreatedAt() (time.Time, error) {
 	return out, err
 }
 
-// Raw gives a copy of the body as received: what ParseUnverified takes.
+// Raw returns a copy of the body as received: what ParseUnverified takes.
 func (e *Event) Raw() ([]byte, error) {
 	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_raw(from) })
 	return out, err
 }
 
-// RawData gives the data as JSON text; nil when it is null or absent.
+// RawData returns the data as JSON text; nil when it is null or absent.
 func (e *Event) RawData() (json.RawMessage, error) {
 	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_data(from) })
 	return out, err
 }
 
-// of gives the data when it is of this kind; else the library's error.
+// of returns the data when it is of this kind; else the library's error.
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {

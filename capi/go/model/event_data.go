@@ -7,7 +7,7 @@ package model
 */
 import "C"
 
-// Data gives what the event is about: Subscription, Order, Product, ProductGroup; a Resource, the object of another
+// Data returns what the event is about: Subscription, Order, Product, ProductGroup; a Resource, the object of another
 // event; json.RawMessage, any other JSON; nil for null or absent.
 func (e *Event) Data() (any, error) {
 	if e == nil {
@@ -30,25 +30,25 @@ func (e *Event) Data() (any, error) {
 	return e.RawData()
 }
 
-// Subscription gives the data of a subscription event; ErrDecode when it is anything else.
+// Subscription returns the data of a subscription event; ErrDecode when it is anything else.
 func (e *Event) Subscription() (Subscription, error) {
 	data, err := e.of(C.BILLCORE_DATA_SUBSCRIPTION)
 	return Subscription{data}, err
 }
 
-// Order gives the data of an order event; ErrDecode when it is anything else.
+// Order returns the data of an order event; ErrDecode when it is anything else.
 func (e *Event) Order() (Order, error) {
 	data, err := e.of(C.BILLCORE_DATA_ORDER)
 	return Order{data}, err
 }
 
-// Product gives the data of a product event; ErrDecode when it is anything else.
+// Product returns the data of a product event; ErrDecode when it is anything else.
 func (e *Event) Product() (Product, error) {
 	data, err := e.of(C.BILLCORE_DATA_PRODUCT)
 	return Product{data}, err
 }
 
-// ProductGroup gives the data of a product group event; ErrDecode when it is anything else.
+// ProductGroup returns the data of a product group event; ErrDecode when it is anything else.
 func (e *Event) ProductGroup() (ProductGroup, error) {
 	data, err := e.of(C.BILLCORE_DATA_PRODUCT_GROUP)
 	return ProductGroup{data}, err

@@ -31,7 +31,7 @@ func (p *page) cell(f *field, index int) *handle.Cell {
 	return &(*found)[index]
 }
 
-// item gives the resource of one item as a document of its own.
+// item returns the resource of one item as a document of its own.
 func (p *page) item(index int) (*document, error) {
 	made, err := p.from.Item(index)
 	if err != nil {

@@ -24,7 +24,7 @@ type document struct {
 }
 
 // record is a view of one JSON object. Its methods are those of every resource. The zero record has no fields: reading
-// one gives ErrInvalidArgument.
+// one returns ErrInvalidArgument.
 type record struct {
 	doc    *document
 	index  int    // of the item, in a page
@@ -106,7 +106,7 @@ func (r record) path(f *field) string {
 	return r.prefix + f.key
 }
 
-// cell gives the record's place in the column of a field, when it is an item of a page.
+// cell returns the record's place in the column of a field, when it is an item of a page.
 func (r record) cell(f *field) *handle.Cell {
 	if r.doc == nil || r.doc.page == nil || r.prefix != "" {
 		return nil
@@ -217,7 +217,7 @@ func (r record) any(f *field) (json.RawMessage, bool, error) {
 	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_any(from, key, n) })
 }
 
-// part gives the view of an object in this one, when there is one.
+// part returns the view of an object in this one, when there is one.
 func (r record) part(f *field) (record, bool, error) {
 	_, present, err := r.object(f)
 	if err != nil || !present {

@@ -27,7 +27,7 @@ func (r Resource) String() string { return r.describe("Resource") }
 // LogValue is what slog shows, in JSON too: the same as String.
 func (r Resource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// own gives a record that is a whole resource: the data of an event becomes one.
+// own returns a record that is a whole resource: the data of an event becomes one.
 func (r record) own() (record, error) {
 	if r.prefix == "" {
 		return r, nil
@@ -48,7 +48,7 @@ func (r record) place() string {
 	return path
 }
 
-// Raw gives the JSON text as received.
+// Raw returns the JSON text as received.
 func (r record) Raw() (json.RawMessage, error) {
 	if r.prefix == "" {
 		out, _, err := r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_raw(from) })
@@ -59,7 +59,7 @@ func (r record) Raw() (json.RawMessage, error) {
 	return out, err
 }
 
-// MarshalJSON gives the JSON text as received.
+// MarshalJSON returns the JSON text as received.
 func (r record) MarshalJSON() ([]byte, error) { return r.Raw() }
 
 // UnmarshalJSON refuses: a record comes from a client, a list or an event. Read JSON into a type of your own.
@@ -70,7 +70,7 @@ func (r *record) UnmarshalJSON(text []byte) error {
 	return newError(ErrInvalidArgument, "a record comes from a client, a list or an event: read JSON into a type of your own")
 }
 
-// Field gives any field by its name, also one that this version has no method for. It is true also for null.
+// Field returns any field by its name, also one that this version has no method for. It is true also for null.
 func (r record) Field(name string) (json.RawMessage, bool, error) {
 	member, m := chars(name)
 	if r.prefix != "" {
@@ -101,7 +101,7 @@ func (r record) same(other record) (bool, error) {
 	return err == nil && got.number != 0, err
 }
 
-// copied gives a record that keeps only its own text alive: an item of a list keeps its whole page.
+// copied returns a record that keeps only its own text alive: an item of a list keeps its whole page.
 func (r record) copied() (record, error) {
 	r, err := r.own()
 	if err != nil {

@@ -130,7 +130,7 @@ func (r Subscription) Metadata() (json.RawMessage, error) {
 // Equal reports whether both are the same JSON.
 func (r Subscription) Equal(other Subscription) (bool, error) { return r.same(other.record) }
 
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
+// Copy returns one that keeps only its own text in memory: an item of a list keeps its whole page.
 func (r Subscription) Copy() (Subscription, error) {
 	out, err := r.copied()
 	return Subscription{out}, err
@@ -234,7 +234,7 @@ func (r Order) Metadata() (json.RawMessage, error) {
 // Equal reports whether both are the same JSON.
 func (r Order) Equal(other Order) (bool, error) { return r.same(other.record) }
 
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
+// Copy returns one that keeps only its own text in memory: an item of a list keeps its whole page.
 func (r Order) Copy() (Order, error) {
 	out, err := r.copied()
 	return Order{out}, err
@@ -365,7 +365,7 @@ func (r Product) Strings() (ProductStrings, error) {
 // Equal reports whether both are the same JSON.
 func (r Product) Equal(other Product) (bool, error) { return r.same(other.record) }
 
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
+// Copy returns one that keeps only its own text in memory: an item of a list keeps its whole page.
 func (r Product) Copy() (Product, error) {
 	out, err := r.copied()
 	return Product{out}, err
@@ -406,7 +406,7 @@ func (r ProductGroup) Products() ([]int64, error) { return r.integers(&productGr
 // Equal reports whether both are the same JSON.
 func (r ProductGroup) Equal(other ProductGroup) (bool, error) { return r.same(other.record) }
 
-// Copy gives one that keeps only its own text in memory: an item of a list keeps its whole page.
+// Copy returns one that keeps only its own text in memory: an item of a list keeps its whole page.
 func (r ProductGroup) Copy() (ProductGroup, error) {
 	out, err := r.copied()
 	return ProductGroup{out}, err

@@ -39,7 +39,7 @@ func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, e
 
 type eventKey struct{}
 
-// EventOf gives the event of a request that passed Middleware; nil for others.
+// EventOf returns the event of a request that passed Middleware; nil for others.
 func EventOf(ctx context.Context) *Event {
 	if ctx == nil {
 		return nil
@@ -75,7 +75,7 @@ func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.
 	}
 }
 
-// receive gives the event, or the status to answer with.
+// receive returns the event, or the status to answer with.
 func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int, error) {
 	if r.Method != http.MethodPost {
 		return nil, http.StatusMethodNotAllowed, bridge.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)

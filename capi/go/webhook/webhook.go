@@ -176,7 +176,7 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 	return nil, bridge.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
 }
 
-// Verify checks the signature of a body and gives the index of the secret that made it: 0 is the one of NewVerifier.
+// Verify checks the signature of a body and returns the index of the secret that made it: 0 is the one of NewVerifier.
 // signature is the header's value, "" when there is none. ErrSignature with a Reason. It copies and parses nothing.
 func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	native, err := v.use()
@@ -277,7 +277,7 @@ func (v *Verifier) Matches(secret int) (uint64, error) {
 // checks no signature and no age. Use it only where the receiver alone can write.
 func ParseUnverified(raw []byte) (*Event, error) { return model.ParseUnverified(raw) }
 
-// Sign gives the signature that the service would send, 64 lowercase hex digits: to test your own receiver.
+// Sign returns the signature that the service would send, 64 lowercase hex digits: to test your own receiver.
 func Sign(body, secret []byte) (string, error) {
 	data, n := bytes(body)
 	key, m := bytes(secret)
@@ -318,7 +318,7 @@ func bytes(b []byte) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
 }
 
-// chars gives the library's form of a text. An empty signature is none at all: http.Header.Get says so.
+// chars returns the library's form of a text. An empty signature is none at all: http.Header.Get says so.
 func chars(s string) (*C.char, C.size_t) {
 	if s == "" {
 		return nil, 0

@@ -14,12 +14,12 @@ var (
 	TakeError func(status int32, from handle.Pointer, ended error) error
 	// Ended gives a new model.Error a cause that errors.Is finds.
 	Ended func(err, cause error) error
-	// NativeError gives the C library's form of the error of a charge whose outcome is unknown, or of a search; nil for others.
+	// NativeError returns the C library's form of the error of a charge whose outcome is unknown, or of a search; nil for others.
 	NativeError func(err error) *handle.Handle
 	// NewEvent takes an event of the C library; it gives a *model.Event.
 	NewEvent func(from handle.Event) any
 	// Record takes a resource of the C library. like: an empty record of the type that it gives.
 	Record func(like any, from handle.Pointer) any
-	// Items gives the items of a page that has count of them, as a func(int) of records of this type.
+	// Items returns the items of a page that has count of them, as a func(int) of records of this type.
 	Items func(like any, from handle.Page, count int) any
 )

@@ -63,7 +63,7 @@ func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes in
 	}
 }
 
-// Use gives the object, which stays valid until Done. False, and no Done, when there is none or it is closed.
+// Use returns the object, which stays valid until Done. False, and no Done, when there is none or it is closed.
 func (h *Handle) Use() (unsafe.Pointer, bool) {
 	if h == nil || h.pointer == nil {
 		return nil, false

@@ -4,7 +4,7 @@ package handle
 type Page interface {
 	// Column reads one field of all items; nil when the library refuses. key is the field's name with its mark.
 	Column(name, key string, instants bool) []Cell
-	// Item gives one item as a resource of its own.
+	// Item returns one item as a resource of its own.
 	Item(index int) (Pointer, error)
 }
 
