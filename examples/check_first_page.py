@@ -1,5 +1,8 @@
 """Runs the commands of "Start" in README.md, word for word and in order, in a copy of this tree: check_first_page.py
 
+Before its last command, which ends the sandbox, those of "Build and install" in capi/README.md, and the Python that
+README.md begins with.
+
 A command that is followed by a comment must print that text. The check does not install packages (it checks that they
 are installed), and it skips the commands that run all tests.
 """
@@ -10,6 +13,7 @@ import contextlib
 import fcntl
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,13 +32,34 @@ class Block:
     expected: list[str]
 
 
-def blocks() -> list[Block]:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = re.search(r"^## Start$(.*?)^## ", readme, re.MULTILINE | re.DOTALL)
+def section(page: str, title: str) -> list[Block]:
+    found = re.search(rf"^## {title}$(.*?)^## ", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     if found is None:
-        sys.exit("README.md has no section Start")
+        sys.exit(f"{page} has no section {title}")
     texts = re.findall(r"^```sh\n(.*?)^```$", found[1], re.MULTILINE | re.DOTALL)
     return [Block(text, re.findall(r"\S +# (.*)$", text, re.MULTILINE)) for text in texts]
+
+
+def blocks() -> list[Block]:
+    *start, stop = section("README.md", "Start")
+    return [*start, *section("capi/README.md", "Build and install"), stop]
+
+
+# What the second block of Python leaves to its reader.
+GIVEN = """
+import types
+from billcore import testing
+body, signature = testing.event("order.paid")
+secret, shipped = testing.SECRET, []
+ship, request = shipped.append, types.SimpleNamespace(headers={"Service-Signature": signature})
+"""
+
+
+def first_screen() -> list[str]:
+    """Shell commands that run the Python of README.md's first screen."""
+    charging, receiving = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    programs = (f"{charging}assert order.total_with_vat == 1875\n", f"{GIVEN}{receiving}assert len(shipped) == 1\n")
+    return [f"python -c {shlex.quote(program)}" for program in programs]
 
 
 def missing_packages(text: str) -> list[str]:
@@ -95,7 +120,7 @@ def script(parts: list[Block]) -> str:
     lines = ["set -euo pipefail", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
     for number, part in enumerate(parts):
         if number == len(parts) - 1:
-            lines.append(BESIDE)
+            lines += [BESIDE, *first_screen()]
         lines += [f"echo '{MARK}{number}'", part.text]
     return "\n".join(lines)
 
@@ -137,7 +162,7 @@ def main() -> int:
     if problems:
         print(done.stdout[-6000:], *problems, sep="\n", file=sys.stderr)
         return 1
-    print(f"{len(parts)} passed: the commands of README.md's first page work as described")
+    print(f"{len(parts)} passed: the commands of README.md and capi/README.md work as described")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Fails when a sample in README.md differs from its file, or when a sample is not shown.
+"""Fails when a text shows a sample that differs from its file, or links to a file or section that is not there.
 
 Also fails where a text says `pip install billcore`: that cannot work before there is a release.
 """
@@ -12,36 +12,67 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # A link to a file in examples on its own line, then a code block.
 BLOCK = re.compile(r"^\[(examples/[^\]]+)\]\(\1\)\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SAMPLES = [f"examples/{folder}" for folder in ("c/{}.c", "cpp/{}.cpp", "python/{}.py", "go/{}/main.go", "rust/{}.rs")]
+LINK = re.compile(r"\]\(([^)\s:]*)\)")
 # billcore by its name alone, with or without extras; a named folder or URL works.
 UNPUBLISHED = re.compile(r"pip install (?:[^`\n]*[ '\"])?billcore(?:\[\w+\])?(?! ?@|[\w\[/.])")
-TEXTS = ("README.md", "CONTRIBUTING.md", "capi/**/*.md", "core/**/*.md", "examples/**/*", "python/billcore/**/*")
+TEXTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "capi/**/*.md",
+    "core/**/*.md",
+    "examples/**/*",
+    "python/**/*.md",
+    "python/billcore/**/*",
+    "tests/**/*.md",
+)
 
 
-def unpublished() -> list[str]:
-    files = {path for pattern in TEXTS for path in ROOT.glob(pattern) if path.suffix in (".md", ".py", ".pyi", ".sh")}
+def unpublished(file: Path, text: str) -> list[str]:
     return [
-        f"{path.relative_to(ROOT)} tells to install billcore by name, which is not published: {line.strip()}"
-        for path in sorted(files - {Path(__file__).resolve()})
-        for line in path.read_text(encoding="utf-8").splitlines()
+        f"{file} tells to install billcore by name, which is not published: {line.strip()}"
+        for line in text.splitlines()
         if UNPUBLISHED.search(line)
     ]
 
 
+def anchors(text: str) -> set[str]:
+    """Of its sections, as web pages of repositories have them."""
+    titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(file: Path, text: str) -> list[str]:
+    problems = []
+    for link in LINK.findall(text):
+        name, _, section = link.partition("#")
+        target = (ROOT / file).parent / name if name else ROOT / file
+        if not target.exists() or (section and section not in anchors(target.read_text(encoding="utf-8"))):
+            problems.append(f"{file} links to {link}, which is not there")
+    return problems
+
+
 def main() -> int:
-    shown = dict(BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8")))
-    wanted = {sample.format(name) for sample in SAMPLES for name in ("find", "charge", "verify_webhook")}
-    wanted |= {"examples/python/columns.py", "examples/python/orders.py", "examples/python/report.py"}
-    wanted |= {"examples/python/test_receiver.py", "examples/installed/CMakeLists.txt"}
-    problems = [f"README.md does not show {path}" for path in sorted(wanted - shown.keys())]
-    for path, block in shown.items():
-        if (ROOT / path).read_text(encoding="utf-8") != block:
-            problems.append(f"README.md does not show {path} as it is: copy the file into its block")
-    problems += unpublished()
+    files = {path for pattern in TEXTS for path in ROOT.glob(pattern) if path.suffix in (".md", ".py", ".pyi", ".sh")}
+    problems, shown = [], 0
+    for path in sorted(files - {Path(__file__).resolve()}):
+        file, text = path.relative_to(ROOT), path.read_text(encoding="utf-8")
+        for name, block in BLOCK.findall(text):
+            shown += 1
+            if (ROOT / name).read_text(encoding="utf-8") != block:
+                problems.append(f"{file} does not show {name} as it is: copy the file into its block")
+        problems += unpublished(file, text)
+        if path.suffix == ".md" and "python/docs" not in file.as_posix():  # sphinx checks those
+            problems += broken_links(file, text)
+    lines = len((ROOT / "README.md").read_text(encoding="utf-8").splitlines())
+    if lines > 160:
+        problems.append(
+            f"README.md has {lines} lines: 160 are its limit, further texts belong to the pages that it names"
+        )
     for problem in problems:
         print(problem, file=sys.stderr)
     if not problems:
-        print(f"{len(shown)} samples in README.md are the files they name")
+        print(f"{shown} samples are the files they name, every link leads somewhere, README.md has {lines} lines")
     return 1 if problems else 0
 
 

@@ -1,4 +1,4 @@
-"""Runs the samples of README.md in each language against a new sandbox: check_samples.py BUILD [--go] [--rust]
+"""Runs programs of examples/README.md in each language against a new sandbox: check_samples.py BUILD [--go] [--rust]
 
 BUILD: a build folder with examples; --go, --rust: those in Go and Rust too. Needs the Python package with its sandbox.
 """
@@ -191,7 +191,7 @@ def main() -> int:
         expect(status_of(pytest) == 0, "the unit test passes")
         check_list([sys.executable, str(HERE / "python/columns.py")], "total")
         check_list([sys.executable, str(HERE / "python/orders.py")], " cents on ")
-    print(f"{14 + 3 * len(compiled)} passed: the samples of README.md work as described")
+    print(f"{14 + 3 * len(compiled)} passed: the programs of examples/README.md work as described")
     return 0
 
 
