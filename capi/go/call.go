@@ -17,22 +17,24 @@ import (
 	"billcore/internal/handle"
 )
 
-// call is one call of the library on behalf of a context.
+// call is one call of the library, with the options that a context asks for.
 type call struct {
 	options *C.billcore_options
 	cancel  *C.billcore_cancel
 	hooks   cgo.Handle
 }
 
-// maxCalls is how many calls of a client run at once: each takes a thread, and the Go runtime ends a process that has ten
-// thousand. A further call waits until another one ends, its context is done, or its time-out has passed.
+// maxCalls is how many calls of a client run at once. Each one occupies a thread, and the Go runtime ends a process
+// that has ten thousand threads. A further call waits until another one ends, its context is done, or its time-out
+// has passed.
 const maxCalls = 1000
 
 func noContext() error {
 	return bridge.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
 }
 
-// reason is why the context is done, with the cause that context.WithCancelCause gave it; nil when it is not done.
+// reason returns why the context is done, with the cause that context.WithCancelCause gave it; nil when it is not
+// done.
 func reason(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if err == nil || cause == nil || errors.Is(err, cause) {
@@ -41,7 +43,7 @@ func reason(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// ended is the error of a context that ended a call before anything was sent.
+// ended returns the error of a call that its context ended before anything was sent.
 func ended(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return bridge.Ended(bridge.NewError(ErrTimeout, "the context's deadline passed before the request: nothing was sent"), cause)
@@ -49,8 +51,8 @@ func ended(cause error) error {
 	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// timeoutOf returns the time-out (milliseconds) of a call that has waited so long for another one to end; below 0: the client's
-// own.
+// timeoutOf returns the time-out (milliseconds) of a call that has already waited this long for a slot. A negative
+// result means the client's own time-out.
 func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	timeout, most := int64(-1), c.timeout
 	if most >= 0 && waited > 0 {
@@ -65,7 +67,7 @@ func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	return timeout
 }
 
-// begin prepares what the context and the hooks ask for. timeout: of timeoutOf, for one call; lists have none.
+// begin prepares a call with the client's hooks. timeout is the result of timeoutOf for a call, and -1 for a list.
 func (c *Client) begin(ctx context.Context, timeout int64) (*call, error) {
 	out := new(call)
 	cancellable := ctx.Done() != nil
@@ -93,7 +95,7 @@ func (c *call) free() {
 	}
 }
 
-// watch ends the call when the context is done, until the function that it gives is called.
+// watch ends the call when the context is done. The caller must call stop when the call has returned.
 func (c *call) watch(ctx context.Context) (stop func()) {
 	if c.cancel == nil {
 		return func() {}
@@ -105,7 +107,7 @@ func (c *call) watch(ctx context.Context) (stop func()) {
 	})
 	return func() {
 		if !unregister() {
-			<-told // it uses the token
+			<-told // wait: the function above still uses the token
 		}
 	}
 }
@@ -143,7 +145,7 @@ func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, cal
 	return made, nil
 }
 
-// causeOf returns the context's error when it can be what ended a call that failed in this way.
+// causeOf returns the context's error when it may be the reason why a call failed with this status.
 func causeOf(ctx context.Context, status C.billcore_status) error {
 	switch status {
 	case C.BILLCORE_ERROR_INTERRUPTED, C.BILLCORE_ERROR_TIMEOUT, C.BILLCORE_ERROR_OUTCOME_UNKNOWN:
@@ -160,7 +162,7 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 	return nil
 }
 
-// acquire takes a slot, and says how long that took; 0 where one was free.
+// acquire takes a slot and returns how long it waited; 0 when a slot was free.
 func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 	select {
 	case c.slots <- struct{}{}:

@@ -16,17 +16,17 @@ import (
 	"billcore/internal/handle"
 )
 
-// Client makes the calls. Safe for concurrent use. Close ends its connections.
+// Client is a client of the billing service. Safe for concurrent use. Close ends its connections.
 type Client struct {
 	handle  handle.Handle
 	timeout time.Duration // of a call; below 0: none
 	hooks   *Hooks
-	slots   chan struct{} // one for each call that runs, at most maxCalls
+	slots   chan struct{} // holds one value for each running call; capacity maxCalls
 }
 
 const defaultTimeout = 30 * time.Second
 
-// NewClient connects to nothing yet. ErrConfig when an option cannot work.
+// NewClient makes a client, which connects to nothing yet. ErrConfig when an option cannot work.
 func NewClient(options ...Option) (*Client, error) {
 	if err := bridge.LoadError(); err != nil {
 		return nil, err
@@ -62,8 +62,9 @@ func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
 
 func (c *Client) free() { c.handle.Close() }
 
-// With returns a client that differs in these options and shares everything else, connections included; either may be closed
-// first. Only WithTimeout, WithNoTimeout, WithMaxRetries, WithConcurrency, WithHeader, WithHooks and WithLogger can change.
+// With returns a client with these options changed. It shares everything else, including the connections; either
+// client may be closed first. Only WithTimeout, WithNoTimeout, WithMaxRetries, WithConcurrency, WithHeader, WithHooks
+// and WithLogger can be given.
 func (c *Client) With(options ...Option) (*Client, error) {
 	native, err := c.use()
 	if err != nil {
@@ -82,9 +83,9 @@ func (c *Client) With(options ...Option) (*Client, error) {
 	return newClient(made.out, options, c), nil
 }
 
-// Close ends idle connections. Calls that are running finish, lists that were begun go on as far as they have fetched, and
-// later calls give ErrConfig. Closing again does nothing. A client made by With leaves the connections to the one it was
-// made from.
+// Close closes idle connections. Running calls finish, and lists already begun return what they have fetched. Later
+// calls fail with ErrConfig. Closing again does nothing. The connections of a client made by With belong to the
+// client it was made from; closing it does not close them.
 func (c *Client) Close() error {
 	native, err := c.use()
 	if err != nil {
@@ -99,7 +100,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// use returns the client of the library; c.handle.Done() afterwards.
+// use returns the client of the library. The caller must call c.handle.Done() afterwards.
 func (c *Client) use() (*C.billcore_client, error) {
 	if c == nil {
 		return nil, bridge.NewError(ErrConfig, "the client is nil: make one with NewClient")
@@ -110,6 +111,6 @@ func (c *Client) use() (*C.billcore_client, error) {
 	return nil, bridge.NewError(ErrConfig, "the client is closed: make a new one")
 }
 
-// WithLogger logs every attempt: retries as warnings, the rest at the level debug. A write that was sent and given up has one
-// more line, a warning, with its path and id. It replaces WithHooks.
+// WithLogger logs every attempt: retries as warnings, the rest at the level debug. A write that was sent and given up
+// causes one more warning, with its path, which contains the id. WithLogger replaces WithHooks.
 func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

@@ -1,4 +1,4 @@
-/* The client half of the C library, by value. */
+/* The client half of the C library; functions return structs, so that Go passes no pointers to pointers. */
 #ifndef BILLCORE_GO_CLIENT_H
 #define BILLCORE_GO_CLIENT_H
 
@@ -43,7 +43,7 @@ static inline bg_made bc_add(billcore_options* to, const char* name, size_t n, c
   return made;
 }
 
-/* ---- calls: what a context asks for ---- */
+/* ---- calls: options made from a Go context ---- */
 
 void billcoreGoHook(void* context, billcore_attempt* attempt); /* hooks.go */
 
@@ -54,7 +54,7 @@ typedef struct bc_call {
   billcore_status status;
 } bc_call;
 
-/* timeout_ms: below 0 for the client's. hooks: 0 for none. */
+/* timeout_ms: negative for the client's own. hooks: 0 for none. */
 static inline bc_call bc_call_new(bool cancellable, int64_t timeout_ms, uintptr_t hooks) {
   bc_call call = {NULL, NULL, NULL, BILLCORE_OK};
   call.status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, &call.options, &call.err);
@@ -95,7 +95,7 @@ static inline bg_made bc_client_close(billcore_client* client) {
   return made;
 }
 
-/* ---- operations by hand ---- */
+/* ---- operations that are not generated ---- */
 
 static inline bg_made bc_find_charges(bc_client client, const billcore_error* charge, bc_given search, bc_given call) {
   bg_made made = BC_MADE;
@@ -136,7 +136,7 @@ static inline bg_made bc_request(bc_client client, const char* method, size_t m,
 typedef struct bc_answer {
   billcore_str body, request_id;
   size_t headers;
-  billcore_response_info* info; /* free it after the texts were copied */
+  billcore_response_info* info; /* owns request_id and the header fields; free it after copying */
   billcore_error* err;
   billcore_status status;
   int32_t http_status, attempts;
@@ -168,7 +168,7 @@ static inline bc_header bc_header_at(const billcore_response_info* info, size_t 
 
 typedef struct bc_page {
   billcore_page* page;
-  size_t count, item_bytes; /* the length of the first item's text stands for all */
+  size_t count, item_bytes; /* item_bytes: text length of the first item, an estimate for all */
   billcore_error* err;
   billcore_status status;
 } bc_page;
@@ -221,9 +221,9 @@ static inline bc_standing bc_standing_of(const billcore_list* list) {
   return s;
 }
 
-/* ---- pages: one call for a field of all items ---- */
+/* ---- pages: one call reads a field of all items ---- */
 
-/* The instants are INTEGER cells (microseconds); OTHER where the item must be asked for its error. */
+/* Reads instants into INTEGER cells (microseconds). OTHER: the getter of the item returns the error. */
 static inline void bc_instants(const billcore_page* page, const char* name, size_t len, billcore_cell* cells,
                                size_t count) {
   for (size_t i = 0; i < count; ++i) {
@@ -251,7 +251,7 @@ static inline bg_made bc_item(const billcore_page* page, size_t index) {
 typedef struct bc_numbers {
   int64_t total, count, per_page, current_page, total_pages;
   billcore_str next, previous;
-  billcore_resource* keeps; /* the texts; free it */
+  billcore_resource* keeps; /* owns next and previous; free it */
   billcore_error* err;
   billcore_status status;
 } bc_numbers;

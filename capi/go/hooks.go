@@ -21,34 +21,35 @@ type Attempt struct {
 	Number    int           // from 1
 	Method    string        // such as GET
 	Route     string        // such as /subscription/{id}; "(other)" for a path that is not part of the interface
-	Status    int           // of the answer; 0 before it, and without a complete one
-	Failure   Code          // why there is no complete answer, ErrInterrupted when it was given up; else 0
-	RequestID string        // of the answer
-	Duration  time.Duration // of the attempt, after it
-	Wait      time.Duration // before the next attempt, in OnRetry
+	Status    int           // HTTP status of the answer; 0 before it, and when it is incomplete
+	Failure   Code          // why there is no complete answer (ErrInterrupted: given up); else 0
+	RequestID string        // request id from the answer
+	Duration  time.Duration // how long the attempt took; set after it
+	Wait      time.Duration // time until the next attempt; set in OnRetry
 
-	Sent           bool // after it: whether at least a part of the request was sent
-	OutcomeUnknown bool // after it: a write that may or may not have happened
-	// Path is set only for a write that was sent and given up, because its context was done: its path with the id, relative
-	// to the base URL. It may have happened, so warn of it where the error might get lost.
+	Sent           bool // whether at least a part of the request was sent; set after the attempt
+	OutcomeUnknown bool // whether this is a write that may or may not have happened; set after the attempt
+	// Path is set only for a write that was sent and then given up because its context was done. It contains the id
+	// and is relative to the base URL. The write may have happened, so log a warning where the error might get lost.
 	Path string
 }
 
-// Hooks are told of every attempt of every call: for logs, measures and traces. Each OnRequest is followed by exactly one
-// OnResponse, however the attempt ends, also when its context is done, or when a loop leaves a list that has pages in flight.
-// Any of them may be nil.
+// Hooks are called for every attempt of every call: for logs, measures and traces. Each OnRequest is followed by
+// exactly one OnResponse, however the attempt ends: also when its context is done, or when a loop leaves a list that
+// has pages in flight. Any of the functions may be nil.
 //
-// Each time one runs on a goroutine of its own, and the call waits for it, as does what leaves, closes or collects a list;
-// several run at once where goroutines share a client. The context is the call's, which may be done. They may make other
-// calls, but must not use the list that is being read. A panic in one is logged with slog.Error and changes nothing, nor does
-// runtime.Goexit (as in testing.T.FailNow): what became of a write must reach the caller.
+// Each hook runs on a goroutine of its own. The call waits for it, and so does the code that leaves, closes or
+// collects a list. When goroutines share a client, several hooks run at once. The context is that of the call, which
+// may be done. A hook may make other calls, but must not use the list that is being read. A panic in a hook is logged
+// with slog.Error and does not change the call, and neither does runtime.Goexit (as in testing.T.FailNow): the caller
+// must learn what became of a write.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
-	OnResponse func(ctx context.Context, attempt Attempt) // after it, with an answer or without, or given up
-	OnRetry    func(ctx context.Context, attempt Attempt) // before the wait for another one
+	OnResponse func(ctx context.Context, attempt Attempt) // after an attempt: with an answer, without one, or given up
+	OnRetry    func(ctx context.Context, attempt Attempt) // before the wait for the next attempt
 }
 
-// WithHooks: who is told of every attempt of every call.
+// WithHooks sets the hooks, which are called for every attempt of every call.
 func WithHooks(hooks Hooks) Option { return Option{hooks: &hooks} }
 
 type hooked struct {

@@ -19,21 +19,21 @@ import (
 	"billcore/internal/handle"
 )
 
-// List reads a list, lazily, page by page; the next pages are fetched while one is read. It ends with its context.
+// List is a lazy list, read page by page; it fetches the next pages while one is read. It ends with its context.
 //
-// One loop at a time reads it: a second one gets ErrInvalidArgument. Its other methods are safe for concurrent use, also
-// within the loop; they wait while a page is fetched. Close frees it; so does the garbage collector.
+// One loop at a time may read it: a second one gets ErrInvalidArgument. The other methods are safe for concurrent
+// use, also within the loop; they wait while a page is fetched. Close frees the list; so does the garbage collector.
 type List[T any] struct {
-	failed error // what making it gave; every method returns it
+	failed error // the error when the list could not be made; every method returns it
 	ctx    context.Context
 	client *Client
 	call   *call
 
 	handle  handle.Handle
 	reading atomic.Bool
-	given   atomic.Int64 // items of the page in hand that the loop was given
-	mutex   sync.Mutex   // around calls of the library
-	skipped int64        // items of that page that the library knows of
+	given   atomic.Int64 // items of the current page that the loop has returned
+	mutex   sync.Mutex   // held during calls of the library
+	skipped int64        // items of that page that are marked as read in the library
 }
 
 func newList[T any](
@@ -59,7 +59,8 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 		return err
 	}
 	defer C.billcore_options_free(query)
-	// The deadline of a call holds for each page; the context's is of the whole list, and cancels.
+	// A call's time-out would apply to each page, but the context's deadline is for the whole list. So the list gets
+	// no time-out, and its context cancels it.
 	if l.call, err = l.client.begin(l.ctx, -1); err != nil {
 		return err
 	}
@@ -77,14 +78,16 @@ func (l *List[T]) begin(options []ListOption, make func(client nativeClient, que
 	return nil
 }
 
-// Close frees the list and what it has fetched ahead; items that it gave live on. Closing again does nothing.
+// Close frees the list and the pages it has fetched ahead; items already returned stay valid. Closing again does
+// nothing.
 func (l *List[T]) Close() {
 	if l != nil {
 		l.handle.Close()
 	}
 }
 
-// use returns the library's list, alone, with what the loop has read told to it; l.done() afterwards.
+// use locks the library's list, marks the items that the loop has returned as read, and returns it. The caller must
+// call l.done() afterwards.
 func (l *List[T]) use() (*C.billcore_list, error) {
 	if l == nil {
 		return nil, bridge.NewError(ErrInvalidArgument, "the list is nil")
@@ -114,8 +117,8 @@ func (l *List[T]) done() {
 	l.handle.Done()
 }
 
-// All reads on from where the list stands: from the beginning, or behind the item that an earlier loop ended with. After an
-// error it ends; the next All requests the same page again. Leaving the loop ends the prefetch.
+// All reads on from the current position: from the beginning, or after the item at which an earlier loop ended. After
+// an error the loop ends; the next All requests the same page again. Leaving the loop ends the prefetch.
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := l.loop(func(native *nativePage) bool {
@@ -135,7 +138,7 @@ func (l *List[T]) All() iter.Seq2[T, error] {
 	}
 }
 
-// Pages reads on as All does, by whole pages: first what is left of a page already begun.
+// Pages reads on as All does, but by whole pages. The first one is the rest of a page already begun.
 func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		var failed error
@@ -160,7 +163,7 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	}
 }
 
-// loop returns the pages until take says no more. It returns the error that ended it.
+// loop passes each page to take until take returns false. It returns the error that ended it.
 func (l *List[T]) loop(take func(*nativePage) bool) error {
 	if l != nil && l.failed == nil {
 		if !l.reading.CompareAndSwap(false, true) {
@@ -186,12 +189,12 @@ func (l *List[T]) loop(take func(*nativePage) bool) error {
 	return err
 }
 
-// textAndParsed is how much the library holds of an item, as a multiple of its text.
+// textAndParsed is the estimated C memory of an item, as a multiple of the length of its text.
 const textAndParsed = 2
 
 var errDone = errors.New("the list is at its end")
 
-// next moves behind the page in hand and gives the next one.
+// next marks the current page as read and returns the next one.
 func (l *List[T]) next() (*nativePage, error) {
 	native, err := l.use()
 	if err != nil {
@@ -212,7 +215,7 @@ func (l *List[T]) next() (*nativePage, error) {
 	return newPage(page.page, int(page.count), int64(page.count)*(textAndParsed*int64(page.item_bytes)+1)), nil
 }
 
-// fetch calls what may wait for the network.
+// fetch makes a call that may wait for the network.
 func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error {
 	if err := reason(l.ctx); err != nil {
 		return ended(err)
@@ -233,13 +236,13 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	return bridge.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
 }
 
-// leave ends a loop. When it was left early, the rest is not wanted.
+// leave ends a loop. If the loop was left early, it stops the prefetch.
 func (l *List[T]) leave(ended bool) {
 	if !ended {
 		if native, err := l.use(); err == nil {
 			made := C.bc_stop(native)
 			C.billcore_error_free(made.err)
-			l.given.Store(0) // the page that is peeked next begins behind them
+			l.given.Store(0) // the next page begins after the items already returned
 			l.skipped = 0
 			l.done()
 		}
@@ -269,16 +272,18 @@ func (l *List[T]) First() (T, bool, error) {
 	return bridge.Record(none, handle.Pointer{C: made.out}).(T), true, nil
 }
 
-// Standing is where a list stands.
+// Standing is the position and the progress of a list.
 type Standing struct {
-	// State is for ListResume, in any language: behind the item given last, also after an error. A text without secrets,
-	// of 4 KB for pages of 20 records, 39 KB for 200; it remembers the ids of the last 18 pages.
+	// State is the position, for ListResume in any language: that list continues after the last item returned, also
+	// after an error. The text contains no secrets. It contains the ids of the last 18 pages: 4 KB for pages of 20
+	// records, 39 KB for 200.
 	State        string
-	Total        int64 // the service's count of the whole list, from the page read last
+	Total        int64 // the service's count of the whole list, from the last page read
 	HasTotal     bool
 	FetchedPages int64
 
-	// Whether everything was read that was there from start to end; known once the last item was taken, or the loop left.
+	// Complete reports whether the list returned every record that existed from start to end. HasVerdict is set once
+	// the last item was read or the loop was left.
 	HasVerdict bool
 	Complete   bool
 	// Why a record may have been missed, such as "total_changed" or "stopped". "may_repeat": the list has grown by more
@@ -286,7 +291,7 @@ type Standing struct {
 	Reason string
 }
 
-// Standing says where the list stands; it sends nothing.
+// Standing returns the position and the progress of the list; it sends nothing.
 func (l *List[T]) Standing() (Standing, error) {
 	native, err := l.use()
 	if err != nil {
@@ -304,8 +309,8 @@ func (l *List[T]) Standing() (Standing, error) {
 	}, nil
 }
 
-// Stop says that the rest is not wanted; it does nothing at the end of the list. Reading on is possible. Leaving a loop
-// does the same.
+// Stop cancels the prefetch, for a caller that does not want the rest. Reading on is possible. At the end of the list
+// Stop does nothing. Leaving a loop does the same.
 func (l *List[T]) Stop() error {
 	native, err := l.use()
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"billcore/internal/handle"
 )
 
-// nativePage is a page of the library. What is read of it keeps it; the garbage collector frees it.
+// nativePage is a page of the library. The records read from it keep it in memory; the garbage collector frees it.
 type nativePage struct {
 	handle handle.Handle
 	count  int
 }
 
-// newPage takes a page. bytes: of what it holds, about.
+// newPage takes ownership of a page. bytes is an estimate of its C memory.
 func newPage(from *C.billcore_page, count int, bytes int64) *nativePage {
 	made := &nativePage{count: count}
 	made.handle.Set(unsafe.Pointer(from), freePage, bytes)
@@ -39,7 +39,7 @@ func items[T any](page *nativePage) func(int) T {
 func freePage(pointer unsafe.Pointer) { C.billcore_page_free((*C.billcore_page)(pointer)) }
 
 func (p *nativePage) use() *C.billcore_page {
-	pointer, _ := p.handle.Use() // nothing closes a page but the garbage collector
+	pointer, _ := p.handle.Use() // never closed: only the garbage collector closes a page
 	return (*C.billcore_page)(pointer)
 }
 
@@ -68,7 +68,7 @@ func (p *nativePage) Column(name, key string, instants bool) []handle.Cell {
 	return converted(cells)
 }
 
-// converted copies the cells, and all their texts as one string, which each of them keeps alive.
+// converted copies the cells. It copies all texts into one string, which every cell keeps in memory.
 func converted(cells []C.billcore_cell) []handle.Cell {
 	bytes := 0
 	for i := range cells {
@@ -101,7 +101,7 @@ func (p *nativePage) Item(index int) (handle.Pointer, error) {
 	return handle.Pointer{C: made.out}, nil
 }
 
-// Page is a page of a list: the items that were not given before, and the numbers that came with it.
+// Page is a page of a list: the items that were not returned before, and the page's numbers as received.
 type Page[T any] struct {
 	Items      []T
 	Pagination Pagination
@@ -112,10 +112,10 @@ func (p Page[T]) LogValue() slog.Value { return slog.GroupValue(slog.Int("items"
 
 // Pagination holds the numbers of a page as received. Service interface: Pagination.
 type Pagination struct {
-	Total       int64 // records of the whole list
-	Count       int64 // records of this page
-	PerPage     int64 // records of a full page
-	CurrentPage int64 // from 1
+	Total       int64 // number of records of the whole list
+	Count       int64 // number of records on this page
+	PerPage     int64 // number of records on a full page
+	CurrentPage int64 // number of this page, from 1
 	TotalPages  int64
 	Next        string // links.next as received; the library never follows it
 	Previous    string // links.previous as received; the library never follows it

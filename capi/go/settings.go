@@ -30,7 +30,7 @@ const (
 	setFailed
 )
 
-// setting is one call of a setter of the library, which checks it.
+// setting is one call of a setter of the library, which checks the value.
 type setting struct {
 	name   string
 	set    setter
@@ -43,8 +43,8 @@ type setting struct {
 	hooks  *Hooks
 }
 
-// hidden is a text that fmt cannot show, not even of a field that is not exported, where it asks no method: it may be a
-// secret.
+// hidden is a text that may be a secret. It is a function because fmt prints the values of unexported fields without
+// calling their methods, and cannot print the result of a function.
 type hidden func() string
 
 func hide(text string) hidden { return func() string { return text } }
@@ -61,34 +61,34 @@ func (h hidden) show() string {
 type (
 	// Option is a setting of a client.
 	Option setting
-	// ListOption says what a list holds and where it begins.
+	// ListOption sets what a list contains and where it begins.
 	ListOption setting
 	// ChargeSearchOption narrows a search for the orders of a charge.
 	ChargeSearchOption setting
 	// ProductChange is a field of a product to change.
 	ProductChange setting
-	// RequestOption is what a request of your own carries.
+	// RequestOption is a part of a request of your own.
 	RequestOption setting
 )
 
-// Format shows the name alone, for every verb: what is set may be a secret.
+// Format shows only the name, for every verb: the value may be a secret.
 func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.Option(%s)", o.name) }
 
 func milliseconds(given time.Duration) int64 { return handle.Milliseconds(given) }
 
-// SearchSkew is how much earlier the time of a charge's order may be than the earlier of the two clocks, the local one and
-// the service's, when the charge was sent. Left out: five minutes.
+// SearchSkew is how far the order's time may lie before the sending of the charge, which is taken from the earlier of
+// the local clock and the service's. The default is five minutes.
 func SearchSkew(skew time.Duration) ChargeSearchOption {
 	return ChargeSearchOption{name: "skew_ms", set: setInteger, number: milliseconds(skew)}
 }
 
-// SearchProduct: only orders of this product.
+// SearchProduct restricts the search to orders of this product.
 func SearchProduct(productID int64) ChargeSearchOption {
 	return ChargeSearchOption{name: "product_id", set: setInteger, number: productID}
 }
 
-// ProductField changes any field, also one that has no function of its own. value: anything that encoding/json writes;
-// nil is null, json.RawMessage and json.Number keep their digits.
+// ProductField changes any field, also one without a function of its own. value is anything that encoding/json
+// writes; nil is null, and json.RawMessage and json.Number keep their digits.
 func ProductField(name string, value any) ProductChange {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -102,7 +102,7 @@ func RequestQuery(name, value string) RequestOption {
 	return RequestOption{name: "query", set: addPair, key: name, text: hide(value)}
 }
 
-// RequestJSON is the body: anything that encoding/json writes.
+// RequestJSON sets the body to anything that encoding/json writes.
 func RequestJSON(value any) RequestOption {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -116,7 +116,7 @@ func RequestAcceptAllStatuses() RequestOption {
 	return RequestOption{name: "raise_on_error", set: setFlag, flag: false}
 }
 
-// nativeOptions makes the library's options; free them. nil when there are none.
+// nativeOptions makes the library's options; nil when none are given. The caller must free them.
 func nativeOptions[T anyOption](
 	kind C.billcore_options_kind, given []T,
 ) (*C.billcore_options, error) {

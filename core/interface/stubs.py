@@ -1,4 +1,4 @@
-"""The docstrings and signatures of a stub, as constants of C++."""
+"""Turns the docstrings and signatures of a Python stub into C++ constants."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ TWINS = {"AsyncClient": "Client"}
 
 class Entry(NamedTuple):
     name: str
-    signature: str | None  # a literal of C++
+    signature: str | None  # a C++ string literal
     text: str
 
 
 def literal(text: str) -> str:
-    """A string literal of C++, a line a piece."""
+    """A C++ string literal, with one piece for each line."""
     lines = text.split("\n")
     escaped = [line.replace("\\", "\\\\").replace('"', '\\"') for line in lines]
     return "\n".join([*(f'"{line}\\n"' for line in escaped[:-1]), f'"{escaped[-1]}"'])
 
 
 def signature(function: ast.FunctionDef) -> str:
-    """Without annotations, as Python shows it for functions written in C."""
+    """The signature without annotations, as Python shows it for functions written in C."""
     for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
         argument.annotation = None
     if function.args.kwarg:
@@ -53,7 +53,7 @@ def entries(module: ast.Module) -> Iterator[Entry]:
         for member in node.body:
             if not isinstance(member, ast.FunctionDef) or member.name in seen or groups:
                 continue
-            # An editor shows the docstring of the class for an __init__ without one.
+            # An __init__ without a docstring gets that of its class, which is what an editor shows.
             if member_text := ast.get_docstring(member) or (text if member.name == "__init__" else None):
                 seen.add(member.name)
                 if any(isinstance(one, ast.Name) and one.id == "overload" for one in member.decorator_list):
@@ -62,7 +62,7 @@ def entries(module: ast.Module) -> Iterator[Entry]:
 
 
 def with_all_parameters(owner: ast.ClassDef, first: ast.FunctionDef) -> ast.FunctionDef:
-    """An overloaded function that takes the keywords of every overload, all of which may be left out."""
+    """Merges the overloads of `first` into one function that takes the keywords of all, each of them optional."""
     keywords: dict[str, ast.arg] = {}
     for member in owner.body:
         if isinstance(member, ast.FunctionDef) and member.name == first.name:

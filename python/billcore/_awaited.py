@@ -9,14 +9,14 @@ import sys
 class WriteFuture(asyncio.Future[None]):
     """Remembers the CancelledError that was passed on to this write.
 
-    A task group that is cancelled cancels its tasks, and wait_for() of Python 3.11 what it waits for. Both raise their
-    own CancelledError and drop those of the tasks, so the note about the write belongs on theirs too.
+    A cancelled task group cancels its tasks, and a cancelled wait_for() of Python 3.11 cancels its task. Both raise
+    their own CancelledError and drop that of the task, so the note about the write must also be added to theirs.
     """
 
     cause: asyncio.CancelledError | None = None
 
     def cancel(self, msg: object = None) -> bool:
-        """Cancel it, as any future."""
+        """Cancel the future, and remember the CancelledError that is being handled."""
         cause = sys.exception()
         if isinstance(cause, asyncio.CancelledError):
             self.cause = cause

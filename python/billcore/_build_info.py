@@ -48,7 +48,7 @@ def build_info() -> BuildInfo:
 
 
 def describe() -> str:
-    """The same as text, for `billcore --version`."""
+    """The result of build_info() as text, for `billcore --version`."""
     info = build_info()
     where = "part of the package" if info["self_contained"] else "of this system"
     libraries = ", ".join(f"{name} {version}" for name, version in info["libraries"].items())

@@ -21,7 +21,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Loads the client only when it is asked for."""
+    """Prints the version. Loads the client only if --version is given."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)

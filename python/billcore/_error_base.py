@@ -1,9 +1,9 @@
-"""The exceptions that have members of their own, and what all have in common. Import billcore._errors instead."""
+"""The exceptions with attributes of their own, and the code that all share. Import billcore._errors instead."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing and datetime cost more than the whole of this module
+if TYPE_CHECKING:  # importing typing and datetime takes longer than this whole module
     from collections.abc import Iterable
     from datetime import datetime
     from typing import Any
@@ -36,7 +36,7 @@ class BillcoreError(Exception):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> None:
-            """Called for a missing attribute: a field, when __init__ never ran."""
+            """Called only for missing attributes: a field is missing when __init__ never ran."""
             kind = type(self)
             if any(name in getattr(owner, "__annotations__", ()) for owner in kind.__mro__):
                 raise ConfigError(f"this {kind.__name__} was never initialised: its __init__ failed or did not run")
@@ -61,13 +61,13 @@ class ApiError(BillcoreError):
         code: Code of the service's error object; None without one.
         message: Message of the service's error object; None without one.
         request_id: Value of the request id header, or None.
-        headers: Of the answer; names in lower case, values of one name joined by commas.
+        headers: Headers of the answer; names in lower case, values of one name joined by commas.
         body: The answer's text, scrubbed and cut.
         retry_after: Seconds, or None.
         attempts: How often the request was sent or tried.
-        method: Of the request.
-        path: Of the request, relative to the base URL.
-        attempted_at: When a write of unknown outcome left, aware UTC, else None; find_charges() uses it.
+        method: HTTP method of the request.
+        path: Path of the request, relative to the base URL.
+        attempted_at: When a write of unknown outcome was sent, aware UTC, else None; find_charges() uses it.
         service_time: The service's clock at that time, from the Date header of an answer, aware UTC, or None.
 
     Service interface: Errors.
@@ -126,7 +126,7 @@ class TransportError(BillcoreError):
     """No complete answer came. For a write: nothing was sent (otherwise it is OutcomeUnknownError).
 
     Attributes:
-        attempts: How often it was tried.
+        attempts: How often the request was tried.
     """
 
     attempts: int = 1
@@ -135,15 +135,15 @@ class TransportError(BillcoreError):
 class OutcomeUnknownError(BillcoreError):
     """A write was sent, and no complete answer came: it may or may not have happened.
 
-    What went wrong on the wire is the __cause__. After a charge, client.subscriptions.find_charges() lists the orders
+    The __cause__ is the error of the transport. After a charge, client.subscriptions.find_charges() lists the orders
     that it may have made.
 
     Attributes:
-        method: Of the request.
-        path: Of the request, relative to the base URL.
-        attempted_at: When it left, aware UTC.
+        method: HTTP method of the request.
+        path: Path of the request, relative to the base URL.
+        attempted_at: When the write was sent, aware UTC.
         service_time: The service's clock at that time, from the Date header of an earlier answer, aware UTC, or None.
-        attempts: How often it was tried; the last attempt is the one that was sent.
+        attempts: How often the request was tried; the last attempt is the one that was sent.
     """
 
     outcome_unknown = True
@@ -165,7 +165,7 @@ class DecodeError(BillcoreError):
 
     Attributes:
         status: HTTP status when it is about a whole REST answer, else None.
-        path: Of the JSON value it is about, such as data.price, else None.
+        path: Path of the JSON value that is wrong, such as data.price, else None.
     """
 
     status: int | None
@@ -183,7 +183,7 @@ class MissingFieldError(DecodeError, AttributeError):
     It is also an AttributeError, so that getattr() with a default, hasattr() and class patterns work.
 
     Attributes:
-        path: Of the field, such as data.vat.
+        path: Path of the field, such as data.vat.
         name: The last part of the path.
     """
 
@@ -200,7 +200,7 @@ class MissingFieldError(DecodeError, AttributeError):
 class PossiblyMissedError(BillcoreError):
     """A search changed under the reader, or could not end: what it found may lack orders. Search again.
 
-    What went wrong is the __cause__.
+    The __cause__ is the error that ended the search.
 
     Attributes:
         found: The orders found so far, latest first.
@@ -221,7 +221,7 @@ class SignatureError(BillcoreError):
 
     Attributes:
         reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks.
-        http_status: What to answer the sender. Left out: the status that belongs to the reason.
+        http_status: The status to answer the sender with. Left out: the status that belongs to the reason.
     """
 
     reason: SignatureReason

@@ -79,9 +79,10 @@ class Hooks:
     Every on_request is followed by exactly one on_response, also when the call is cancelled or interrupted, or when a
     page of a list is no longer wanted.
 
-    The methods are called on the thread of the call (of the loop, for AsyncClient, in the context of the call), so
-    concurrently when a client is shared. Exceptions of a hook are logged and ignored: they must not affect the outcome
-    of a charge. Hooks are not called once the interpreter finalizes, nor in a forked child for the calls of its parent.
+    A method is called on the thread of the call; for AsyncClient, on the loop's thread and in the context of the call.
+    Calls of threads that share a client are concurrent. Exceptions of a hook are logged and ignored: they must not
+    affect the outcome of a charge. Hooks are not called once the interpreter finalizes, nor in a forked child for the
+    calls of its parent.
     """
 
     def on_request(self, attempt: Attempt, /) -> None:
@@ -145,7 +146,7 @@ GIVEN_UP = "interrupted after it was sent; it may or may not have happened: look
 
 
 def warn(method: str, route: str, path: str, number: int, request_id: str | None, outcome: str = GIVEN_UP) -> None:
-    """Logs at WARNING what is known of a write whose result does not reach its caller."""
+    """Logs at WARNING what is known about a write whose result does not reach its caller."""
     logger = _logger()
     if logger is None:
         return
@@ -157,7 +158,7 @@ def warn(method: str, route: str, path: str, number: int, request_id: str | None
 
 
 def _logger() -> Logger | None:
-    """The logger "billcore"; None if nobody has imported logging, which is not imported for this."""
+    """The logger "billcore"; None if the program has not imported logging: it is not imported only for this."""
     if "logging" not in sys.modules:
         return None
     import logging

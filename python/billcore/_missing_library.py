@@ -1,4 +1,4 @@
-"""A shared library that the package is linked to, and that this system lacks."""
+"""Explains the ImportError for a shared library that the package needs and that is not installed."""
 
 from __future__ import annotations
 

@@ -44,6 +44,6 @@ class NotGiven(bytes):
 
 
 NOT_GIVEN: Final = bytes.__new__(NotGiven)
-"""What an argument holds that was left out, where None is a value of its own."""
+"""The value of an argument that was left out, where None has a meaning of its own."""
 
 NotGiven.__module__ = "billcore"

@@ -1,6 +1,6 @@
-"""The build backend: scikit-build-core, whose source distribution also carries the C sources of others.
+"""The build backend: scikit-build-core, with third-party C sources added to the source distribution.
 
-So the sdist builds without a network; a checkout fetches them (core/cmake/fetch_source.py).
+The sdist therefore builds without a network; a checkout downloads the sources (core/cmake/fetch_source.py).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CARRIED = _ROOT / "core/third_party"
 
 @contextlib.contextmanager
 def _carried() -> Iterator[None]:
-    """Puts the sources where the sdist takes them from. An sdist that is built from an sdist has them already."""
+    """Puts the sources where the sdist takes them from. An unpacked sdist already has them."""
     if _CARRIED.exists():
         yield
         return

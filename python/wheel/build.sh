@@ -78,7 +78,7 @@ build_wheel() { # PYTHON FOLDER: the wheel as the build makes it
 
 mkdir -p "$output" build
 for python in "${pythons[@]}"; do
-  # Not that of a virtual environment: the compiler cache knows the headers by their path.
+  # Use the base interpreter, not that of a virtual environment: ccache identifies the headers by their path.
   python="$("$python" -c 'import os, sys; print(os.path.realpath(sys._base_executable))')"
   release="$("$python" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')"
   bc_say "building the wheel for CPython $release on $target"

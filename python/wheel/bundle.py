@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 
 EPOCH = (2020, 1, 1, 0, 0, 0)  # so that equal contents give equal zips
-# What billcore.webhooks imports, at once or when it is first needed.
+# billcore.webhooks and the modules that it imports, immediately or on first use.
 MODULES = {
     "__init__",
     "webhooks",
@@ -63,7 +63,7 @@ def main() -> int:
         for name, content in sorted(taken.items()):
             entry = zipfile.ZipInfo(name, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o100644 << 16  # Lambda needs what is unpacked to be readable by all
+            entry.external_attr = 0o100644 << 16  # Lambda requires unpacked files that all users can read
             made.writestr(entry, content)
     size = sum(len(content) for content in taken.values())
     print(f"{given.output} ({given.output.stat().st_size} bytes, {size} unpacked)")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds what the wheel links in, as static libraries, and prints the folder they are in:
+# Builds the libraries that the wheel links in, as static libraries, and prints their folder:
 #   python/wheel/dependencies.sh TARGET
-# OpenSSL, nghttp2 and libcurl, of the releases in sources.toml, with what the client needs and no more. Each set is built once:
-# later calls find the folder in the cache.
+# OpenSSL, nghttp2 and libcurl, in the releases of sources.toml, with only what the client needs. Each set is built
+# once: later calls find the folder in the cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
@@ -11,7 +11,7 @@ target="${1:?usage: python/wheel/dependencies.sh TARGET}"
 wheel_use "$target"
 
 compile_flags="-O2 -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -DNDEBUG"
-# Neither of the folders exists, and openssl.cnf is never read: the host's settings do not change what the client does.
+# OpenSSL's folder does not exist, and openssl.cnf is never read, so the host's settings do not change the client.
 # Algorithms that no TLS 1.2 or 1.3 connection and no certificate of today needs are left out.
 openssl_options=(no-shared no-tests no-apps no-docs no-module no-dso no-engine no-legacy no-autoload-config no-comp no-quic
   no-dtls no-ssl3 no-tls1 no-tls1_1 no-srp no-psk no-sctp no-srtp no-ct no-cms no-ts no-cmp no-rfc3779 no-ui-console

@@ -22,13 +22,13 @@ from pathlib import Path
 import sources
 
 LARGEST = 5_000_000  # bytes
-# What glibc and musl consist of. libgcc_s is no part of libc.
+# The libraries of glibc and musl. libgcc_s is not part of libc.
 LIBC = {"libc.so.6", "libpthread.so.0", "libdl.so.2", "libm.so.6", "librt.so.1", "libc.so"}
 EPOCH = (2020, 1, 1, 0, 0, 0)  # so that equal contents give equal wheels
 
 
 def components() -> list[dict[str, object]]:
-    """For the bill of materials: what is linked in."""
+    """The linked-in libraries, for the bill of materials."""
     return [
         {
             "type": "library",
@@ -46,7 +46,7 @@ def components() -> list[dict[str, object]]:
 def bill_of_materials(version: str) -> bytes:
     own = f"pkg:pypi/billcore@{version}"
     parts = components()
-    # A name of its own for each content.
+    # The serial number is derived from the content.
     serial = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps([own, parts], sort_keys=True))
     text = {
         "bomFormat": "CycloneDX",
@@ -111,7 +111,7 @@ def complete(files: dict[str, bytes], platform: str) -> None:
 
 
 def check_module(name: str, path: Path, platform: str) -> list[str]:
-    """What is wrong with an extension module."""
+    """Checks an extension module; returns its problems."""
     problems = []
     dynamic = subprocess.run(
         ["readelf", "--dynamic", "--wide", path], capture_output=True, text=True, check=True

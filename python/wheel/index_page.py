@@ -1,4 +1,4 @@
-"""README.md as the page on the package index, which has nothing to link to: a provider for scikit-build-core."""
+"""Metadata provider for scikit-build-core: README.md as the page on the package index, without its relative links."""
 
 from __future__ import annotations
 

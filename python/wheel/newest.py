@@ -1,6 +1,6 @@
-"""Tells which of the bundled sources is behind the newest release that its registry has: newest.py
+"""Prints which bundled sources are older than the newest release in their registry: newest.py
 
-Needs the network. Ends with status 1 if one is behind.
+Needs the network. Exits with status 1 if a source is older.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sources
 
 
 def crate_versions(crate: str) -> list[str]:
-    """The newest that cargo chooses for each line of releases: it asks the registry itself."""
+    """The newest version that cargo chooses for each release line; cargo asks the registry."""
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         (project / "carrier.rs").touch()
@@ -38,7 +38,7 @@ def crate_versions(crate: str) -> list[str]:
 
 
 def _lines(crate: str) -> list[str]:
-    """The requirement that keeps to the line of the pinned release."""
+    """The requirement that allows only the release line (major.minor) of the pinned release."""
     (pinned,) = [source for source in sources.read() if source.crate == crate]
     major, minor, _ = pinned.crate_version.split("+")[0].split(".")
     return [f"~{major}.{minor}"]

@@ -46,7 +46,7 @@ class Source:
         return [root / file for file in self.licence_files]
 
     def carrier_version(self) -> str:
-        """The pinned release of the package that carries it."""
+        """The pinned release of the package that carries this source."""
         if self.crate:
             return self.crate_version
         if self.package:

@@ -8,7 +8,7 @@ import pytest
 
 from .drivers import CLIENTS, LANGUAGES, Driver, make_driver
 
-# Tests without REST calls.
+# Modules without REST calls, so they do not run with AsyncClient.
 WEBHOOKS = {"test_explain", "test_fields", "test_freshness", "test_mutations", "test_rfc4231", "test_webhook_vectors"}
 
 

@@ -1,7 +1,7 @@
 """One interface to all clients: run(request) -> reply, both as JSON values.
 
-The C++ and C clients are programs that read one request per line and write one reply per line. The Python package is
-called in process (python_driver.py), its REST client twice: blocking and async.
+The drivers of C++, C, Go and Rust are programs that read one request per line and write one reply per line. The Python
+package is called in process (python_driver.py), its REST client twice: blocking and async.
 
 request: {"op": "subscriptions.get", "client": {"base_url": …, "api_key": …}, "args": {"id": "sub_1"}}
 reply: {"ok": result} or {"error": {"class": "NotFoundError", "status": 12, "message": …, …}}
@@ -27,12 +27,12 @@ VARIABLES = {
     "go": "BILLCORE_GO_DRIVER",
     "rust": "BILLCORE_RUST_DRIVER",
 }
-# Their areas build the drivers of these and play the fixtures against them alone.
+# Languages whose own test area builds the driver and runs the fixtures against it alone.
 OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
-# A text cannot be missing there, so an empty signature counts as none.
+# Languages in which a text cannot be absent, so an empty signature counts as missing.
 EMPTY_IS_MISSING = {"go"}
-# A count cannot be below zero there.
+# Languages in which a count has an unsigned type, so it cannot be negative.
 UNSIGNED = {"rust"}
 CLIENTS = (*LANGUAGES, "python-async")
 DEADLINE = 120.0  # seconds for one call: so long that only a hang exceeds it

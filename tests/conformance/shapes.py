@@ -1,4 +1,4 @@
-"""A small recursive schema (wire/_shapes.json) and the checks of lists: order, union, page arithmetic."""
+"""Checks values against a small recursive schema (wire/_shapes.json), and lists: order, union, page arithmetic."""
 
 from __future__ import annotations
 

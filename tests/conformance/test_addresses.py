@@ -39,7 +39,7 @@ def _client(server: Server, host: str) -> dict[str, Any]:
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("host", ["[::1]", "[0:0:0:0:0:0:0:1]", "localhost"])
 def test_ipv6(driver: Driver, server: Server, host: str, call: str) -> None:
-    """By its address, or by a name that also has an IPv4 address on which nothing listens."""
+    """The URL has an IPv6 address, or a name that also has an IPv4 address on which nothing listens."""
     received = len(server.requests)
     assert driver.run({**CALLS[call], "client": _client(server, host)}) == {"ok": {"id": "ord_1"}}
     assert len(server.requests) == received + 1

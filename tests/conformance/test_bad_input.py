@@ -17,7 +17,7 @@ CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
 
 
 def languages_of(case: dict[str, Any]) -> list[str]:
-    """The languages of the case; what Python's client does, its async client does too."""
+    """The languages of the case. A REST case for Python also runs with its async client."""
     languages = list(case.get("langs", LANGUAGES))
     if "python" in languages and not case["call"]["op"].startswith("webhook."):
         languages.append("python-async")
@@ -152,7 +152,7 @@ def test_cases_are_whole() -> None:
 
 
 def test_what_c_cannot_say_is_for_python_only() -> None:
-    """Only arguments that no C function accepts are limited to Python; all other cases run in all three languages."""
+    """A case with arguments that no C function accepts runs in Python only."""
     for case in CASES:
         args, products = case["call"]["args"], case["call"]["op"].startswith("products.")
         numbers = {key: args[key] for key in _INTEGERS & args.keys()}

@@ -20,7 +20,7 @@ CALLS = {"get": GET, "charge": POST}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A CA, an intermediate CA, a client certificate of the latter, an untrusted one, and files made of them."""
+    """Makes a CA, an intermediate CA, a client certificate that it signs, an untrusted one, and files of these."""
     made = tmp_path_factory.mktemp("clients")
     for name, by in (("authority", ""), ("below", "authority"), ("client", "below"), ("stranger", "")):
         make_certificate(made, name, by=by)

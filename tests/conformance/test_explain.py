@@ -63,7 +63,7 @@ def check_nothing_shows(text: str, hidden: list[bytes]) -> None:
             assert value.decode("latin-1") not in text or value in WORDS, text
 
 
-WORDS = {b"undefined", b"payload", b"sha256="}  # part of a case, and by chance also of a fixed phrase
+WORDS = {b"undefined", b"payload", b"sha256="}  # inputs of a case that also occur in the fixed phrases of the text
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -149,7 +149,7 @@ def _odd_input(chance: random.Random) -> tuple[bytes, Any, list[Any]]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_input_is_explained(seed: int, driver: Driver) -> None:
-    """It never fails, never accepts what hmac does not, and reveals nothing; run() checks this."""
+    """explain() never fails, never accepts what Python's hmac refuses, and reveals no input; run() checks this."""
     chance = random.Random(seed)
     for _ in range(50):
         run(driver, *_odd_input(chance))

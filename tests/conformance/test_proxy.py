@@ -18,9 +18,9 @@ from .test_tls import GET, POST, Server, make_certificate, server_context
 
 
 class Proxy(TcpServer):
-    """An HTTP proxy for tunnels; every name leads to one local port. Records its requests.
+    """An HTTP proxy that tunnels to one local port, whatever host is requested. Records its requests.
 
-    answer: sent instead of a tunnel. tls: of an HTTPS proxy.
+    answer: sent instead of opening a tunnel. tls: makes it an HTTPS proxy.
     """
 
     def __init__(self, target: int, answer: str | None = None, tls: ssl.SSLContext | None = None) -> None:
@@ -34,7 +34,7 @@ class Proxy(TcpServer):
         try:
             connection = self._tls.wrap_socket(plain, server_side=True) if self._tls else plain
         except OSError:
-            return  # the client does not trust it
+            return  # the client refuses the proxy's certificate
         with connection:
             head = b""
             while not head.endswith(b"\r\n\r\n"):
@@ -114,7 +114,7 @@ def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy:
     """An empty proxy means none; loopback does not use one from the environment either (see the Python tests)."""
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
-    assert error["class"] == "TlsError" and proxy.heads == []  # it reached the server, whose name is another
+    assert error["class"] == "TlsError" and proxy.heads == []  # it reached the server, whose certificate is wrong
 
 
 @pytest.fixture(scope="module")

@@ -38,8 +38,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def make_certificate(folder: Path, name: str, *, of: str = "", by: str = "") -> Path:
-    """NAME.pem and NAME.key, signed by the certificate `by` of the folder or by itself. of: names and addresses of a
-    host.
+    """Makes NAME.pem and NAME.key, signed by the folder's certificate `by` or by itself. of: the subject's host names
+    and addresses.
     """
     command = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
     command += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
@@ -79,7 +79,7 @@ class Server(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def hold_the_port_of_the_other_address(self) -> bool:
-        """Where `localhost` has two addresses, nothing else may listen behind this port on the other one."""
+        """Binds the same port on the other address of `localhost`, so that no other process can listen on it."""
         family, other = (
             (socket.AF_INET, "127.0.0.1") if self.address_family == socket.AF_INET6 else (socket.AF_INET6, "::1")
         )

@@ -30,7 +30,7 @@ EVENTS = {
 
 
 def _verdict(case: dict[str, Any], macs: list[str]) -> dict[str, Any]:
-    """The verdict that the rules give for a case whose right signatures are `macs`, one for each secret."""
+    """The verdict that the rules require for a case. macs: its right signatures, one for each secret."""
     signature = case.get("signature")
     if not case["secrets"] or any(len(text_or_b64(secret)) != 32 for secret in case["secrets"]):
         return {"verify": "ConfigError"}

@@ -43,7 +43,7 @@ def _check_refusal(case: dict[str, Any], error: dict[str, Any], *, empty_is_miss
 
 
 def _check_words(case: dict[str, Any], error: dict[str, Any]) -> None:
-    """One line, the shared status number, and no secret."""
+    """The message is one line, the status is the shared number, and the error contains no secret, body or signature."""
     assert error["status"] == STATUS[error["class"]]
     assert error["message"].strip() and "\n" not in error["message"]
     said = json.dumps(error, ensure_ascii=False)
@@ -82,7 +82,7 @@ def test_stream(case: dict[str, Any], driver: Driver, language: str) -> None:
     size = len(body_bytes(case))
     for name, chunks in CHUNKS.items():
         if size > 1 << 16 and name not in ("blocks", "empty_ones"):
-            continue  # the subject of these cases does not depend on the size
+            continue  # the result for a large body does not depend on these chunk sizes
         reply = driver.run({"op": "webhook.stream", "args": _arguments(case) | {"chunks": chunks(size)}})
         if case["expect"]["verify"] == "ok":
             assert reply == {"ok": {"secret_index": case["expect"]["secret_index"]}}, name

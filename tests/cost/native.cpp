@@ -1,5 +1,6 @@
-// The operations in C++ and C, and their limits, each between two marks for Callgrind: cost-native FOLDER. FOLDER has the
-// deliveries of tests/bench/bodies.py, and in `answers` what the peer says. Prints the number of operations of each row.
+// Runs the operations in C++ and C, and their limits, each between two marks for Callgrind: cost-native FOLDER.
+// FOLDER has the deliveries of tests/bench/bodies.py, and the peer's answers in `answers`. Prints the number of
+// operations of each row.
 #include <billcore.h>
 #include <nanoarrow/nanoarrow.h>
 
@@ -21,10 +22,10 @@ namespace {
 constexpr std::size_t pages = 20;
 constexpr std::size_t orders = pages * 100;
 
-// run(count): so many operations; gives 0 when something is wrong.
+// run(count) performs `count` operations and returns 0 if one of them fails.
 template <typename Run>
 void count(const char* name, std::size_t operations, Run run) {
-  bool good = run(operations) != 0;  // what only the first ones do is not counted
+  bool good = run(operations) != 0;  // warms up: one-time work is not counted
   cost_begin();
   good = run(operations) != 0 && good;
   cost_end(name);
@@ -66,7 +67,7 @@ void count_webhooks(const std::string& folder) {
   billcore_verifier_free(c_verifier);
 }
 
-// As Charge makes it.
+// Sends the same request as a billcore charge, with libcurl alone.
 class ChargeByHand {
  public:
   explicit ChargeByHand(const turns::Server& server) : handle_(server) {

@@ -20,7 +20,7 @@
 
 namespace {
 
-constexpr int room = 1 << 20;  // a whole page goes out without waiting for its reader
+constexpr int room = 1 << 20;  // size of the send buffer: a whole page fits, so write() does not block
 
 int listener = -1;
 int port = 0;

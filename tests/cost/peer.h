@@ -1,6 +1,6 @@
-/* The service in the process that is counted: it answers within the client's send(), so that an answer is always there
- * when the client asks for it, and each run executes the same instructions. Linked before the C library, or loaded with
- * LD_PRELOAD. Threads: one. */
+/* A service within the measured process. It answers inside the client's send(), so that the answer is available when
+ * the client first reads, and each run executes the same instructions. Linked before the C library, or loaded with
+ * LD_PRELOAD. For single-threaded programs. */
 #ifndef BILLCORE_COST_PEER_H
 #define BILLCORE_COST_PEER_H
 
@@ -9,10 +9,10 @@ extern "C" {
 #endif
 
 /* Listens on loopback and answers each request with the file `METHOD TARGET` of the folder, where '/' is spelled '+'.
- * Returns the port; ends the process when something is wrong. */
+ * Returns the port; ends the process on an error. */
 int cost_listen(const char* folder);
 
-/* Callgrind counts what is executed between the two marks, but for the peer's own work. */
+/* Callgrind counts the instructions between the two marks, without those of the peer. */
 void cost_begin(void);
 void cost_end(const char* name);
 

@@ -49,7 +49,7 @@ class Certificates:
         self.expired = self._signed("expired", "localhost", "20200101000000Z", "20210101000000Z")
         self.not_yet = self._signed("not_yet", "localhost", "20480101000000Z", "20490101000000Z")
         self.other_host = self._signed("other_host", "elsewhere.example", "20200101000000Z", "20490101000000Z")
-        # Without the name of a host but for the common name.
+        # Certificates that name the host only in the common name.
         self.no_name = self._signed("no_name", "localhost", "20200101000000Z", "20490101000000Z", names="")
         self.email = self._signed("email", "localhost", "20200101000000Z", "20490101000000Z", names="email:a@localhost")
         self._openssl(

@@ -45,7 +45,7 @@ def given(item: pytest.Item) -> dict[str, Any]:
 
 
 def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Each test once, and of each file's reads and writes enough to use each value of each parameter.
+    """Each test at least once; of each file, enough reads and enough writes to use each value of each parameter.
 
     The combinations are random, but the same each time.
     """
@@ -63,7 +63,7 @@ def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """All clients share the core: those after the first send one read and one write only."""
+    """All clients share the core: clients other than Python run one read, one write and the tests without operation."""
     driver = config.getoption("driver", None)
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []

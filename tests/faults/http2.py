@@ -63,7 +63,7 @@ class Stream:
         self._connection.flush()
 
     def wait_until_read(self) -> None:
-        """Waits until the client, whose call goes on, has read everything so far."""
+        """Waits until the client has read everything so far; its call continues."""
         self._wire.ping(b"are you ")
         self._connection.flush()
         while True:
@@ -168,8 +168,8 @@ def broken(code: Codes, place: str) -> Http2Step:
 
 
 def no_error(sent: int | None, *, end: bool = False, apart: bool = False) -> Http2Step:
-    """Resets the stream with NO_ERROR after so many bytes (None: all) of a body without Content-Length. end: after its
-    end. apart: when the client has read the rest.
+    """Resets the stream with NO_ERROR after `sent` bytes (None: all) of a body without Content-Length. end: ends the
+    stream first. apart: first waits until the client has read what was sent.
     """
 
     def step(stream: Stream) -> None:
@@ -185,7 +185,7 @@ def no_error(sent: int | None, *, end: bool = False, apart: bool = False) -> Htt
 
 
 def broken_off(sent: int | None) -> Http2Step:
-    """Breaks the protocol after so many bytes of a body without Content-Length, None for all."""
+    """Breaks the protocol after `sent` bytes (None: all) of a body without Content-Length."""
 
     def step(stream: Stream) -> None:
         answer = stream.forward()

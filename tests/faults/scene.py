@@ -136,7 +136,7 @@ class World:
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
         self.totals = Totals()
-        self.scenes = 0  # number of open ones
+        self.scenes = 0  # number of open scenes
         self._drivers: dict[str, Driver] = {}
         self._numbers = itertools.count(1000)
         self._lock = threading.Lock()
@@ -233,7 +233,7 @@ class Scene:
             self.judge()
 
     def options(self, *, timeout: float | None = 10.0, **more: Any) -> dict[str, Any]:
-        """Options of a client for this scene: equal options give the same client, with its connections."""
+        """Options of a client for this scene. The driver reuses its client, with its connections, for equal options."""
         return {
             "base_url": self.base_url,
             "api_key": self.world.sandbox.api_key,
@@ -250,7 +250,7 @@ class Scene:
         return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
 
     def run(self, operation: str, timeout: float | None, call: Callable[[dict[str, Any]], object]) -> Outcome:
-        """The same with a Python client of the test; call: takes the arguments."""
+        """Like call(), but with the test's own Python client. call: makes the call with the given arguments."""
         rest, mark = self.world.arguments(operation)
         driver = AttemptsDriver()
         begun = time.monotonic()

@@ -83,7 +83,7 @@ def no_length(exchange: Exchange) -> None:
 
 
 def no_length_cut(exchange: Exchange) -> None:
-    """The same, but the connection ends within the body."""
+    """Like no_length, but the connection ends within the body."""
     answer = exchange.forward()
     exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body[:-5])
     exchange.close()
@@ -96,7 +96,7 @@ def bad_length(exchange: Exchange) -> None:
 
 
 def lengths(*values: str) -> Step:
-    """One Content-Length for each of these; {} in them is the true one."""
+    """Sends one Content-Length for each of these values; {} in a value is replaced by the true length."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()

@@ -1,4 +1,4 @@
-/* Preloaded: the process stops itself when libcurl has a connection, in the same turn in which it would send. */
+/* Preloaded: stops the process when libcurl has connected, before libcurl sends the request in the same turn. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>

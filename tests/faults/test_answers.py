@@ -26,9 +26,9 @@ SHORT = 0.4  # deadline of calls that are never answered
 class Row:
     """A fault and the expected results of calls.
 
-    once: a read that meets it once, retries allowed. always: a read that meets it at each attempt. retried: a read may
-    be repeated after it. write: a write that meets it. unspecified: a write whose answer's body is not specified, if
-    the result differs. effect: number of effects in the sandbox. again: the next call succeeds.
+    once: result of a read that meets the fault once, with retries. always: of a read that meets it at each attempt.
+    retried: the client retries a read after it. write: result of a write that meets it. unspecified: of a write whose
+    answer has an unspecified body, if that differs. effect: number of effects in the sandbox.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Row:
 
 
 def served(name: str, step: Step) -> Row:
-    """Unusual, but a valid answer."""
+    """A row with an unusual but valid answer."""
     return Row(name, step, always=OK, write=OK, retried=False)
 
 
 def final(name: str, step: Step, error: str, write: str, *, unspecified: str | None = None, effect: int = 1) -> Row:
-    """Never retried."""
+    """A row with a fault after which the client never retries."""
     return Row(name, step, error, error, write, unspecified, effect, retried=False)
 
 
@@ -207,7 +207,7 @@ def test_a_redirect_is_not_followed(world: World, language: str, operation: str,
 @pytest.mark.parametrize("size", [110_000, 200_000, 1_000_000])
 @pytest.mark.parametrize("operation", ["orders.get", *WRITES])
 def test_a_header_over_libcurls_limit(world: World, language: str, operation: str, size: int) -> None:
-    """libcurl says "Out of memory": the answer cannot be read, so the outcome is unknown."""
+    """libcurl reports "Out of memory". The client cannot read the answer, so the outcome of a write is unknown."""
     with Scene(world, language, script=[steps.big_header(size)] * 3) as scene:
         outcome = scene.call(operation, max_retries=2)
         assert outcome.name == ("ConnectionError" if operation == "orders.get" else LOST), outcome

@@ -186,7 +186,7 @@ def test_many_calls_over_bad_connections(world: World) -> None:
 
 @pytest.mark.parametrize("http", [1, 2])
 def test_cancelled_at_any_moment(world: World, certificates: Certificates, http: int) -> None:
-    """With a note the write may have happened; without one it has not."""
+    """A CancelledError with a note: the write may have happened. Without a note it has not."""
     chance = random.Random(5)
 
     async def main(scene: Scene) -> list[Outcome]:

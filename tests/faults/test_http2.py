@@ -24,8 +24,8 @@ def row(name: str, step: Any, *, effect: int = 1, **more: Any) -> Row:
     return Row(name, step, effect=effect, **more)
 
 
-# Only nghttp2 knows whether a stream ended or was reset without an error, and only the wheel asks it. With other builds
-# whole JSON passes.
+# Only nghttp2 knows whether a stream ended or was reset without an error, and only the wheel asks it. Other builds
+# accept such an answer if its JSON is complete.
 SEES_ENDS = not release()
 
 ROWS = [
@@ -143,7 +143,7 @@ def test_a_connection_that_never_answers_is_left(world: World, language: str, ce
     """The peer falls silent forever after its first answers: only the first charge may be lost on that connection."""
 
     class SilentFromNowOn(Http2Connection):
-        """The first connection, after its first stream."""
+        """Makes the first connection silent after its first stream."""
 
         def _deal_with(self, event: Any) -> None:
             if self.number == 1 and len(self.proxy.seen) >= 1:

@@ -200,7 +200,7 @@ def test_behind_an_answer_without_a_body(
 def test_an_honest_connection_is_kept(
     world: World, language: str, certificates: Certificates, kind: str, transport: str
 ) -> None:
-    """Also where TLS 1.3 sends its session tickets after the handshake."""
+    """The session tickets that TLS 1.3 sends after the handshake do not count as stray bytes."""
     given = options(certificates, transport)
     step = steps.chunked(b"0\r\nX-Sum: 1\r\n\r\n", close=False) if kind == "chunked" else None
     with scene_of(world, certificates, transport, language) as scene:
@@ -225,7 +225,7 @@ def test_an_honest_connection_is_kept_after_empty_answers(world: World, language
 
 
 def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> None:
-    """Such as a refusal of a body that is still being sent."""
+    """For example, the server refuses a body that the client is still sending."""
 
     def early(exchange: Exchange) -> None:
         exchange.take(200)
@@ -246,8 +246,8 @@ def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> No
 def test_a_call_that_waits_for_a_connection(
     world: World, certificates: Certificates, name: str, transport: str
 ) -> None:
-    """A loop has 100 connections. A waiting call gets one as soon as its answer is complete, with the stray bytes in
-    it.
+    """All 100 connections of a loop are in use and a call waits for one. The first that is free has stray bytes, so the
+    waiting call must use a new connection.
     """
     full, charged = threading.Event(), threading.Event()
     arrived: list[None] = []

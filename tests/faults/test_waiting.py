@@ -18,7 +18,6 @@ from .scene import Scene, World
 from .test_answers import OK
 
 pytestmark = pytest.mark.one_language
-# Tolerance of a wait on a busy machine.
 
 
 def gaps(scene: Scene) -> list[float]:
@@ -46,7 +45,7 @@ def test_retry_after_a_date(world: World, language: str, status: int) -> None:
 
 
 def test_retry_after_a_date_of_a_clock_that_is_wrong(world: World, language: str) -> None:
-    """Relative to the answer's own Date: the service's clock is an hour behind."""
+    """Retry-After counts from the answer's own Date, because the service's clock is an hour behind."""
     now = time.time() - 3600
     headers = [f"Date: {formatdate(now, usegmt=True)}", f"Retry-After: {formatdate(now + 1, usegmt=True)}"]
     with Scene(world, language, script=[steps.canned(503, *headers)]) as scene:

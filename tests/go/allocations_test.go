@@ -11,7 +11,7 @@ import (
 	"billcore"
 )
 
-// fixed is a service that allocates nothing while it answers: every request gets the same answer.
+// fixed returns a client of a service that gives every request the same answer and allocates nothing while it answers.
 func fixed(t testing.TB, body string) *billcore.Client {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func answerAll(connection net.Conn, answer []byte) {
 	}
 }
 
-// What an operation allocates in Go, C's own memory aside, which tests/cost counts.
+// Limits how often an operation allocates in Go. tests/cost counts the allocations in C.
 func TestOperationsAllocateLittle(t *testing.T) {
 	withoutRaceDetector(t)
 	v := verifier(t)

@@ -11,7 +11,7 @@ import (
 	"billcore"
 )
 
-// A charge that was made must not read as one that was not, when its context is cancelled while the answer arrives.
+// A charge that was made is never reported as not made, even if its context is cancelled while the answer arrives.
 func TestAContextCancelledWithTheAnswerHidesNoCharge(t *testing.T) {
 	const calls = 2000
 	cancels := make(chan context.CancelFunc, 1)
@@ -19,7 +19,7 @@ func TestAContextCancelledWithTheAnswerHidesNoCharge(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		(<-cancels)()
 		wait := time.Duration(answers.Add(1)%60) * time.Microsecond
-		for cancelled := time.Now(); time.Since(cancelled) < wait; { // shorter than a goroutine sleeps
+		for cancelled := time.Now(); time.Since(cancelled) < wait; { // a sleep would take longer
 		}
 		wrapped(order(1))(w, r)
 	})

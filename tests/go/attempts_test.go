@@ -16,7 +16,7 @@ import (
 	"billcore"
 )
 
-// ends counts attempts, and keeps how they ended.
+// ends counts the attempts of its hooks and records how each one ended.
 type ends struct {
 	mutex sync.Mutex
 	begun int
@@ -61,7 +61,7 @@ func charge(ctx context.Context, client *billcore.Client, id billcore.ID) {
 	_, _ = client.Subscriptions().Charge(ctx, id, 1, 1)
 }
 
-// ways in which an attempt ends, and how the last one is told.
+// ways in which an attempt ends, each with the first words of its last reported end.
 var ways = map[string]struct {
 	run  func(t *testing.T, s *service, client *billcore.Client)
 	last string
@@ -107,7 +107,7 @@ var ways = map[string]struct {
 	}, "0 interrupted"},
 }
 
-// twoPages leaves a list while it fetches others ahead.
+// twoPages stops reading a list after two pages, while the list prefetches further ones.
 func twoPages(list *billcore.List[billcore.Order], then func()) {
 	pages := 0
 	for range list.Pages() {

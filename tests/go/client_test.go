@@ -131,7 +131,7 @@ func TestEveryOperationWithoutAContextOrAClientGivesAnError(t *testing.T) {
 			t.Error(name, lists, err)
 		}
 		_, err := subscriptions.FindCharges(ctx, failed)
-		code(t, err, billcore.ErrInvalidArgument) // made by no call
+		code(t, err, billcore.ErrInvalidArgument) // no call returned this error
 	}
 	if _, err := nobody.With(); !errors.Is(err, billcore.ErrConfig) {
 		t.Error(err)
@@ -249,7 +249,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// The Go runtime sends signals to its threads; SIGPIPE and SIGPROF must not end a call.
+// The Go runtime sends SIGURG to its threads, and a closed connection causes SIGPIPE: neither may end a call.
 func TestSignalsDoNotEndCalls(t *testing.T) {
 	s := serve(t, book(2000))
 	client := connect(t, s)
@@ -272,7 +272,7 @@ func TestSignalsDoNotEndCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen++; seen%500 == 0 {
-			s.CloseClientConnections() // the next request writes into a connection that is closed
+			s.CloseClientConnections() // the next request may write into a closed connection
 		}
 	}
 	if seen != 2000 {

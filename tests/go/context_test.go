@@ -136,9 +136,9 @@ func TestManyCancelledCalls(t *testing.T) {
 	settled(t, goroutines)
 }
 
-// A client whose calls have all slots leaves other clients theirs.
+// Each client has its own slots: if one client uses all of its slots, another client still has free ones.
 func TestSlotsAreOfAClient(t *testing.T) {
-	const most = 1000 // calls of a client at once
+	const most = 1000 // concurrent calls of one client
 	s := serve(t, wrapped(order(1)))
 	ctx, cancel := context.WithCancel(background)
 	defer cancel()
@@ -171,7 +171,7 @@ func TestAThousandCallsAtOnceAreNotAThousandThreads(t *testing.T) {
 	s := serve(t, wrapped(order(1)))
 	client := connect(t, s, billcore.WithTimeout(time.Minute))
 	var all sync.WaitGroup
-	for range 3000 { // more than run at once: the rest waits
+	for range 3000 { // more calls than may run at once: the others wait
 		all.Add(1)
 		go func() {
 			defer all.Done()

@@ -17,7 +17,7 @@ import (
 	"billcore/model"
 )
 
-// A hook may call runtime.Goexit, as t.FailNow does: the call goes on, and its caller learns what became of it.
+// A hook may call runtime.Goexit, as t.FailNow does: the call continues and its caller gets the result.
 func TestAHookThatEndsItsGoroutine(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -141,7 +141,7 @@ func TestOptionsShowNoSecret(t *testing.T) {
 	}
 }
 
-// fmt asks no method of a field that is not exported, such as that of a configuration of yours.
+// fmt calls no methods of an unexported field, for example of a field in the caller's own configuration struct.
 func TestOptionsWithinAnotherStructShowNoSecret(t *testing.T) {
 	configuration := struct{ options []billcore.Option }{[]billcore.Option{billcore.WithAPIKey(apiKey)}}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%p"} {

@@ -13,7 +13,7 @@ import (
 	"billcore"
 )
 
-// resident gives the memory of the process (bytes).
+// resident returns the resident memory of the process, in bytes.
 func resident(t testing.TB) int64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/statm")
@@ -62,7 +62,7 @@ func TestALongListKeepsLittle(t *testing.T) {
 	}
 }
 
-// withoutRaceDetector skips a test whose numbers the memory of the race detector itself would hide.
+// withoutRaceDetector skips a test under the race detector, whose own memory would distort the numbers.
 func withoutRaceDetector(t testing.TB) {
 	t.Helper()
 	if underRace {
@@ -84,7 +84,7 @@ func TestClientsAndListsThatNobodyClosesAreFreed(t *testing.T) {
 		}
 	}
 	open(500)
-	// Each has several descriptors; what the allocator keeps of its memory is its own affair.
+	// Counts descriptors, of which each client has several: the allocator may keep the memory of freed clients.
 	await(t, "500 clients are freed", func() bool {
 		runtime.GC()
 		return descriptors(t) < 400

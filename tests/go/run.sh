@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every test of the Go module: run.sh PREFIX, where the C libraries are installed. Needs Go 1.23 or newer, and a release
-# build with the drivers of the other languages (tests/run.sh go has all of it).
+# Runs every test of the Go module: run.sh PREFIX. PREFIX is where the C libraries are installed. Needs Go 1.23 or
+# newer, and a release build with the drivers of the other languages (tests/run.sh go provides all of this).
 set -euo pipefail
 prefix="$(realpath "${1:?usage: tests/go/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -18,12 +18,12 @@ unformatted="$(gofmt -s -l "${modules[@]}" tests/bench/go tests/bench/go_ffi)"
 for module in "${modules[@]}"; do (cd "$module" && go vet ./...); done
 
 step what package model exports
-# Records, errors and events; what makes them is in internal/bridge.
+# Package model has records, errors and events; the functions that make them are in internal/bridge.
 exported="$(cd capi/go && go doc -short ./model | grep -oE 'func [A-Z]\w*' || true)"
 [ "$exported" = "func ParseUnverified" ] || { echo "package model exports: $exported"; exit 1; }
 
 step staticcheck
-# The newest that this Go builds.
+# The newest release that this Go can build.
 staticcheck=v0.6.1
 [[ "$(go env GOVERSION)" =~ ^go1\.2[0-4] ]] || staticcheck=v0.8.2
 for module in "${modules[@]}"; do
@@ -34,7 +34,7 @@ done
 step known vulnerabilities
 if ! go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 -C tests/go ./... >"$work/vulnerabilities" 2>&1; then
   if grep -q '^Vulnerability #' "$work/vulnerabilities"; then
-    # Those of the standard library are of the Go in use, not of this module.
+    # A vulnerability of the standard library is one of the installed Go, not of this module: it does not fail the run.
     grep -E '^(Vulnerability|    (Module|Found in|Fixed in))' "$work/vulnerabilities"
     if grep -qE '^  Module: ' "$work/vulnerabilities"; then exit 1; fi
   else
@@ -47,7 +47,7 @@ step tests, with the race detector
 (cd tests/go && go test -race -count=1 . && go test -run Little -fuzz FuzzUnwrap -fuzztime 5s .)
 
 step what is missing without cgo
-[ "$(cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 | grep -c .)" = 2 ] # the package, and one line
+[ "$(cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 | grep -c .)" = 2 ] # two lines: the package's name and the message
 (cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 || true) | grep -q 'billcore needs cgo: build with CGO_ENABLED=1 and a C compiler'
 
 step programs and what they link

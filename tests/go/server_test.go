@@ -24,8 +24,8 @@ type service struct {
 	*httptest.Server
 	mutex    sync.Mutex
 	requests []string
-	held     chan struct{} // closed: requests that hang may end
-	broken   atomic.Int64  // requests whose sender went away while they hung
+	held     chan struct{} // closed when the hanging requests may end
+	broken   atomic.Int64  // hanging requests whose client disconnected
 }
 
 func (s *service) sent() []string {
@@ -34,7 +34,8 @@ func (s *service) sent() []string {
 	return append([]string(nil), s.requests...)
 }
 
-// serve answers with `answer`; a path that ends in /hang is answered when the sender goes away or the test ends.
+// serve starts a service that answers with `answer`. It holds a request for a path that ends in /hang or /hang/order
+// until the client disconnects or the test ends.
 func serve(t testing.TB, answer http.HandlerFunc) *service {
 	t.Helper()
 	s := &service{held: make(chan struct{})}
@@ -81,7 +82,7 @@ func wrapped(data string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"data":%s}`, data) }
 }
 
-// book answers a list of so many orders, 10 on a page.
+// book answers with a list of `total` orders, 10 on a page.
 func book(total int) http.HandlerFunc {
 	const perPage = 10
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -100,7 +101,7 @@ func book(total int) http.HandlerFunc {
 	}
 }
 
-// await waits for what must become true.
+// await waits until `is` returns true; it fails the test after a minute.
 func await(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(60 * time.Second); !is(); time.Sleep(time.Millisecond) {
@@ -110,7 +111,7 @@ func await(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// settled waits until no more goroutines run than before.
+// settled waits until at most `before` goroutines run.
 func settled(t testing.TB, before int) {
 	t.Helper()
 	await(t, "the goroutines end", func() bool { runtime.GC(); return runtime.NumGoroutine() <= before })

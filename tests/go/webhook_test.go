@@ -67,7 +67,7 @@ func TestEvent(t *testing.T) {
 	for _, record := range []json.Unmarshaler{&order, &delivery, event} {
 		code(t, json.Unmarshal(raw, record), webhook.ErrInvalidArgument)
 	}
-	var kept struct{ Order webhook.Order } // null is no record
+	var kept struct{ Order webhook.Order } // JSON null is accepted
 	if err = json.Unmarshal([]byte(`{"Order":null}`), &kept); err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%d: %d, not %d (%v)", i, got, one.want, refused)
 		}
 	}
-	none, err := http.NewRequest(http.MethodPost, "/", nil) // without a body, as no server makes one
+	none, err := http.NewRequest(http.MethodPost, "/", nil) // its Body is nil, which net/http never passes to a handler
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestHandler(t *testing.T) {
 	}
 	answer.Body.Close()
 	_, err = keep.ID()
-	code(t, err, webhook.ErrInvalidArgument) // the event ends with its request
+	code(t, err, webhook.ErrInvalidArgument) // the event is closed at the end of its request
 }
 
 func TestFreshnessAndClocks(t *testing.T) {
@@ -301,7 +301,7 @@ func FuzzUnwrap(f *testing.F) {
 		}
 		event, err := v.Unwrap(body, right)
 		if err != nil {
-			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // the signature of a body that is too large
+			if !errors.Is(err, webhook.ErrDecode) && !errors.Is(err, webhook.ErrSignature) { // the body is too large
 				t.Fatal(err)
 			}
 			return
@@ -314,7 +314,7 @@ func FuzzUnwrap(f *testing.F) {
 	})
 }
 
-// readAll reads what it can; errors are typed, and that is all that must hold.
+// readAll calls the getters. They may fail, but every error must be a *billcore.Error.
 func readAll(t *testing.T, event *webhook.Event) {
 	_, id := event.ID()
 	_, name := event.Name()
@@ -356,7 +356,7 @@ func readAll(t *testing.T, event *webhook.Event) {
 	}
 }
 
-// A receiver that never closes its events, and one that does: the memory of C stays bounded.
+// The memory of the C library stays bounded, whether a receiver closes its events or never does.
 func TestEventsKeepLittle(t *testing.T) {
 	withoutRaceDetector(t)
 	v := verifier(t)

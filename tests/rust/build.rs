@@ -1,5 +1,5 @@
-//! Writes a C file that repeats what billcore-sys declares, and compiles it against the installed headers: a function of another
-//! type is an error of the C compiler. Sizes, places and constants are for tests/layout.rs to compare.
+//! Writes a C file that repeats the declarations of billcore-sys, and compiles it against the installed headers: the C
+//! compiler reports a function of another type. tests/layout.rs compares sizes, offsets and constants.
 
 use std::env;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ struct Made {
     checks: String,
     constants: Vec<String>,
     functions: Vec<String>,
-    /// In C and in Rust.
+    /// The same size, alignment or offset as an expression of C and of Rust.
     sizes: Vec<(String, String)>,
 }
 
@@ -94,7 +94,7 @@ fn read(item: Item, made: &mut Made) {
     }
 }
 
-/// The type in C; empty for those that are no part of a signature, such as a pointer to a function.
+/// The type as C spells it; empty for a type that no checked signature has, such as a pointer to a function.
 fn c_type(from: &Type, qualifier: &str) -> String {
     match from {
         Type::Ptr(pointer) => {

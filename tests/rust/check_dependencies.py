@@ -1,6 +1,6 @@
-"""What the Rust crates depend on: few crates of the registry, with good licences, which the oldest Rust can build.
+"""Checks the dependencies of the Rust crates: their number, source, licence and minimum Rust version.
 
-Fails otherwise. Known vulnerabilities are not looked up: that needs a database that no package registry has.
+Known vulnerabilities are not looked up: that needs a database that no package registry has.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 LICENCES = {"MIT", "Apache-2.0", "BSD-3-Clause", "ISC", "Unicode-3.0", "Zlib", "Unlicense"}
 OLDEST = (1, 85)
-# Features of the crate billcore, and how many crates a program with them links at most. Those that run only while it is
-# built do not count.
+# Features of the crate billcore -> how many crates a program may link with them. Proc macros and build dependencies do
+# not count.
 MOST = {
     "": 2,
     "client": 2,
@@ -41,7 +41,7 @@ def version(text: str) -> tuple[int, ...]:
 
 
 def allowed(licence: str | None) -> bool:
-    """A choice is allowed where one of its parts is; what is joined where all are."""
+    """Of licences joined by OR (or /) one must be allowed; of those joined by AND, all."""
     words = (licence or "").replace("(", " ").replace(")", " ").replace("/", " OR ")
     return all(any(part.strip() in LICENCES for part in joined.split(" OR ")) for joined in words.split(" AND "))
 
@@ -58,7 +58,7 @@ def problems_of(package: dict[str, Any]) -> list[str]:
 
 
 def linked(data: dict[str, Any], package: str) -> set[str]:
-    """The crates that a program links with this one."""
+    """The crates that a program links if it uses `package`, including `package` itself."""
     nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
     packages = data["packages"]
     macros = {one["id"] for one in packages if any("proc-macro" in target["kind"] for target in one["targets"])}

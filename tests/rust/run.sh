@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every test of the Rust crates: run.sh PREFIX, where the C libraries are installed. Needs Rust 1.85 or newer, and a release
-# build with the drivers of the other languages (tests/run.sh rust has all of it).
+# Runs every test of the Rust crates: run.sh PREFIX. PREFIX is where the C libraries are installed. Needs Rust 1.85 or
+# newer, and a release build with the drivers of the other languages (tests/run.sh rust provides all of this).
 set -euo pipefail
 prefix="$(realpath "${1:?usage: tests/rust/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -16,7 +16,7 @@ packages=(capi/rust tests/rust examples/rust)
 
 step() { echo "== $* (after $SECONDS s)"; }
 in_each() { for package in "${packages[@]}"; do (cd "$package" && "$@"); done; }
-# In capi/rust, with each set of features that differs in what it links or leaves out.
+# Runs a command in capi/rust, once for each set of features that links or omits different code.
 in_each_form() {
   local form
   for form in --all-features --no-default-features "--no-default-features --features tower,serde" ""; do
@@ -41,13 +41,13 @@ step dependencies
 python3 tests/rust/check_dependencies.py
 
 step declarations
-# Those of billcore-sys are what bindgen makes of the headers.
+# The declarations of billcore-sys must be what bindgen generates from the headers.
 bindgen_version=0.72.1
 bindgen="$bc_cache/bindgen-$bindgen_version"
 bc_once "$bindgen" bc_quietly "bindgen $bindgen_version" "$bindgen.log" cargo install --quiet --locked "bindgen-cli@$bindgen_version" \
-  --debug --no-default-features --features runtime --root "$bindgen" --target-dir "$work/bindgen" # as fast as it can be built
+  --debug --no-default-features --features runtime --root "$bindgen" --target-dir "$work/bindgen" # fastest to build
 "$root/capi/rust/billcore-sys/generate.sh" "$bindgen/bin/bindgen" --check
-# What may be unsafe is in one module.
+# Unsafe code is allowed only in the module ffi.
 if grep -rnE '\bunsafe\b' capi/rust/billcore/src --include '*.rs' |
   grep -vE '^capi/rust/billcore/src/(ffi/|lib\.rs:[0-9]+:#!\[deny\(unsafe_code\)\])'; then
   echo "unsafe stands outside of src/ffi"
@@ -61,7 +61,7 @@ step tests
 
 step memory
 if [ -n "$(find "$(rustc --print target-libdir)" -name 'librustc*_rt.asan.a')" ]; then
-  # The C libraries have no instrumentation here, but what they allocate is counted, so handles that are not freed are found.
+  # AddressSanitizer does not instrument the C libraries, but it tracks their allocations, so it finds leaked handles.
   (
     cd tests/rust
     export ASAN_OPTIONS=quarantine_size_mb=8 RUSTFLAGS=-Zsanitizer=address RUSTC_BOOTSTRAP=1
@@ -95,7 +95,7 @@ needs() { ldd "$CARGO_TARGET_DIR/$1" | grep -c "$2" || true; }
 [ "$(needs static/release/find libbillcore)" = 0 ] || { echo "the feature static links a shared library of ours"; exit 1; }
 
 step a service outside of the tree
-# As capi/rust/README.md says.
+# Follows the steps in capi/rust/README.md.
 cargo new --quiet --vcs none "$work/service"
 cp examples/rust/verify_webhook.rs "$work/service/src/main.rs"
 (

@@ -8,5 +8,5 @@ import billcore
 
 
 def child_environment(**more: str) -> dict[str, str]:
-    """With this environment a new interpreter finds the same package, however this one found it."""
+    """An environment in which a new interpreter imports the same billcore package as this one."""
     return {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__))), **more}

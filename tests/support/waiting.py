@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-GENEROUS = 60.0  # seconds for what takes a moment: only a broken run needs them all
-LATE = 20.0  # seconds: what takes longer has not ended by itself, however busy the machine is
+GENEROUS = 60.0  # seconds: limit for a wait that normally takes a moment
+LATE = 20.0  # seconds: even on a busy machine, a call that takes longer counts as hanging
 MISSED = "the condition did not become true"
 
 
@@ -23,7 +23,7 @@ def until(condition: Callable[[], T]) -> T:
 
 
 async def until_awaited(condition: Callable[[], T]) -> T:
-    """The same in a loop, which keeps running meanwhile."""
+    """The same in an asyncio loop, which keeps running while it waits."""
     deadline = time.monotonic() + GENEROUS
     while not (value := condition()):
         assert time.monotonic() < deadline, MISSED

@@ -1,5 +1,5 @@
-// Calls of the C ABI for the torture: their outputs are checked, what they made is freed, a failure becomes an
-// exception that the judge knows.
+// Calls functions of the C ABI under torture: checks their outputs, frees the results, and turns a failure into an
+// exception that judge.cpp knows.
 #pragma once
 
 #include <billcore.h>
@@ -73,7 +73,7 @@ class Owned {
 
 inline billcore_str text(std::string_view given) { return {given.data(), given.size()}; }
 
-/// Throws what the judge knows of a failed call. The run ends here: making an exception allocates.
+/// Throws a failed call as an exception that judge.cpp knows. Ends the run first, because an exception is allocated.
 [[noreturn]] inline void raise(billcore_status status, billcore_error* err) {
   torture_end();
   const std::unique_ptr<billcore_error, decltype(&billcore_error_free)> owned(err, &billcore_error_free);
@@ -84,7 +84,7 @@ inline billcore_str text(std::string_view given) { return {given.data(), given.s
     require(message == "out of memory", "an error without memory has another message");
     throw std::bad_alloc();
   }
-  billcore::ErrorDetail detail;  // without outcome_unknown: the ledger counts charges only, which have other scenarios
+  billcore::ErrorDetail detail;  // outcome_unknown stays false: only the C++ scenarios compare charges with the ledger
   detail.cause = static_cast<billcore::ErrorCode>(billcore_error_cause(err));
   throw billcore::Error(static_cast<billcore::ErrorCode>(status), message, detail);
 }
@@ -102,7 +102,7 @@ struct Outputs<std::tuple<P...>, first, std::index_sequence<number...>> {
   using type = std::tuple<std::remove_pointer_t<std::tuple_element_t<first + number, std::tuple<P...>>>...>;
 };
 
-/// Calls `function` with these inputs. What follows in its parameters are outputs and err.
+/// Calls `function` with these inputs. Its other parameters are outputs, and err is the last one.
 template <typename... P, typename... In>
 auto outputs_of(billcore_status (*function)(P...), const In&... in) {
   constexpr auto count = sizeof...(P) - sizeof...(In) - 1;
@@ -131,7 +131,7 @@ void call(billcore_status (*function)(P...), const In&... in) {
   std::apply([](auto&... out) { (release(out), ...); }, outputs);
 }
 
-/// A call that ends with this status, unless memory runs out.
+/// Makes a call that must fail with status `expected`, unless memory runs out.
 template <typename... P, typename... In>
 void refused(billcore_status expected, billcore_status (*function)(P...), const In&... in) {
   try {
@@ -143,13 +143,13 @@ void refused(billcore_status expected, billcore_status (*function)(P...), const 
   throw Wrong("it should have been refused");
 }
 
-/// A call whose first output is a handle to keep.
+/// Makes a call and returns its first output, an owned handle.
 template <typename... P, typename... In>
 auto make(billcore_status (*function)(P...), const In&... in) {
   return Owned(std::get<0>(outputs_of(function, in...)));
 }
 
-/// What the functions are called with; each scenario makes its own, before anything fails.
+/// Arguments for the functions. Each scenario makes its own in prepare(), before anything fails.
 struct Given {
   Owned<billcore_event> event;
   Owned<billcore_resource> resource;
@@ -179,7 +179,7 @@ struct Given {
 void prepare_webhook(Given& given);
 void prepare_client(Given& given, const std::string& base_url);
 
-/// One exported function, under its own name.
+/// The scenario of one exported function.
 class Call : public Scenario {
  public:
   Call(void (*step)(Given&), void (*make_given)(Given&, const std::string&), const Place& place)

@@ -1,4 +1,4 @@
-// The functions of libbillcore, most of them over a connection that was kept.
+// Calls the functions of libbillcore, most of them over a reused connection.
 #include <array>
 
 #include "abi_scenarios.hpp"
@@ -115,7 +115,7 @@ const std::vector<Function>& client_functions() {
       LISTED(billcore_subscription_list_new),
       CALL(billcore_subscription_orders_new, g.client, text(id), nullptr, no_options),
       CALL(billcore_webhook_endpoint_create, g.client, text("https://receiver.example/webhooks"), no_options),
-      // Of the other library, with what only a client has.
+      // Functions of libbillcore-webhook whose arguments only a client can make.
       CALL(billcore_resource_response_info, g.item),
       CALL(billcore_response_info_attempts, g.info),
       CALL(billcore_response_info_header, g.info, text("A-Header-That-Is-Not-There-And-Long")),

@@ -1,4 +1,4 @@
-// The exported functions, each with a call of it.
+// Tables of the exported functions, each with a step that calls it.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@ struct Function {
 const std::vector<Function>& webhook_functions();
 const std::vector<Function>& client_functions();
 
-/// A function with its inputs, which may use `g`.
+/// A row of such a table: a function and its inputs, which may use `g`.
 #define CALL(function, ...)                                                                   \
   {                                                                                           \
 #function, []([[maybe_unused]] Given & g) { call(&function __VA_OPT__(, ) __VA_ARGS__); } \

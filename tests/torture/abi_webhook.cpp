@@ -1,4 +1,4 @@
-// The functions of libbillcore-webhook.
+// Calls the functions of libbillcore-webhook.
 #include "abi_scenarios.hpp"
 
 namespace torture::abi {

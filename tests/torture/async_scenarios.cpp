@@ -33,8 +33,8 @@ class AsyncScenario : public Scenario {
   }
 
  protected:
-  /// Runs the loop until the operation has ended; throws the operation's error. The loop continues after an error of
-  /// process() itself; by then memory is available.
+  /// Runs the loop until the operation has ended; throws the operation's error. If process() itself throws, the torture
+  /// ends and the loop continues.
   void call(Operation operation, const char* id) {
     bool ended = false;
     std::exception_ptr failure;
@@ -105,7 +105,7 @@ class AsyncCharge : public AsyncScenario {
   }
 };
 
-// A charge that is cancelled after so many turns of the loop, which must end its attempt; see hooks.hpp.
+// Cancels a charge after `turns` turns of the loop. Cancelling must end the charge's attempt; see hooks.hpp.
 template <int turns>
 class AsyncGivenUp : public AsyncKeptGet {
  public:

@@ -49,7 +49,7 @@ class ClientScenario : public Scenario {
   Place place_;
 };
 
-// Makes a client, which makes its first call.
+// Makes a client under torture; the client then makes its first call.
 class Construction : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;
@@ -68,7 +68,7 @@ class Get : public ClientScenario {
   void after(bool) override { get(client()); }
 };
 
-// Over a connection kept from an earlier call.
+// Reuses the connection of an earlier call.
 class KeptGet : public Get {
  public:
   using Get::Get;

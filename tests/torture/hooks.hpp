@@ -1,4 +1,4 @@
-// The hooks of every scenario of the client: each attempt that begins must end, whatever fails.
+// The hooks of all client scenarios count open attempts: each attempt that begins must end, whatever fails.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ class CountingHooks final : public billcore::Hooks {
   void on_response(const billcore::Attempt& /*attempt*/) override { --open_attempts; }
 };
 
-/// Needs no memory.
+/// Allocates nothing.
 inline std::shared_ptr<billcore::Hooks> counting_hooks() {
   static CountingHooks hooks;
   return {std::shared_ptr<void>(), &hooks};

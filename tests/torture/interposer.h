@@ -22,7 +22,7 @@ typedef struct torture_run {
   int kind;
   long fail_at;     /* the first is 1; 0: only count */
   int keep_failing; /* every later call fails as well, until torture_end() */
-  char only[32];    /* count calls only from below a library with this in its name; empty: all */
+  char only[32];    /* count only calls made below a library whose name contains this; empty: all */
   long count;       /* calls so far */
   long failed;      /* calls that failed */
   char what[32];    /* name of the call that failed first */

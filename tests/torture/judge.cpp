@@ -115,8 +115,8 @@ std::string ending(int status) {
   return WEXITSTATUS(status) == 0 ? "" : "it ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// Whether the failure is one of the few known defects of other libraries: in which library the call failed, and what it
-// then did.
+// Whether the failure is a known defect of another library. It depends on the library whose call failed, and on what
+// the library did then.
 bool is_of_others(const Entry& entry, const Point& point, const Report& report, int status) {
   if (point.kind != TORTURE_MEMORY || report.run.depth <= caller) return false;
   Dl_info info{};

@@ -1,4 +1,4 @@
-// One point of a scenario: its result, and whether that is allowed.
+// Runs one point of a scenario and judges whether its result is allowed.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace torture {
 /// How `run` of a scenario ended.
 enum class End : int { none, completed, no_memory, error, other };
 
-/// The result of one repetition. In memory that a process under torture shares with its judge.
+/// The result of one repetition. It is in memory that the process under torture shares with its parent.
 struct Outcome {
   End end;
   int code;      // code of an error
@@ -23,7 +23,7 @@ struct Outcome {
   std::array<char, 300> text;
 };
 
-/// Two, because only the second one tells a leak from memory that is kept permanently.
+/// The first repetition also allocates memory that is kept permanently; only a leak allocates again in the second.
 constexpr int repetitions = 2;
 
 struct Report {
@@ -44,7 +44,7 @@ struct Point {
 
 /// In a child process: runs the scenario, fills the report.
 void execute(const Entry& entry, const Point& point, const std::string& base_url, Report& report);
-/// In the parent, after the child's end: the problem with it, empty if there is none. status: of waitpid().
+/// In the parent, after the child has ended: returns the problem, or an empty text. status: as waitpid() gives it.
 std::string judge(const Entry& entry, const Point& point, const Report& report, int status, const Server& server);
 
 int first_amount(int repetition);

@@ -84,7 +84,7 @@ class Runner {
     return wrong == 0;
   }
 
-  /// Memory that a process keeps after its first use of the library must not look like a leak of a point.
+  /// Runs the scenario without failures first, so that memory which the library then keeps does not look like a leak.
   void warm_up(const Entry& entry) {
     execute(entry, {}, server_.base_url(), *report_);
     const auto& outcome = report_->outcomes[0];
@@ -150,8 +150,8 @@ bool wait_for_one() {
   return wait(&status) > 0 && status == 0;
 }
 
-// For programs in other languages: prints the base URL, then answers each line. `forget` resets the ledger; for the
-// amount of a charge it prints how often that was received, after all connections are closed.
+// Serves programs in other languages: prints the base URL, then answers each line. `forget` resets the ledger. For the
+// amount of a charge, it waits until all connections are closed and prints how often the charge was received.
 int serve() {
   Server server;
   std::printf("%s\n", server.base_url().c_str());

@@ -25,7 +25,7 @@ from typing import Any
 
 HANG_SECONDS = 10
 KINDS = {"memory": 1, "calls": 2}
-logging.getLogger("billcore").setLevel(logging.CRITICAL)  # not the warnings of writes that are given up
+logging.getLogger("billcore").setLevel(logging.CRITICAL)  # hides the warnings about abandoned writes
 
 
 class Run(ctypes.Structure):
@@ -114,7 +114,7 @@ SCENARIOS = {
 
 
 def problem(name: str, kind: str, failure: BaseException | None) -> str:
-    """The problem with what the caller was told, without regard to what the server received."""
+    """The problem with the caller's error, or an empty text. What the server received does not matter here."""
     cause = getattr(failure, "__cause__", None)
     if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""
@@ -168,7 +168,7 @@ class Torture:
         os.write(pipe, text.encode())
 
     def point(self, name: str, kind: str, number: int) -> tuple[bool, str]:
-        """Whether the point exists, and the problem with it."""
+        """Runs one point. Returns whether the point exists, and the problem, if any."""
         self.server.ask("forget")
         reader, writer = os.pipe()
         child = os.fork()
@@ -217,7 +217,7 @@ def main() -> int:
     bad = 0
     for name in words.scenarios or SCENARIOS:
         how, call = SCENARIOS[name]
-        if how(call, torture.options, contextlib.nullcontext) is not None:  # makes what is kept for good
+        if how(call, torture.options, contextlib.nullcontext) is not None:  # allocates what is kept permanently
             raise SystemExit(f"{name} does not work")
         for kind in words.kind or KINDS:
             number = words.point or 1

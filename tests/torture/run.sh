@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Torture of the optimised build: every allocation and every system call of each scenario fails in turn (see README.md).
-#   tests/torture/run.sh BUILD            bounded: every point, but only some of those of the first use in a process
+#   tests/torture/run.sh BUILD            bounded: every point, but only every 61st of the first-* scenarios
 #   tests/torture/run.sh BUILD --all      every point
-# Prints the first point of those left out; BUILD/tests/torture/torture runs any others.
+# Prints each command; BUILD/tests/torture/torture with another --start runs the points that are left out.
 set -euo pipefail
 folder="$(dirname "${BASH_SOURCE[0]}")"
 build="$1"
@@ -20,7 +20,7 @@ run() {
 run --jobs 2 "${usual[@]}"
 run --jobs 2 --from-there-on "${usual[@]}"
 run --jobs 2 --start 7 --every "$every" "${first[@]}"
-# The C ABI: each exported function has a scenario of its own, or is left out for a reason.
+# The C ABI: each exported function has its own scenario, or is in left_out.txt with a reason.
 names() { grep -hv '^#' "$@" | cut -d ' ' -f 1; }
 difference="$(comm -3 <(names "$folder/../../capi/abi/symbols.txt" | sort) \
   <({ "$program-c" --list | grep '^billcore_'; names "$folder/left_out.txt"; } | sort))"
@@ -32,7 +32,7 @@ for more in "" --from-there-on; do
   echo "$program-c --jobs 2 $more"
   "$program-c" --jobs 2 ${more:+"$more"} || failed=1
 done
-# A getter may allocate for what it gives, not for looking at it.
+# The response's headers are not copied for a count: its scenario may have 12 allocations at most.
 "$program-c" --jobs 1 billcore_response_header_count | awk '{print} /points tried/ && $(NF - 4) > 12 {exit 1}' || failed=1
 [ "$failed" -eq 0 ] || { echo "torture: 1 failed"; exit 1; }
 echo "torture: all tests passed"

@@ -10,7 +10,7 @@
 
 namespace torture {
 
-/// What a scenario may need of its run.
+/// What one repetition of a scenario uses of the server.
 struct Place {
   std::string base_url;
   int amount;        // amount of the charge under torture
@@ -26,7 +26,7 @@ inline void require(bool condition, const char* what) {
   if (!condition) throw Wrong(what);
 }
 
-/// Attempts that hooks were told of as begun and not as ended.
+/// Number of attempts for which on_request has been called but on_response has not.
 inline int open_attempts = 0;
 
 class Scenario {
@@ -36,7 +36,7 @@ class Scenario {
   virtual void prepare() {}
   /// Called under torture: throws what the library throws, or Wrong.
   virtual void run() = 0;
-  /// Called after it: the objects that `run` used must work. completed: `run` threw nothing.
+  /// Called after the torture: the objects that `run` used must still work. completed: `run` threw nothing.
   virtual void after(bool completed) = 0;
 };
 
@@ -46,10 +46,10 @@ struct Entry {
   bool writes = false;  // `run` sends the charge of Place::amount, `after` that of amount_after
   bool network = true;  // makes system calls
   bool first_use =
-      false;  // in a process that has not used the library before: a leak cannot be told from what is kept permanently
+      false;  // the process has not used the library before; leaks are not judged, as permanent memory looks the same
 };
 
-/// Of the program that is linked.
+/// The scenarios of this program; each program links its own definition.
 std::vector<Entry> all_entries();
 
 const std::vector<Entry>& webhook_scenarios();

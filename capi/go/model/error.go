@@ -48,37 +48,37 @@ import (
 	"billcore/internal/handle"
 )
 
-// Error is what a failed call says. No field shows a secret or an API key. It is immutable.
+// Error is the error of a failed call. No field shows a secret or an API key. It is immutable.
 //
-// Compare with [errors.Is] and a [Code]: errors.Is(err, ErrPayment). [ErrAPI], [ErrTransport] and [ErrDecode] also match
-// the codes that specialise them, and [ErrOutcomeUnknown] every error of a write that may have happened.
+// Compare it with a [Code] by [errors.Is]: errors.Is(err, ErrPayment). [ErrAPI], [ErrTransport] and [ErrDecode] also
+// match the codes that specialise them. [ErrOutcomeUnknown] matches every error of a write that may have happened.
 type Error struct {
 	Code    Code
 	Message string // one line: what was wrong and what to do
 
-	HTTPStatus int    // of the service's answer, 0: none; for ErrSignature the status to answer with
+	HTTPStatus int    // of the service's answer, or 0; for ErrSignature the status to answer the webhook with
 	APICode    string // `code` of the service's error body
 	APIMessage string // `message` of the service's error body
-	Body       string // the answer's text, scrubbed of secrets and shortened
-	RequestID  string // of the answer
-	Method     string // of the request
-	Path       string // of the request, below the base URL, encoded
+	Body       string // the answer's text, with secrets removed and shortened
+	RequestID  string // request id from the answer
+	Method     string // method of the request
+	Path       string // path of the request, relative to the base URL, encoded
 	Attempts   int    // how often the request was sent
 
-	// RetryAfter is how long the answer said to wait, where HasRetryAfter is set.
+	// RetryAfter is how long the answer said to wait; only when HasRetryAfter is set.
 	RetryAfter    time.Duration
 	HasRetryAfter bool
 
-	// OutcomeUnknown: a write was sent and may or may not have happened. Look before you send it again.
+	// OutcomeUnknown reports that a write was sent and may or may not have happened. Look before you send it again.
 	OutcomeUnknown bool
-	AttemptedAt    time.Time // when that write left; else the zero time
-	Cause          Code      // what happened on the wire behind ErrOutcomeUnknown; else 0
+	AttemptedAt    time.Time // when that write was sent; else the zero time
+	Cause          Code      // the failure behind ErrOutcomeUnknown; else 0
 	CauseMessage   string
 
-	FieldPath string // of the JSON value that could not be read, such as data.price
+	FieldPath string // path of the JSON value that could not be read, such as data.price
 	Reason    Reason // why a signature was refused
 
-	ended  error // of the context that ended the call
+	ended  error // error of the context that ended the call, or nil
 	native *handle.Handle
 }
 
@@ -115,7 +115,8 @@ func (e *Error) Unwrap() error {
 	return e.ended
 }
 
-// Timeout reports whether a deadline passed, the client's or the context's. It makes an Error a net.Error of sorts.
+// Timeout reports whether a deadline passed, the client's or the context's. It is the method of that name in
+// net.Error.
 func (e *Error) Timeout() bool {
 	if e == nil {
 		return false
@@ -141,7 +142,7 @@ func newError(code Code, format string, arguments ...any) *Error {
 // takeError reads an error of the C library and frees it.
 func takeError(status int32, from handle.Pointer, ended error) *Error {
 	given := (*C.billcore_error)(from.C)
-	if given == nil { // there was no memory for it
+	if given == nil { // there was no memory for the error
 		return &Error{Code: Code(status), Message: Code(status).String(), ended: ended}
 	}
 	var read C.bg_error

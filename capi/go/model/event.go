@@ -15,8 +15,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// Event is what a webhook delivers. It is immutable and safe for concurrent use. The garbage collector frees it; Close
-// does so at once. Service interface: Events, Envelope.
+// Event is the event that a webhook delivers. It is immutable and safe for concurrent use. The garbage collector
+// frees it; Close frees it at once. Service interface: Events, Envelope.
 type Event struct {
 	envelope document
 	id       ID // "" when it cannot be read
@@ -31,7 +31,7 @@ var (
 	eventCreatedAt = field{"created_at", "created_at", "", kindOther, 3}
 )
 
-// newEvent takes an event of the C library.
+// newEvent takes ownership of an event of the C library.
 func newEvent(from handle.Event) *Event {
 	out := &Event{id: ID(from.ID), kind: EventType(from.Kind), dataKind: from.DataKind}
 	out.envelope.handle.Set(from.Event, freeEvent, 0)
@@ -39,8 +39,8 @@ func newEvent(from handle.Event) *Event {
 	return out
 }
 
-// ParseUnverified makes an event from bytes that were verified before and stored since, such as those of a job queue:
-// see Raw. It checks no signature and no age. Use it only where the receiver alone can write.
+// ParseUnverified parses an event that was verified before and stored since, for example in a job queue, from the
+// bytes of Raw. It checks no signature and no age, so use it only for storage that the receiver alone can write to.
 func ParseUnverified(raw []byte) (*Event, error) {
 	if loadError != nil {
 		return nil, loadError
@@ -55,7 +55,7 @@ func ParseUnverified(raw []byte) (*Event, error) {
 	}), nil
 }
 
-// UnmarshalJSON refuses: an event comes from a verifier, or from ParseUnverified.
+// UnmarshalJSON always fails: an event is made by a verifier or by ParseUnverified.
 func (e *Event) UnmarshalJSON([]byte) error {
 	return newError(ErrInvalidArgument, "an event comes from a verifier: for one that was verified and stored call ParseUnverified")
 }
@@ -66,11 +66,11 @@ func (e *Event) free() {
 	e.envelope.handle.Close()
 }
 
-// Close frees the event and what was read of it; reading on gives ErrInvalidArgument. Closing again does nothing.
+// Close frees the event and its data; a later read fails with ErrInvalidArgument. Closing again does nothing.
 func (e *Event) Close() {
 	if e != nil {
 		e.free()
-		runtime.SetFinalizer(e, nil) // a finalizer that runs costs more than the rest
+		runtime.SetFinalizer(e, nil) // cheaper than letting the finalizer run
 	}
 }
 
@@ -81,7 +81,7 @@ func (e *Event) whole() record {
 	return record{doc: &e.envelope}
 }
 
-// ID is the delivery's id, the key to drop duplicates with (not for EventTestHook, whose id is 0).
+// ID is the delivery's id. Use it to drop duplicates, except for EventTestHook, whose id is 0.
 func (e *Event) ID() (ID, error) {
 	if e != nil && e.id != "" && !e.envelope.handle.Closed() {
 		return e.id, nil
@@ -99,7 +99,7 @@ func (e *Event) Name() (string, error) {
 	return out, err
 }
 
-// Type is the event's name as a number; EventUnknown for any other name, which is ordinary.
+// Type is the event's name as a number; EventUnknown for any other name, which is not an error.
 func (e *Event) Type() EventType {
 	if e == nil {
 		return EventUnknown
@@ -119,7 +119,7 @@ func (e *Event) CreatedAt() (time.Time, error) {
 	return out, err
 }
 
-// Raw returns a copy of the body as received: what ParseUnverified takes.
+// Raw returns a copy of the body as received, for ParseUnverified.
 func (e *Event) Raw() ([]byte, error) {
 	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_raw(from) })
 	return out, err
@@ -131,7 +131,7 @@ func (e *Event) RawData() (json.RawMessage, error) {
 	return out, err
 }
 
-// of returns the data when it is of this kind; else the library's error.
+// of returns the data when it is of this kind; otherwise it returns the library's error.
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {

@@ -1,4 +1,4 @@
-/* Events, by value. */
+/* Events; functions return structs. */
 #ifndef BILLCORE_GO_EVENT_H
 #define BILLCORE_GO_EVENT_H
 

@@ -6,8 +6,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// page holds the items of a page of a list. The first time a field of an item is read, that field of all items crosses
-// the border in one call.
+// page holds the items of a page of a list. The first read of a field of one item reads that field of all items, in
+// one call to C.
 type page struct {
 	document
 	from    handle.Page
@@ -31,7 +31,7 @@ func (p *page) cell(f *field, index int) *handle.Cell {
 	return &(*found)[index]
 }
 
-// item returns the resource of one item as a document of its own.
+// item returns one item as a separate document.
 func (p *page) item(index int) (*document, error) {
 	made, err := p.from.Item(index)
 	if err != nil {

@@ -16,28 +16,29 @@ import (
 	"billcore/internal/handle"
 )
 
-// document is what records are read from: one resource, or a page of them. It is immutable, so any number of goroutines
-// may read; the garbage collector frees it, or the Close of what it belongs to.
+// document is the C object that records are read from: one resource, or a page of them. It is immutable, so any
+// number of goroutines may read it. The garbage collector frees it; the document of an event is also freed by
+// Event.Close.
 type document struct {
 	handle handle.Handle
-	page   *page // nil for one resource
+	page   *page // nil when the document is one resource
 }
 
-// record is a view of one JSON object. Its methods are those of every resource. The zero record has no fields: reading
-// one returns ErrInvalidArgument.
+// record is a view of one JSON object. Every resource has its methods. The zero record has no fields: reading one
+// returns ErrInvalidArgument.
 type record struct {
 	doc    *document
-	index  int    // of the item, in a page
+	index  int    // index of the item in its page
 	prefix string // path of a part, such as "/strings/"; "" for a whole resource, dataPrefix for the data of an event
 }
 
 // field is one field of a resource.
 type field struct {
 	name   string // on the wire
-	key    string // the same with its mark, as the library takes it
-	data   string // the same in the data of an event
+	key    string // the name as the library takes it, with a ? at its end where the field may be null or absent
+	data   string // the key within the data of an event
 	kind   kind
-	number int // among the fields of its resource: its column in a page
+	number int // index among the fields of its resource, and of its column in a page
 }
 
 type kind uint8
@@ -65,13 +66,13 @@ func noRecord() error {
 	return newError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
 }
 
-// ask reads something of the record's own resource.
+// ask calls read with the C handle of the record's resource or event.
 func (r record) ask(read func(from C.uintptr_t) C.bg_field) (C.bg_field, error) {
 	doc := r.doc
 	if doc == nil {
 		return C.bg_field{}, noRecord()
 	}
-	if doc.page != nil { // an item gets a handle of its own, for this one call
+	if doc.page != nil { // make a handle of the item for this call
 		item, err := doc.page.item(r.index)
 		if err != nil {
 			return C.bg_field{}, err
@@ -106,7 +107,7 @@ func (r record) path(f *field) string {
 	return r.prefix + f.key
 }
 
-// cell returns the record's place in the column of a field, when it is an item of a page.
+// cell returns the record's cell in the column of a field; nil when the record is not an item of a page.
 func (r record) cell(f *field) *handle.Cell {
 	if r.doc == nil || r.doc.page == nil || r.prefix != "" {
 		return nil
@@ -126,7 +127,7 @@ func (r record) text(f *field) (string, bool, error) {
 	return r.slowText(f, func(from C.uintptr_t, key *C.char, n C.size_t) C.bg_field { return C.bg_text(from, key, n) })
 }
 
-// slowText asks the library. The text is copied while the resource is in use.
+// slowText reads a text from the library. It copies the text while the resource is in use.
 func (r record) slowText(f *field, read func(C.uintptr_t, *C.char, C.size_t) C.bg_field) (string, bool, error) {
 	var out string
 	key, n := chars(r.path(f))
@@ -217,7 +218,7 @@ func (r record) any(f *field) (json.RawMessage, bool, error) {
 	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_any(from, key, n) })
 }
 
-// part returns the view of an object in this one, when there is one.
+// part returns the view of an object within this one; false when there is none.
 func (r record) part(f *field) (record, bool, error) {
 	_, present, err := r.object(f)
 	if err != nil || !present {
@@ -273,7 +274,7 @@ func wrapped[T any](r record, f *field, wrap func(record) T) ([]T, error) {
 	return out, nil
 }
 
-// describe names the record without showing anything of a customer.
+// describe returns the kind and the identifying fields of the record, and no customer data.
 func (r record) describe(kind string, shown ...*field) string {
 	var out strings.Builder
 	out.WriteString(kind + "(")

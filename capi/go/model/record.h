@@ -1,4 +1,4 @@
-/* Fields of resources and columns of pages, by value. */
+/* Fields of resources; functions return structs. */
 #ifndef BILLCORE_GO_RECORD_H
 #define BILLCORE_GO_RECORD_H
 
@@ -6,7 +6,7 @@
 
 #include "native.h"
 
-/* Handles cross as numbers: cgo would check whether a pointer leads to memory of Go. */
+/* Handles are passed as numbers, because cgo checks each pointer for Go memory behind it. */
 #define BG_RESOURCE(number) ((const billcore_resource*)(number))
 
 typedef struct bg_field {
@@ -18,7 +18,7 @@ typedef struct bg_field {
   bool present;
 } bg_field;
 
-/* Where a name has no mark, `present` is not set by the library. */
+/* The library sets `present` only when the name ends in `?`, so it starts as true. */
 static bg_field bg_text(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   f.status = billcore_resource_text(BG_RESOURCE(from), bg_str(name, len), &f.text, &f.present, &f.err);
@@ -51,7 +51,7 @@ static bg_field bg_time(uintptr_t from, const char* name, size_t len) {
   f.status = billcore_resource_time(BG_RESOURCE(from), bg_str(name, len), NULL, &f.number, &f.present, &f.err);
   return f;
 }
-/* The text of a JSON value; `made` keeps it alive. */
+/* The text of a JSON value. The text is valid until `made` is freed. */
 static bg_field bg_raw_of(billcore_value* value, bg_field f) {
   if (value != NULL && f.status == BILLCORE_OK) f.status = billcore_value_raw(value, &f.text, &f.err);
   f.made = value;

@@ -15,19 +15,19 @@ import (
 	"billcore/internal/handle"
 )
 
-// ID is an opaque id. Two that are equal name the same record, whether one came as a JSON string or as an integer.
+// ID is an opaque id. Equal ids name the same record, whether they were received as a JSON string or as an integer.
 type ID string
 
 // Resource is an object whose kind this version does not know: the data of an event that was added later.
 type Resource struct{ record }
 
-// String shows the kind; no text of a customer.
+// String returns the kind, and no customer text.
 func (r Resource) String() string { return r.describe("Resource") }
 
-// LogValue is what slog shows, in JSON too: the same as String.
+// LogValue is what slog shows, also in JSON: the same as String.
 func (r Resource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// own returns a record that is a whole resource: the data of an event becomes one.
+// own returns the record as a whole resource. Data of an event is made into a resource of its own.
 func (r record) own() (record, error) {
 	if r.prefix == "" {
 		return r, nil
@@ -62,7 +62,8 @@ func (r record) Raw() (json.RawMessage, error) {
 // MarshalJSON returns the JSON text as received.
 func (r record) MarshalJSON() ([]byte, error) { return r.Raw() }
 
-// UnmarshalJSON refuses: a record comes from a client, a list or an event. Read JSON into a type of your own.
+// UnmarshalJSON fails except for null: a record is made by a client, a list or an event. Read JSON into a type of
+// your own.
 func (r *record) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
@@ -70,7 +71,8 @@ func (r *record) UnmarshalJSON(text []byte) error {
 	return newError(ErrInvalidArgument, "a record comes from a client, a list or an event: read JSON into a type of your own")
 }
 
-// Field returns any field by its name, also one that this version has no method for. It is true also for null.
+// Field returns any field by its name, also when this version has no method for it. The second result is true for
+// null as well.
 func (r record) Field(name string) (json.RawMessage, bool, error) {
 	member, m := chars(name)
 	if r.prefix != "" {
@@ -101,7 +103,7 @@ func (r record) same(other record) (bool, error) {
 	return err == nil && got.number != 0, err
 }
 
-// copied returns a record that keeps only its own text alive: an item of a list keeps its whole page.
+// copied returns a record that keeps only its own text in memory; an item of a list keeps its whole page.
 func (r record) copied() (record, error) {
 	r, err := r.own()
 	if err != nil {
@@ -115,9 +117,10 @@ func (r record) copied() (record, error) {
 }
 
 // UsableAt reports whether the subscription is still paid for at this instant. It is false for pending, future_start,
-// unpaid and expired. The others are usable until EndsAt; null means no end, and that a cancelled one is not usable.
-// ErrMissingField where EndsAt is needed and absent: a reduced payload cannot tell, get the subscription by its id.
-// ErrDecode for a status that this version does not know. Service interface: States and transitions.
+// unpaid and expired. The others are usable until EndsAt. A null there means no end, except that a cancelled
+// subscription is then not usable. ErrMissingField where EndsAt is needed and absent, as in a reduced payload: get
+// the subscription by its id. ErrDecode for a status that this version does not know. Service interface: States and
+// transitions.
 func (s Subscription) UsableAt(at time.Time) (bool, error) {
 	r, err := s.own()
 	if err != nil {

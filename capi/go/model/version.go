@@ -5,13 +5,13 @@ import "C"
 
 import "strings"
 
-// Version is that of the C library this program was compiled with, such as "0.1.0".
+// Version is the version of the C library that this program was compiled with, such as "0.1.0".
 const Version = C.BILLCORE_VERSION
 
-// loadError: see bridge.LoadError.
+// loadError is the result of bridge.LoadError.
 var loadError = check(C.GoString(C.billcore_version()))
 
-// check compares major and minor: patches do not change the interface, and before 1.0 minors may.
+// check compares the major and the minor version. Patches do not change the interface; before 1.0 minors may.
 func check(found string) error {
 	if series(found) == series(Version) {
 		return nil

@@ -13,7 +13,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// Neither a panic of the clock nor runtime.Goexit may cross C: an instant that nothing is fresh at refuses the event.
+// noInstant is the time when the clock panics or calls runtime.Goexit, which must not cross C. No event is fresh at
+// it, so the event is refused.
 const noInstant = -1 << 62
 
 //export billcoreGoClock

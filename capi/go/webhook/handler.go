@@ -24,11 +24,11 @@ func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 	return func(to *receiver) { to.refused = tell }
 }
 
-// Handler receives webhooks: it limits the body, verifies, parses, and calls handle with the event. What handle writes is
-// the answer; when it writes nothing the answer is 200. A request that is refused is answered with the status of the
-// reason (413, 401 or 400; 405 for another method than POST), and 500 when the signature is right but the body is not an
-// event, so that the service sends it again. The event is closed when handle returns: copy what is used later, or keep
-// Event.Raw for ParseUnverified.
+// Handler receives webhooks: it limits the body, verifies, parses, and calls handle with the event. What handle
+// writes is the answer; if it writes nothing the answer is 200. A refused request is answered with the status of the
+// error (413, 401 or 400), with 405 for a method other than POST, and with 400 when the body breaks off. When the
+// signature is right but the body is not an event, the answer is 500, so that the service sends it again. The event
+// is closed when handle returns: copy what is used later, or keep Event.Raw for ParseUnverified.
 func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, event *Event), options ...HandlerOption) http.Handler {
 	return v.Middleware(options...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if handle != nil {
@@ -39,7 +39,7 @@ func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, e
 
 type eventKey struct{}
 
-// EventOf returns the event of a request that passed Middleware; nil for others.
+// EventOf returns the event of a request that passed Middleware; nil for other requests.
 func EventOf(ctx context.Context) *Event {
 	if ctx == nil {
 		return nil
@@ -48,7 +48,8 @@ func EventOf(ctx context.Context) *Event {
 	return event
 }
 
-// Middleware does what Handler does, and gives the event to the next handler in the context of the request: EventOf.
+// Middleware does what Handler does, but passes the event to the next handler in the context of the request: see
+// EventOf.
 func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.Handler {
 	var made receiver
 	for _, option := range options {
@@ -75,7 +76,7 @@ func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.
 	}
 }
 
-// receive returns the event, or the status to answer with.
+// receive returns the event, or the status to answer with and its error.
 func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int, error) {
 	if r.Method != http.MethodPost {
 		return nil, http.StatusMethodNotAllowed, bridge.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
@@ -84,10 +85,10 @@ func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int,
 		_, err := v.use()
 		return nil, http.StatusInternalServerError, err
 	}
-	if r.Body == nil { // of a request that no server has read
+	if r.Body == nil { // a request that was not made by a server
 		r.Body = http.NoBody
 	}
-	// One byte more than the limit, so that the verifier itself refuses with its reason.
+	// Read one byte more than the limit, so that the verifier itself refuses the body with its reason.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
 	if tooLarge := new(http.MaxBytesError); err != nil && !errors.As(err, &tooLarge) {
 		return nil, http.StatusBadRequest, err // the sender broke off

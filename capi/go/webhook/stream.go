@@ -16,9 +16,9 @@ import (
 	"billcore/model"
 )
 
-// Stream checks one body that arrives in pieces and is too large to hold; it keeps none of them. It is an io.Writer. Use
-// nothing of the pieces before Finish says that the signature is right. Its methods may be called by several goroutines,
-// one after the other.
+// Stream checks one body that arrives in pieces and is too large to hold in memory. It keeps none of the pieces. It
+// is an io.Writer. Do not use the pieces before Finish confirms the signature. Several goroutines may call its
+// methods; a lock runs one call at a time.
 type Stream struct {
 	mutex  sync.Mutex
 	handle handle.Handle
@@ -60,7 +60,7 @@ func (s *Stream) done() {
 	s.handle.Done()
 }
 
-// Write takes the next piece. ErrSignature, ReasonBodyTooLarge, when all of them are over the limit.
+// Write takes the next piece. ErrSignature with ReasonBodyTooLarge when the pieces together exceed the limit.
 func (s *Stream) Write(piece []byte) (int, error) {
 	native, err := s.use()
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Stream) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// Finish is the end of the body; it works as Verify. The stream ends with it: a later Write or Finish gives
+// Finish ends the body and checks its signature, as Verify does. A later Write or Finish fails with
 // ErrInvalidArgument.
 func (s *Stream) Finish(signature string) (int, error) {
 	native, err := s.use()
@@ -90,7 +90,7 @@ func (s *Stream) Finish(signature string) (int, error) {
 	return int(made.index), nil
 }
 
-// Close frees the stream, finished or not. Closing again does nothing.
+// Close frees the stream, whether it is finished or not. Closing again does nothing.
 func (s *Stream) Close() {
 	if s != nil {
 		s.handle.Close()

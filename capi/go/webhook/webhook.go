@@ -1,5 +1,5 @@
-// Package webhook verifies and reads the webhooks of the billing service. It needs no HTTP stack of its own and links the
-// small half of the C library alone.
+// Package webhook verifies and reads the webhooks of the billing service. It needs no HTTP stack of its own, and
+// links only the small half of the C library.
 //
 // Pass the body exactly as it was received: verify first, then parse.
 //
@@ -53,20 +53,22 @@ type settings struct {
 	clock     func() time.Time
 }
 
-// WithMoreSecrets adds secrets: a signature by any of them is accepted. For the time in which a secret is replaced.
+// WithMoreSecrets adds secrets, for the time in which a secret is replaced. A signature by any of the secrets is
+// accepted.
 func WithMoreSecrets(secrets ...[]byte) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
 }
 
-// WithHeader sets the name of the header with the signature. Upper and lower case are the same.
+// WithHeader sets the name of the header with the signature; case does not matter.
 func WithHeader(name string) Option { return func(s *settings) { s.header = name } }
 
 // WithMaxBody sets the largest body that is accepted (bytes). A larger one is refused before it is hashed.
 func WithMaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = bytes } }
 
-// WithFreshness refuses events whose signed created_at is further than this from now, before or after, or cannot be read
-// (ReasonStale). Off by default, because old events are legitimate: failed deliveries are retried, invoices are paid weeks
-// later. It does not protect against replays: drop events by account and id for that. A test.hook is never stale.
+// WithFreshness refuses events whose signed created_at is further than this from now, before or after, or cannot be
+// read (ReasonStale). Off by default, because old events are legitimate: failed deliveries are retried, and invoices
+// are paid weeks later. It does not protect against replays: drop duplicates by account and id. A test.hook is never
+// stale.
 func WithFreshness(limit time.Duration) Option {
 	return func(s *settings) { s.freshness, s.fresh = limit, true }
 }
@@ -74,11 +76,12 @@ func WithFreshness(limit time.Duration) Option {
 // WithClock sets the clock that WithFreshness compares with, instead of the system's.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
 
-// WithAnyKeyLength accepts secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have
-// 32 bytes, and another length means a copying mistake.
+// WithAnyKeyLength accepts secrets of any length but zero. Only for test vectors and foreign keys: the service's
+// secrets have 32 bytes, and another length means a copying mistake.
 func WithAnyKeyLength() Option { return func(s *settings) { s.anyLength = true } }
 
-// NewVerifier prepares the endpoint's secret, 32 bytes; else ErrConfig. nil: those of WithMoreSecrets alone.
+// NewVerifier makes a verifier with the endpoint's secret, 32 bytes; another length fails with ErrConfig. When secret
+// is nil, only the secrets of WithMoreSecrets are used.
 func NewVerifier(secret []byte, options ...Option) (*Verifier, error) {
 	if err := bridge.LoadError(); err != nil {
 		return nil, err
@@ -176,8 +179,9 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 	return nil, bridge.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
 }
 
-// Verify checks the signature of a body and returns the index of the secret that made it: 0 is the one of NewVerifier.
-// signature is the header's value, "" when there is none. ErrSignature with a Reason. It copies and parses nothing.
+// Verify checks the signature of a body and returns the index of the secret that made it; 0 is the secret of
+// NewVerifier. signature is the value of the header, "" when there is none. It copies and parses nothing. Fails with
+// ErrSignature and a Reason.
 func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	native, err := v.use()
 	if err != nil {
@@ -205,7 +209,7 @@ func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
 	return event(C.bw_unwrap(number(native), data, n, text, m))
 }
 
-// number is how a handle crosses in the calls that count: cgo would check whether the pointer leads to memory of Go.
+// number converts a handle for the frequent calls, because cgo checks each pointer for Go memory behind it.
 func number(native *C.billcore_verifier) C.uintptr_t {
 	return C.uintptr_t(uintptr(unsafe.Pointer(native)))
 }
@@ -220,8 +224,8 @@ func event(made C.bg_head) (*Event, error) {
 	}).(*Event), nil
 }
 
-// UnwrapHeader finds the signature among the fields of a request, then works as Unwrap. Equal values, repeated or joined
-// by commas, are one; different ones are malformed.
+// UnwrapHeader finds the signature among the header fields of a request, then works as Unwrap. Equal values, repeated
+// or joined by commas, count as one; different values are malformed.
 func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event, error) {
 	native, err := v.use()
 	if err != nil {
@@ -246,7 +250,7 @@ func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event
 	return event(C.bw_unwrap_request(number(native), data, n, (*C.billcore_headers)(headers.out)))
 }
 
-// Secrets is how many secrets the verifier has; 0 when it is closed.
+// Secrets returns the number of secrets of the verifier; 0 when it is closed.
 func (v *Verifier) Secrets() int {
 	native, err := v.use()
 	if err != nil {
@@ -256,7 +260,7 @@ func (v *Verifier) Secrets() int {
 	return int(C.billcore_verifier_secret_count(native))
 }
 
-// Matches is how often this secret was the one that matched: one that stays at 0 can be retired.
+// Matches returns how often this secret matched. A secret that stays at 0 can be retired.
 func (v *Verifier) Matches(secret int) (uint64, error) {
 	native, err := v.use()
 	if err != nil {
@@ -273,21 +277,21 @@ func (v *Verifier) Matches(secret int) (uint64, error) {
 	return uint64(made.index), nil
 }
 
-// ParseUnverified makes an event from bytes that were verified before and stored since: Event.Raw of the receiver. It
-// checks no signature and no age. Use it only where the receiver alone can write.
+// ParseUnverified parses an event that was verified before and stored since, from the bytes of Event.Raw. It checks
+// no signature and no age, so use it only for storage that the receiver alone can write to.
 func ParseUnverified(raw []byte) (*Event, error) { return model.ParseUnverified(raw) }
 
-// Sign returns the signature that the service would send, 64 lowercase hex digits: to test your own receiver.
+// Sign returns the signature that the service would send (64 lowercase hex digits), for tests of your own receiver.
 func Sign(body, secret []byte) (string, error) {
 	data, n := bytes(body)
 	key, m := bytes(secret)
 	return owned(C.bw_sign(data, n, key, m))
 }
 
-// Explain says why a signature is refused. It tries what goes wrong in practice (the body serialised again, still in
+// Explain explains why a signature is refused. It tries the usual mistakes (the body serialised again, still in
 // base64, with another line end; the signature in upper case or with a prefix; a secret with white space, in another
-// encoding, another of several) and names what would have matched. The text is for a person: it never accepts, and shows
-// neither a secret nor the right signature. Slow: it does not belong in a request path.
+// encoding, another of several) and names what would have matched. The text is for a person. Explain never accepts a
+// signature, and shows neither a secret nor the right signature. It is slow: do not call it in a request path.
 func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody, secrets: secrets}
 	native, _, err := given.native()
@@ -318,7 +322,8 @@ func bytes(b []byte) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
 }
 
-// chars returns the library's form of a text. An empty signature is none at all: http.Header.Get says so.
+// chars returns the library's form of a text. An empty signature means that there is none: http.Header.Get returns ""
+// then.
 func chars(s string) (*C.char, C.size_t) {
 	if s == "" {
 		return nil, 0

@@ -1,4 +1,4 @@
-/* The webhook half of the C library, by value. */
+/* The webhook half of the C library; functions return structs. */
 #ifndef BILLCORE_GO_WEBHOOK_H
 #define BILLCORE_GO_WEBHOOK_H
 

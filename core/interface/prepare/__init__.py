@@ -1,4 +1,4 @@
-"""From the data of the interface to what the templates need."""
+"""Turns the data of the interface into the variables of the templates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .words import Row
 
 
 def prepared(data: dict[str, Row]) -> Row:
-    """data: each TOML file by its stem."""
+    """data: the stem of each TOML file -> its content."""
     out: Row = {}
     out |= prepare_resources(data["resources"])
     out |= prepare_c_faces(out["resources"])

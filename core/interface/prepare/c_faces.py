@@ -1,4 +1,4 @@
-"""The inline functions that give resources their types in C."""
+"""The typed inline functions of the resources in C."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import textwrap
 
 from .words import Row, snake
 
-# Parameters of the accessor behind the handle, and the arguments it passes on with the name between them.
+# Field type -> end of the runtime function's name, the accessor's output parameters, and the arguments that it passes
+# on after the field's name.
 _OUTPUTS = {
     "integer": ("int64", ["int64_t* out"], ["out"]),
     "text": ("text", ["billcore_str* out"], ["out"]),
@@ -29,8 +30,8 @@ _NOTES = {
 
 
 def c_comment(text: str) -> str:
-    """A comment of a declaration; its lines fit."""
-    words = " ".join(text.split()).replace("@since ", "@since\N{NO-BREAK SPACE}")  # stay together
+    """The comment of a C declaration, wrapped to the line width."""
+    words = " ".join(text.split()).replace("@since ", "@since\N{NO-BREAK SPACE}")  # keeps them on one line
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(words, 115)]
     lines[-1] = lines[-1].replace(" @since", "  @since")
     return "/** " + "\n * ".join(lines) + (" */" if len(lines[-1]) < 112 else "\n */")
@@ -122,7 +123,7 @@ def _members(resource: Row, by_name: dict[str, Row]) -> list[Row]:
 
 
 def _headers(resources: list[Row], by_name: dict[str, Row]) -> list[Row]:
-    """A header for each resource, with the parts that it alone has, and for each part that several have."""
+    """One header for each resource, with the parts that only it uses, and one for each part that several share."""
     listed = {
         resource["name"]: [field["of"] for field in resource["fields"] if field["type"] == "views"]
         for resource in resources

@@ -1,4 +1,4 @@
-"""Operations, queries and options in C, and in the C driver of the tests. Follows calls.py."""
+"""Operations, queries and options in C and in the tests' C driver. Runs after calls.py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .words import Row, snake
 
 _ARGUMENTS = {"id": "billcore_str", "integer": "int64_t", "text": "billcore_str", "url": "billcore_str"}
 _TO_CPP = {"id": "Id(view({name}))", "integer": "{name}", "text": "view({name})", "url": "view({name})"}
-# How a query is filled: name of the setter, its parameter, and the function that it calls.
+# Setters of a query, by type: name of the setter, its parameter, and the function that it calls.
 _SETTERS = {
     "text": ("set_{name}", "billcore_str {name}", "set_text"),
     "integer": ("set_{name}", "int64_t {name}", "set_int64"),
@@ -19,7 +19,7 @@ _SETTERS = {
 
 
 def _doc(operation: Row, statuses: dict[str, str], functions: dict[str, str]) -> str:
-    """The comment of a C function. Names of Python methods in it are replaced by those of C functions."""
+    """The comment of a C function. It names C functions where the data names Python methods."""
     parts = described(operation, own_arguments(operation), statuses)
     if operation["list"]:
         parts.append("query may be NULL. Sends nothing yet.")

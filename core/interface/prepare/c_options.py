@@ -1,4 +1,4 @@
-"""The options of a client in C: the inline functions that set them, and how their names are read."""
+"""The options of a client in C: the inline functions that set them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _function(name: str, doc: str, parameters: list[str], runtime: str, argument
         "parameters": parameters,
         "runtime": runtime,
         "arguments": arguments,
-        "wide": wide,  # a size_t, which may not fit
+        "wide": wide,  # the size_t argument, whose value may not fit into an int64_t
     }
 
 

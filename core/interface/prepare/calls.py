@@ -1,4 +1,4 @@
-"""What an operation takes and gives, the same in every language. Follows operations.py."""
+"""Arguments and results of the operations, shared by all languages. Runs after operations.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def third_person(sentence: str) -> str:
 def described(operation: Row, arguments: list[Row], errors: dict[str, str], spelled: str = "{}: ") -> list[str]:
     """The sentences of an operation's comment.
 
-    errors: the language's name of each Python class. spelled: how the comment writes an argument's name.
+    errors: Python class -> name of the error in the language. spelled: how the comment writes an argument's name.
     """
     parts = [third_person(operation["doc"]), operation["more"]]
     parts += [spelled.format(row["name"]) + lowered(row["doc"]) for row in arguments if "doc" in row]
@@ -28,13 +28,13 @@ def described(operation: Row, arguments: list[Row], errors: dict[str, str], spel
 
 
 def own_arguments(operation: Row) -> list[Row]:
-    """The id, and of a write what must be given; the rest is in a query or in options."""
+    """The arguments of the function itself: its id, and unless it is a list, what is required; not query or options."""
     rows = [operation["id"]] if operation["id"] else []
     return rows if operation["list"] else [*rows, *operation["required"]]
 
 
 def error_codes(errors: list[Row]) -> dict[str, str]:
-    """The code of each Python class."""
+    """Python class -> error code."""
     return {row["python"]["class"]: row["name"] for row in errors if row["python"]}
 
 
@@ -42,7 +42,7 @@ def _prepare_operation(operation: Row, route: str) -> None:
     rows = operation.setdefault("parameters", [])
     for row in rows:
         row.setdefault("sends", row["name"])
-        # A list of states is one parameter on the wire, and several values in the languages.
+        # A list of states is one parameter on the wire, but several values in each language.
         row["member"] = row["name"] + "s" if row["type"] == "states" else row["name"]
     operation.setdefault("options", "")
     operation.setdefault("by_hand", False)
@@ -57,7 +57,7 @@ def _prepare_operation(operation: Row, route: str) -> None:
 
 
 def _queries(operations: list[Row]) -> list[Row]:
-    """What the lists of each resource can be asked for. rows: with what every list can."""
+    """The query of each resource's lists. members: its own parameters. rows: these and the parameters of every list."""
     out: dict[str, Row] = {}
     for operation in operations:
         if not operation["list"]:

@@ -1,4 +1,4 @@
-"""Operations in C++, and what the Python module and the C++ driver of the tests read for them. Follows calls.py."""
+"""Operations in C++, and how the Python module and the tests' C++ driver read their arguments. Runs after calls.py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEMBERS = {
     "url": "std::string",
     "states": "std::vector<std::string>",
 }
-# From an argument of Python: one that must be given, and one that may be left out.
+# C++ expressions that read an argument of Python: a required one, and an optional one.
 _FROM_PYTHON = {
     "id": "id_of(from.{name})",
     "integer": 'integer(from.{name}, "{name}")',
@@ -29,7 +29,7 @@ _MAYBE_FROM_PYTHON = {
     "text": 'optional_text(from.{name}, "{name}")',
     "states": "states_of(from.{name})",
 }
-# The same from a request to the driver.
+# The same for a member of a request to the tests' C++ driver.
 _FROM_DRIVER = {
     "id": "id_of(args)",
     "integer": 'number(args, "{name}").value()',
@@ -65,7 +65,7 @@ def _prepare_operation(operation: Row) -> None:
         _prepare_parameter(row)
     made = operation["list"] or operation["result"]
     operation["cpp_result"] = f"Pager<{made}>" if operation["list"] else {"None": "void"}.get(made, made)
-    # What all its members are given in, if not one by one.
+    # The struct that holds all members, if the function does not take them one by one.
     bundle = operation["query"] or operation["options"]
     variable = "query" if operation["list"] else snake(bundle)
     rows = [operation["id"]] if operation["id"] else []
@@ -82,7 +82,7 @@ def prepare_cpp_operations(data: Row) -> None:
     for group in data["groups"]:
         for operation in group["operations"]:
             name = operation["name"]
-            operation["cpp_method"] = "remove" if name == "delete" else name  # a keyword
+            operation["cpp_method"] = "remove" if name == "delete" else name  # `delete` is a C++ keyword
         for operation in group["generated"]:
             _prepare_operation(operation)
             operation["cpp_doc"] = _doc(operation, codes)

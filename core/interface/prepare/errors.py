@@ -10,7 +10,7 @@ _NO_RESOURCE = {"None": "std::monostate", "Resource": "Resource", "Value": "Valu
 
 
 def _prepare_data(rows: list[Row], resources: dict[str, Row]) -> None:
-    """What the data of an event can be."""
+    """Prepares the types that the data of an event can have."""
     for place, row in enumerate(rows):
         if row["number"] != place:
             raise ValueError(f"events.toml: data {row['name']} has number {row['number']} at place {place}")
@@ -76,7 +76,7 @@ def prepare_errors(data: Row) -> Row:
     class_of = {error["name"]: error["python"]["class"] for error in errors if error["python"]}
     for row in rows:
         row["class"] = class_of.get(row["error"], "")
-    # Several codes may have one class: the first one's number is the class's.
+    # Several codes may share a class, which then has the number of the first code.
     numbers = {class_of[error["name"]]: error["number"] for error in reversed(errors) if error["name"] in class_of}
     return {
         "class_numbers": dict(sorted(numbers.items(), key=lambda item: item[1])),

@@ -1,4 +1,4 @@
-"""What Go needs: names in its style, and the types its methods give."""
+"""Names in Go's style, and the types that the methods in Go return."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .words import Row
 
 _INITIALISMS = {"id", "url", "vat", "api", "ca", "http", "http2", "tls", "json"}
 
-# Type, and the method of a record that reads it.
+# Type of a field -> its type in Go, and the method of a record that reads it.
 _READERS = {
     "id": ("ID", "id"),
     "integer": ("int64", "integer"),
@@ -161,7 +161,7 @@ _TEXTS = ("id", "text", "url")
 
 
 def _argument(row: Row) -> Row:
-    """In C by value: a text as its characters and their number."""
+    """An argument of the C function that Go calls: a text is passed as a pointer and a length."""
     name = row["name"]
     if row["type"] in _TEXTS:
         return {"native": f"const char* {name}, size_t {name}_len", "passed": f"bg_str({name}, {name}_len)"}

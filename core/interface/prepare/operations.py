@@ -86,7 +86,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def _doc_lines(operation: Row) -> list[str]:
-    """What stands under the first line of the docstring, as Google's style has it."""
+    """The docstring below its first line, in Google's style."""
     blocks: list[list[str]] = []
     if operation["more"]:
         blocks.append(_wrapped(operation["more"], ""))

@@ -38,7 +38,7 @@ _OPTION_READERS = {
 
 
 def _option_default(option: Row) -> tuple[str, str]:
-    """In C++ and in Python."""
+    """The default value as C++ and as Python spell it."""
     kind, default = option["type"], option.get("default")
     if default is None:
         return "{}", "None"
@@ -56,7 +56,7 @@ def _option_default(option: Row) -> tuple[str, str]:
 
 
 def _option_reader(option: Row) -> Callable[[str, str], str]:
-    """The statements that read the option from the arguments of Python."""
+    """Returns a function that writes the C++ statements which read the option from Python's arguments."""
     name, kind = option["name"], option["type"]
 
     def statements(source: str, target: str) -> str:
@@ -68,7 +68,7 @@ def _option_reader(option: Row) -> Callable[[str, str], str]:
                 f"if (given({value})) {{\n{goal} = milliseconds({value});\n"
                 f"}} else if (!left_out({value})) {{\n{goal} = no_timeout;\n}}"
             )
-        if kind == "headers" and change:  # None: no headers any more
+        if kind == "headers" and change:  # None removes all headers
             return f'if (!left_out({value})) {goal} = given({value}) ? header_pairs({value}, "{name}") : Pairs();'
         may_be_none = (
             kind in ("path", "headers") or option.get("optional") or (kind == "text" and "default" not in option)

@@ -1,4 +1,4 @@
-"""Fields, as C++ and Python read and describe them."""
+"""How C++ and Python read and describe the fields of resources."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _PYTHON_DOCS = {
 
 
 def _described(field: Row) -> str:
-    """Unit and doc as one sentence; empty where the type says all."""
+    """Unit and doc as one sentence; empty if the field has neither."""
     doc: str = field.get("doc", "")
     if "unit" in field:
         unit = str(field["unit"]).capitalize()
@@ -67,7 +67,7 @@ def _described(field: Row) -> str:
 
 
 def _with_end(sentence: str, end: str) -> str:
-    """The end is put to the first sentence."""
+    """Appends the end to the first sentence."""
     first, dot, rest = sentence.partition(". ")
     return f"{first.removesuffix('.')}{end}.{' ' + rest if dot else ''}"
 
@@ -113,7 +113,7 @@ def _prepare_field(field: Row) -> None:
 
 
 def _in_order_of_use(resources: list[Row]) -> Iterator[Row]:
-    """Each behind those that it is made of."""
+    """Yields each resource after the resources that its fields contain."""
     by_name = {resource["name"]: resource for resource in resources}
     done: set[str] = set()
 

@@ -1,4 +1,4 @@
-"""What Rust needs: names in its style, and what its methods give. Follows go_faces, whose rows of options it reuses."""
+"""Names in Rust's style, and what the methods in Rust return. Runs after go_faces, whose rows of options it reuses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 from .calls import described, error_codes, own_arguments
 from .words import Row, pascal
 
-# Type of a required field, and the method that reads it.
+# Type of a field -> its type in Rust if it is required, and the method that reads it.
 _READERS = {
     "id": ("Id<'_>", "id"),
     "integer": ("i64", "integer"),
@@ -33,7 +33,7 @@ _DOCS = {
 }
 _OPTIONS = {"text": "&str", "path": "&str", "seconds": "Duration", "count": "u32", "bytes": "u64", "boolean": "bool"}
 _SETTERS = {"text": "set_text", "path": "set_text", "count": "set_integer", "bytes": "set_integer"}
-# What a list can be asked for: type of the argument, and the setter of the library.
+# Parameters of a list's query: type of the argument, and the library's setter.
 _PARAMETERS = {
     "text": ("&str", "set_text"),
     "integer": ("i64", "set_integer"),
@@ -53,7 +53,7 @@ def rust_variant(name: str) -> str:
     return pascal(name.replace("-", "_").replace(".", "_"))
 
 
-# What rustdoc and clippy want in backticks: URLs, and names of code that stand in prose.
+# Matches what rustdoc and clippy require in backticks: URLs, and identifiers within prose.
 _CODE = re.compile(r"(?<![`\w\[:])(https?://[^\s,;]*[^\s,;.]|[A-Za-z]\w*_\w+)(?![`\w\]])")
 
 
@@ -107,7 +107,7 @@ def _options(options: list[Row]) -> list[Row]:
 
 def prepare_rust(data: Row) -> Row:
     resources = [resource for resource in data["resources"] if not resource.get("by_hand_in_cpp")]
-    # A part that stands alone in a field borrows from its whole; the items of a list are resources of their own.
+    # A part that is the value of a field borrows from its resource; a part that is an item of a list does not.
     parts = {field["of"] for resource in resources for field in resource["fields"] if field["type"] == "view"}
     made = [
         {
@@ -138,7 +138,7 @@ def prepare_rust(data: Row) -> Row:
 
 
 def _argument(row: Row) -> Row:
-    """How an argument is taken by the public method and by the library's function, and how it is passed on."""
+    """How the public method and the library's function declare an argument, and how each passes it on."""
     name = row["name"]
     if row["type"] == "id":
         return {
@@ -177,7 +177,7 @@ def _operation_doc(operation: Row, codes: dict[str, str], methods: dict[str, str
 
 
 def prepare_rust_operations(data: Row) -> list[str]:
-    """Returns the resources that operations give."""
+    """Returns the names of the resources that operations return."""
     variants = {name: rust_variant(code) for name, code in error_codes(data["errors"]).items()}
     codes = {name: f"[`ErrorCode::{code}`](crate::ErrorCode::{code})" for name, code in variants.items()}
     made = set()

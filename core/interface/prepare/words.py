@@ -1,4 +1,4 @@
-"""Names in the forms of the languages."""
+"""Converts names to the styles of the languages."""
 
 from __future__ import annotations
 

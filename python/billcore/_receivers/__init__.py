@@ -1,4 +1,4 @@
-"""Home of webhooks.from_asgi, from_lambda and from_wsgi, each in a module that its first use loads; what all share."""
+"""webhooks.from_asgi, from_lambda and from_wsgi, each in a module loaded on first use; here is their shared code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .._webhook import Verifier
 
 
 def too_large(verifier: Verifier, size: int | None = None) -> SignatureError:
-    """The error that Verifier raises for such a body, without reading it."""
+    """The error that Verifier raises for a body over max_body; made without the body."""
     what = "is" if size is None else f"has {size} bytes,"
     text = f"body_too_large: the body {what} over max_body ({verifier.max_body})"
     return SignatureError("body_too_large", 413, text=text)

@@ -29,7 +29,7 @@ async def from_asgi(
     for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError can also mean
     that the body was already read (a body parameter of FastAPI, a middleware); where this can be detected, it is
     InvalidArgumentError. A sender that disconnects is ConnectionError. On loops other than asyncio's the timeout is
-    ignored: use theirs. Service interface: Events.
+    ignored: use that of the loop. Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(scope) or not hasattr(scope, "__setitem__"):

@@ -16,7 +16,7 @@ FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body
 
 
 class ControlError(RuntimeError):
-    """A control route refused a request. status, code: of its answer."""
+    """A control route refused a request. status, code: from its answer."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -47,7 +47,7 @@ class Attempt(TypedDict):
 
 
 class Delivery(TypedDict):
-    """One event for one endpoint. id: the envelope's; the same for every attempt."""
+    """One event for one endpoint. id: the envelope's id, the same for every attempt."""
 
     id: int
     account: str

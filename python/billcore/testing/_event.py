@@ -13,7 +13,7 @@ from .._not_given import NOT_GIVEN
 from .._types import EventName
 
 SECRET = "billcore-testing-secret-32-chars"
-"""What event() signs with unless told otherwise. Everybody knows it: never let a service accept it."""
+"""The secret that event() signs with by default. It is public: never let a service accept it."""
 
 SignedEvent: TypeAlias = Callable[..., tuple[bytes, str]]
 """The type of event(), to annotate the pytest fixture."""
@@ -39,12 +39,12 @@ def event(
         body, signature = billcore.testing.event("order.paid", total=19900, reference_id="customer-7")
         event = webhooks.unwrap(body, signature, billcore.testing.SECRET)
 
-    What you leave out is as the service sends it: all fields of the resource, integer ids, a new envelope id with each
+    Omitted values are as the service sends them: all fields of the resource, integer ids, a new envelope id with each
     call, the current time. test.hook has the id 0 and no data. The first call of a process takes a few tenths of a
     second.
 
-    Values are what JSON can hold, also datetime (aware), Decimal and resources of billcore. NOT_GIVEN leaves a member
-    out, as reduced payloads do. Threads: any.
+    Values may be anything that JSON can hold, an aware datetime, a Decimal or a resource of billcore. NOT_GIVEN leaves
+    a member out, as reduced payloads do. Thread-safe.
 
     Args:
         name: One of the eleven events, or with data= any other name, such as one the service may add.
@@ -52,8 +52,8 @@ def event(
         event_id: `id` of the envelope.
         account: `account` of the envelope.
         event_created_at: `created_at` of the envelope.
-        data: The whole of `data` (fields then change it); also a billcore.Order and the like.
-        fields: Members of `data`, in place of the usual ones or besides; id= and created_at= are the resource's.
+        data: The whole `data`, which `fields` then change; may be a resource, such as a billcore.Order.
+        fields: Members of `data`, which replace or extend the usual ones; id= and created_at= are the resource's.
 
     Returns:
         The body and its signature.
@@ -93,7 +93,7 @@ def event(
 
 
 def _catalog() -> tuple[int, dict[str, Any]]:
-    """Made once, since it fills a database. Threads that meet here at first make it twice, which is no harm."""
+    """Cached, because making it fills a database. Two threads may both make it, harmlessly."""
     global _made
     if _made is None:
         from ..sandbox.catalog import make
@@ -117,7 +117,7 @@ def _without_not_given(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """The value as json.dumps takes it, in new containers: those of the caller and of the catalog stay as they are."""
+    """The value as json.dumps takes it, in new containers: those of the caller and the catalog are not changed."""
     if isinstance(value, Mapping):
         return {key: _plain(member, f"{name}.{key}") for key, member in value.items()}
     if isinstance(value, list | tuple):

@@ -75,7 +75,7 @@ void raise_soon() {
   PyErr_SetInterrupt();
 }
 
-/// State shared by the capsules of one ArrowStream. The first of them to read gets the exclusive right to do so.
+/// State shared by the capsules of one ArrowStream. Only the first capsule that reads may go on reading.
 struct Reading {
   Reading(ListPtr from, ColumnsPtr what) : list(std::move(from)), columns(std::move(what)) {}
 
@@ -92,10 +92,10 @@ struct Reading {
 };
 using ReadingPtr = std::shared_ptr<Reading>;
 
-/// What a released stream leaves behind for a thread with the GIL: it owns Python objects.
+/// The rest of a released stream, which a thread with the GIL must destroy, because it owns Python objects.
 struct Released {
   ReadingPtr reading;
-  bool stops;  // the list is still to be stopped
+  bool stops;  // the list must still be stopped
   void finish() const noexcept {
     if (stops) reading->list->stop();
   }
@@ -111,8 +111,8 @@ int let_go(void* kept) noexcept {
 class ListBatches final : public detail::BatchSource {
  public:
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
-  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for, so never wait for the GIL
-  // here.
+  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. So wait for the GIL only
+  // if Python's queue of pending calls is full.
   ~ListBatches() override {
     const bool held = has_gil();
     const bool gone = !held && is_finalizing();
@@ -162,8 +162,8 @@ class ListBatches final : public detail::BatchSource {
     }
     const auto before = flow.core().mark();
     auto batch = detail::take_batch(flow, reading_->columns);
-    // If Python notices a signal only after the reader has returned, this batch is lost. Only the thread that handles
-    // signals checks: on others, the GIL's holder may be waiting for the reader.
+    // Check for signals now: if Python noticed one only after the reader has returned, this batch would be lost. Only
+    // the thread that handles signals checks: on other threads, the GIL's holder may be waiting for the reader.
     if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;

@@ -48,7 +48,7 @@ class Awaitable {
   void close() noexcept;
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
-  /// Is send() running right now? A hook may hold the coroutine of the request that it reports.
+  /// Is send() running right now? A hook may try to resume the coroutine whose request it reports.
   [[nodiscard]] bool running() const noexcept { return running_; }
 
   int traverse(visitproc visit, void* arg) const {
@@ -61,14 +61,14 @@ class Awaitable {
   }
 
  private:
-  // The result without waiting; null if there is none, or no such attempt.
+  // Tries the shortcut: the result, or null if the caller must wait or there is no shortcut.
   py::object take_shortcut();
   // True if there is something to wait for, false if the job is done.
   bool proceed();
   [[noreturn]] void raise(const std::exception_ptr& error);
   // Note about a write that had finished when it was interrupted.
   [[nodiscard]] std::string note_of_ended(const PendingCall& call) const;
-  // Tasks keep the coroutine they ran, so release the job at once, and with it the right to read a list.
+  // Releases the job, and with it the right to read a list. A finished task still keeps its coroutine alive.
   void finish() noexcept;
 
   py::object reader_;  // for the shortcut, until it is tried
@@ -176,7 +176,8 @@ std::string lost_with_its_loop(const PendingCall& call) {
   return call.write ? "abandoned with its event loop; it may or may not have happened" : "";
 }
 
-// Also to the error that the canceller raises, if it passed its own cancellation on; see _awaited.py.
+// Adds the note to `error` and, if another task passed its cancellation on to this one, to that task's CancelledError:
+// see _awaited.py.
 void add_note(const py::object& error, PendingCall& call, const std::string& note) {
   error.attr("add_note")(note);
   if (!call.write) return;

@@ -10,10 +10,10 @@
 
 namespace billcore::python {
 
-/// What may be available without waiting: tried when the coroutine is awaited, before it makes a job.
+/// A way to get a result without waiting. The coroutine tries it when it is awaited, before it makes a job.
 struct Shortcut {
   const char* name;
-  /// The result; null if there is something to wait for.
+  /// The result; null if the caller must wait for it.
   py::object (*take)(py::handle reader);
   std::unique_ptr<Job> (*job)(const py::object& reader);
   const BoundClient& (*bound)(py::handle reader);

@@ -69,8 +69,8 @@ py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
-// A callback for the loop; its one argument is unused. pybind11's functions crash when there is no memory for their
-// names.
+// A callback for the loop; its one argument is unused. Made through the C API, because pybind11's functions crash when
+// there is no memory for their names.
 template <void (LoopEngine::*step)()>
 py::object LoopEngine::callback() {
   const PyCFunction run = [](PyObject* capsule, PyObject* /*unused*/) noexcept {
@@ -88,7 +88,7 @@ py::object LoopEngine::callback() {
 }
 
 // Adds the loop's reader, which owns the engine and the futures. Runs in an empty context; otherwise the reader would
-// keep the current one alive.
+// keep the current context alive.
 void LoopEngine::watch(py::handle loop) {
   const py::set waiting;
   const auto process = callback<&LoopEngine::process>();
@@ -104,8 +104,8 @@ void LoopEngine::watch(py::handle loop) {
   watched_ = true;
 }
 
-// Keeps the future of a waiting task in a set that the loop owns. Otherwise future and task might refer only to each
-// other and be collected as garbage.
+// Adds the future of a waiting task to a set that the loop owns, or removes it if not `kept`. Without the set, future
+// and task might refer only to each other and be collected as garbage.
 void LoopEngine::hold(const PendingCall& call, bool kept) {
   const py::object waiting = waiting_();
   if (waiting.is_none()) return;
@@ -114,7 +114,7 @@ void LoopEngine::hold(const PendingCall& call, bool kept) {
   }
 }
 
-// In this order, because nothing may fail once a request is in flight.
+// Holds the future first, because nothing may fail once a request is in flight.
 template <typename Start>
 void LoopEngine::start_held(const PendingCall& call, Start start) {
   hold(call, true);
@@ -166,7 +166,8 @@ std::shared_ptr<PendingCall> LoopEngine::wait(std::shared_ptr<internal::LoopPage
   return call;
 }
 
-// A hook may cancel an operation, its own too. The wait for a list has to be left for later.
+// A hook may cancel any operation, including the one that it reports. During process(), the wait for a list is
+// cancelled later.
 AsyncClient::Cancelled LoopEngine::cancel_now(PendingCall& call) {
   auto out = client_.cancel(call.id);
   call.given_up = processing_;
@@ -188,7 +189,7 @@ void LoopEngine::cancel_detached() {
   for (auto& call : std::exchange(detached_calls_, {})) {
     cancel_now(call);
   }
-  // Dropping them may run hooks, which may add others.
+  // Dropping pages may run hooks, which may detach further pages.
   const auto dropped = std::exchange(detached_pages_, {});
 }
 
@@ -199,7 +200,7 @@ void LoopEngine::finish(const PendingCall& call) {
 }
 
 void LoopEngine::process() {
-  if (pid_ != getpid()) return;  // a forked child that runs the loop on: the parent reads its own answers
+  if (pid_ != getpid()) return;  // a forked child still runs the loop: only the parent reads the answers
   const auto kept = shared_from_this();
   cancel_detached();
   processing_ = true;
@@ -214,7 +215,7 @@ void LoopEngine::process() {
   while (const auto call = ended_.take()) {
     try {
       finish(*call);
-    } catch (const py::error_already_set& error) {  // the other calls must be finished all the same
+    } catch (const py::error_already_set& error) {  // the other calls must still be finished
       failed = error;
     }
   }
@@ -229,7 +230,7 @@ void LoopEngine::finish_closing() {
 
 std::string LoopEngine::cancel(PendingCall& call) {
   hold(call, false);
-  if (processing_ && !may_touch(loop())) {  // another thread's
+  if (processing_ && !may_touch(loop())) {  // the loop runs in another thread
     cancel_later(call);
     return call.write ? "abandoned while its loop was busy; it may or may not have happened" : "";
   }

@@ -18,12 +18,12 @@ class LoopEngine;
 /// An operation that an awaited job has started; shared by the job's awaitable and the loop's engine.
 struct PendingCall {
   std::shared_ptr<Job> job = {};
-  py::object future = {};  // asyncio's; it only resumes the task
+  py::object future = {};  // an asyncio.Future; only resumes the task, has no result
   AsyncClient::CallId id = 0;
-  std::shared_ptr<internal::LoopPages> pages = {};  // of a list, instead of an operation
+  std::shared_ptr<internal::LoopPages> pages = {};  // set for a list, which has no operation
   bool write = false;
   bool ended = false;
-  bool given_up = false;  // nobody awaits it any more, but its engine could not cancel it yet
+  bool given_up = false;  // no longer awaited, but the engine could not cancel it yet
   std::exception_ptr error = {};
   std::shared_ptr<PendingCall> next = {};  // the call that ended after this one
 };
@@ -31,7 +31,7 @@ struct PendingCall {
 /// Logs the result of a write that had ended when its caller was cancelled.
 void log_lost(const PendingCall& call) noexcept;
 
-/// Finished operations, in order. Adding one needs no memory, so that none is lost.
+/// Finished operations, in order. Adding one allocates no memory, so none is lost.
 class EndedCalls {
  public:
   EndedCalls() = default;
@@ -66,7 +66,7 @@ class LoopJob {
   LoopJob() = default;
   LoopJob(const LoopJob&) = delete;
   LoopJob& operator=(const LoopJob&) = delete;
-  /// Starts what must be waited for next; null if the result is available. self: the same job.
+  /// Starts the next operation or wait; null if the result is available. self: this job.
   [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
                                                              const std::shared_ptr<Job>& self) = 0;
 
@@ -74,7 +74,8 @@ class LoopJob {
   ~LoopJob() = default;
 };
 
-/// The connections of one event loop. Everything here requires the GIL and, except for detach(), the loop's thread.
+/// The connections of one event loop. Everything here requires the GIL and, except for cancel(), detach() and
+/// close(), the loop's thread.
 ///
 /// The loop owns the engine through the reader that watch() adds. A loop that is closed or collected drops its readers,
 /// which closes the connections and abandons unfinished calls.
@@ -118,8 +119,8 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   void finish_closing();
   void close_here();
   [[nodiscard]] py::object loop() const;
-  // Runs `f`, whose errors have no caller to report to. Does nothing in a forked child, where everything belongs to the
-  // parent.
+  // Runs `f`, whose errors have no caller to report to. Does nothing in a forked child, because the connections belong
+  // to the parent.
   template <typename F>
   void quietly(F f) noexcept;
 
@@ -132,7 +133,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool processing_ = false;
   py::object waiting_;  // weak: the loop's set of futures, which keeps their tasks alive
   EndedCalls ended_;
-  std::vector<PendingCall> detached_calls_;                  // without their jobs
+  std::vector<PendingCall> detached_calls_;                  // to be cancelled later; hold no jobs
   std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // of lists being read
   std::vector<std::shared_ptr<internal::LoopPages>> detached_pages_;
 };

@@ -51,14 +51,15 @@ void send(const BoundClient& bound, Job& job) {
   }
 }
 
-// An interruption found the write finished; the core has told the hooks of its end, not of this.
+// Logs a write that had finished when it was interrupted. The core has reported its end to the hooks, but not that its
+// result is lost.
 void log_lost(const Job& job, const std::exception_ptr& error) noexcept try {
   if (const auto result = job.lost(error)) python::log_lost(*result);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
 }
 
-// A signal that arrives after the engine's last check would make Python silently discard the result, so check again
-// while the call still holds it.
+// If a signal arrives after the engine's last check and its handler raises, Python silently discards the result. So
+// check again while the call still holds the result.
 py::object finish(Job& job, py::object result) {
   job.release();
   if (!interruption_raised()) return result;
@@ -68,7 +69,7 @@ py::object finish(Job& job, py::object result) {
   throw py::error_already_set();
 }
 
-// A hook that was told of the end may have raised too: its exception is raised, with the first one as its context.
+// A hook's on_response may also have raised: raises the hook's exception, with the first one as its context.
 [[noreturn]] void raise_interrupted(const Error& error) {
   if (hook_interrupt::is_kept()) {
     std::optional<py::error_already_set> first;
@@ -78,8 +79,8 @@ py::object finish(Job& job, py::object result) {
   raise_for(error);
 }
 
-// Same for a call that failed: its error becomes the context. Signals are checked first, because Python code creates
-// the error, and a signal handler would run and raise within it.
+// Like finish(), for a call that failed: its error becomes the context. Checks signals first, because Python code
+// creates the error, and a signal handler would run and raise inside that code.
 [[noreturn]] void fail(Job& job, const Error& error) {
   job.release();
   job.take_back();
@@ -103,7 +104,7 @@ py::object finish(Job& job, py::object result) {
     } else {
       const bool is_own = py::hasattr(raised.value(), "outcome_unknown");
       raised.restore();
-      if (!is_own) annotate_error(note);  // a handler raised after all
+      if (!is_own) annotate_error(note);  // a signal handler raised this instead
     }
   }
   throw py::error_already_set();
@@ -114,7 +115,7 @@ py::object finish(Job& job, py::object result) {
 py::object block(const BoundClient& bound, Job& job) {
   const hook_interrupt::Scope scope;
   try {
-    // For the error of a write: import now, since a signal handler must not see a half-imported module.
+    // Import now what the error of a write needs: a signal handler must not interrupt the import later.
     if (job.is_write()) {
       need_datetime();
       need_given_up_log();

@@ -38,11 +38,11 @@ class Loops;  // asyncio/loops.hpp
   return py::reinterpret_steal<py::object>(out);
 }
 
-/// A client with what Python adds: its groups and lists have a copy.
+/// A client with its Python hooks and event loops. Its groups and lists have a copy.
 struct BoundClient {
   Client client;
   HooksOption hooks;
-  std::shared_ptr<Loops> loops;  // of an AsyncClient; null: calls block
+  std::shared_ptr<Loops> loops;  // set for an AsyncClient; null: calls block
 
   [[nodiscard]] bool is_awaited() const noexcept { return loops != nullptr; }
 
@@ -51,7 +51,7 @@ struct BoundClient {
   void clear() noexcept { hooks = HooksOption(); }
 };
 
-/// Runs the job and returns its result. Blocks; see run() in asyncio/loops.hpp.
+/// Runs the job and returns its result. Blocks; see run() in asyncio/awaitable.hpp.
 [[nodiscard]] py::object block(const BoundClient& bound, Job& job);
 /// Raises `error` as a Python exception.
 [[noreturn]] void raise_for(const Error& error);

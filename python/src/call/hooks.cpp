@@ -11,7 +11,7 @@
 namespace billcore::python {
 namespace {
 
-// If the module `logging` is not loaded, nothing logs, and it is not imported for this.
+// If the program has not imported `logging`, nothing is logged: the module is not imported only for this.
 bool is_logging_loaded() { return PyDict_GetItemString(PyImport_GetModuleDict(), "logging") != nullptr; }
 
 // Is the logger `billcore` enabled?
@@ -55,14 +55,14 @@ py::object text_or_none(std::string_view text) {
   return text.empty() ? py::object(py::none()) : py::object(foreign_text(text));
 }
 
-// The class that the failure of an attempt names. Requires the Python error that a signal handler has set, if any.
+// The class name for the failure of an attempt. A Python error that a signal handler has raised must still be set.
 const char* class_of_failure(ErrorCode failure) {
   if (failure != ErrorCode::interrupted) return class_of(failure);
   const bool is_ctrl_c = PyErr_Occurred() != nullptr && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
   return is_ctrl_c ? "KeyboardInterrupt" : "CancelledError";
 }
 
-// Reports what a hook or logging raised. in_call: a blocking call runs it.
+// Reports what a hook or logging raised. in_call: the hook runs inside a blocking call.
 void report(py::error_already_set& error, bool in_call) {
   // Anything except an Exception, and whatever a signal handler raised, must end the call, not only the hook.
   if (in_call && ends_call(error)) {

@@ -19,8 +19,8 @@ class HooksOption {
   HooksOption() = default;
   /// Error(invalid_argument) if the object has none of the hooks.
   explicit HooksOption(py::object target);
-  /// Hooks for one call; null if nothing listens. `in_context`: run hooks in a copy of the current context, since the
-  /// call continues elsewhere.
+  /// Hooks for one call; null if the client has no hooks and logging is off. `in_context`: run hooks in a copy of the
+  /// current context, because the call continues in another context.
   [[nodiscard]] std::shared_ptr<Hooks> for_call(bool in_context) const;
   /// For the garbage collector.
   int traverse(visitproc visit, void* arg) const;
@@ -29,10 +29,10 @@ class HooksOption {
   py::object target_ = py::none();
 };
 
-/// The hooks of clients: for a call without hooks of its own they log a write that was sent and given up.
+/// The core's hooks of every client. They log a write that was sent and given up, if the call has no hooks of its own.
 [[nodiscard]] std::shared_ptr<Hooks> given_up_log();
-/// Looks up what the log needs: call before a write. Imports may be refused, or interrupted by a signal handler, when
-/// it is needed.
+/// Imports what the log needs. Call this before a write: later, the import may be refused, or interrupted by a signal
+/// handler.
 void need_given_up_log();
 
 /// A write that had ended when its caller was cancelled or interrupted, and whose result is lost.
@@ -44,7 +44,7 @@ struct LostResult {
   int attempts = 1;
   std::string request_id = {};
 };
-/// Logs it, where the logger is loaded. Keeps the Python error that is set. Requires the GIL.
+/// Logs it, if the module `logging` is loaded. Keeps the Python error that is set. Requires the GIL.
 void log_lost(const LostResult& result) noexcept;
 
 /// For the garbage collector: visits what for_call() returned. Must be called by its only owner.

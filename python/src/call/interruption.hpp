@@ -14,14 +14,14 @@ namespace py = pybind11;
 
 /// The exception that a hook raised to end the blocking call that runs it, such as KeyboardInterrupt. One per thread.
 namespace hook_interrupt {
-/// Keeps the exception until interruption_raised(); others are dropped meanwhile. Requires the GIL.
+/// Keeps the exception until interruption_raised(); further exceptions are dropped until then. Requires the GIL.
 void keep(const py::object& exception) noexcept;
 [[nodiscard]] bool is_kept() noexcept;
 /// Is this thread in a Scope?
 [[nodiscard]] bool is_in_scope() noexcept;
 
-/// Reports an exception that was kept in this scope and that no call has raised: KeyboardInterrupt becomes a signal
-/// again, others are passed to sys.unraisablehook.
+/// The destructor reports an exception that was kept in this scope and that no call has raised. For KeyboardInterrupt
+/// it sets the signal again; it passes other exceptions to sys.unraisablehook.
 class Scope {
  public:
   Scope() noexcept;
@@ -34,7 +34,7 @@ class Scope {
 };
 }  // namespace hook_interrupt
 
-/// Reports an exception that no call can raise, in the same way. Requires the GIL.
+/// Reports an exception that no call can raise, as Scope does. Requires the GIL.
 void report_unraisable(py::error_already_set& error) noexcept;
 
 /// Runs pending signal handlers, in the thread where Python handles signals, and checks for an exception kept by a

@@ -21,7 +21,7 @@ namespace billcore::python {
 
 class LoopJob;
 
-/// Of a write that ended with an exception that is not an Error.
+/// The note about a write that ended with an exception that is not an Error.
 inline constexpr const char* result_is_lost =
     "the call had ended already, and its result is lost: look before you send it again";
 
@@ -40,7 +40,7 @@ class Job {
   [[nodiscard]] virtual LoopJob* loop_job() noexcept { return nullptr; }
   /// The result, or a Python error. Requires the GIL.
   [[nodiscard]] virtual py::object result() = 0;
-  /// The caller's code (such as a signal handler) may run from now on, before the caller has the result.
+  /// Called before the caller's code (such as a signal handler) may run while the caller does not have the result yet.
   virtual void release() noexcept {}
   /// Called when the result never reached the caller.
   virtual void take_back() noexcept {}
@@ -48,7 +48,7 @@ class Job {
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
   /// One line about a finished write, for a caller that does not get its result; else empty.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
-  /// The same for the log, unless the write was certainly not done. error: what it failed with, or null.
+  /// The same for the log; nullopt if the write certainly did not happen. error: the exception that ended it, or null.
   [[nodiscard]] virtual std::optional<LostResult> lost(const std::exception_ptr& /*error*/) const { return {}; }
   /// For the garbage collector; must be called by the only owner.
   virtual int traverse(visitproc visit, void* arg) const {
@@ -83,7 +83,7 @@ class SingleJob : public Job {
 
  private:
   std::optional<Operation> operation_;
-  LostResult request_;  // of a write
+  LostResult request_;  // set for a write
   std::shared_ptr<const ResponseInfo> answer_;
 };
 

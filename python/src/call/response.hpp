@@ -1,4 +1,4 @@
-// The class Response of Python.
+// The Python class Response.
 #pragma once
 
 #include <pybind11/pybind11.h>

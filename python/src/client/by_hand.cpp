@@ -40,7 +40,7 @@ JsonObject fields_of(py::handle fields, const py::dict& more) {
   return out;
 }
 
-/// Reads orders, latest first, until it is sure that none is missing.
+/// Reads orders, latest first, until no order can be missing.
 class ChargesJob final : public Job {
  public:
   ChargesJob(const Client& client, ChargeSearch search, CallOptions options)
@@ -63,7 +63,7 @@ class ChargesJob final : public Job {
   ChargeSearch search_;
 };
 
-// The core's form of an error of Python. Another client or another process may have raised it.
+// Converts a Python exception to the core's Error. Another client or another process may have raised it.
 Error core_error(py::handle error) {
   const auto text = [error](const char* name) {
     const auto value = py::getattr(error, name, py::none());
@@ -106,7 +106,7 @@ ChargeSearch charge_search(py::handle charge, py::handle skew, py::handle since,
 
 }  // namespace
 
-// A keyword that no field of the interface has is a slip of the pen, which the service would ignore in silence.
+// A keyword that is not a field of the interface is a misspelling, which the service would silently ignore.
 void require_known(const char* function, const py::dict& more, std::span<const char* const> names) {
   for (const auto& [key, value] : more) {
     const auto name = utf8(key, "a keyword");

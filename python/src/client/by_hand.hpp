@@ -10,7 +10,7 @@
 
 namespace billcore::python {
 
-/// TypeError for a keyword that no field of the interface has: the service would ignore a slip of the pen in silence.
+/// Raises TypeError for a keyword that is not a field of the interface: the service would silently ignore a typo.
 void require_known(const char* function, const py::dict& more, std::span<const char* const> names);
 
 namespace by_hand {

@@ -1,4 +1,4 @@
-// Functions that the files of this room define for module.cpp and each other.
+// Functions that the files in this folder define for module.cpp and for each other.
 #pragma once
 
 #include <pybind11/pybind11.h>

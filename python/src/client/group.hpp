@@ -1,4 +1,4 @@
-// How a group of operations becomes a type of Python.
+// Defines the Python type of a group of operations.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -19,8 +19,8 @@
 
 namespace billcore::python {
 
-/// Adds a method with the signature of `Arguments` that calls `body(self, arguments)`, or `body(self, arguments, more)` with
-/// the keywords that match no parameter.
+/// Adds a method with the signature of `Arguments` that calls `body(self, arguments)`, or
+/// `body(self, arguments, more)` with the keywords that match no parameter.
 template <typename Arguments, typename Group, typename Body>
 void define(py::class_<Group>& type, Body body) {
   const std::string_view text(Arguments::signature);

@@ -24,7 +24,7 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
       std::rethrow_exception(std::move(thrown));
     } catch (const billcore::Error& error) {
       bridge().set_error(error);
-    } catch (...) {  // not left to the other module: each may have its own types of the standard exceptions
+    } catch (...) {  // translate here: the other module may have its own types of the standard exceptions
       py::detail::translate_exception(std::current_exception());
     }
   });

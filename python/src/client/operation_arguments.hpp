@@ -1,4 +1,4 @@
-// Arguments of operations out of Python's. InvalidArgumentError or TypeError for what they cannot be.
+// Converts Python arguments to the arguments of operations. An invalid value raises InvalidArgumentError or TypeError.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -13,7 +13,7 @@
 
 namespace billcore::python {
 
-/// The argument `timeout` of a call. Left out: the client's. None: no deadline.
+/// The argument `timeout` of a call. Left out: the client's time-out applies. None: no deadline.
 [[nodiscard]] CallOptions call_options(py::handle timeout);
 /// Seconds as milliseconds, rounded up so that a tiny time-out does not become 0.
 [[nodiscard]] std::chrono::milliseconds milliseconds(py::handle seconds);
@@ -25,7 +25,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Pairs header_pairs(py::handle value, const char* name);
 /// The path of a file: str, bytes or an object with __fspath__.
 [[nodiscard]] std::string path_text(py::handle value, const char* name);
-/// An integer, clamped to the range of int.
+/// An integer, clamped to the range from -1 to the largest int.
 [[nodiscard]] int count(py::handle value, const char* name);
 
 /// A client; `values` are those of arguments::CreateClient.

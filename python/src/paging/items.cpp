@@ -1,4 +1,4 @@
-// Iterators over the items of a list. They are read more often than anything else, so they do without pybind11's dispatch.
+// Iterators over the items of a list. They run more often than any other code here, so they bypass pybind11's dispatch.
 #include "paging/items.hpp"
 
 #include <Python.h>
@@ -46,8 +46,8 @@ py::object make(PyTypeObject* type, const ListPtr& list) {
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
 }
 
-// The next item if it is buffered, else null: most are, and need no job. If it cannot be given to the caller it is
-// taken back.
+// The next item if it is buffered, else null. Most items are buffered and need no job. An item that does not reach the
+// caller is put back.
 template <typename IsWanted>
 py::object take_buffered(const ListPtr& list, IsWanted is_wanted) {
   std::optional<ExclusiveUse> use(list);

@@ -1,4 +1,4 @@
-// A list shared by its Python objects, and how it is read: for Pager, its iterators and Arrow.
+// The shared state of a list and the jobs that read it, for Pager, its iterators and Arrow.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -37,7 +37,7 @@ class List {
   List(const List&) = delete;
   List& operator=(const List&) = delete;
 
-  /// Marks the rest as not wanted; does nothing while a reader is active.
+  /// Stops the list, because the rest is not wanted; does nothing while a reader is active.
   void stop() noexcept {
     if (busy.exchange(true)) return;
     const hook_interrupt::Scope scope;
@@ -48,7 +48,7 @@ class List {
 
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return *internal::Access::flow(pager); }
 
-  /// Its pages in an event loop. Reading it in another loop requests them again.
+  /// The list's pages in an event loop. Reading the list in another loop requests them again.
   [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(LoopEngine& engine, const CallOptions& call) {
     auto pages = engine_.lock().get() == &engine ? pages_.lock() : nullptr;
     if (pages == nullptr) {
@@ -88,14 +88,14 @@ class List {
     pages_.reset();
   }
 
-  std::shared_ptr<Hooks> hooks_;  // of a blocking list; its pager has a copy
+  std::shared_ptr<Hooks> hooks_;  // set for a blocking list; its pager has a copy
 
  public:
   AnyPager pager;
   std::atomic<bool> busy{false};
 
  private:
-  // The loop owns both: closing it releases them, however long the list is kept.
+  // Weak, because the loop owns both: closing the loop releases them, even while the list exists.
   std::weak_ptr<LoopEngine> engine_;
   std::weak_ptr<internal::LoopPages> pages_;
 };
@@ -119,7 +119,7 @@ class ListPtr {
   py::object object_;
 };
 
-/// The right to read a list, which must outlive it. With or without the GIL.
+/// The exclusive right to read a list. The list must outlive this object. With or without the GIL.
 class ExclusiveUse {
  public:
   explicit ExclusiveUse(const ListPtr& list) : list_(list.get()) {
@@ -140,15 +140,15 @@ class ExclusiveUse {
 /// Reads a list: fetches pages until has_enough().
 class ListJob : public Job, public LoopJob {
  public:
-  /// reader: the iterator that reads, kept alive here: while this is awaited it might have no other reference, and its
-  /// destructor stops the list.
+  /// reader: the iterator that reads. The job keeps it alive, because an awaited iterator may have no other reference,
+  /// and its destructor stops the list.
   explicit ListJob(ListPtr list, py::object reader = {})
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
     begin_use();
     while (!has_enough() && without_gil([this] { return flow().advance(); }) == detail::Step::taken) {
       ++taken_;
-      // The engine checks for signals while it waits for a page; quick pages never make it wait long enough.
+      // The engine checks for signals only while it waits. If pages arrive quickly it never does, so check here.
       release();  // for signal handlers
       if (interruption_raised()) throw py::error_already_set();
       begin_use();
@@ -202,7 +202,7 @@ class ListJob : public Job, public LoopJob {
   }
 
  private:
-  // Locks the list for reading, not before the job is awaited.
+  // Locks the list for reading. Called when the job runs or is awaited, not when it is made.
   void begin_use() {
     if (use_) return;
     internal::require_open(list().bound.client);
@@ -211,7 +211,7 @@ class ListJob : public Job, public LoopJob {
 
   ListPtr list_;
   py::object reader_;
-  std::optional<ExclusiveUse> use_;  // destroyed first
+  std::optional<ExclusiveUse> use_;  // destroyed before list_
   int taken_ = 0;
   detail::PagerMark before_;
   detail::PagerMark after_;

@@ -60,7 +60,7 @@ class AllItems final : public ListJob {
     if (out_.size() >= most_) list().pager.stop();
     return std::move(out_);
   }
-  // If interrupted or failed, it takes no items.
+  // An interrupted or failed collect() takes no items from the list.
   void take_back() noexcept override {
     if (before_ == nullptr || list().busy.exchange(true)) return;  // another reader is active, such as a signal handler
     try {

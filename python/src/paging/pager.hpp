@@ -1,4 +1,4 @@
-// The classes Pager and AsyncPager of Python.
+// The Python classes Pager and AsyncPager.
 #pragma once
 
 #include "billcore/detail/list.hpp"

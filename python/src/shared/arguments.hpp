@@ -24,14 +24,14 @@ namespace py = pybind11;
 /// Throws Error(invalid_argument).
 [[noreturn]] void refuse(const std::string& problem);
 
-/// The text of that: why is the reason, or what to do instead.
+/// The text of the TypeError for an object that cannot be pickled or copied. why: the reason, or what to do instead.
 [[nodiscard]] std::string no_copies(const std::string& type, const char* why);
 /// Makes pickling and copying raise TypeError (otherwise pybind11 objects end the process under the older pickle
 /// protocols).
 void refuse_copies(py::handle type, const char* why);
 
-/// The arguments of a METH_FASTCALL | METH_KEYWORDS function, in place; the values of keywords follow the positional
-/// ones.
+/// The arguments of a METH_FASTCALL | METH_KEYWORDS function, not copied. The values of keyword arguments follow
+/// the positional arguments.
 struct Call {
   PyObject* const* arguments;
   py::ssize_t positional;
@@ -85,14 +85,14 @@ class Signature {
 /// The docstring of a class with the signature of its __init__, as inspect.signature() wants it.
 [[nodiscard]] std::string class_doc(std::string_view name, std::string_view init_signature, const char* text);
 
-/// The object that stands for an argument that was left out, besides a null handle: NOT_GIVEN. It must live as long as the
-/// process.
+/// Sets the object NOT_GIVEN. Like a null handle, it stands for an argument that was left out. It must exist until the
+/// process ends.
 void set_not_given(py::handle sentinel) noexcept;
-/// A handle that is neither left out nor None.
+/// Is the value neither left out nor None?
 [[nodiscard]] bool given(py::handle value);
 [[nodiscard]] bool left_out(py::handle value);
 
-// Converters. `name`: of the argument, for the error.
+// Converters. `name`: the argument's name, for the error.
 [[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // str; valid as long as the object
 [[nodiscard]] std::int64_t integer(py::handle value, const char* name);   // anything with __index__ except bool
 [[nodiscard]] std::size_t size(py::handle value, const char* name);       // the same, not negative

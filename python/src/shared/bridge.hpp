@@ -1,4 +1,4 @@
-// What `_client` takes from `_webhook`: the types and the error translator exist only there.
+// Functions of `_webhook` that `_client` calls: only `_webhook` defines the resource types and converts errors.
 //
 // Each module links its own hidden copy of the core; core objects are passed between them by reference only, through
 // the functions of this table. Both sides must have the same layout, so `_client` refuses a table from another build.

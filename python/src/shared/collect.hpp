@@ -1,7 +1,7 @@
 // Garbage collector support for objects that hold Python objects.
 //
-// Each type visits exactly the references that it owns itself. The references of a shared C++ object are visited only
-// by its single owner: visiting a reference twice would make the collector clear objects that are in use.
+// Each type visits exactly the references that it owns itself. A shared C++ object is visited only while it has a
+// single owner: visiting a reference twice would make the collector clear objects that are in use.
 #pragma once
 
 #include <pybind11/pybind11.h>

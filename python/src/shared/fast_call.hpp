@@ -1,5 +1,5 @@
-// Functions that Python calls directly (METH_FASTCALL), for the few that run for every event: pybind11's overload
-// resolution and argument packing take longer than hashing a body.
+// Functions that Python calls directly (METH_FASTCALL), mainly those that run for every event: pybind11's
+// overload resolution and argument packing take longer than hashing a body.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,8 +1,8 @@
 // Threads and the end of the interpreter, without pybind11.
 //
-// Python 3.13 and older end a thread that requests the GIL from a finalizing interpreter by pthread_exit(). The
-// unwinding must not reach a destructor or another noexcept frame, so such a thread parks forever instead, as in Python
-// 3.14. interpreter_calls.cpp intercepts every call into Python for this, including those of pybind11.
+// If a thread requests the GIL from a finalizing interpreter, Python 3.13 and older end the thread by pthread_exit().
+// The unwinding must not reach a destructor or another noexcept frame, so the thread parks forever instead, as in
+// Python 3.14. interpreter_calls.cpp intercepts the calls into Python that can do this, also those made by pybind11.
 #pragma once
 
 namespace billcore::python {
@@ -15,7 +15,7 @@ namespace billcore::python {
 [[nodiscard]] bool has_gil() noexcept;
 /// Blocks until the process ends.
 [[noreturn]] void park() noexcept;
-/// A thread that stays outside of the interpreter for long must call this at least every 50 ms.
+/// Parks if the interpreter is finalizing. A thread that runs long without the GIL must call this at least every 50 ms.
 void park_if_finalizing() noexcept;
 
 }  // namespace billcore::python

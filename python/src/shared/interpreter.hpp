@@ -15,12 +15,13 @@ namespace billcore::python {
 
 namespace py = pybind11;
 
-/// Call when a module starts. False with ImportError set in a subinterpreter: pybind11's types belong to the main one.
+/// Call when a module starts. In a subinterpreter, sets ImportError and returns false: pybind11's types belong to the
+/// main interpreter.
 [[nodiscard]] bool enter_interpreter() noexcept;
 
-/// This thread runs core code without the GIL. The process does not exit while another thread does so, because libcurl
-/// and OpenSSL free what that thread uses. Such a thread parks when it next requests the GIL or calls
-/// park_if_finalizing().
+/// While this object exists, its thread runs core code without the GIL. An exiting process waits up to 2 s for such
+/// threads, because the exit handlers of libcurl and OpenSSL free memory that they use. Such a thread parks when it
+/// next requests the GIL or calls park_if_finalizing().
 class Outside {
  public:
   Outside() noexcept;
@@ -66,7 +67,7 @@ auto without_gil(F&& f) {
 }
 
 /// Drops references from a destructor, with or without the GIL. While the interpreter finalizes, a thread without the
-/// GIL leaks them: it would park, and a thread that waits for this one would wait forever.
+/// GIL leaks them: requesting the GIL would park it, and a thread that joins it would wait forever.
 template <typename... Objects>
 void drop(Objects&... objects) noexcept {
   if (!has_gil() && is_finalizing() && !on_main_thread()) {

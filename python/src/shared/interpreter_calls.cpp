@@ -1,18 +1,18 @@
-// The gate to Python: the linker (--wrap, see CMakeLists.txt) redirects every call of these functions here, including
-// those made by the headers of Python and pybind11.
+// The gate to Python: the linker (--wrap, see CMakeLists.txt) redirects every call of the functions listed below to a
+// wrapper in this file, including calls made by the headers of Python and pybind11.
 //
-// They are the functions that can run Python code (garbage collection and destructors included) or take the GIL. In
+// The list has the functions that can run Python code (garbage collection and destructors included) or take the GIL. In
 // each of them Python 3.13 and older may end the calling thread by pthread_exit() once another thread finalizes the
 // interpreter. The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
 // without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 does the
 // same by itself.
 //
-// pthread_exit() unwinds with the libgcc_s.so.1 that libc loads. It knows nothing of the C++ run-time library linked into
-// a wheel, so the gate is no destructor: its frames have a personality routine of their own, which needs no such
-// library. This file is compiled without exceptions, so that the compiler gives them no other.
+// pthread_exit() unwinds with the libgcc_s.so.1 that libc loads, which cannot use the C++ run-time library linked into
+// a wheel. Therefore the gate is not a destructor: its frames have their own personality routine, which does not need
+// that library. This file is compiled without exceptions, so that the compiler adds no other personality routine.
 //
-// tests/layering/test_interpreter_calls.py lists the functions that need no gate, and fails for one that is in neither
-// list.
+// tests/layering/test_interpreter_calls.py lists the functions that need no gate. It fails for a function that is
+// neither in its list nor here.
 #include <Python.h>
 
 #include <cstdarg>
@@ -34,7 +34,7 @@ extern "C" int billcore_gate_personality(int /*version*/, int actions, std::uint
 namespace billcore::python {
 namespace {
 
-// Encoding 0x1b: a 32-bit offset from here.
+// Encoding 0x1b: the address of the personality routine, as a 32-bit offset relative to this place.
 #define BILLCORE_GATE() asm volatile(".cfi_personality 0x1b, billcore_gate_personality")
 
 template <typename Call>
@@ -42,7 +42,7 @@ auto gated(Call&& call) {
   BILLCORE_GATE();
   if constexpr (std::is_void_v<decltype(call())>) {
     call();
-    asm volatile("");  // so that the call is not the last instruction, which would give up this frame
+    asm volatile("");  // prevents a tail call, which would remove this frame
   } else {
     auto out = call();
     asm volatile("");
@@ -50,7 +50,7 @@ auto gated(Call&& call) {
   }
 }
 
-/// Same for functions that take the GIL: a finalized interpreter has freed the data that they read.
+/// Same for functions that take the GIL. Parks before the call: a finalized interpreter has freed the data they read.
 template <typename Call>
 auto entered(Call&& call) {
   if (!has_gil()) park_if_finalizing();

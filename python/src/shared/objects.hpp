@@ -1,4 +1,4 @@
-// Python objects and types created through the C API, where pybind11 has no way or a slower one.
+// Python objects and types created through the C API, where pybind11 cannot create them or is slower.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -24,7 +24,7 @@ template <typename Type = py::object>
   return checked(PyUnicode_FromStringAndSize(text.data(), static_cast<py::ssize_t>(text.size())));
 }
 
-/// A str from bytes that are only supposed to be text: invalid UTF-8 becomes U+FFFD.
+/// A str from bytes that may not be valid UTF-8: invalid sequences become U+FFFD.
 [[nodiscard]] inline py::str foreign_text(std::string_view bytes) {
   return checked<py::str>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace"));
 }
@@ -36,9 +36,9 @@ template <typename F>
   return reinterpret_cast<void*>(function);
 }
 
-/// An immutable type whose objects only C++ creates, added to the module under the last part of its name. It exists
-/// until the process ends; so must `name`, `doc` and what the slots refer to. `flags` are added; the slots need no
-/// terminator.
+/// An immutable type whose objects only C++ creates. The module gets it under the last part of `name`. The type exists
+/// until the process ends, so `name`, `doc` and the targets of the slots must exist until then. `flags` are added to
+/// the default flags. The slots need no terminator.
 template <typename Object>
 [[nodiscard]] PyTypeObject* make_type(py::module_& module, const char* name, const char* doc,
                                       std::vector<PyType_Slot> slots, unsigned flags = 0,
@@ -52,7 +52,7 @@ template <typename Object>
   return reinterpret_cast<PyTypeObject*>(type.release().ptr());
 }
 
-/// Frees such an object after its members have been destroyed.
+/// Frees an object of a raw heap type. Its members must already be destroyed.
 inline void free_object(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);

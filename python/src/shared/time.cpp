@@ -11,7 +11,7 @@
 
 namespace billcore::python {
 
-// On first use: importing datetime takes time, and most receivers read no time.
+// Imports datetime on first use: the import is slow, and most webhook receivers read no times.
 void need_datetime() {
   if (PyDateTimeAPI != nullptr) return;
   py::module_::import("datetime");  // PyDateTime_IMPORT would turn an interrupted import into an ImportError
@@ -36,7 +36,7 @@ std::optional<std::chrono::microseconds> length_of(py::handle delta) {
          std::chrono::microseconds(PyDateTime_DELTA_GET_MICROSECONDS(delta.ptr()));
 }
 
-// utcoffset() runs the caller's code: of a tzinfo, or of a subclass of datetime.
+// utcoffset() may run the caller's code, in a tzinfo or a subclass of datetime.
 std::chrono::microseconds offset_of(py::handle value, const char* name) {
   const auto refuse_offset = [name] {
     refuse(std::string(name) + " has a time zone whose utcoffset() is not a timedelta of less than a day");

@@ -16,8 +16,8 @@ void need_datetime();
 /// 9999.
 [[nodiscard]] pybind11::object to_datetime(Instant instant, int offset_minutes);
 
-// Readers. `name`: of the argument, for the error; an invalid value is Error(invalid_argument). Nothing overflows:
-// durations are limited to 30,000 years.
+// Readers. `name`: the argument's name, for the error. An invalid value throws Error(invalid_argument). Durations are
+// limited to 30,000 years, so that nothing overflows.
 
 [[nodiscard]] bool is_datetime(pybind11::handle value);
 /// The instant of an aware datetime, whose utcoffset() must be a timedelta of less than a day.

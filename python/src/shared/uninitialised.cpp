@@ -9,7 +9,7 @@
 namespace billcore::python {
 namespace {
 
-constexpr std::size_t most_types = 64;  // of one module
+constexpr std::size_t most_types = 64;  // per module
 
 std::string name_of(PyTypeObject* type) {
   const std::string name = type->tp_name;
@@ -31,7 +31,7 @@ constexpr auto refusals(std::index_sequence<index...> /*all*/) {
 }
 constexpr auto refuse_memory_of = refusals(std::make_index_sequence<most_types>());
 
-// pybind11's own tp_new, except for a type that holds nothing (its base), for which it would throw.
+// Calls pybind11's tp_new, which would throw for a type without a C++ class (pybind11's base): refuses such a type.
 PyObject* new_object(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     return py::detail::all_type_info(type).empty() ? refuse_new(type, args, kwargs)
@@ -43,7 +43,7 @@ PyObject* call_new(PyObject* type, PyObject* /*args*/, PyObject* /*kwargs*/) noe
   return refuse_new(reinterpret_cast<PyTypeObject*>(type), nullptr, nullptr);
 }
 
-// Defines `__new__` of such a type, which would otherwise inherit the base's.
+// Defines `__new__` of a type without a constructor; otherwise the type would inherit the base's.
 void define_new(PyTypeObject* type) {
   static PyMethodDef definition{"__new__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_new)),
                                 METH_VARARGS | METH_KEYWORDS, "Refused: ConfigError."};

@@ -1,6 +1,6 @@
 // Objects that Python created without running __init__: by __new__ alone, from a pickle, or because __init__ failed.
 //
-// pybind11's methods would use memory that holds no object. Here they raise ConfigError instead.
+// Without these guards, pybind11's methods would use memory without a C++ object. With them, they raise ConfigError.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,15 +16,15 @@ namespace py = pybind11;
 
 /// Throws Error(config).
 [[noreturn]] void refuse_uninitialised(PyTypeObject* type);
-/// tp_new of types whose objects only the library creates: ConfigError.
+/// tp_new of types whose objects only the library creates: raises ConfigError.
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
-/// Call once, before the first class is bound: pybind11's base class can then not be instantiated.
+/// Call once, before the first class is bound. Afterwards pybind11's base class cannot be instantiated.
 void guard_base();
 /// Call after all classes of a module are bound. Their methods then refuse uninitialised objects, classes without an
-/// __init__ cannot be instantiated from Python, and no object can change its class. first: number of classes in other
-/// modules; each class gets a unique size, by which Python tells their objects apart.
+/// __init__ cannot be instantiated from Python, and no object can change its class: each class gets a unique object
+/// size. first: number of classes in other modules.
 void guard_types(py::module_& module, std::size_t first);
-/// Metaclass of classes that users may derive from: reports a derived __init__ that did not call the base's.
+/// Metaclass of classes that users may derive from: raises ConfigError if a derived __init__ did not call it.
 [[nodiscard]] py::handle guarding_metaclass();
 
 namespace detail_ {

@@ -25,8 +25,8 @@ struct Object {
 
 std::array<PyTypeObject*, event_classes.size()> made{};
 
-// Where in event_classes. A name whose data is not the object that it promises is unknown, so that the type of
-// `data` is true.
+// The index in event_classes. If `data` is not the object that the event's name promises, the event counts as unknown,
+// so that the annotated type of `data` is correct.
 std::size_t class_of(const Event& event, const detail::Node* data) noexcept {
   const auto place = static_cast<std::size_t>(event.type());
   const bool as_promised = data != nullptr && detail::kind(data) == Value::Kind::object;
@@ -40,7 +40,7 @@ constexpr Field name_field{"name", FieldKind::word, false, docs::event_name};
 constexpr Field account_field{"account", FieldKind::integer, false, docs::event_account};
 constexpr Field created_at_field{"created_at", FieldKind::time, false, docs::event_created_at};
 
-// `explain` is the core's own reader: called only if the field is absent or malformed, it throws the error.
+// `explain`: the core's reader of this field. Called only if the field is absent or malformed, to throw the error.
 template <const Field& field, auto explain>
 PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
@@ -175,7 +175,7 @@ void bind_event(py::module_& module) {
     const auto& [name, doc, data] = event_classes.at(i);
     made.at(i) = make_type<Object>(module, name, doc, {{Py_tp_dealloc, slot(dealloc)}}, 0, base);
   }
-  // pytest takes each class of a test module whose name begins with Test for a test, if it does not say this.
+  // pytest collects each class in a test module whose name begins with Test, unless the class has this attribute.
   auto* test_hook = made.at(static_cast<std::size_t>(EventType::test_hook));
   if (PyDict_SetItemString(test_hook->tp_dict, "__test__", Py_False) != 0) throw py::error_already_set();
   PyType_Modified(test_hook);

@@ -59,7 +59,7 @@ py::object convert(const Document& document, const Node* node) {  // NOLINT(misc
   for (auto left = detail::size(node); left > 0; --left) {
     const Node* value = detail::value_of(key);
     const auto name = string(detail::text(key));
-    // Of several equal names the last one wins.
+    // If a name is repeated, the last value is used.
     if (PyDict_SetItem(dict.ptr(), name.ptr(), convert(document, value).ptr()) != 0) throw py::error_already_set();
     if (left > 1) key = detail::next(value);
   }
@@ -73,7 +73,7 @@ py::object word(std::string_view text) {
   constexpr std::size_t longest = 32;
   static std::array<PyObject*, 128> known{};
   if (text.empty() || text.size() > longest) return string(text);
-  std::array<std::uint64_t, 2> ends{};  // the first and the last eight bytes tell words apart well enough
+  std::array<std::uint64_t, 2> ends{};  // the first and the last eight bytes are enough for a good hash
   const std::size_t part = std::min(text.size(), sizeof(std::uint64_t));
   std::memcpy(ends.data(), text.data(), part);
   std::memcpy(&ends[1], text.data() + text.size() - part, part);

@@ -15,8 +15,8 @@ namespace billcore::python {
 /// An integer of any size.
 [[nodiscard]] pybind11::object plain_integer(const detail::Document& document, const detail::Node* node);
 
-/// Interns a text that is one of a few frequent values: one str for each. A fixed number of slots keep the word used
-/// last.
+/// A shared str for a text that is one of a few frequent values. The cache has a fixed number of slots; each keeps the
+/// text that used it last.
 [[nodiscard]] pybind11::object word(std::string_view text);
 
 }  // namespace billcore::python

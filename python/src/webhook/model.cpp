@@ -288,7 +288,7 @@ PyObject* copy(PyObject* self, PyObject* /*memo*/) noexcept {
   });
 }
 
-// Pickled as its JSON text, with its path, so that errors still say `data.price`.
+// Pickled as its JSON text, with its path, so that errors still name `data.price`.
 PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     const auto restore = py::module_::import("billcore._webhook").attr("_restore");
@@ -383,7 +383,7 @@ void bind_model(py::module_& module) {
     getsets[i].emplace_back();
     make_view_type(i, getsets[i].data(), module);
   }
-  // A function of C, since a pickle of one of pybind11 names eval() and getattr().
+  // A C function, because a pickle that refers to a pybind11 function would contain eval() and getattr().
   def_function(module, restore_signature(), fast_call<restore>, "Makes a resource from its pickle.",
                "billcore._webhook");
 }

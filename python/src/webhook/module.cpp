@@ -29,7 +29,7 @@ namespace {
 
 // ---- The one-shot functions -------------------------------------------------------------------------------------------
 
-/// A Verifier, and a copy of its secrets to find it by.
+/// A Verifier, and a copy of its secrets, which identify it in the cache.
 class CachedVerifier {
  public:
   CachedVerifier(const Secrets& secrets, std::size_t max_body)
@@ -113,7 +113,7 @@ py::str sign(py::handle body, py::handle secret) {
                         [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
 }
 
-// An invalid argument is explained as well.
+// Does not raise for an invalid argument: explains it.
 std::string explain(py::handle body, py::handle signature, py::handle secret) {
   try {
     const Buffer buffer(body);
@@ -190,7 +190,7 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
       std::rethrow_exception(std::move(thrown));
     } catch (const billcore::Error& error) {
       set_error(error);
-    } catch (...) {  // not left to the other module: each may have its own types of the standard exceptions
+    } catch (...) {  // translate here: the other module may have its own types of the standard exceptions
       py::detail::translate_exception(std::current_exception());
     }
   });

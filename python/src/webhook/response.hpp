@@ -1,4 +1,4 @@
-// ResponseInfo: metadata of the answer that a result was received with.
+// ResponseInfo: metadata of the answer that contained a result.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-// The types of checks: Verifier, VerifyStream, and their result Verified.
+// The types that check signatures, Verifier and VerifyStream, and their result Verified.
 #pragma once
 
 #include <pybind11/pybind11.h>

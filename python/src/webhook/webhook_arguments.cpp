@@ -54,7 +54,7 @@ Clock clock_of(const ClockFunction& function) {
   };
 }
 
-// The header behind a name of a WSGI environ, such as HTTP_SERVICE_SIGNATURE in Django's request.META; others unchanged.
+// The header's name for a WSGI environ key (HTTP_SERVICE_SIGNATURE in Django's request.META); other names unchanged.
 std::string header_name(std::string_view name) {
   constexpr std::string_view mark = "HTTP_";
   if (!name.starts_with(mark)) return std::string(name);
@@ -126,7 +126,7 @@ std::optional<std::string> find_signature(const Verifier& verifier, py::handle h
       return;
     }
     if (value.is_none()) return;
-    // Frameworks keep odd values among the headers; only the signature header must be valid.
+    // Frameworks may store other types among the headers; only the signature header must be str or bytes.
     const auto header = header_name(name);
     const std::pair<std::string_view, std::string_view> only{header, ""};
     if (verifier.find_signature({&only, 1})) {

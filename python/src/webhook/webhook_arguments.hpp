@@ -39,7 +39,7 @@ class Buffer {
 /// The value of a signature header, str or bytes; nullopt for None.
 [[nodiscard]] std::optional<std::string_view> signature_of(py::handle signature);
 
-/// One secret or a sequence of them. The texts are borrowed from the Python objects. name: of the argument.
+/// One secret or a sequence of them. The texts are borrowed from the Python objects. name: the argument's name.
 class Secrets {
  public:
   Secrets(py::handle secrets, const char* name);

@@ -1,4 +1,4 @@
-/* The few words that the C tests are written in. */
+/* Assertion macros of the C tests. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -15,7 +15,7 @@
     }                                                                         \
   } while (0)
 
-/* A call that must succeed; `err` is the variable of that name in the test. */
+/* The call must succeed. `err` is the test's own variable. */
 #define CHECK_OK(call)                                                                                          \
   do {                                                                                                          \
     const billcore_status check_status = (call);                                                                \
@@ -27,7 +27,7 @@
     CHECK(err == NULL);                                                                                         \
   } while (0)
 
-/* A call that must fail with this status, and say so in its error, whose message holds `words`. */
+/* The call must fail with this status; `err` must have the same status and a message that contains `words`. */
 #define CHECK_FAILS(call, status, words)                                                                              \
   do {                                                                                                                \
     const billcore_status check_status = (call);                                                                      \
@@ -41,7 +41,7 @@
     err = NULL;                                                                                                       \
   } while (0)
 
-/* A call that must find a delivery's signature, or its body, at fault for this reason. */
+/* The call must refuse the delivery with reason `why` and HTTP status `http`. */
 #define CHECK_REFUSED(call, why, http)                                                \
   do {                                                                                \
     CHECK((call) == BILLCORE_ERROR_SIGNATURE && billcore_error_reason(err) == (why)); \

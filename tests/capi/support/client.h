@@ -1,4 +1,4 @@
-/* What the tests of the client half share: a client of the small server, how its answers begin, and an order. */
+/* Shared by the client's tests: a client of the test server, the headers of its answers, and an order. */
 #ifndef CLIENT_H
 #define CLIENT_H
 

@@ -8,7 +8,7 @@
 
 static inline billcore_str view_of(billcore_buf buf) { return (billcore_str){buf.data, buf.len}; }
 
-/* The signature of a body with SECRET; free it. */
+/* The signature of `body` with SECRET; the caller frees it. */
 static inline billcore_buf signature_of(billcore_str body) {
   billcore_error* err = NULL;
   billcore_buf out = {NULL, 0};
@@ -17,7 +17,7 @@ static inline billcore_buf signature_of(billcore_str body) {
   return out;
 }
 
-/* The event a body makes, signed with SECRET; free it. */
+/* Signs `body` with SECRET and unwraps it; the caller frees the event. */
 static inline billcore_event* event_of(const char* body) {
   billcore_error* err = NULL;
   billcore_event* out = NULL;

@@ -1,17 +1,17 @@
-/* The typed getters by their paths: every field of every resource, through billcore.h alone. */
+/* Calls the typed getter that a path names: every field of every resource, through billcore.h alone. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "json_reply.h"
 
-/* What is left of a dotted path. */
+/* The unread rest of a dotted path. */
 typedef struct path {
   const char* rest;
 } path;
 
 static bool at_end(path p) { return *p.rest == '\0'; }
 
-/* Takes the first step off when it is `name`. */
+/* Removes the first step of the path if it is `name`; returns whether it did. */
 static bool take(path* p, const char* name) {
   const size_t len = strlen(name);
   if (strncmp(p->rest, name, len) != 0 || (p->rest[len] != '.' && p->rest[len] != '\0')) return false;
@@ -42,8 +42,8 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
   return out;
 }
 
-/* Each reads one field and returns from the function around it: the value, or NULL with *err set. `self`, `reply`, `p`
- * and `err` are that function's. */
+/* Each macro handles one field. If the path names it, the enclosing function returns its value, or NULL with *err set.
+ * The macro uses `self`, `reply`, `p` and `err` of that function. */
 #define TEXT(resource, field)                                                                \
   if (take(&p, #field)) {                                                                    \
     billcore_str out;                                                                        \
@@ -170,7 +170,7 @@ static yyjson_mut_val* read_delivery(yyjson_mut_doc* reply, const billcore_order
   if (!present) return yyjson_mut_null(reply);
   if (!ok(billcore_value_kind(delivery, &kind, err))) return NULL;
   if (kind == BILLCORE_KIND_OBJECT || kind == BILLCORE_KIND_NULL) return put_value(reply, delivery);
-  /* No object: what the typed getter says of it. */
+  /* `delivery` is not an object: let the typed getter report the error. */
   billcore_value_free(delivery);
   p.rest = "link";
   NULLABLE_TEXT_AS(order, delivery_link, "link")
@@ -266,7 +266,7 @@ static yyjson_mut_val* read_event(yyjson_mut_doc* reply, const billcore_event* s
   return yyjson_mut_str(reply, "the driver knows no such path");
 }
 
-/* Data that has no typed view. */
+/* Reads event data that has no typed view. */
 static yyjson_mut_val* read_untyped(yyjson_mut_doc* reply, const billcore_event* event, path p, const char* has,
                                     bool raw, billcore_error** err) {
   billcore_value* data;
@@ -290,7 +290,7 @@ static yyjson_mut_val* read_untyped(yyjson_mut_doc* reply, const billcore_event*
   return out;
 }
 
-/* Data through its typed view. */
+/* Reads event data through its typed view. */
 #define TYPED(resource)                                                                       \
   {                                                                                           \
     billcore_##resource* self;                                                                \

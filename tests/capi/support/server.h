@@ -1,4 +1,4 @@
-/* A server on loopback for one test: it answers what it is told and hangs up. */
+/* A server on loopback for one test: it sends the answer that the test's function returns, then disconnects. */
 #ifndef SERVER_H
 #define SERVER_H
 
@@ -6,14 +6,14 @@
 
 typedef struct server server;
 
-/* The whole answer to a request (head and body as received); static text. NULL: none, the connection is kept open
- * until the server stops. Called on the server's thread, one request after the other. */
+/* Gets a request (head and body as received), returns the whole answer as static text. NULL: the server sends no answer
+ * and keeps the connection open until it stops. Called on the server's thread, one request after the other. */
 typedef const char* (*server_answer)(const char* request);
 
 server* server_start(server_answer answer);
-/* "http://127.0.0.1:PORT/acct"; lives as long as the server. */
+/* "http://127.0.0.1:PORT/acct"; valid until server_stop(). */
 const char* server_url(const server* self);
-/* Stops and frees it. */
+/* Stops and frees the server. */
 void server_stop(server* self);
 
 #endif

@@ -1,4 +1,4 @@
-/* The operations of the driver that are written by hand. */
+/* The driver's hand-written operations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ yyjson_mut_val* put_response(job* self, billcore_response* response) {
   return read ? out : NULL;
 }
 
-/* One field of an update, through the typed setter where its value is of the table's type. */
+/* Sets one field of an update: with the typed setter if the value has the field's type, otherwise as JSON or null. */
 static bool set_change(billcore_product_changes* to, yyjson_val* name, yyjson_val* value, billcore_error** err) {
   const billcore_str field = {yyjson_get_str(name), yyjson_get_len(name)};
   const billcore_str text = {yyjson_get_str(value), yyjson_get_len(value)};

@@ -29,7 +29,7 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
   if (arg_integer(from, "max_retries", &retries) &&
       !ok(billcore_client_options_set_max_retries(to, (int32_t)retries, err)))
     return false;
-  int64_t concurrency = 1; /* canned answers are meant to be seen in turn */
+  int64_t concurrency = 1; /* by default one request at a time, so that canned answers keep their order */
   arg_integer(from, "concurrency", &concurrency);
   if (!ok(billcore_client_options_set_concurrency(to, (int32_t)concurrency, err))) return false;
   text = arg_text(from, "proxy");
@@ -63,7 +63,7 @@ static void forget_client(driver* self) {
   self->made_with = (bytes){NULL, 0};
 }
 
-/* The client of this request: the one before, when it was made with the same options. */
+/* Makes the client of this request, or reuses that of the previous one if the options are the same. */
 static bool connect_client(job* self) {
   driver* kept = self->driver;
   yyjson_val* given = yyjson_obj_get(self->request, "client");

@@ -1,4 +1,4 @@
-/* Signatures and events. */
+/* The driver's operations on signatures and events. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void free_texts(texts* self) {
 
 static int64_t fixed_clock(void* now) { return *(const int64_t*)now; }
 
-/* `now` must live as long as the verifier. */
+/* `now` must outlive the verifier. */
 static bool set_verifier_options(billcore_verifier_options* to, yyjson_val* from, int64_t* now, billcore_error** err) {
   yyjson_val* freshness = yyjson_obj_get(from, "freshness");
   int64_t limit;
@@ -170,7 +170,7 @@ static yyjson_mut_val* matches(job* self, const billcore_verifier* verifier) {
     yyjson_val* encoded = yyjson_obj_get(delivery, "body_b64");
     bytes body = base64_decoded(yyjson_get_str(encoded), yyjson_get_len(encoded));
     bytes signature = bytes_of(yyjson_obj_get(delivery, "signature"));
-    /* Whether it is right is another test's question. */
+    /* The verdict is ignored: this operation only counts matches. */
     if (!ok(billcore_verifier_verify(verifier, str_of(body), str_of(signature), NULL, &self->err))) {
       billcore_error_free(self->err);
       self->err = NULL;

@@ -52,7 +52,7 @@ def _error(call: Call) -> Iterator[str]:
 
 
 def said(call: Call) -> int | None:
-    """The number of effects that the caller was told of: 1, 0, or None when the outcome is unknown."""
+    """The number of effects according to the caller's result: 1, 0, or None when the outcome is unknown."""
     error = call.error
     if error is None:
         return 1

@@ -69,7 +69,7 @@ class Http2Peer(Drawn, Http2Connection):
         self._stalled = False  # this peer sends nothing any more
         self._processed = False  # the client has processed everything sent before the stall
         self._ignored: dict[int, Asked] = {}  # streams that were opened since the stall
-        self._suspect = False  # one of these was cancelled
+        self._suspect = False  # one of the ignored streams was cancelled
         self._abandoned = ""
         sock.settimeout(GENEROUS)
 
@@ -127,7 +127,7 @@ class Http2Peer(Drawn, Http2Connection):
         self.hopeless = self.hopeless or count == 0
 
     def send_half_a_frame(self) -> None:
-        """The head of a ping. The client reads the following bytes as the rest of it."""
+        """Sends only the header of a ping frame. The client reads the following bytes as the ping's payload."""
         self.send_raw(frame(6, 0, 0, bytes(8))[:9])
         self.hopeless = True
 
@@ -289,7 +289,7 @@ def stalling(stream: DrawnStream) -> None:
 
 
 def early_end(stream: DrawnStream) -> None:
-    """As in RFC 9113: a complete answer before the request has ended, then NO_ERROR."""
+    """RFC 9113 allows a complete answer before the request has ended, followed by a reset with NO_ERROR."""
     http2.passing(stream)
     stream.reset_stream(Codes.NO_ERROR)
 

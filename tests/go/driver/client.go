@@ -37,12 +37,12 @@ func connect(given json.RawMessage) (*billcore.Client, error) {
 	}
 	concurrency, ok := decode[int](from["concurrency"])
 	if !ok {
-		concurrency = 1 // canned answers are meant to be seen in turn
+		concurrency = 1 // one request at a time, so that canned answers keep their order
 	}
 	options = append(options, billcore.WithConcurrency(concurrency))
 	headers := json.NewDecoder(strings.NewReader(string(from["headers"])))
 	if token, err := headers.Token(); err == nil && token == json.Delim('{') {
-		for headers.More() { // in their order
+		for headers.More() { // a map would lose their order
 			var value string
 			name, _ := headers.Token()
 			if err := headers.Decode(&value); err != nil {
@@ -87,7 +87,7 @@ func answered(response *billcore.Response, err error) (any, error) {
 	return object{"status": response.Status, "headers": headers, "body": string(response.Body)}, nil
 }
 
-// members gives the members of an object in their order.
+// members returns the members of a JSON object in order.
 func members(raw json.RawMessage) (names []string, values []json.RawMessage) {
 	decoder := json.NewDecoder(strings.NewReader(string(raw)))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
@@ -109,7 +109,7 @@ func init() {
 	operations["request"] = send
 }
 
-// update takes the typed function of a field where its value is of the table's type.
+// update updates a product: a field uses its typed function if the value has the field's type, otherwise ProductField.
 func update(c *billcore.Client, r *request) (any, error) {
 	var changes []billcore.ProductChange
 	names, values := members(r.Args["fields"])

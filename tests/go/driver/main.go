@@ -18,7 +18,7 @@ import (
 
 type object = map[string]any
 
-// request is one line. Members that are absent stay nil.
+// request is one line of stdin. Absent members keep their zero values.
 type request struct {
 	Op     string                     `json:"op"`
 	Client json.RawMessage            `json:"client"`
@@ -26,7 +26,7 @@ type request struct {
 	Take   json.RawMessage            `json:"take"`
 }
 
-// arguments reads members of the request; absent ones are the zero value.
+// decode reads a JSON value. given is false if it is absent, null or of another type.
 func decode[T any](raw json.RawMessage) (out T, given bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return out, false
@@ -44,7 +44,7 @@ func (r *request) integer(name string) int64 {
 	return out
 }
 
-// octets reads a text or {"b64": …}.
+// octets returns the bytes of a string or of {"b64": …}; nil for anything else.
 func octets(raw json.RawMessage) []byte {
 	if out, ok := decode[string](raw); ok {
 		return []byte(out)
@@ -72,7 +72,7 @@ func (d *driver) forget() {
 	d.client, d.madeWith = nil, ""
 }
 
-// listing is an error of a list, with what the list had given before.
+// listing is the error of a list, with the number of items before it and the list's state.
 type listing struct {
 	error
 	items int
@@ -188,5 +188,5 @@ func main() {
 		}
 	}
 	kept.forget()
-	runtime.GC() // what is left goes through the finalizers, where a double free would end the process
+	runtime.GC() // lets the finalizers run: a double free would end the process
 }

@@ -42,7 +42,7 @@ pub fn connect(given: &str) -> Result<Client, Error> {
     if let Some(retries) = from.get("max_retries") {
         options = options.max_retries(retries);
     }
-    // Canned answers are meant to be seen in turn.
+    // By default one request at a time, so that canned answers keep their order.
     options = options.concurrency(from.get("concurrency").unwrap_or(1));
     for (name, value) in from.get::<Map<String, Value>>("headers").unwrap_or_default() {
         options = options.header(&name, value.as_str().unwrap_or_default());
@@ -85,7 +85,7 @@ pub fn answered(response: Result<Response, Error>) -> Outcome {
     Ok(json(object!({"status": response.status()?, "headers": response.info().headers()?, "body": body})))
 }
 
-/// What every list takes.
+/// Sets the query parameters that every list has.
 macro_rules! common {
     ($query:expr, $args:expr) => {{
         let mut query = $query;
@@ -103,7 +103,7 @@ macro_rules! common {
 }
 pub(crate) use common;
 
-/// Takes the typed method of a field where its value is of the table's type.
+/// Updates a product: a field uses its typed method if the value has the field's type, otherwise null or JSON.
 pub fn update(client: &Client, args: &Arguments) -> Outcome {
     let mut changes = ProductChanges::new();
     let fields = args.raw("fields").unwrap_or("{}");
@@ -123,7 +123,7 @@ pub fn update(client: &Client, args: &Arguments) -> Outcome {
     raw_of(client.products().update(args.integer("id"), changes))
 }
 
-/// The members of an object in their order, as JSON text.
+/// The members of a JSON object in order: each name with its value as JSON text.
 fn members(object: &str) -> Vec<(String, String)> {
     let mut event = br#"{"name":"test.hook","data":"#.to_vec();
     event.extend_from_slice(object.as_bytes());
@@ -169,7 +169,7 @@ pub fn read<T: Item + Raw>(request: &Request, mut list: List<T>) -> Outcome {
                 break;
             }
         }
-        // A loop that is left early says so.
+        // If the limit ended the loop, stop the list explicitly.
         if read.is_ok() && limit.is_some_and(|limit| limit <= items.len()) { list.stop() } else { read }
     };
     read.and_then(|()| standing(&list, &items)).map_err(|error| Failure::Listing {

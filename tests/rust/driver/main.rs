@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::classes::class;
 use crate::reading::Json;
 
-/// One line.
+/// One line of stdin.
 #[derive(Deserialize)]
 struct Request {
     op: String,
@@ -58,7 +58,7 @@ impl Arguments {
     }
 }
 
-/// A text, or `{"b64": …}`.
+/// The bytes of a string or of `{"b64": …}`; `None` for anything else.
 fn octets(given: &Value) -> Option<Vec<u8>> {
     match given {
         Value::String(text) => Some(text.clone().into_bytes()),
@@ -67,10 +67,10 @@ fn octets(given: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// What an operation failed with.
+/// Why an operation failed.
 enum Failure {
     Library(Error),
-    /// Of a list, with what it had given before.
+    /// A list failed: its error, the number of items before it, and the list's state.
     Listing {
         error: Error,
         items: usize,
@@ -123,7 +123,7 @@ fn described(failure: Failure) -> Value {
     Value::Object(out)
 }
 
-/// Keeps a client while the same options are given.
+/// Reuses the client as long as the requests have the same options.
 #[derive(Default)]
 struct Driver {
     client: Option<(String, Client)>,
@@ -145,7 +145,7 @@ impl Driver {
         }
     }
 
-    /// The results keep the JSON text as received.
+    /// The reply to one line. Results contain the JSON text as received.
     fn answer(&mut self, line: &str) -> String {
         let error = match serde_json::from_str(line) {
             Ok(request) => match self.run(&request) {

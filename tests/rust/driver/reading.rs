@@ -1,4 +1,4 @@
-//! Reads what a path names, by the typed getters.
+//! Follows a path with the typed getters.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::described;
 
-/// JSON text, as it goes into a reply.
+/// JSON text that becomes part of a reply.
 #[derive(Clone, Serialize)]
 #[serde(transparent)]
 pub struct Json(Box<RawValue>);
@@ -24,7 +24,7 @@ pub fn json(from: impl Serialize) -> Json {
     Json(to_raw_value(&from).expect("it is JSON"))
 }
 
-/// JSON as received. A line break in it would end the reply.
+/// JSON as received, but on one line: a line break would end the reply.
 pub fn received(raw: &str) -> Json {
     let one_line = raw.replace(['\n', '\r'], " ");
     Json(RawValue::from_string(one_line).expect("it is JSON"))
@@ -33,7 +33,7 @@ pub fn received(raw: &str) -> Json {
 /// A resource or a part of one.
 pub trait Readable {
     fn whole(&self) -> Result<Value>;
-    /// The getter of this name; none where there is none.
+    /// Calls the getter with this name; `None` if there is no such getter.
     fn typed(&self, name: &str, rest: &[&str]) -> Option<Result<Json>>;
 }
 
@@ -56,10 +56,10 @@ pub fn time(found: Result<Option<Timestamp>>, raw: Result<Option<Value>>) -> Res
     Ok(json(json!({"text": raw, "unix_micros": found.unix_micros()})))
 }
 
-/// An item by the digits of its index.
+/// The item at an index that is given as text.
 pub fn item<'a, T>(all: &'a [T], index: &str) -> Result<&'a T> {
     let found = index.parse::<usize>().ok().and_then(|index| all.get(index));
-    // The library's own error for an index beyond the last one.
+    // An index beyond the last item gives the library's own error.
     found.map_or_else(|| Err(no_item(index)), Ok)
 }
 
@@ -80,7 +80,7 @@ pub fn part<T: Readable>(found: Option<T>, rest: &[&str]) -> Result<Json> {
     found.as_ref().map_or_else(|| Ok(json(())), |part| follow(part, rest))
 }
 
-/// What was read, or the error of the reading.
+/// The value that was read, or the error as JSON.
 pub fn or_error(read: Result<Json>) -> Json {
     read.unwrap_or_else(|error| json(json!({"error": described(error.into())})))
 }

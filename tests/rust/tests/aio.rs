@@ -82,7 +82,7 @@ async fn a_future_that_is_dropped_early_sends_nothing() {
     while service.sent().is_empty() {
         assert!(timeout(Duration::from_millis(2), &mut running).await.is_err());
     }
-    // It waits for the only slot.
+    // This call waits for the only slot.
     assert!(timeout(Duration::from_millis(20), client.orders().get("o")).await.is_err());
     assert_eq!(service.sent().len(), 1);
     drop(running);
@@ -90,7 +90,7 @@ async fn a_future_that_is_dropped_early_sends_nothing() {
     assert_eq!(service.sent().len(), 2);
 }
 
-/// Of pending and dropped calls no more run than the limit says, and the slots come back.
+/// Pending and dropped calls together stay within the limit, and a dropped call releases its slot.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dropped_futures_do_not_pile_up() {
     let service = serve(wrapped(&order(1)));
@@ -105,7 +105,8 @@ async fn dropped_futures_do_not_pile_up() {
     for _ in 0..20 {
         client.orders().get("o").await.unwrap();
     }
-    // Those of this client, of the runtimes and servers of all tests in this program; libcurl resolves no name here.
+    // Counts the threads of this client, and of the runtimes and servers of all tests in this program. libcurl resolves
+    // no names here, so it starts no resolver threads.
     assert!(most < 300, "{most} threads");
     wait("every transfer ends", || {
         let hung = service.sent().iter().filter(|line| line.contains("hang")).count();
@@ -219,7 +220,7 @@ fn a_runtime_that_is_gone() {
         }
     });
     runtime.shutdown_background();
-    drop(call); // its token still ends the transfer
+    drop(call); // still cancels the transfer, through the call's token
     wait("the transfer ends", || service.broken() == 1);
 }
 
@@ -233,7 +234,7 @@ fn futures_may_move_between_threads() {
     let mut never = pin!(sent(client.subscriptions().charge("s", 1, 1, ChargeOptions::new())));
     let mut list = sent(orders(&service));
     drop(sent(list.next()));
-    // Outside of a runtime tokio refuses, before anything is sent.
+    // Outside of a runtime tokio panics before anything is sent.
     let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         matches!(never.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending)
     }));
@@ -248,13 +249,13 @@ fn a_list_ends_with_its_runtime() {
     runtime.block_on(list.next()).unwrap().unwrap();
     let handle = runtime.handle().clone();
     drop(runtime);
-    let _entered = handle.enter(); // its tasks end at once
+    let _entered = handle.enter(); // tasks that are spawned here end at once
     let mut next = || match pin!(list.next()).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(found) => found,
         Poll::Pending => panic!("nothing is awaited"),
     };
     for _ in 0..9 {
-        next().unwrap().unwrap(); // of the page that is here
+        next().unwrap().unwrap(); // an item of the page already received
     }
     for _ in 0..3 {
         error(next().unwrap(), ErrorCode::Interrupted);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use billcore::{CallOptions, CancelToken, ChargeOptions};
 use support::{Reply, order, serve};
 
-/// The error of a charge that was made must not read as one that was not.
+/// If a charge was made, its error must say that the outcome is unknown.
 #[test]
 fn a_token_triggered_with_the_answer_hides_no_charge() {
     let next: Arc<Mutex<Option<CancelToken>>> = Arc::default();
@@ -19,7 +19,7 @@ fn a_token_triggered_with_the_answer_hides_no_charge() {
         token.lock().unwrap().take().expect("each call has a token").trigger();
         let triggered = Instant::now();
         while triggered.elapsed() < wait {
-            std::hint::spin_loop(); // shorter than a thread sleeps
+            std::hint::spin_loop(); // a sleep would take longer
         }
         Reply::Json(format!(r#"{{"data":{}}}"#, order(1)))
     });

@@ -1,4 +1,4 @@
-//! Every attempt that hooks were told of as begun ends once, however it ends.
+//! For each on_request the hooks get exactly one on_response, however the attempt ends.
 
 mod support;
 
@@ -48,7 +48,7 @@ fn until_sent(service: &Service) {
     wait("the request arrives", || !service.sent().is_empty());
 }
 
-/// Begins a list whose first page has three items, and reads those.
+/// Reads three items of a list and returns the list.
 fn left_list(client: &Client) -> billcore::List<billcore::Order> {
     let mut orders = client.subscriptions().orders("s", OrderQuery::new()).unwrap();
     for _ in 0..3 {
@@ -126,7 +126,7 @@ fn each_attempt_ends_once() {
     }
 }
 
-/// Of a write whose future is dropped only the hooks learn.
+/// If the future of a write is dropped, only the hooks report the end of its attempt.
 #[tokio::test]
 async fn dropped_futures() {
     let service = service();
@@ -165,7 +165,7 @@ async fn a_thousand_dropped_futures() {
     }
 }
 
-/// Events as text.
+/// Collects tracing events as text.
 #[derive(Default)]
 struct Collector(Mutex<String>);
 
@@ -190,7 +190,7 @@ impl tracing::Subscriber for Collector {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-/// What a call of this client emits.
+/// The tracing events of the calls that `way` makes.
 fn events(service: &Service, way: Way) -> String {
     let client = service.options().max_retries(1).hooks(TracingHooks).build().unwrap();
     let collector = Arc::new(Collector::default());

@@ -71,7 +71,7 @@ fn cancelling_ends_the_transfer() {
         let (before, sent) = (service.broken(), service.sent().len());
         let token = CancelToken::new().unwrap();
         let client = client.with_call(CallOptions::new().cancel(&token));
-        let client = client.with_call(CallOptions::new().timeout(Duration::from_secs(60))); // the token stays
+        let client = client.with_call(CallOptions::new().timeout(Duration::from_secs(60))); // keeps the token
         let failed = thread::scope(|scope| {
             let call = scope.spawn(|| match write {
                 true => client.subscriptions().charge("hang", 1, 1, ChargeOptions::new()),
@@ -84,7 +84,7 @@ fn cancelling_ends_the_transfer() {
         assert!(failed.is_cancelled() && failed.outcome_unknown() == write, "{failed}");
         assert_eq!(failed.is(ErrorCode::OutcomeUnknown), write);
         wait("the server sees the connection end", || service.broken() > before);
-        // What is made with a triggered token sends nothing.
+        // A call with a triggered token sends nothing.
         let sent = service.sent().len();
         let late = error(client.subscriptions().charge("s", 1, 1, ChargeOptions::new()), ErrorCode::Interrupted);
         assert!(!late.outcome_unknown());
@@ -122,7 +122,7 @@ fn deadlines_and_timeouts() {
     drop(failed);
     assert!(kept.outcome_unknown() && kept.path() == Some("/subscription/hang/order"));
     let sent = service.sent().len();
-    wait("the deadline", || Instant::now() >= deadline); // a transfer may end a part of a millisecond before
+    wait("the deadline", || Instant::now() >= deadline); // a transfer may end a fraction of a millisecond early
     error(client.with_call(call).orders().get("o"), ErrorCode::Timeout);
     assert_eq!(service.sent().len(), sent, "nothing is sent after the deadline");
     let short = client.with_options(ClientChanges::new().timeout(soon)).unwrap();
@@ -228,7 +228,7 @@ fn hooks_are_told() {
         r#"response GET /order/{id} 2 Some(200) Some("req_9")"#,
     ];
     assert_eq!(lines, expected.join("\n"));
-    // Those of a call count instead; a client made by with_options keeps them alive.
+    // The hooks of a call replace those of the client. A client made by with_options keeps the client's hooks alive.
     let (of_client, of_call) = (Told::default(), Told::default());
     let client = service.options().hooks(of_client.clone()).build().unwrap();
     client.with_call(CallOptions::new().hooks(of_call.clone())).orders().get("o").unwrap();

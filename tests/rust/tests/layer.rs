@@ -1,4 +1,4 @@
-//! The layer for receivers, as tower calls it.
+//! The tower layer for programs that receive deliveries.
 
 mod support;
 
@@ -18,7 +18,7 @@ use tower::{Layer, ServiceExt, service_fn};
 const SECRET: &str = "whsec-0123456789abcdefghijklmnop";
 const PAID: &str = r#"{"id":8,"name":"order.paid","account":1,"data":{"id":"ord_1","total":19900}}"#;
 
-/// A body that comes in pieces of seven bytes, and may break off.
+/// A body that is read in pieces of seven bytes and may end with an error.
 struct Pieces {
     rest: Bytes,
     breaks_off: bool,

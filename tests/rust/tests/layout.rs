@@ -1,5 +1,5 @@
-//! What billcore-sys declares is what the installed header says. The types of functions were compared by the C compiler: see
-//! build.rs.
+//! billcore-sys agrees with the installed header in sizes, offsets, constants and function names. The C compiler has
+//! already compared the types of the functions: see build.rs.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ include!(concat!(env!("OUT_DIR"), "/layout.rs"));
 
 #[test]
 fn sizes_places_and_constants() {
-    // SAFETY: build.rs makes both arrays, with these lengths.
+    // SAFETY: build.rs generates both arrays with these lengths.
     let (constants, sizes) = unsafe { (layout_constants, layout_sizes) };
     for ((name, rust), c) in CONSTANTS.iter().zip(constants) {
         assert_eq!(*rust, c, "{name}");
@@ -20,7 +20,7 @@ fn sizes_places_and_constants() {
     assert!(CONSTANTS.len() > 50 && SIZES.len() > 20, "{} {}", CONSTANTS.len(), SIZES.len());
 }
 
-/// No function of the header is left out.
+/// billcore-sys declares every exported function, except those of Arrow and the private ones.
 #[test]
 fn every_symbol_is_declared() {
     let listed = include_str!("../../../capi/abi/symbols.txt").lines().filter(|line| !line.starts_with('#'));

@@ -1,4 +1,4 @@
-//! The half for receivers.
+//! The webhook half, for programs that receive deliveries.
 
 mod support;
 
@@ -174,7 +174,7 @@ fn streams() {
     let mut stream = keys.stream().unwrap();
     std::io::copy(&mut &*PAID, &mut stream).unwrap();
     stream.flush().unwrap();
-    drop(keys); // the stream keeps them
+    drop(keys); // the stream keeps the keys alive
     assert_eq!(stream.finish(&signed(PAID)).unwrap(), 0);
     let mut stream = verifier().stream().unwrap();
     stream.update(&PAID[1..]).unwrap();
@@ -191,7 +191,7 @@ fn explanations() {
     assert!(text.contains("Found: secret 1 of 1") && !text.contains(SECRET) && !text.contains(&signed(PAID)), "{text}");
 }
 
-/// Errors are typed, and nothing ends the process.
+/// Damaged bodies give typed errors and never end the process.
 #[test]
 fn bodies_of_any_kind() {
     let keys = verifier();

@@ -1,25 +1,28 @@
-// Package bridge has the functions of package model that only this module calls, so that model does not export them. Package
-// model sets them when it is initialised.
+// Package bridge holds the functions of package model that only this module may call, so that model need not export
+// them. Package model sets them when it is initialised.
 package bridge
 
 import "billcore/internal/handle"
 
 var (
-	// LoadError says that the C library found at run time is another one than this program was compiled with. Every client
-	// and verifier refuses to work then.
+	// LoadError returns an error when the C library found at run time has another major or minor version than the one
+	// this program was compiled with. Every client and verifier then refuses to work.
 	LoadError func() error
-	// NewError makes a model.Error of this module; code is a model.Code.
+	// NewError makes a *model.Error; code is a model.Code.
 	NewError func(code error, format string, arguments ...any) error
-	// TakeError reads an error of the C library and frees it. ended: of the context that ended the call, or nil.
+	// TakeError reads an error of the C library and frees it. ended is the error of the context that ended the call,
+	// or nil.
 	TakeError func(status int32, from handle.Pointer, ended error) error
-	// Ended gives a new model.Error a cause that errors.Is finds.
+	// Ended gives a new *model.Error a cause that errors.Is finds.
 	Ended func(err, cause error) error
-	// NativeError returns the C library's form of the error of a charge whose outcome is unknown, or of a search; nil for others.
+	// NativeError returns the C library's error object behind the error of a write of unknown outcome or of a search
+	// that may have missed orders; nil for other errors.
 	NativeError func(err error) *handle.Handle
-	// NewEvent takes an event of the C library; it gives a *model.Event.
+	// NewEvent takes ownership of an event of the C library; it returns a *model.Event.
 	NewEvent func(from handle.Event) any
-	// Record takes a resource of the C library. like: an empty record of the type that it gives.
+	// Record takes ownership of a resource of the C library. like is an empty record of the type to return.
 	Record func(like any, from handle.Pointer) any
-	// Items returns the items of a page that has count of them, as a func(int) of records of this type.
+	// Items returns the items of a page, as a func(int) that returns records of the type of like. count is their
+	// number.
 	Items func(like any, from handle.Page, count int) any
 )

@@ -1,2 +1,2 @@
-// Package cgo says what is missing where the packages of this module cannot be built.
+// Package cgo stops the build with an explanation when cgo is off.
 package cgo

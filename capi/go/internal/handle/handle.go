@@ -1,4 +1,4 @@
-// Package handle owns objects of the C library: it frees them once, and never while a call uses them.
+// Package handle owns objects of the C library: it frees each one once, and never while a call uses it.
 package handle
 
 import (
@@ -6,24 +6,24 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	_ "billcore/internal/cgo" // fails first where cgo is off
+	_ "billcore/internal/cgo" // fails to compile, with an explanation, when cgo is off
 )
 
-// Pointer is an object of the C library on its way between the packages of this module.
+// Pointer is an object of the C library that is passed between the packages of this module.
 type Pointer struct{ C unsafe.Pointer }
 
-// String copies a text of the C library. C.GoStringN takes no length over 2 GiB.
+// String copies a text of the C library. It is used instead of C.GoStringN, which accepts no length over 2 GiB.
 func String[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) string {
 	return string(unsafe.Slice((*byte)(data), length))
 }
 
-// Bytes does the same; nil when there is nothing.
+// Bytes does the same for bytes; nil when data is nil.
 func Bytes[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) []byte {
 	return bytes.Clone(unsafe.Slice((*byte)(data), length))
 }
 
-// Apart runs what C called back for on a goroutine of its own, and waits: runtime.Goexit on the goroutine that C was called
-// on would leave C where it is, with the connection and the memory that it holds.
+// Apart runs a callback of C on a goroutine of its own, and waits for it. If the callback called runtime.Goexit on
+// the goroutine that called C, the C function would never return, and would keep its connection and memory.
 func Apart(run func()) {
 	done := make(chan struct{})
 	go func() {
@@ -33,7 +33,7 @@ func Apart(run func()) {
 	<-done
 }
 
-// Event is an event of the C library with what every reader needs, as it crosses in one call.
+// Event is an event of the C library, with the values that every reader needs; one call returns them together.
 type Event struct {
 	Event          unsafe.Pointer
 	ID             string
@@ -44,18 +44,18 @@ type Event struct {
 type Handle struct {
 	pointer unsafe.Pointer
 	free    func(unsafe.Pointer)
-	users   atomic.Int64 // calls that use it; far below zero once it is closed
+	users   atomic.Int64 // number of calls that use it; Close adds the constant closed
 	ballast []byte       // see Set
 }
 
-// ballastShare: the ballast of a handle is this part of the memory that C holds for it.
+// ballastShare is the divisor of the estimated C memory that gives the size of the ballast.
 const ballastShare = 4
 
 const closed = -1 << 62
 
-// Set gives an empty handle its object. bytes is an estimate of the memory that C holds for it. The garbage collector does
-// not see that memory, and would collect too late in a program that reads long lists. So the handle also holds unused memory
-// of Go, which the collector counts.
+// Set gives an empty handle its object. bytes is an estimate of the memory that C holds for it. The garbage collector
+// does not see that memory, so in a program that reads long lists it would collect too late. The handle therefore
+// also holds unused Go memory (the ballast), which the collector counts.
 func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes int64) {
 	h.pointer, h.free = pointer, free
 	if bytes > 0 {
@@ -63,7 +63,8 @@ func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes in
 	}
 }
 
-// Use returns the object, which stays valid until Done. False, and no Done, when there is none or it is closed.
+// Use returns the object, which stays valid until Done. When there is none or it is closed, Use returns false, and
+// Done must not be called.
 func (h *Handle) Use() (unsafe.Pointer, bool) {
 	if h == nil || h.pointer == nil {
 		return nil, false
@@ -104,7 +105,8 @@ func (h *Handle) Close() {
 // Closed reports whether Close was called.
 func (h *Handle) Closed() bool { return h.users.Load() < 0 }
 
-// release runs once: a late Use adds to users and takes it back, so the count may be at closed several times.
+// release frees the object once. A late Use adds to users and takes it back, so the count may return to closed
+// several times.
 func (h *Handle) release() {
 	if h.users.CompareAndSwap(closed, closed+1<<61) {
 		h.free(h.pointer)

@@ -1,21 +1,22 @@
 package handle
 
-// Page is a page of a list as the client half gives it to package model, which does not link that half.
+// Page is a page of a list. The client half implements it, so that package model need not link that half.
 type Page interface {
-	// Column reads one field of all items; nil when the library refuses. key is the field's name with its mark.
+	// Column reads one field of all items; nil when the library refuses. key is the name of the field, with a ? at
+	// its end where the field may be null or absent.
 	Column(name, key string, instants bool) []Cell
-	// Item returns one item as a resource of its own.
+	// Item returns one item as a separate resource.
 	Item(index int) (Pointer, error)
 }
 
 // Cell is a field of one item.
 type Cell struct {
 	Text   string
-	Number int64 // also of a boolean, and the microseconds of an instant
+	Number int64 // an integer, a boolean (0 or 1), or the microseconds of an instant
 	Kind   CellKind
 }
 
-// CellKind is what a field of an item holds: the numbers of billcore_cell_kind.
+// CellKind is the kind of value in a field of an item. The numbers are those of billcore_cell_kind.
 type CellKind uint8
 
 // The kinds of cells.

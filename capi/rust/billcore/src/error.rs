@@ -7,13 +7,13 @@ use crate::Timestamp;
 pub(crate) use crate::codes::{ErrorCode, Reason};
 use crate::ffi::NativeError;
 
-/// What the calls of this crate give.
+/// The result of the calls of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What a failed call says. No text of it shows a secret or an API key. It is immutable, and may be kept: the error of a charge
-/// is what [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) takes.
+/// The error of a failed call. None of its texts shows a secret or an API key. It is immutable and may be kept:
+/// [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) takes the error of a charge.
 ///
-/// What does not apply is `None`, 0 or false. A clone shares the texts.
+/// A method whose value does not apply returns `None`, 0 or false. Clones share the texts.
 #[derive(Clone)]
 pub struct Error(Cause);
 
@@ -25,7 +25,7 @@ enum Cause {
 
 struct Native {
     error: NativeError,
-    /// Made when it is asked for.
+    /// Made on first use.
     source: OnceLock<Error>,
 }
 
@@ -40,7 +40,7 @@ impl Error {
     pub(crate) fn native(error: NativeError) -> Self {
         Self(Cause::Library(Arc::new(Native { error, source: OnceLock::new() })))
     }
-    /// For a status that came without an error.
+    /// For a status that the library returned without an error object.
     pub(crate) fn of_status(status: i32) -> Self {
         let code = ErrorCode::of_status(status).unwrap_or(ErrorCode::Internal);
         Self(Cause::Crate { code, status, message: code.name().into() })
@@ -56,7 +56,7 @@ impl Error {
         }
     }
 
-    /// What kind of error it is; [`ErrorCode::Internal`] for a number that this version does not know.
+    /// The kind of error; [`ErrorCode::Internal`] for a number that this version does not know.
     pub fn code(&self) -> ErrorCode {
         match &self.0 {
             Cause::Library(native) => ErrorCode::of_status(native.error.status()).unwrap_or(ErrorCode::Internal),
@@ -70,8 +70,8 @@ impl Error {
             Cause::Crate { status, .. } => *status,
         }
     }
-    /// Whether it has this code, or one that specialises it: [`ErrorCode::Api`] is also true of a refused payment. With
-    /// [`ErrorCode::OutcomeUnknown`] it is true of every write that may have happened.
+    /// Whether it has this code, or one that specialises it: [`ErrorCode::Api`] also matches a refused payment.
+    /// [`ErrorCode::OutcomeUnknown`] matches every write that may have happened.
     pub fn is(&self, code: ErrorCode) -> bool {
         let mut own = Some(self.code());
         while let Some(found) = own {
@@ -93,7 +93,8 @@ impl Error {
     pub fn outcome_unknown(&self) -> bool {
         self.of(NativeError::outcome_unknown, false)
     }
-    /// Of the service's answer; for [`ErrorCode::Signature`] the status to answer with (413, 401 or 400).
+    /// HTTP status of the service's answer. For [`ErrorCode::Signature`]: the status to answer the webhook with (413,
+    /// 401 or 400).
     pub fn http_status(&self) -> Option<u16> {
         let status = self.of(NativeError::http_status, 0);
         u16::try_from(status).ok().filter(|status| *status != 0)
@@ -131,19 +132,19 @@ impl Error {
         let seconds = self.of(NativeError::retry_after, None)?;
         Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
     }
-    /// When the write left whose outcome is unknown now.
+    /// When the request was sent, for a write whose outcome is unknown.
     pub fn attempted_at(&self) -> Option<Timestamp> {
         self.of(NativeError::attempted_at, None).map(Timestamp::from_unix_micros)
     }
-    /// What went wrong on the wire behind [`ErrorCode::OutcomeUnknown`].
+    /// The failure behind [`ErrorCode::OutcomeUnknown`].
     pub fn cause(&self) -> Option<ErrorCode> {
         ErrorCode::of_status(self.of(NativeError::cause, 0))
     }
-    /// The cause in one line.
+    /// One-line message of the cause.
     pub fn cause_message(&self) -> Option<&str> {
         self.of(|error| some(error.cause_message()), None)
     }
-    /// Of the JSON value that could not be read, such as `data.price`.
+    /// Path of the JSON value that could not be read, such as `data.price`.
     pub fn field_path(&self) -> Option<&str> {
         self.of(|error| some(error.field_path()), None)
     }
@@ -151,7 +152,8 @@ impl Error {
     pub fn reason(&self) -> Option<Reason> {
         Reason::of_number(self.of(NativeError::reason, 0))
     }
-    /// The orders that a search had found when it ended with [`ErrorCode::PossiblyMissed`], latest first.
+    /// The orders that a search found before it failed with [`ErrorCode::PossiblyMissed`], latest first. Empty for
+    /// other errors.
     #[cfg(feature = "client")]
     pub fn found_charges(&self) -> Result<Vec<crate::Order>> {
         match self.as_native() {
@@ -165,7 +167,8 @@ impl Error {
     pub fn is_timeout(&self) -> bool {
         self.code() == ErrorCode::Timeout || self.cause() == Some(ErrorCode::Timeout)
     }
-    /// Whether a [`CancelToken`](crate::CancelToken) ended the call. Of a write, [`Error::outcome_unknown`] says more.
+    /// Whether a [`CancelToken`](crate::CancelToken) ended the call. For a write, see also
+    /// [`Error::outcome_unknown`].
     pub fn is_cancelled(&self) -> bool {
         self.code() == ErrorCode::Interrupted
     }
@@ -177,7 +180,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Code and message; the answer's text is left out.
+/// Shows the code, the message and an unknown outcome, but not the answer's text.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Error");
@@ -189,7 +192,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The source of an error of unknown outcome is what went wrong on the wire: [`Error::cause`], with its message.
+/// The source of an error of unknown outcome is the failure behind it: [`Error::cause`], with its message.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let Cause::Library(native) = &self.0 else { return None };

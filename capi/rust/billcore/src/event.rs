@@ -6,13 +6,13 @@ use crate::ffi::NativeEvent;
 use crate::resource::Part;
 use crate::{EventData, EventType, Id, Timestamp, Value};
 
-/// What a webhook delivers. It is immutable. Service interface: Events, Envelope.
+/// The event that a webhook delivers. It is immutable. Service interface: Events, Envelope.
 pub struct Event {
     native: NativeEvent,
     data: OnceLock<EventData>,
 }
 
-/// The library's error, which says what is there instead.
+/// The library's error when the event's data is not of this kind.
 #[cold]
 pub(crate) fn other_kind(event: &Event, kind: i32) -> Error {
     let known = event.native.resource(kind).err();
@@ -26,7 +26,7 @@ impl Event {
     fn fields(&self) -> Part<'_> {
         Part::whole(&self.native)
     }
-    /// The delivery's id, the key to drop duplicates with; not for [`EventType::TestHook`], whose id is 0.
+    /// The delivery's id. Use it to drop duplicates, except for [`EventType::TestHook`], whose id is 0.
     pub fn id(&self) -> Result<Id<'_>> {
         self.fields().id("id")
     }
@@ -34,7 +34,7 @@ impl Event {
     pub fn name(&self) -> Result<&str> {
         self.fields().text("name")
     }
-    /// The name as a type; [`EventType::Unknown`] for any other name, which is ordinary.
+    /// The name as a type; [`EventType::Unknown`] for any other name, which is not an error.
     pub fn event_type(&self) -> EventType {
         EventType::of_number(self.native.kind().unwrap_or(0))
     }
@@ -55,7 +55,7 @@ impl Event {
         self.native.value().map(Value::own)
     }
 
-    /// What the event is about, as its type says.
+    /// The data of the event, as the variant for its kind.
     pub fn data(&self) -> Result<&EventData> {
         if let Some(data) = self.data.get() {
             return Ok(data);
@@ -67,18 +67,18 @@ impl Event {
         };
         Ok(self.data.get_or_init(|| made))
     }
-    /// The data as plain JSON, of whatever kind; `None` when it is null or absent.
+    /// The data of any kind as plain JSON; `None` when it is null or absent.
     pub fn raw_data(&self) -> Result<Option<Value>> {
         Ok(self.native.data()?.map(Value::own))
     }
-    /// The data as [`Event::data`] gives it, without the event.
+    /// Consumes the event and returns its data as [`Event::data`] does.
     pub fn into_data(self) -> Result<EventData> {
         self.data()?;
         Ok(self.data.into_inner().unwrap_or(EventData::None))
     }
 }
 
-/// Type and id; nothing of a customer.
+/// Shows type and id, and no customer data.
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Event");
@@ -90,7 +90,7 @@ impl fmt::Debug for Event {
     }
 }
 
-/// The body as received.
+/// Serialises the body as received.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Event {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

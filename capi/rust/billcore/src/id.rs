@@ -2,8 +2,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
-/// An opaque id, borrowed from its resource. Two are equal when their texts are: webhooks may carry as an integer the id that
-/// the REST interface gives as a string. Operations take it, or any text.
+/// An opaque id, borrowed from its resource. Two ids are equal when their texts are equal: a webhook may send as an
+/// integer the id that the REST interface sends as a string. Operations take an `Id` or any text.
 #[derive(Clone, Copy)]
 pub struct Id<'a> {
     text: &'a str,
@@ -14,11 +14,11 @@ impl<'a> Id<'a> {
     pub(crate) fn new(text: &'a str, integer: bool) -> Self {
         Self { text, integer }
     }
-    /// The text: what to store, and to compare with.
+    /// The text, to store or to compare.
     pub fn as_str(self) -> &'a str {
         self.text
     }
-    /// Whether it came as a JSON integer.
+    /// Whether it was received as a JSON integer.
     pub fn is_integer(self) -> bool {
         self.integer
     }

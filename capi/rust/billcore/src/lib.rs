@@ -13,12 +13,12 @@
 //! # }
 //! ```
 //!
-//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true for every write that may have happened: look
-//!   before you send it again, with [`Subscriptions::find_charges`] for a charge. [`ErrorCode::Decode`] of a write says that it
-//!   was done, with an answer that is not as promised; [`ErrorCode::OutOfMemory`] says nothing. After any other error it was
-//!   not done.
-//! - **Resources** are views of JSON as received. A getter borrows from its resource, gives an error where the service sent
-//!   something else than it promises, and `None` for what may be null or absent.
+//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true for every write that may have happened:
+//!   look before you send it again, for a charge with [`Subscriptions::find_charges`]. [`ErrorCode::Decode`] of a
+//!   write means that the write was done, but the answer is not as promised. After [`ErrorCode::OutOfMemory`] it is
+//!   open whether the write was done. After any other error it was not done.
+//! - **Resources** are views of JSON as received. A getter borrows from its resource. It returns an error where the
+//!   service sent something other than it promises, and `None` for a field that is null or absent.
 //!   ```compile_fail,E0505
 //!   # fn main() -> billcore::Result<()> {
 //!   let event = billcore::webhook::parse_unverified(b"{}")?;
@@ -28,12 +28,12 @@
 //!   # Ok(())
 //!   # }
 //!   ```
-//! - **Lists** are iterators ([`List`]), which fetch ahead while they are read.
+//! - **Lists** are iterators ([`List`]) that fetch ahead while they are read.
 //! - **Cancelling**: a [`CancelToken`], a time-out and a deadline, for each call ([`CallOptions`]).
 //! - **Webhooks**: see [`webhook`]. The feature `client` is not needed for them.
 //! - **Async**: the type `AsyncClient`, with the feature `tokio`.
 //!
-//! The crate and the C library must be of one version, which each client and verifier checks.
+//! The crate and the C library must have the same major and minor version, which each client and verifier checks.
 
 #![deny(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

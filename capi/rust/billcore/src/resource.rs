@@ -1,4 +1,4 @@
-//! What all resources have in common.
+//! Code that all resources share.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi;
 use crate::{Id, Timestamp, Value};
 
-/// The fields of a resource, or of an object in it, whose path leads the names.
+/// The fields of a resource, or of an object in it. `path` is the path of that object and is put before each name.
 #[derive(Clone)]
 pub(crate) struct Part<'a> {
     whole: &'a ffi::Fields,
@@ -56,7 +56,7 @@ impl<'a> Part<'a> {
     pub(crate) fn integers(&self, name: &'static str) -> Result<Vec<i64>> {
         self.whole.integers(&self.name(name))
     }
-    /// An object in this one; an error when it is none.
+    /// An object within this one; an error when there is none.
     pub(crate) fn part(&self, name: &'static str) -> Result<Part<'a>> {
         self.maybe_part(name)?.ok_or_else(|| absent(name))
     }
@@ -72,7 +72,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The kind and the fields that name it; no text of a customer.
+/// Shows the kind and the fields that identify it, and no customer text.
 pub(crate) fn describe(f: &mut fmt::Formatter<'_>, kind: &str, fields: &ffi::Fields, shown: &[&str]) -> fmt::Result {
     let mut out = f.debug_struct(kind);
     for name in shown {
@@ -91,7 +91,7 @@ macro_rules! owned_resource {
     ($(#[$doc:meta])* $name:ident, [$($shown:literal),*]) => {
         $(#[$doc])*
         ///
-        /// It is immutable, and outlives what it came from. An item of a list keeps its whole page in memory.
+        /// It is immutable, and may outlive its list or event. An item of a list keeps its whole page in memory.
         pub struct $name(crate::ffi::Resource);
 
         impl $name {
@@ -111,11 +111,11 @@ macro_rules! owned_resource {
             pub fn raw(&self) -> crate::Result<&str> {
                 self.0.raw()
             }
-            /// The whole as plain JSON.
+            /// The whole resource as plain JSON.
             pub fn to_value(&self) -> crate::Result<crate::Value> {
                 self.0.value().map(crate::Value::own)
             }
-            /// Any field by its name, also one that this version has no method for, and one that is null.
+            /// Any field by its name, also when this version has no method for it or its value is null.
             pub fn field(&self, name: &str) -> crate::Result<Option<crate::Value>> {
                 Ok(self.0.field(name)?.map(crate::Value::own))
             }
@@ -127,17 +127,17 @@ macro_rules! owned_resource {
             pub fn equal(&self, other: &Self) -> crate::Result<bool> {
                 self.0.equal(&other.0)
             }
-            /// One that keeps only its own text in memory: an item of a list keeps its whole page.
+            /// A copy that keeps only its own text in memory; an item of a list keeps its whole page.
             pub fn copy(&self) -> crate::Result<Self> {
                 self.0.copy().map(Self)
             }
-            /// The answer it came with; `None` for a part of an event.
+            /// Information on the answer that contained it; `None` for a part of an event.
             pub fn response_info(&self) -> crate::Result<Option<crate::ResponseInfo>> {
                 Ok(self.0.response_info()?.map(crate::ResponseInfo::own))
             }
         }
 
-        /// The kind and the fields that name it; no text of a customer.
+        /// Shows the kind and the fields that identify it, and no customer text.
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 crate::resource::describe(f, stringify!($name), &self.0, &[$($shown),*])
@@ -172,7 +172,7 @@ macro_rules! borrowed_part {
             }
         }
 
-        /// The kind alone.
+        /// Shows the kind alone.
         impl std::fmt::Debug for $name<'_> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name)).finish_non_exhaustive()
@@ -196,16 +196,17 @@ owned_resource!(
 );
 
 impl crate::Subscription {
-    /// Whether it is still paid for at this instant. False for pending, future_start, unpaid and expired. The others are usable
-    /// until [`ends_at`](Self::ends_at); null means no end, and that a cancelled one is not usable.
-    /// [`ErrorCode::MissingField`] where `ends_at` is needed and absent: a reduced payload cannot tell, get the subscription by
-    /// its id. [`ErrorCode::Decode`] for a status that this version does not know. Service interface: States and transitions.
+    /// Whether the subscription is still paid for at this instant. False for pending, future_start, unpaid and
+    /// expired. The others are usable until [`ends_at`](Self::ends_at). A null there means no end, except that a
+    /// cancelled subscription is then not usable. [`ErrorCode::MissingField`] where `ends_at` is needed and absent,
+    /// as in a reduced payload: get the subscription by its id. [`ErrorCode::Decode`] for a status that this version
+    /// does not know. Service interface: States and transitions.
     pub fn usable_at(&self, at: Timestamp) -> Result<bool> {
         self.native().usable_at(at.unix_micros())
     }
 }
 
-/// What is known about the answer that a result came with.
+/// Status, header fields, attempts and request id of the answer that contained a result.
 pub struct ResponseInfo(ffi::NativeInfo);
 
 impl ResponseInfo {
@@ -236,7 +237,7 @@ impl ResponseInfo {
     }
 }
 
-/// Status and attempts; header values may be private.
+/// Shows the status alone: header values may be private.
 impl fmt::Debug for ResponseInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseInfo").field("status", &self.status().ok()).finish_non_exhaustive()

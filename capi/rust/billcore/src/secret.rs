@@ -1,7 +1,7 @@
 /// An API key or a signing secret: a text, bytes, or, with the feature `secrecy`, a `SecretString` or `SecretSlice<u8>`.
 /// This crate keeps no copy of it; the C library does, and shows it in no text.
 pub trait Secret {
-    /// Lends the bytes.
+    /// Passes the bytes to `use_it`.
     fn expose<T>(&self, use_it: impl FnOnce(&[u8]) -> T) -> T
     where
         Self: Sized;

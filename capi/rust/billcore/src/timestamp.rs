@@ -1,7 +1,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// An instant: microseconds since 1970-01-01T00:00:00Z. It shows itself in RFC 3339, in UTC.
+/// An instant: microseconds since 1970-01-01T00:00:00Z. It is displayed as RFC 3339, in UTC.
 ///
 /// It converts to and from [`SystemTime`], and with the features `time` and `chrono` to and from `time::OffsetDateTime` and
 /// `chrono::DateTime<Utc>`.
@@ -23,7 +23,7 @@ impl Timestamp {
     }
 }
 
-/// Rounds down to a microsecond; beyond what a timestamp holds (some 292,000 years from 1970) it gives the last one.
+/// Rounds down to a microsecond. A time beyond the range (some 292,000 years from 1970) is clamped to it.
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
         let micros = |length: Duration| i64::try_from(length.as_micros()).unwrap_or(i64::MAX);
@@ -37,7 +37,7 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
-/// Exact where a `SystemTime` holds microseconds so far from 1970, as it does on Linux; else 1970.
+/// Exact if a `SystemTime` can hold the instant, as on Linux; otherwise 1970.
 impl From<Timestamp> for SystemTime {
     fn from(given: Timestamp) -> Self {
         let length = Duration::from_micros(given.0.unsigned_abs());
@@ -60,7 +60,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Whole milliseconds, rounded up, so that more than nothing stays more than nothing.
+/// Whole milliseconds, rounded up, so that a positive duration never becomes 0.
 pub(crate) fn milliseconds(length: Duration) -> i64 {
     i64::try_from(length.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }
@@ -88,7 +88,7 @@ mod with_time {
         }
     }
 
-    /// Fails beyond the years that the type holds.
+    /// Fails for years that `OffsetDateTime` cannot hold.
     impl TryFrom<Timestamp> for time::OffsetDateTime {
         type Error = time::error::ComponentRange;
         fn try_from(given: Timestamp) -> Result<Self, Self::Error> {
@@ -108,7 +108,7 @@ mod with_chrono {
         }
     }
 
-    /// Fails beyond the years that the type holds.
+    /// Fails for years that `DateTime` cannot hold.
     impl TryFrom<Timestamp> for DateTime<Utc> {
         type Error = crate::Error;
         fn try_from(given: Timestamp) -> Result<Self, Self::Error> {

@@ -5,7 +5,7 @@ use billcore_sys as sys;
 use crate::error::Result;
 use crate::ffi::{NativeItems, NativeValue, Step};
 
-/// What a JSON value is. A number with a fraction or an exponent is `Real`.
+/// The kind of a JSON value. A number with a fraction or an exponent is `Real`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -19,15 +19,15 @@ pub enum Kind {
     Object,
 }
 
-/// A JSON value as received: a view into the document it came with, which it keeps alive. Reading it as a kind that it is not
-/// gives [`ErrorCode::Decode`](crate::ErrorCode::Decode) with its path.
+/// A JSON value as received: a view of its document, which it keeps alive. A getter for another kind fails with
+/// [`ErrorCode::Decode`](crate::ErrorCode::Decode) and the path of the value.
 pub struct Value(NativeValue);
 
 impl Value {
     pub(crate) fn own(native: NativeValue) -> Self {
         Self(native)
     }
-    /// What it is.
+    /// The kind of the value.
     pub fn kind(&self) -> Result<Kind> {
         Ok(match self.0.kind()? {
             sys::BILLCORE_KIND_BOOLEAN => Kind::Boolean,
@@ -39,11 +39,12 @@ impl Value {
             _ => Kind::Null,
         })
     }
-    /// True or false.
+    /// The value of a boolean.
     pub fn boolean(&self) -> Result<bool> {
         self.0.boolean()
     }
-    /// A whole number; [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) beyond 64 bits: its digits are in [`Value::raw`].
+    /// A whole number; [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) beyond 64 bits: read its digits with
+    /// [`Value::raw`].
     pub fn integer(&self) -> Result<i64> {
         self.0.integer()
     }
@@ -59,7 +60,7 @@ impl Value {
     pub fn raw(&self) -> Result<&str> {
         self.0.raw()
     }
-    /// Where the value stands in its document, such as `data.images[0]`; empty for the whole.
+    /// Path of the value in its document, such as `data.images[0]`; empty for the whole document.
     pub fn path(&self) -> Result<String> {
         self.0.path()
     }
@@ -71,7 +72,8 @@ impl Value {
     pub fn at(&self, index: usize) -> Result<Value> {
         self.0.at(index).map(Self)
     }
-    /// A member of an object by its name, the last one of that name; `None` where there is none, and for other kinds.
+    /// A member of an object by name; if the name is repeated, the last one. `None` when there is none, and for other
+    /// kinds.
     pub fn find(&self, name: &str) -> Result<Option<Value>> {
         Ok(self.0.find(name)?.map(Self))
     }
@@ -83,11 +85,11 @@ impl Value {
     pub fn copy(&self) -> Result<Value> {
         self.0.copy().map(Self)
     }
-    /// Whether both are the same JSON. Members in any order; 1 and 1.0 differ.
+    /// Whether both are the same JSON. The order of members does not matter; 1 and 1.0 differ.
     pub fn equal(&self, other: &Value) -> Result<bool> {
         self.0.equal(&other.0)
     }
-    /// Reads it as a type of yours. The records of this crate come from answers and events alone:
+    /// Reads it as a type of your own. The records of this crate cannot be deserialised:
     ///
     /// ```
     /// fn read<T: serde::de::DeserializeOwned>() {}
@@ -103,7 +105,7 @@ impl Value {
     }
 }
 
-/// Reads JSON as serde does.
+/// Deserialises JSON with `serde_json`.
 #[cfg(feature = "serde")]
 pub(crate) fn parsed<T: serde::de::DeserializeOwned>(json: &[u8]) -> Result<T> {
     serde_json::from_slice(json).map_err(|fault| {
@@ -111,7 +113,7 @@ pub(crate) fn parsed<T: serde::de::DeserializeOwned>(json: &[u8]) -> Result<T> {
     })
 }
 
-/// Writes JSON text as a JSON value. Other formats than JSON get the wrapper that `serde_json` uses for raw text.
+/// Serialises JSON text as a JSON value. Formats other than JSON get the wrapper of `serde_json` for raw text.
 #[cfg(feature = "serde")]
 pub(crate) fn serialized<S: serde::Serializer>(raw: Result<&str>, serializer: S) -> Result<S::Ok, S::Error> {
     use serde::{Serialize, ser::Error};
@@ -127,7 +129,7 @@ impl serde::Serialize for Value {
     }
 }
 
-/// The kind alone: what a value holds may be a customer's.
+/// Shows the kind alone: the value may be a customer's data.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {

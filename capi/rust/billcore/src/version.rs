@@ -6,7 +6,8 @@ use crate::ffi;
 /// The version of this crate, such as "0.1.0". The C library must have the same major and minor version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Fails where the C library found at run time is another one than this crate was made for. Every client and verifier asks.
+/// Fails when the C library found at run time has another major or minor version than this crate was made for. Every
+/// client and verifier checks it.
 pub(crate) fn loaded() -> Result<()> {
     static FITS: OnceLock<bool> = OnceLock::new();
     let found = ffi::library_version();
@@ -24,7 +25,7 @@ fn wrong(found: &str) -> String {
     )
 }
 
-/// Patches do not change the interface, and before 1.0 minors may.
+/// Major and minor version. Patches do not change the interface; before 1.0 minors may.
 fn series(version: &str) -> &str {
     version.rsplit_once('.').map_or(version, |(series, _)| series)
 }

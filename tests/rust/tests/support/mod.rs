@@ -1,6 +1,6 @@
 //! A real HTTP server that records what it was sent.
 
-#![allow(dead_code)] // each test program uses a part
+#![allow(dead_code)] // each test program uses only some of these items
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,9 +17,9 @@ pub const API_KEY: &str = "key_of_the_tests_0123456789";
 pub enum Reply {
     Json(String),
     Status(u16, &'static str),
-    /// Answers nothing, until the sender goes away.
+    /// Sends no answer and waits until the client closes the connection.
     Hang,
-    /// Closes the connection instead of an answer.
+    /// Closes the connection instead of answering.
     Cut,
 }
 
@@ -50,7 +50,7 @@ pub struct Service {
 
 type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
 
-/// Serves every connection on a thread of its own. Paths with an id `hang` are not answered.
+/// Serves each connection on its own thread. A request whose path has the segment `hang` gets no answer.
 pub fn serve(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Service {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let made = Service { address: listener.local_addr().unwrap(), state: Arc::default() };
@@ -89,7 +89,7 @@ fn converse(connection: &TcpStream, state: &State, answer: &Answer) {
     }
 }
 
-/// Reads on until there is something or the server is gone.
+/// Repeats a read that timed out, until it succeeds, fails otherwise, or the server stops.
 fn patiently<T>(state: &State, mut read: impl FnMut() -> std::io::Result<T>) -> Option<T> {
     while !state.over.load(Ordering::SeqCst) {
         match read() {
@@ -126,7 +126,7 @@ fn read(from: &mut BufReader<&TcpStream>, state: &State) -> Option<Request> {
 
 fn write(mut to: &TcpStream, status: u16, body: &str) {
     let head = format!("HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nX-Request-Id: req_9\r\n");
-    // Who went away does not read it.
+    // The result is ignored: the client may have closed the connection.
     let _ = to.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
 }
 
@@ -140,7 +140,7 @@ impl Service {
     pub fn sent(&self) -> Vec<String> {
         self.state.sent.lock().unwrap().clone()
     }
-    /// How many requests hung whose sender went away.
+    /// The number of unanswered requests whose client closed the connection.
     pub fn broken(&self) -> usize {
         self.state.broken.load(Ordering::SeqCst)
     }
@@ -166,7 +166,7 @@ pub fn wrapped(data: &str) -> impl Fn(&Request) -> Reply + Send + Sync + 'static
     move |_| Reply::Json(body.clone())
 }
 
-/// A list of so many orders, 10 on a page.
+/// Answers with a list of `total` orders, 10 on a page.
 pub fn book(total: usize) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
     move |request| {
         let page: usize = request.query("page").map_or(1, |page| page.parse().unwrap());
@@ -180,7 +180,7 @@ pub fn book(total: usize) -> impl Fn(&Request) -> Reply + Send + Sync + 'static 
     }
 }
 
-/// Waits for what must become true.
+/// Waits until `is` returns true; panics after a minute.
 pub fn wait(what: &str, is: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !is() {
@@ -189,7 +189,7 @@ pub fn wait(what: &str, is: impl Fn() -> bool) {
     }
 }
 
-/// The error of a call, which has this code, one line, and no secret.
+/// Returns the error of a call. Checks that it has this code, and that its text is one line without the key.
 pub fn error<T: std::fmt::Debug>(result: billcore::Result<T>, code: ErrorCode) -> billcore::Error {
     let error = result.expect_err("the call fails");
     assert_eq!(error.code(), code, "{error}");
@@ -199,7 +199,7 @@ pub fn error<T: std::fmt::Debug>(result: billcore::Result<T>, code: ErrorCode) -
     error
 }
 
-/// Memory of the process (bytes).
+/// Resident memory of the process, in bytes.
 pub fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
     status.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096

@@ -13,18 +13,18 @@ use crate::client::{Item, List, Page, Verdict};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::Step;
 
-/// A [`List`] whose items are awaited, by [`AsyncList::next`] or as a [`Stream`]. A thread is taken for each page that is
-/// fetched; the items of a page are given without one.
+/// A [`List`] whose items are awaited, by [`AsyncList::next`] or as a [`Stream`]. Fetching a page occupies a thread;
+/// the items of a fetched page are returned without one.
 ///
-/// Dropping the future of `next` loses nothing: the page goes on being fetched, and the next call gives its first item. Dropping
-/// the list ends what it has in flight.
+/// Dropping the future of `next` loses nothing: the list keeps the fetch, and the next call returns the first item of
+/// the page. Dropping the list cancels the requests it has in flight.
 pub struct AsyncList<T> {
-    /// Not here while a page is fetched.
+    /// `None` while the blocking task that fetches a page owns the list.
     list: Option<List<T>>,
     fetching: Option<Fetching<T>>,
     page: Option<Page<T>>,
     given: usize,
-    /// Items of the page that the library knows were given.
+    /// How many items of the page are marked as read in the library.
     told: usize,
     failed: bool,
     slots: Arc<Semaphore>,
@@ -48,7 +48,8 @@ impl<T: Item> AsyncList<T> {
         }
     }
 
-    /// The next item; `None` at the end of the list, and once after an error: then reading on requests the same page again.
+    /// The next item. `None` at the end of the list, and once after an error; reading on then requests the same page
+    /// again.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll(cx)).await
     }
@@ -62,7 +63,7 @@ impl<T: Item> AsyncList<T> {
                 let item = page.at(self.given);
                 self.given += 1;
                 if self.given == page.len() {
-                    let _ = self.tell(); // fetch() does it again, and says what is wrong
+                    let _ = self.tell(); // fetch() repeats it and returns the error
                 }
                 return Poll::Ready(Some(item));
             }
@@ -94,7 +95,7 @@ impl<T: Item> AsyncList<T> {
         Poll::Ready(Some(Err(error)))
     }
 
-    /// Moves behind the page in hand, and begins to fetch the next one.
+    /// Marks the current page as read, and begins to fetch the next one.
     fn fetch(&mut self) -> Result<Fetching<T>> {
         self.tell()?;
         (self.page, self.given, self.told) = (None, 0, 0);
@@ -111,7 +112,7 @@ impl<T: Item> AsyncList<T> {
         }))
     }
 
-    /// Tells the library how much of the page in hand was given.
+    /// Marks the items returned so far as read in the library's list.
     fn tell(&mut self) -> Result<()> {
         let fetching = self.fetching.is_some();
         let list = self.list.as_mut().ok_or_else(|| not_here(fetching))?;
@@ -125,8 +126,9 @@ impl<T: Item> AsyncList<T> {
     fn standing(&self) -> Result<&List<T>> {
         self.list.as_ref().ok_or_else(|| not_here(self.fetching.is_some()))
     }
-    /// As [`List::state`]. [`ErrorCode::InvalidArgument`] while a page is fetched, after the future of `next` was dropped, and
-    /// [`ErrorCode::Interrupted`] when the list ended with its runtime; so below.
+    /// As [`List::state`]. This method and those below return [`ErrorCode::InvalidArgument`] while a page is fetched
+    /// (after the future of `next` was dropped), and [`ErrorCode::Interrupted`] when the list's tokio runtime was
+    /// shut down.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
         self.standing()?.state()
@@ -146,7 +148,7 @@ impl<T: Item> AsyncList<T> {
 }
 
 fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
-    // Peeked, so that the list's state is exact in the middle of a page.
+    // Only peek: an item counts as read when it is returned, so the state is exact in the middle of a page.
     loop {
         let Step::Item(native) = list.native().peek_page()? else { return Ok(None) };
         let page = Page::own(native)?;
@@ -159,7 +161,7 @@ fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
     }
 }
 
-/// The error of a list that a task has: one that fetches a page, or one that ended with its runtime.
+/// The error while a task owns the list: it is fetching a page, or it lost the list when its runtime shut down.
 fn not_here(fetching: bool) -> Error {
     if fetching {
         Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first")

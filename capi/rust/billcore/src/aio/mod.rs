@@ -1,4 +1,5 @@
-//! The client for tokio: calls on tokio's threads for blocking work, ended by a token when nobody waits for them any more.
+//! The client for tokio. Calls run on tokio's threads for blocking work; dropping the future of a call cancels it
+//! through a token.
 
 mod by_hand;
 mod list;
@@ -16,22 +17,23 @@ pub use self::operations::*;
 use crate::client::{CancelToken, Client, RequestOptions, Response};
 use crate::error::{Error, ErrorCode, Result};
 
-/// How many calls of an [`AsyncClient`] run at once, unless [`AsyncClient::with_limit`] says otherwise.
+/// How many calls of an [`AsyncClient`] run at once by default; see [`AsyncClient::with_limit`].
 const CALLS: usize = 64;
 
-/// A [`Client`] whose calls are awaited. Each runs on a thread that tokio keeps for blocking work, so it needs a tokio runtime.
-/// Clones share connections and limit.
+/// A [`Client`] whose calls are awaited. It needs a tokio runtime: each call runs on one of tokio's threads for
+/// blocking work. Clones share the connections and the limit.
 ///
-/// Dropping the future of a call ends the transfer, and the thread is free again at once. Of a write that is dropped only the
-/// hooks learn whether it was sent, or what its answer was (see [`Attempt::path`](crate::Attempt::path)): do not put a time-out
-/// around a charge, give it one with [`CallOptions::timeout`](crate::CallOptions::timeout), whose error says so.
+/// Dropping the future of a call cancels the transfer and frees the thread at once. If the call is a write, only the
+/// hooks learn whether it was sent and what the answer was (see [`Attempt::path`](crate::Attempt::path)). So do not
+/// put a time-out around a charge: use [`CallOptions::timeout`](crate::CallOptions::timeout), whose error says
+/// whether the charge may have happened.
 ///
-/// At most so many calls run at once as the limit says, also counting those that were dropped and are about to end; further
-/// ones wait, and their time-outs begin when they run.
+/// The limit bounds how many calls run at once. A call whose future was dropped counts until it has ended. Further
+/// calls wait; their time-outs begin when they run.
 ///
-/// A thread for each call in progress is what this costs. To await descriptors instead (tokio's `AsyncFd`), the C ABI would have
-/// to offer its engine step by step: begin a call, name the descriptors and the timer it waits for, go on when one is ready, take
-/// the result. It has only calls that block.
+/// The cost is one thread for each call in progress. To await descriptors instead (tokio's `AsyncFd`), the C ABI
+/// would have to offer its engine step by step: begin a call, name the descriptors and the timer it waits for,
+/// continue when one is ready, take the result. Today it has only calls that block.
 #[derive(Clone)]
 pub struct AsyncClient {
     client: Client,
@@ -55,7 +57,7 @@ fn gone() -> Error {
     Error::new(ErrorCode::Interrupted, "the tokio runtime was shut down before the call began: nothing was sent")
 }
 
-/// A task that ended without its result.
+/// The error of a task that ended without a result. A panic of the task is raised again.
 fn ended(error: JoinError) -> Error {
     if error.is_panic() {
         resume_unwind(error.into_panic());
@@ -64,12 +66,12 @@ fn ended(error: JoinError) -> Error {
 }
 
 impl AsyncClient {
-    /// Makes the calls of this client, 64 at once.
+    /// Wraps `client`; at most 64 calls run at once.
     pub fn new(client: Client) -> Self {
         Self::with_limit(client, CALLS)
     }
-    /// Makes the calls of this client, so many at once. Each takes one of the runtime's threads for blocking work, of which
-    /// tokio has 512 unless it is told otherwise.
+    /// Wraps `client`; at most `calls` calls run at once. Each one occupies one of the runtime's threads for blocking
+    /// work, of which tokio has 512 by default.
     pub fn with_limit(client: Client, calls: usize) -> Self {
         let calls = calls.clamp(1, Semaphore::MAX_PERMITS);
         Self { client, slots: Arc::new(Semaphore::new(calls)) }
@@ -78,7 +80,7 @@ impl AsyncClient {
     pub fn from_env() -> Result<Self> {
         Client::from_env().map(Self::new)
     }
-    /// The same client, whose calls block.
+    /// The wrapped client, whose calls block.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -87,7 +89,7 @@ impl AsyncClient {
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
         Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }
     }
-    /// The client, whose calls end with this token too.
+    /// A client whose calls also end when the returned trigger is dropped.
     fn cancellable(&self) -> Result<(Client, Trigger)> {
         let call = self.client.call();
         let token = call.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)?;

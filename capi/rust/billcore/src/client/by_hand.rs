@@ -6,11 +6,13 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::{Order, Product, Timestamp};
 
 impl Subscriptions<'_> {
-    /// The orders that a charge of unknown outcome may have made: the subscription's since then, latest first. `charge` is its
-    /// error; [`ErrorCode::InvalidArgument`] for an error of another call or of a known outcome. The charge's order has a
-    /// [`total`](Order::total) of amount times quantity (cents without VAT). None: the charge was not made, or the service is
-    /// still processing it, so search again after the time that it may need; charge again only when the later search also
-    /// finds none. [`ErrorCode::PossiblyMissed`] when orders may be missing: see [`Error::found_charges`].
+    /// Returns the orders that a charge of unknown outcome may have made: those of the subscription since the charge
+    /// was sent, latest first. `charge` is the error of the charge; an error of another call or of a known outcome
+    /// gives [`ErrorCode::InvalidArgument`]. The order of the charge has a [`total`](Order::total) of amount times
+    /// quantity (cents without VAT). If no such order is found, the charge was not made or the service is still
+    /// processing it: search again after the time that the service may need, and charge again only when the later
+    /// search finds none either. [`ErrorCode::PossiblyMissed`] when orders may be missing: see
+    /// [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {
             Error::new(ErrorCode::InvalidArgument, "find_charges takes the error of a charge whose outcome is unknown")
@@ -18,8 +20,9 @@ impl Subscriptions<'_> {
         let search = search.given.into_optional()?;
         items(&self.client.run(|client, call| client.find_charges(charge, search.as_ref(), call))?)
     }
-    /// The same without an error, for example after a crash: the subscription's orders created at or after this instant by the
-    /// service's clock, rounded down to a second. A skew is refused: pass an earlier instant.
+    /// As [`Self::find_charges`], but without the error of a charge, for example after a crash. Returns the
+    /// subscription's orders created at or after `since` by the service's clock; `since` is rounded down to a second.
+    /// A skew in `search` is refused: pass an earlier instant instead.
     pub fn find_charges_since(self, id: impl AsRef<str>, since: Timestamp, search: ChargeSearch) -> Result<Vec<Order>> {
         let (micros, search) = (since.unix_micros(), search.given.into_optional()?);
         items(&self.client.run(|client, call| client.find_charges_since(id.as_ref(), micros, search.as_ref(), call))?)
@@ -27,8 +30,8 @@ impl Subscriptions<'_> {
 }
 
 impl Products<'_> {
-    /// Changes the given fields only; none at all is [`ErrorCode::InvalidArgument`]. Sent at most once. It gives the product as
-    /// it is now.
+    /// Changes only the given fields and returns the product as it is now. The request is sent at most once. Without
+    /// any field it fails with [`ErrorCode::InvalidArgument`].
     pub fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
         let changes = changes.given.into_optional()?.ok_or_else(no_change)?;
         self.client.run(|client, call| client.product_update(id, Some(&changes), call)).map(Product::own)

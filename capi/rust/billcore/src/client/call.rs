@@ -6,7 +6,7 @@ use super::{CancelToken, Hooks};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::{HookContext, Options, OptionsKind};
 
-/// What a call does differently from its client: see [`Client::with_call`](crate::Client::with_call).
+/// Options of a call, which override those of its client: see [`Client::with_call`](crate::Client::with_call).
 #[derive(Clone, Default)]
 #[must_use]
 pub struct CallOptions {
@@ -25,11 +25,11 @@ enum Timeout {
 }
 
 impl CallOptions {
-    /// Nothing set yet.
+    /// Options with nothing set.
     pub fn new() -> Self {
         Self::default()
     }
-    /// Instead of the client's time-out; for lists it holds per page.
+    /// Overrides the client's time-out. For a list it applies to each page.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Timeout::After(timeout);
         self
@@ -39,24 +39,24 @@ impl CallOptions {
         self.timeout = Timeout::Never;
         self
     }
-    /// The instant at which the call ends. It counts instead of the client's time-out, and besides one that is set here. For
-    /// lists: the time that is left when the list is made, per page.
+    /// Ends the call at this instant. It replaces the client's time-out; a time-out set here still applies. Each page
+    /// of a list gets the time that is left when the list is made.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
     }
-    /// Ends the call when the token is triggered; for lists it holds for every page.
+    /// Ends the call when the token is triggered. For a list it applies to every page.
     pub fn cancel(mut self, token: &CancelToken) -> Self {
         self.cancel = Some(token.clone());
         self
     }
-    /// Who is told of every attempt, instead of the client's hooks.
+    /// Sets the hooks of the call, instead of the client's.
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
         self.hooks = Some(HookContext::new(hooks));
         self
     }
 
-    /// These options, over those that were set before.
+    /// These options, completed with `before` where nothing is set.
     pub(super) fn over(self, before: &Self) -> Self {
         Self {
             timeout: if self.timeout == Timeout::OfClient { before.timeout } else { self.timeout },
@@ -65,7 +65,8 @@ impl CallOptions {
             hooks: self.hooks.or_else(|| before.hooks.clone()),
         }
     }
-    /// The library's form; none where nothing is set. Who gets it keeps the hooks while the call or the list lives.
+    /// The options in the library's form; `None` when nothing is set. The caller must keep the hooks alive as long as
+    /// the call or the list.
     pub(super) fn native(&self) -> Result<Option<Options>> {
         let timed = self.timeout != Timeout::OfClient || self.deadline.is_some();
         if !timed && self.cancel.is_none() && self.hooks.is_none() {

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::Result;
 use crate::ffi::Cancel;
 
-/// Ends calls from another thread: set it in [`CallOptions`](crate::CallOptions). Once it is triggered, a call that waits
-/// returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a call that is made later sends
-/// nothing. A list ends with the page it waits for, or with the next one it would fetch. A call whose answer came
-/// first, or at the same moment, returns as usual.
+/// Ends calls from another thread: set it in [`CallOptions`](crate::CallOptions). Once it is triggered, a call that
+/// waits returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call sends
+/// nothing. A list ends with the page it waits for, or with the next one it would fetch. A call whose answer arrives
+/// before the trigger, or at the same moment, returns as usual.
 ///
-/// Of a write the error says what is known: [`Error::outcome_unknown`](crate::Error::outcome_unknown) whether it may have
-/// happened. Where that is false, nothing was sent.
+/// For a write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether it may have happened. When it
+/// is false, nothing was sent.
 ///
 /// Clones are the same token, and any number of threads may share it.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl CancelToken {
     pub fn new() -> Result<Self> {
         Ok(Self(Arc::new(Inner { native: Cancel::new()?, children: Mutex::new(Vec::new()) })))
     }
-    /// A token that is triggered with this one, and also on its own.
+    /// A token that is triggered together with this one, and can also be triggered alone.
     pub fn child(&self) -> Result<Self> {
         let made = Self::new()?;
         {
@@ -39,8 +39,8 @@ impl CancelToken {
         }
         Ok(made)
     }
-    /// Ends the calls of the token, those that are running and those to come. It cannot be taken back; triggering again does
-    /// nothing. It waits for nothing.
+    /// Ends the running calls that use the token, and all later ones. It cannot be undone; triggering again does
+    /// nothing. It does not wait for the calls to end.
     pub fn trigger(&self) {
         self.0.trigger();
     }
@@ -56,7 +56,7 @@ impl CancelToken {
 impl Inner {
     fn trigger(&self) {
         self.native.trigger();
-        // A child that is added from here on sees that this one is triggered.
+        // `child` checks for the trigger after it adds a token, so a child added from here on is triggered there.
         let children = std::mem::take(&mut *self.children.lock().unwrap_or_else(PoisonError::into_inner));
         for child in children.iter().filter_map(Weak::upgrade) {
             child.trigger();

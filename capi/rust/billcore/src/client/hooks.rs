@@ -6,50 +6,50 @@ use crate::ErrorCode;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attempt<'a> {
-    /// From 1.
+    /// Number of the attempt, from 1.
     pub number: u32,
-    /// Such as GET.
+    /// HTTP method, such as GET.
     pub method: &'a str,
-    /// Such as `/subscription/{id}`; "(other)" for a path that is not part of the interface.
+    /// Route, such as `/subscription/{id}`; "(other)" for a path that is not part of the interface.
     pub route: &'a str,
-    /// Of the answer; `None` before it, and without a complete one.
+    /// HTTP status of the answer; `None` before the answer, and when it is incomplete.
     pub status: Option<u16>,
-    /// Why there is no complete answer; [`ErrorCode::Interrupted`]: the attempt was given up.
+    /// Why there is no complete answer; [`ErrorCode::Interrupted`] when the attempt was given up.
     pub failure: Option<ErrorCode>,
-    /// Of the answer.
+    /// Request id from the answer.
     pub request_id: Option<&'a str>,
-    /// Of the attempt, after it.
+    /// How long the attempt took; set after it.
     pub duration: Duration,
-    /// Before the next attempt, in [`Hooks::on_retry`].
+    /// Time until the next attempt; set in [`Hooks::on_retry`].
     pub wait: Duration,
-    /// After the attempt: whether at least a part of the request was sent.
+    /// Whether at least a part of the request was sent; set after the attempt.
     pub sent: bool,
-    /// After the attempt: whether it is a write that may or may not have happened.
+    /// Whether this is a write that may or may not have happened; set after the attempt.
     pub outcome_unknown: bool,
-    /// Only of a write that was sent and given up (a token, a dropped future): its path with the id. It may have happened, and
-    /// no error reaches the caller of a dropped future.
+    /// Path, with the id, of a write that was sent and then given up (by a token or a dropped future); otherwise
+    /// `None`. The write may have happened, and no error reaches the caller of a dropped future.
     pub path: Option<&'a str>,
 }
 
-/// Told of every attempt of every call: for logs, measures and traces. The methods run on the thread of the call, several at
-/// once where threads share a client, and the call waits for them. Pages that are given up are told on the thread that stops
-/// or drops their list.
+/// Called for every attempt of every call: for logs, measures and traces. The methods run on the thread of the call,
+/// and the call waits for them. When threads share a client, several methods run at once. For pages that are given
+/// up, they run on the thread that stops or drops the list.
 ///
-/// Each `on_request` is followed by exactly one `on_response`, however the attempt ends. A hook may make other calls, but must
-/// not use the list whose page it is told of.
+/// Each `on_request` is followed by exactly one `on_response`, however the attempt ends. A hook may make other calls,
+/// but must not use the list whose page is being fetched.
 ///
-/// A panic in one ends that method, not the call: what became of a write must reach the caller. The process's panic hook has
-/// told of it by then.
+/// A panic in a method ends that method but not the call, so that the caller learns what became of a write. The
+/// process's panic hook has reported the panic by then.
 pub trait Hooks: Send + Sync {
-    /// Before an attempt.
+    /// Called before an attempt.
     fn on_request(&self, attempt: &Attempt<'_>) {
         let _ = attempt;
     }
-    /// After it, with an answer or without, or given up.
+    /// Called after an attempt: with an answer, without one, or when the attempt was given up.
     fn on_response(&self, attempt: &Attempt<'_>) {
         let _ = attempt;
     }
-    /// Before the wait for another one.
+    /// Called before the wait for the next attempt.
     fn on_retry(&self, attempt: &Attempt<'_>) {
         let _ = attempt;
     }

@@ -13,14 +13,14 @@ mod sealed {
 }
 pub(crate) use sealed::Sealed;
 
-/// What lists hold, such as [`Order`](crate::Order).
+/// A type of list items, such as [`Order`](crate::Order).
 pub trait Item: Sealed + Send + Sync + 'static {}
 
-/// A list, read lazily and in order: an iterator of its items, which fetches the next pages while one is read. It may outlive
-/// its client, and what it gives may outlive it. Dropping it ends what it has in flight.
+/// A lazy list, read in order: an iterator of its items that fetches the next pages while one is read. It may outlive
+/// its client, and its items may outlive it. Dropping it cancels the requests in flight.
 ///
-/// After an error the iterator ends; iterating on, as with [`Iterator::by_ref`], requests the same page again. Items come by
-/// [`List::pages`] too.
+/// After an error the iterator ends. Reading on, for example with [`Iterator::by_ref`], requests the same page again.
+/// [`List::pages`] reads whole pages instead of items.
 ///
 /// One thread at a time may use it: it is `Send`, not `Sync`.
 ///
@@ -51,7 +51,7 @@ impl<T: Item> List<T> {
         Ok(Self { native, _hooks: hooks, failed: false, kind: PhantomData })
     }
 
-    /// The item or page that a step gave; after an error `None` once, so that a loop ends.
+    /// Wraps the item or page of a step. After an error the iterator returns `None` once, so that a loop ends.
     fn take<N, M>(&mut self, step: Result<Step<N>>, own: impl FnOnce(N) -> Result<M>) -> Option<Result<M>> {
         let made = match step {
             Ok(Step::Item(native)) => own(native),
@@ -65,28 +65,29 @@ impl<T: Item> List<T> {
         std::mem::take(&mut self.failed)
     }
 
-    /// Reads on by whole pages: first what is left of a page already begun.
+    /// Reads on by whole pages. The first one is the rest of a page already begun.
     pub fn pages(&mut self) -> Pages<'_, T> {
         Pages { list: self }
     }
-    /// The list's first item, without moving on: one request at most.
+    /// Returns the list's first item without moving the cursor. It sends at most one request.
     pub fn first(&mut self) -> Result<Option<T>> {
         match self.native.first()? {
             Step::Item(native) => Ok(Some(T::own(native))),
             Step::Done => Ok(None),
         }
     }
-    /// The rest is not wanted: ends what is in flight. It does nothing at the end of the list. Reading on is possible.
+    /// Cancels the prefetch, for a caller that does not want the rest. Reading on is possible. At the end of the list
+    /// it does nothing.
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()
     }
-    /// The position of the list. Pass it as `resume` to a later query without `page`, in any language: that list continues
-    /// behind the item given last, also after an error. The text has no secrets and the ids of the last 18 pages: 4 KB for
-    /// pages of 20 records, 39 KB for 200. This function sends nothing.
+    /// The position of the list. Pass it as `resume` to a later query without `page`, in any language: that list
+    /// continues after the last item returned, also after an error. The text contains no secrets. It contains the ids
+    /// of the last 18 pages: 4 KB for pages of 20 records, 39 KB for 200. This function sends nothing.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
-    /// The service's count of the whole list, from the page read last; `None` before the first.
+    /// The service's count of the whole list, from the last page read; `None` before the first page.
     pub fn total(&self) -> Result<Option<i64>> {
         self.native.total()
     }
@@ -94,8 +95,8 @@ impl<T: Item> List<T> {
     pub fn fetched_pages(&self) -> Result<i64> {
         self.native.fetched_pages()
     }
-    /// Whether everything was read that was there from start to end; `None` until the last item was taken or the list
-    /// was stopped.
+    /// Whether the list returned every record that existed from start to end. `None` until the last item was read or
+    /// the list was stopped.
     pub fn verdict(&self) -> Result<Option<Verdict>> {
         let found = self.native.verdict()?;
         Ok(found.map(|(complete, reason)| Verdict { complete, reason: Some(reason).filter(|_| !complete) }))
@@ -140,11 +141,11 @@ impl<T: Item> Iterator for Pages<'_, T> {
     }
 }
 
-/// What is known of a list at its end.
+/// Whether a list was read completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Everything was read that was there from start to end.
+    /// The list returned every record that existed from start to end.
     pub complete: bool,
     /// Why a record may have been missed, such as "`total_changed`" or "stopped". "`may_repeat`": the list has grown by
     /// more records than its state remembers, so some may also have been given twice; drop duplicates by id.

@@ -32,7 +32,8 @@ pub use self::tracing::TracingHooks;
 use crate::error::Result;
 use crate::ffi::{HookContext, NativeClient, Options};
 
-/// Makes the calls. It is cheap to clone, and any number of threads may share one: clones share the connections.
+/// A client of the billing service. It is cheap to clone, and any number of threads may share it. Clones share the
+/// connections.
 ///
 /// ```
 /// fn shared<T: Send + Sync + Clone>() {}
@@ -44,14 +45,14 @@ pub struct Client {
     call: CallOptions,
 }
 
-/// Dropped in this order: the library's client, then the hooks that it may call.
+/// The fields are dropped in this order: first the library's client, then the hooks that it may call.
 struct Shared {
     native: NativeClient,
     hooks: Option<Arc<HookContext>>,
 }
 
 impl Client {
-    /// Its options; [`ClientOptions::build`] makes the client.
+    /// Options of a new client; [`ClientOptions::build`] makes it.
     pub fn options() -> ClientOptions {
         ClientOptions::new()
     }
@@ -62,14 +63,14 @@ impl Client {
     fn make(native: NativeClient, hooks: Option<Arc<HookContext>>) -> Self {
         Self { shared: Arc::new(Shared { native, hooks }), call: CallOptions::new() }
     }
-    /// A client that differs in these options and shares everything else, connections included.
-    /// [`ErrorCode::Config`](crate::ErrorCode::Config) when one cannot work, or the client is closed.
+    /// A client with these options changed. It shares everything else, including the connections.
+    /// [`ErrorCode::Config`](crate::ErrorCode::Config) when an option cannot work, or the client is closed.
     pub fn with_options(&self, changes: ClientChanges) -> Result<Self> {
         let native = self.shared.native.with_options(&changes.given.into_native()?)?;
         Ok(Self { call: self.call.clone(), ..Self::make(native, self.shared.hooks.clone()) })
     }
-    /// This client, whose calls take these options: for one call, `client.with_call(call).orders().get(id)`. What an earlier
-    /// `with_call` has set and this one does not, such as a token, stays.
+    /// A client whose calls take these options. For one call: `client.with_call(call).orders().get(id)`. Options of
+    /// an earlier `with_call`, such as a token, stay in force unless `call` sets them.
     #[must_use]
     pub fn with_call(&self, call: CallOptions) -> Self {
         Self { shared: Arc::clone(&self.shared), call: call.over(&self.call) }
@@ -78,15 +79,17 @@ impl Client {
     pub(crate) fn call(&self) -> &CallOptions {
         &self.call
     }
-    /// Closes idle connections. Calls that are running finish, lists that were begun go on as far as they have fetched, and
-    /// later calls give [`ErrorCode::Config`](crate::ErrorCode::Config), of all clones. Closing again does nothing. A client
-    /// made by [`Client::with_options`] leaves the connections to the one it was made from.
+    /// Closes idle connections. Running calls finish, and lists already begun return what they have fetched. Later
+    /// calls fail with [`ErrorCode::Config`](crate::ErrorCode::Config), on all clones. Closing again does nothing.
+    /// The connections of a client made by [`Client::with_options`] belong to the client it was made from; closing it
+    /// does not close them.
     pub fn close(&self) -> Result<()> {
         self.shared.native.close()
     }
 
-    /// A request of your own. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write, sent at most once. path:
-    /// below the base URL, begins with a slash, already encoded, no query.
+    /// Makes a request of your own. `method` is GET, POST, PUT, PATCH or DELETE; everything but GET is a write, which
+    /// is sent at most once. `path` is relative to the base URL, begins with a slash, is already encoded, and has no
+    /// query.
     pub fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
         let options = options.given.into_optional()?;
         self.run(|client, call| Response::own(client.request(method, path, options.as_ref(), call)?))
@@ -99,7 +102,7 @@ impl Client {
     }
 }
 
-/// No address and no key.
+/// Shows neither the address nor the key.
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("call", &self.call).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! Options: what their types share, and those that are not generated.
+//! Options: the code that all option types share, and the options that are not generated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::{HookContext, NativeClient, Options, OptionsKind};
 use crate::timestamp::milliseconds;
 
-/// The library's options while they are filled, or the first error that a setter gave.
+/// The library's options while they are being set, or the first error of a setter.
 pub(crate) struct Settings {
     native: Result<Options>,
     empty: bool,
@@ -30,7 +30,7 @@ impl Settings {
     pub(super) fn into_native(self) -> Result<Options> {
         self.native
     }
-    /// None where nothing was set.
+    /// `None` when nothing was set.
     pub(super) fn into_optional(self) -> Result<Option<Options>> {
         let empty = self.empty;
         Ok(Some(self.native?).filter(|_| !empty))
@@ -46,19 +46,19 @@ impl Options {
     }
 }
 
-/// A kind of options. Its setters are generated.
+/// Declares a type of options. Its setters are generated.
 macro_rules! options {
     ($(#[$doc:meta])* $name:ident, $kind:expr) => {
         $(#[$doc])*
         ///
-        /// A value that the library refuses is the error of the call that takes the options.
+        /// When the library refuses a value, the call that takes the options returns the error.
         #[must_use]
         pub struct $name {
             pub(super) given: super::options::Settings,
         }
 
         impl $name {
-            /// Nothing set yet.
+            /// Options with nothing set.
             pub fn new() -> Self {
                 Self { given: super::options::Settings::new($kind) }
             }
@@ -75,7 +75,7 @@ macro_rules! options {
             }
         }
 
-        /// No value: some are secret.
+        /// Shows no values: some are secret.
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name)).finish_non_exhaustive()
@@ -86,7 +86,7 @@ macro_rules! options {
 pub(super) use options;
 
 impl ClientOptions {
-    /// Who is told of every attempt of every call.
+    /// Sets the hooks, which are called for every attempt of every call.
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
         let hooks = HookContext::new(hooks);
         self.given.set(|to| to.set_hooks(&hooks));
@@ -102,15 +102,15 @@ impl ClientOptions {
 }
 
 impl ProductChanges {
-    /// Any field to null.
+    /// Sets any field to null.
     pub fn null(self, field: &str) -> Self {
         self.json(field, "null")
     }
-    /// Any field, also one that has no method of its own, to any JSON text, whose numbers keep their digits.
+    /// Sets any field, also one without a method of its own, to a JSON text. Its numbers keep their digits.
     pub fn json(self, field: &str, json: &str) -> Self {
         self.set(|to| to.set_json(field, json))
     }
-    /// Any field to what a type of yours serialises to.
+    /// Sets any field to the serialised form of a value of your own type.
     #[cfg(feature = "serde")]
     pub fn field<T: serde::Serialize + ?Sized>(self, field: &str, value: &T) -> Self {
         self.set(|to| to.set_json(field, &json_of(value)?))
@@ -118,13 +118,13 @@ impl ProductChanges {
 }
 
 options!(
-    /// What narrows a search for the orders of a charge.
+    /// Narrows a search for the orders of a charge.
     ChargeSearch, OptionsKind::ChargeSearch
 );
 
 impl ChargeSearch {
-    /// How much earlier the time of the order may be than the earlier of the two clocks, the local one and the service's, when
-    /// the charge was sent. Left out: five minutes. Only with the error of a charge.
+    /// How far the order's time may lie before the sending of the charge, which is taken from the earlier of the
+    /// local clock and the service's. The default is five minutes. Only for a search with the error of a charge.
     pub fn skew(self, skew: Duration) -> Self {
         self.set(|to| to.set_milliseconds("skew_ms", skew))
     }
@@ -135,25 +135,25 @@ impl ChargeSearch {
 }
 
 options!(
-    /// What a request of your own carries.
+    /// Contents of a request of your own.
     RequestOptions, OptionsKind::Request
 );
 
 impl RequestOptions {
-    /// A query parameter, encoded by the client; in the order of the calls.
+    /// Adds a query parameter, which the client encodes. The parameters keep the order of the calls.
     pub fn query(self, name: &str, value: &str) -> Self {
         self.set(|to| to.add("query", name, value))
     }
-    /// The body, as JSON text.
+    /// Sets the body, as JSON text.
     pub fn json(self, json: &str) -> Self {
         self.set(|to| to.set_json("json", json))
     }
-    /// The body: what a type of yours serialises to.
+    /// Sets the body to the serialised form of a value of your own type.
     #[cfg(feature = "serde")]
     pub fn body<T: serde::Serialize + ?Sized>(self, body: &T) -> Self {
         self.set(|to| to.set_json("json", &json_of(body)?))
     }
-    /// Return every complete answer: a 4xx or 5xx is not an error.
+    /// Returns every complete answer: a 4xx or 5xx is not an error.
     pub fn accept_all_statuses(self) -> Self {
         self.set(|to| to.set_flag("raise_on_error", false))
     }

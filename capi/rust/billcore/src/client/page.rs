@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ffi::{NativePage, Resource};
 use crate::resource::Part;
 
-/// A page of a list: the items that were not given before, and the numbers that came with it.
+/// A page of a list: the items that were not returned before, and the page's numbers as received.
 pub struct Page<T> {
     native: NativePage,
     count: usize,
@@ -18,7 +18,7 @@ impl<T: Item> Page<T> {
         let count = native.count()?;
         Ok(Self { native, count, kind: PhantomData })
     }
-    /// Number of items of the page that were not given before.
+    /// Number of items of the page that were not returned before.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -34,7 +34,8 @@ impl<T: Item> Page<T> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<T>> + '_ {
         (0..self.count).map(|index| self.at(index))
     }
-    /// One field of all items at once, by its name, such as "total". What it must be is not checked: a cell says what is there.
+    /// One field of all items at once, by its name, such as "total". Its type is not checked: each cell shows what it
+    /// holds.
     pub fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
         self.native.column(name)
     }
@@ -50,7 +51,7 @@ impl<T> fmt::Debug for Page<T> {
     }
 }
 
-/// The items of a page as a whole.
+/// All items of a page.
 pub(crate) fn items<T: Item>(native: &NativePage) -> Result<Vec<T>> {
     (0..native.count()?).map(|index| native.at(index).map(T::own)).collect()
 }
@@ -65,7 +66,7 @@ pub enum Cell<'a> {
     Text(&'a str),
     Integer(i64),
     Boolean(bool),
-    /// Any other JSON: read it by the getter of the item.
+    /// Any other JSON value: read it with the item's getter.
     Other,
 }
 
@@ -86,13 +87,13 @@ impl Pagination {
         Part::whole(&self.0)
     }
     numbers! {
-        /// Records of the whole list.
+        /// Number of records of the whole list.
         total;
-        /// Records of this page.
+        /// Number of records on this page.
         count;
-        /// Records of a full page.
+        /// Number of records on a full page.
         per_page;
-        /// From 1.
+        /// Number of this page, from 1.
         current_page;
         /// Number of pages.
         total_pages;

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::ffi::NativeResponse;
 use crate::{ResponseInfo, Value};
 
-/// An answer as received, where the interface does not say what it holds.
+/// An answer as received, for a request whose answer the interface does not define.
 pub struct Response {
     native: NativeResponse,
     info: ResponseInfo,
@@ -20,7 +20,7 @@ impl Response {
     pub fn status(&self) -> Result<u16> {
         self.info.status()
     }
-    /// The body, decoded from its transfer; any bytes.
+    /// The body after transfer decoding. It may be any bytes.
     pub fn body(&self) -> Result<&[u8]> {
         self.native.body()
     }
@@ -43,7 +43,7 @@ impl Response {
     }
 }
 
-/// The status alone.
+/// Shows the status alone.
 impl fmt::Debug for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Response").field("status", &self.status().ok()).finish_non_exhaustive()

@@ -1,7 +1,8 @@
 use super::{Attempt, Hooks};
 
-/// Hooks that emit an event of `tracing` for every attempt, with the target `billcore`: retries as warnings, the rest at the
-/// level debug. A write that was sent and given up has one more, a warning, with its `path`, which has the id.
+/// Hooks that emit a `tracing` event for every attempt, with the target `billcore`. Retries are warnings; the other
+/// events have the level debug. A write that was sent and given up causes one more warning, whose `path` contains the
+/// id.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracingHooks;
 

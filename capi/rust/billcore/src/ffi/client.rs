@@ -18,7 +18,7 @@ handle!(
     Options, billcore_options, billcore_options_free, single
 );
 
-/// Hooks as the library gets them. They must live as long as the client, its calls and its lists.
+/// Hooks in the form that the library calls. They must live as long as the client, its calls and its lists.
 pub(crate) struct HookContext(Box<dyn Hooks>);
 
 impl HookContext {
@@ -28,9 +28,10 @@ impl HookContext {
 }
 
 unsafe extern "C" fn hook(context: *mut c_void, attempt: *const sys::billcore_attempt) {
-    // SAFETY: the context is kept by who set it, any thread may call it, and the attempt is valid during this call.
+    // SAFETY: the owner of the client, call or list keeps the context alive; any thread may call it; the attempt is
+    // valid during this call.
     let (hooks, given) = unsafe { (&*context.cast::<HookContext>().cast_const(), &*attempt) };
-    // SAFETY: the texts are valid during this call, and the attempt that borrows them is dropped in it.
+    // SAFETY: the texts are valid during this call, and the attempt that borrows them is dropped before it ends.
     let (method, route, request_id, path) =
         unsafe { (text_out(given.method), text_out(given.route), text_out(given.request_id), text_out(given.path)) };
     let told = Attempt {
@@ -74,40 +75,40 @@ impl Options {
     }
     pub(crate) fn set_text(&mut self, name: &str, value: &[u8]) -> Result<()> {
         let (name, value) = (text_in(name), bytes_in(value));
-        // SAFETY: the handle is valid and used by this thread alone, and the texts live for the call; so below.
+        // SAFETY: the handle is valid and used by this thread alone, and the texts live for the call.
         check(|error| unsafe { sys::billcore_options_set_text(self.get(), name, value, error) })
     }
     pub(crate) fn set_integer(&mut self, name: &str, value: i64) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as in `set_text`.
         check(|error| unsafe { sys::billcore_options_set_int64(self.get(), text_in(name), value, error) })
     }
     pub(crate) fn set_flag(&mut self, name: &str, value: bool) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as in `set_text`.
         check(|error| unsafe { sys::billcore_options_set_bool(self.get(), text_in(name), value, error) })
     }
     pub(crate) fn set_json(&mut self, name: &str, json: &str) -> Result<()> {
         let (name, json) = (text_in(name), text_in(json));
-        // SAFETY: as above.
+        // SAFETY: as in `set_text`.
         check(|error| unsafe { sys::billcore_options_set_json(self.get(), name, json, error) })
     }
     pub(crate) fn add(&mut self, name: &str, key: &str, value: &str) -> Result<()> {
         let (name, key, value) = (text_in(name), text_in(key), text_in(value));
-        // SAFETY: as above.
+        // SAFETY: as in `set_text`.
         check(|error| unsafe { sys::billcore_options_add(self.get(), name, key, value, error) })
     }
     pub(crate) fn set_cancel(&mut self, cancel: &Cancel) -> Result<()> {
-        // SAFETY: as above; the token may be freed before the options.
+        // SAFETY: as in `set_text`; the token may be freed before the options.
         check(|error| unsafe { sys::billcore_options_set_cancel(self.get(), cancel.get(), error) })
     }
-    /// The caller keeps the hooks as long as what is made with these options.
+    /// The caller keeps the hooks alive as long as the clients, lists and calls made with these options.
     pub(crate) fn set_hooks(&mut self, hooks: &Arc<HookContext>) -> Result<()> {
         let context = Arc::as_ptr(hooks).cast_mut().cast();
-        // SAFETY: as above; clients, lists and calls of this crate keep the context alive.
+        // SAFETY: as in `set_text`; clients, lists and calls of this crate keep the context alive.
         check(|error| unsafe { sys::billcore_options_set_hook(self.get(), Some(hook), context, None, error) })
     }
 }
 
-/// NULL where nothing is set.
+/// NULL for `None`.
 pub(super) fn raw<T>(options: Option<&Options>) -> *const T {
     options.map_or(ptr::null(), |options| options.get().cast_const().cast())
 }
@@ -133,11 +134,11 @@ impl Cancel {
 }
 
 handle!(
-    /// A client. Who owns it also owns its hooks.
+    /// A client. Its owner also owns its hooks.
     NativeClient, billcore_client, billcore_client_free, shared
 );
 
-/// What every operation takes: the options of the call.
+/// Options as an argument of an operation; `None` when nothing is set.
 pub(super) type Call<'a> = Option<&'a Options>;
 
 impl NativeClient {
@@ -156,25 +157,25 @@ impl NativeClient {
         check(|error| unsafe { sys::billcore_client_close(self.get(), error) })
     }
 
-    // SAFETY, of all operations: the handles are valid, the options of the kind that the function takes, texts live for the
-    // call, the outputs are ours, and a resource of one kind is a resource.
+    // SAFETY, for all operations: the handles are valid, the options are of the kind that the function takes, texts
+    // live for the call, the outputs are ours, and a typed resource or page may be used as a plain one.
 
     pub(crate) fn find_charges(&self, charge: &NativeError, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let search = raw(search);
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(NativePage::own, |out, error| unsafe {
             sys::billcore_subscription_find_charges(self.get(), charge.get(), search, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn find_charges_since(&self, id: &str, at: i64, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let (id, search) = (text_in(id), raw(search));
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(NativePage::own, |out, error| unsafe {
             sys::billcore_subscription_find_charges_since(self.get(), id, at, search, raw(call), out.cast(), error)
         })
     }
     pub(crate) fn product_update(&self, id: i64, changes: Option<&Options>, call: Call<'_>) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(Resource::own, |out, error| unsafe {
             sys::billcore_product_update(self.get(), id, raw(changes), raw(call), out.cast(), error)
         })
@@ -187,7 +188,7 @@ impl NativeClient {
         call: Call<'_>,
     ) -> Result<NativeResponse> {
         let (method, path, options) = (text_in(method), text_in(path), raw(options));
-        // SAFETY: as above.
+        // SAFETY: as stated above for all operations.
         made(NativeResponse::own, |out, error| unsafe {
             sys::billcore_client_request(self.get(), method, path, options, raw(call), out, error)
         })
@@ -195,7 +196,7 @@ impl NativeClient {
 }
 
 handle!(
-    /// An answer as it came.
+    /// An answer as received.
     NativeResponse, billcore_response, billcore_response_free, immutable
 );
 
@@ -218,63 +219,63 @@ impl NativeResponse {
 }
 
 handle!(
-    /// A list. Who owns it also owns its hooks.
+    /// A list. Its owner also owns its hooks.
     NativeList, billcore_list, billcore_list_free, single
 );
 
 impl NativeList {
     pub(crate) fn next(&mut self) -> Result<Step<Resource>> {
-        // SAFETY: the handle is valid and used by this thread alone, and the outputs are ours; so below.
+        // SAFETY: the handle is valid and used by this thread alone, and the outputs are ours.
         next(Resource::own, |out, error| unsafe { sys::billcore_list_next(self.get(), out, error) })
     }
     pub(crate) fn next_page(&mut self) -> Result<Step<NativePage>> {
-        // SAFETY: as above.
+        // SAFETY: as in `next`.
         next(NativePage::own, |out, error| unsafe { sys::billcore_list_next_page(self.get(), out, error) })
     }
     pub(crate) fn first(&mut self) -> Result<Step<Resource>> {
-        // SAFETY: as above.
+        // SAFETY: as in `next`.
         next(Resource::own, |out, error| unsafe { sys::billcore_list_first(self.get(), out, error) })
     }
     #[cfg(feature = "tokio")]
     pub(crate) fn peek_page(&mut self) -> Result<Step<NativePage>> {
-        // SAFETY: as above.
+        // SAFETY: as in `next`.
         next(NativePage::own, |out, error| unsafe { sys::billcore_list_peek_page(self.get(), out, error) })
     }
     #[cfg(feature = "tokio")]
     pub(crate) fn skip(&mut self, count: usize) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as in `next`.
         check(|error| unsafe { sys::billcore_list_skip(self.get(), count, error) })
     }
     pub(crate) fn stop(&mut self) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as in `next`.
         check(|error| unsafe { sys::billcore_list_stop(self.get(), error) })
     }
     pub(crate) fn total(&self) -> Result<Option<i64>> {
         let (mut out, mut present) = (0, false);
-        // SAFETY: as above; the owner is not Sync, so this thread is the only one.
+        // SAFETY: as in `next`; the owner is not `Sync`, so no other thread uses the handle.
         check(|error| unsafe { sys::billcore_list_total(self.get(), &raw mut out, &raw mut present, error) })?;
         Ok(present.then_some(out))
     }
     pub(crate) fn state(&self) -> Result<String> {
         let mut out = sys::billcore_buf { data: ptr::null_mut(), len: 0 };
-        // SAFETY: as in total.
+        // SAFETY: as in `total`.
         check(|error| unsafe { sys::billcore_list_state(self.get(), &raw mut out, error) })?;
         Ok(owned_text(out))
     }
     pub(crate) fn fetched_pages(&self) -> Result<i64> {
         let mut out = 0;
-        // SAFETY: as in total.
+        // SAFETY: as in `total`.
         check(|error| unsafe { sys::billcore_list_fetched_pages(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
-    /// Whether it is complete, and the reason why not.
+    /// Whether the list is complete, and the reason when it is not.
     pub(crate) fn verdict(&self) -> Result<Option<(bool, &'static str)>> {
         let (mut complete, mut present, mut reason) = (false, false, NO_TEXT);
-        // SAFETY: as in total.
+        // SAFETY: as in `total`.
         check(|error| unsafe {
             sys::billcore_list_verdict(self.get(), &raw mut complete, &raw mut reason, &raw mut present, error)
         })?;
-        // SAFETY: the header says of the reason that it lives for ever.
+        // SAFETY: the header says that the text of the reason is never freed.
         Ok(present.then(|| (complete, unsafe { text_out(reason) })))
     }
 }
@@ -292,23 +293,23 @@ impl NativePage {
     }
     pub(crate) fn count(&self) -> Result<usize> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the outputs are ours; so below.
+        // SAFETY: the handle is valid, and the outputs are ours.
         check(|error| unsafe { sys::billcore_page_count(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
     pub(crate) fn at(&self, index: usize) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as in `count`.
         made(Resource::own, |out, error| unsafe { sys::billcore_page_at(self.get(), index, out, error) })
     }
     pub(crate) fn numbers(&self) -> Result<Resource> {
-        // SAFETY: as above.
+        // SAFETY: as in `count`.
         made(Resource::own, |out, error| unsafe { sys::billcore_page_numbers(self.get(), out, error) })
     }
     pub(crate) fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
         let empty = || sys::billcore_cell { text: NO_TEXT, number: 0, kind: sys::BILLCORE_CELL_ABSENT };
         let mut cells: Vec<_> = std::iter::repeat_with(empty).take(self.count()?).collect();
         let name = text_in(name);
-        // SAFETY: as above; the vector has room for as many cells as it says.
+        // SAFETY: as in `count`; the name lives for the call, and the vector has room for `cells.len()` cells.
         check(|error| unsafe { sys::billcore_page_column(self.get(), name, cells.as_mut_ptr(), cells.len(), error) })?;
         Ok(cells
             .into_iter()

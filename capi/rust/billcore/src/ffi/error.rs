@@ -11,7 +11,7 @@ type Text = unsafe extern "C" fn(*const sys::billcore_error) -> sys::billcore_st
 
 impl NativeError {
     fn text(&self, read: Text) -> &str {
-        // SAFETY: the handle is valid, and its texts live as long as it.
+        // SAFETY: the handle is valid, and its texts live as long as the handle.
         unsafe { text_out(read(self.get())) }
     }
     pub(crate) fn message(&self) -> &str {
@@ -65,13 +65,13 @@ impl NativeError {
         self.number(sys::billcore_error_cause)
     }
 
-    /// Seconds.
+    /// How long the answer said to wait, in seconds.
     pub(crate) fn retry_after(&self) -> Option<f64> {
         let mut seconds = 0.0;
         // SAFETY: the handle is valid, and the output is ours.
         unsafe { sys::billcore_error_retry_after(self.get(), &raw mut seconds) }.then_some(seconds)
     }
-    /// Microseconds since 1970.
+    /// When the write was sent, in microseconds since 1970.
     pub(crate) fn attempted_at(&self) -> Option<i64> {
         let mut micros = 0;
         // SAFETY: the handle is valid, and the output is ours.

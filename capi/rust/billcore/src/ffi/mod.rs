@@ -1,6 +1,7 @@
-//! The border to the C library: everything unsafe of this crate. Each handle is owned by one Rust value, which frees it when
-//! it is dropped, and each text that is borrowed from a handle is bound to its lifetime. The thread rules are those that the
-//! headers state: an "immutable" or "shared" type is `Send` and `Sync`, one of "one thread at a time" is only `Send`.
+//! The interface to the C library, with all unsafe code of this crate. Each handle is owned by one Rust value, which
+//! frees it when it is dropped. A text borrowed from a handle has the lifetime of the handle's owner. The thread
+//! rules are those of the headers: a type that is "immutable" or "shared" is `Send` and `Sync`, a type for "one
+//! thread at a time" is only `Send`.
 
 #![allow(unsafe_code)]
 
@@ -30,7 +31,8 @@ use crate::error::{Error, ErrorCode, Result};
 
 type Err = *mut *mut sys::billcore_error;
 
-/// Declares the owner of a handle. `immutable` and `shared` are the rules of the headers that allow any number of threads.
+/// Declares the owner of a handle. `immutable` and `shared` are those thread rules of the headers that allow any
+/// number of threads; `single` allows one at a time.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $raw:ident, $free:ident, $rule:ident) => {
         $(#[$doc])*
@@ -67,13 +69,13 @@ macro_rules! handle {
 }
 pub(crate) use handle;
 
-/// How a call that iterates ended.
+/// The result of one step of an iteration.
 pub(crate) enum Step<T> {
     Item(T),
     Done,
 }
 
-/// Makes a call that may fail.
+/// Calls a function of the library that may fail.
 fn check(call: impl FnOnce(Err) -> i32) -> Result<()> {
     let mut error = ptr::null_mut();
     let status = call(&raw mut error);
@@ -84,18 +86,18 @@ fn check(call: impl FnOnce(Err) -> i32) -> Result<()> {
 fn failed(status: i32, error: *mut sys::billcore_error) -> Error {
     match NonNull::new(error) {
         Some(error) => Error::native(NativeError::own(error)),
-        None => Error::of_status(status), // there was no memory for it
+        None => Error::of_status(status), // there was no memory for the error
     }
 }
 
-/// Makes a call that gives a new handle.
+/// Calls a function of the library that returns a new handle.
 fn made<T, H>(own: impl FnOnce(NonNull<T>) -> H, call: impl FnOnce(*mut *mut T, Err) -> i32) -> Result<H> {
     let mut out = ptr::null_mut();
     check(|error| call(&raw mut out, error))?;
     NonNull::new(out).map(own).ok_or_else(nothing)
 }
 
-/// Makes a call that gives the next handle of an iteration.
+/// Calls a function of the library that returns the next handle of an iteration.
 fn next<T, H>(own: impl FnOnce(NonNull<T>) -> H, call: impl FnOnce(*mut *mut T, Err) -> i32) -> Result<Step<H>> {
     let (mut out, mut error) = (ptr::null_mut(), ptr::null_mut());
     match call(&raw mut out, &raw mut error) {
@@ -113,14 +115,14 @@ fn text_in(text: &str) -> sys::billcore_str {
     bytes_in(text.as_bytes())
 }
 
-/// Borrows for one call: every function copies what it keeps.
+/// Lends bytes to the library for one call: its functions copy what they keep.
 fn bytes_in(bytes: &[u8]) -> sys::billcore_str {
     sys::billcore_str { data: bytes.as_ptr().cast(), len: bytes.len() }
 }
 
 const NO_TEXT: sys::billcore_str = sys::billcore_str { data: ptr::null(), len: 0 };
 
-/// What the library lends.
+/// Bytes that the library lends.
 ///
 /// # Safety
 /// The bytes must live, unchanged, for the lifetime that the caller gives the result.
@@ -128,16 +130,17 @@ unsafe fn bytes_out<'a>(from: sys::billcore_str) -> &'a [u8] {
     if from.data.is_null() {
         return &[];
     }
-    // SAFETY: the library gives its own bytes with their number; the caller answers for the lifetime.
+    // SAFETY: the library gives a valid pointer and length; the caller guarantees the lifetime.
     unsafe { slice::from_raw_parts(from.data.cast(), from.len) }
 }
 
-/// The same as text. The library's texts are UTF-8; of others this gives the part before the first fault.
+/// As [`bytes_out`], for text. The library's texts are UTF-8; of any other bytes it returns the part before the first
+/// fault.
 ///
 /// # Safety
 /// As [`bytes_out`].
 unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller guarantees what `bytes_out` requires.
     let bytes = unsafe { bytes_out(from) };
     match str::from_utf8(bytes) {
         Ok(text) => text,
@@ -145,11 +148,11 @@ unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
     }
 }
 
-/// Copies bytes that the library gave away, and frees them.
+/// Copies a buffer that the library handed over, and frees it.
 fn owned(mut from: sys::billcore_buf) -> Vec<u8> {
     // SAFETY: the buffer is ours until it is freed below.
     let out = unsafe { bytes_out(sys::billcore_str { data: from.data, len: from.len }) }.to_vec();
-    // SAFETY: it came from the library and is freed once.
+    // SAFETY: the buffer was made by the library and is freed once.
     unsafe { sys::billcore_buf_free(&raw mut from) };
     out
 }
@@ -160,7 +163,7 @@ fn owned_text(from: sys::billcore_buf) -> String {
 
 /// The version of the library that was found at run time.
 pub(crate) fn library_version() -> &'static str {
-    // SAFETY: the function takes nothing, and its text lives for ever.
+    // SAFETY: the function takes no arguments, and its text is never freed.
     unsafe { CStr::from_ptr(sys::billcore_version()) }.to_str().unwrap_or("")
 }
 

@@ -6,15 +6,15 @@ use billcore_sys as sys;
 use super::{NO_TEXT, NativeValue, bytes_out, check, handle, made, text_in, text_out};
 use crate::error::Result;
 
-/// The fields of a JSON object, read by their names: those of a resource or of an event. Public for the sealed trait of lists
-/// only.
+/// The fields of a JSON object (a resource or an event), read by name. It is public only for the sealed trait of
+/// lists.
 #[allow(missing_debug_implementations, unreachable_pub)]
 #[repr(transparent)]
 pub struct Fields(NonNull<sys::billcore_resource>);
 
 // SAFETY: the header says of resources and events "Threads: immutable".
 unsafe impl Send for Fields {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Fields {}
 
 type Read<T> = unsafe extern "C" fn(
@@ -33,7 +33,8 @@ impl Fields {
         self.0.as_ptr()
     }
 
-    /// Reads a field. A name ends in `?` where the field may be null or absent; only then the result may be `None`.
+    /// Reads a field. A `?` at the end of the name allows a field that is null or absent; only then may the result be
+    /// `None`.
     fn read<T>(&self, name: &str, empty: T, read: Read<T>) -> Result<Option<T>> {
         let (mut out, mut present, name) = (empty, true, text_in(name));
         // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours.
@@ -48,7 +49,7 @@ impl Fields {
     }
     pub(crate) fn number(&self, name: &str) -> Result<Option<&str>> {
         let found = self.read(name, NO_TEXT, sys::billcore_resource_number)?;
-        // SAFETY: as in text.
+        // SAFETY: as in `text`.
         Ok(found.map(|text| unsafe { text_out(text) }))
     }
     pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>> {
@@ -57,17 +58,17 @@ impl Fields {
     pub(crate) fn boolean(&self, name: &str) -> Result<Option<bool>> {
         self.read(name, false, sys::billcore_resource_bool)
     }
-    /// The text, and whether it came as an integer.
+    /// The text of the id, and whether it was received as an integer.
     pub(crate) fn id(&self, name: &str) -> Result<(&str, bool)> {
         let (mut text, mut integer, name) = (NO_TEXT, false, text_in(name));
         // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours or NULL, which the header allows.
         check(|error| unsafe {
             sys::billcore_resource_id(self.get(), name, &raw mut text, &raw mut integer, ptr::null_mut(), error)
         })?;
-        // SAFETY: as in text.
+        // SAFETY: as in `text`.
         Ok((unsafe { text_out(text) }, integer))
     }
-    /// Microseconds since 1970.
+    /// The instant, in microseconds since 1970.
     pub(crate) fn time(&self, name: &str) -> Result<Option<i64>> {
         let (mut micros, mut present, name) = (0, true, text_in(name));
         // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours or NULL, which the header allows.
@@ -87,7 +88,7 @@ impl Fields {
     pub(crate) fn any(&self, name: &str) -> Result<Option<NativeValue>> {
         self.value_of(name, sys::billcore_resource_any)
     }
-    /// Any field by its exact name; also one that is null.
+    /// Any field by its exact name, also when it is null.
     pub(crate) fn field(&self, name: &str) -> Result<Option<NativeValue>> {
         self.value_of(name, sys::billcore_resource_field)
     }
@@ -104,10 +105,10 @@ impl Fields {
 
     pub(crate) fn list(&self, name: &str) -> Result<Vec<Resource>> {
         let (mut count, name) = (0, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the calls, and the outputs are ours; so below.
+        // SAFETY: the handle is valid, the name lives for the calls, and the outputs are ours.
         check(|error| unsafe { sys::billcore_resource_list_count(self.get(), name, &raw mut count, error) })?;
         let item = |index| {
-            // SAFETY: as above.
+            // SAFETY: as for the count.
             made(Resource::own, |out, error| unsafe {
                 sys::billcore_resource_list_at(self.get(), name, index, out, error)
             })
@@ -116,11 +117,11 @@ impl Fields {
     }
     pub(crate) fn integers(&self, name: &str) -> Result<Vec<i64>> {
         let (mut count, name) = (0, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the calls, and the outputs are ours; so below.
+        // SAFETY: the handle is valid, the name lives for the calls, and the outputs are ours.
         check(|error| unsafe { sys::billcore_resource_integers_count(self.get(), name, &raw mut count, error) })?;
         let item = |index| {
             let mut out = 0;
-            // SAFETY: as above.
+            // SAFETY: as for the count.
             check(|error| unsafe { sys::billcore_resource_integer_at(self.get(), name, index, &raw mut out, error) })?;
             Ok(out)
         };
@@ -128,7 +129,7 @@ impl Fields {
     }
 }
 
-/// A resource that this value owns. Public for the sealed trait of lists only.
+/// A resource that this value owns. It is public only for the sealed trait of lists.
 #[allow(missing_debug_implementations, unreachable_pub)]
 pub struct Resource(Fields);
 
@@ -153,10 +154,11 @@ impl Resource {
         // SAFETY: the handle is valid, and the outputs are ours.
         made(Self::own, |out, error| unsafe { sys::billcore_resource_copy(self.get(), out, error) })
     }
-    /// Of a subscription: whether it is paid for at this instant (microseconds since 1970).
+    /// For a subscription: whether it is paid for at this instant (microseconds since 1970).
     pub(crate) fn usable_at(&self, micros: i64) -> Result<bool> {
         let mut out = false;
-        // SAFETY: the handle is valid, and the outputs are ours. A subscription is a resource of that kind.
+        // SAFETY: the handle is valid, and the outputs are ours. Only `Subscription` calls this, so the cast is
+        // right.
         check(|error| unsafe { sys::billcore_subscription_usable_at(self.get().cast(), micros, &raw mut out, error) })?;
         Ok(out)
     }
@@ -185,7 +187,7 @@ impl Drop for Resource {
 }
 
 handle!(
-    /// What is known about an answer.
+    /// Status, header fields, attempts and request id of an answer.
     NativeInfo, billcore_response_info, billcore_response_info_free, immutable
 );
 
@@ -218,7 +220,7 @@ impl NativeInfo {
         check(|error| unsafe {
             sys::billcore_response_info_header(self.get(), name, &raw mut out, &raw mut present, error)
         })?;
-        // SAFETY: as in request_id.
+        // SAFETY: as in `request_id`.
         Ok(present.then(|| unsafe { bytes_out(out) }))
     }
     pub(crate) fn header_count(&self) -> Result<usize> {
@@ -233,7 +235,7 @@ impl NativeInfo {
         check(|error| unsafe {
             sys::billcore_response_info_header_at(self.get(), index, &raw mut name, &raw mut value, error)
         })?;
-        // SAFETY: as in request_id.
+        // SAFETY: as in `request_id`.
         Ok(unsafe { (text_out(name), bytes_out(value)) })
     }
 }

@@ -9,7 +9,7 @@ use billcore_sys as sys;
 use super::{Fields, NO_TEXT, NativeValue, Resource, bytes_in, bytes_out, check, handle, made, owned_text, text_in};
 use crate::error::Result;
 
-/// An event, which also is a resource to read fields of.
+/// An event. Its fields are read with the functions of a resource.
 pub(crate) struct NativeEvent {
     handle: NonNull<sys::billcore_event>,
     fields: Fields,
@@ -17,12 +17,13 @@ pub(crate) struct NativeEvent {
 
 // SAFETY: the header says of events "Threads: immutable".
 unsafe impl Send for NativeEvent {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for NativeEvent {}
 
 impl NativeEvent {
     fn own(handle: NonNull<sys::billcore_event>) -> Self {
-        // The headers read an event's fields by the functions of a resource; this view is never freed as one.
+        // The headers allow the functions of a resource to read an event's fields; this view is never freed as a
+        // resource.
         Self { handle, fields: Fields::of(handle.cast()) }
     }
     fn get(&self) -> *const sys::billcore_event {
@@ -80,14 +81,14 @@ impl Drop for NativeEvent {
     }
 }
 
-/// Tells the time: microseconds since 1970.
+/// A clock. It returns microseconds since 1970.
 pub(crate) type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 
-/// An instant that nothing is fresh at.
+/// An instant at which no event is fresh.
 const NO_INSTANT: i64 = i64::MIN / 2;
 
 unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
-    // SAFETY: the context is the clock that the verifier keeps, which any thread may call.
+    // SAFETY: the context is the clock, which the verifier keeps alive, and any thread may call it.
     let clock = unsafe { &*context.cast::<Clock>().cast_const() };
     catch_unwind(AssertUnwindSafe(clock)).unwrap_or_else(|panic| {
         forget(panic);
@@ -95,7 +96,7 @@ unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
     })
 }
 
-/// A panic must not cross C, nor one that begins while what the first one carries is dropped.
+/// Drops the payload of a panic. No panic may cross C, also not one that the drop of a payload raises.
 pub(super) fn forget(mut panic: Box<dyn Any + Send>) {
     for _ in 0..4 {
         match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
@@ -107,7 +108,7 @@ pub(super) fn forget(mut panic: Box<dyn Any + Send>) {
 }
 
 handle!(
-    /// How a verifier works.
+    /// Options of a verifier.
     NativeVerifierOptions, billcore_verifier_options, billcore_verifier_options_free, single
 );
 
@@ -117,30 +118,30 @@ impl NativeVerifierOptions {
         made(Self::own, |out, error| unsafe { sys::billcore_verifier_options_new(out, error) })
     }
     pub(crate) fn add_secret(&mut self, secret: &[u8]) -> Result<()> {
-        // SAFETY: the handle is valid and used by this thread alone, and the secret lives for the call; so below.
+        // SAFETY: the handle is valid and used by this thread alone, and the secret lives for the call.
         check(|error| unsafe { sys::billcore_verifier_options_add_secret(self.get(), bytes_in(secret), error) })
     }
     pub(crate) fn set_header(&mut self, name: &str) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as in `add_secret`; the name lives for the call.
         check(|error| unsafe { sys::billcore_verifier_options_set_header(self.get(), text_in(name), error) })
     }
     pub(crate) fn set_max_body(&mut self, bytes: usize) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as in `add_secret`.
         check(|error| unsafe { sys::billcore_verifier_options_set_max_body(self.get(), bytes, error) })
     }
     pub(crate) fn set_freshness_ms(&mut self, milliseconds: i64) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as in `add_secret`.
         check(|error| unsafe { sys::billcore_verifier_options_set_freshness_ms(self.get(), milliseconds, error) })
     }
     pub(crate) fn allow_any_key_length(&mut self) -> Result<()> {
-        // SAFETY: as above.
+        // SAFETY: as in `add_secret`.
         check(|error| unsafe { sys::billcore_verifier_options_allow_any_key_length(self.get(), error) })
     }
 }
 
 handle!(NativeKeys, billcore_verifier, billcore_verifier_free, shared);
 
-/// The keys of an endpoint, and the clock they were made with: it must live as long as they do.
+/// The keys of an endpoint, and their clock, which must live as long as the keys.
 pub(crate) struct NativeVerifier {
     keys: NativeKeys,
     _clock: Option<Box<Clock>>,
@@ -151,7 +152,8 @@ impl NativeVerifier {
         let now = now.map(Box::new);
         if let Some(now) = &now {
             let context = ptr::from_ref::<Clock>(now).cast_mut().cast();
-            // SAFETY: the options are valid and used by this thread alone; they are read once, below, while the clock lives.
+            // SAFETY: the options are valid and used by this thread alone; only the call below reads them, while the
+            // clock lives.
             check(|error| unsafe {
                 sys::billcore_verifier_options_set_clock(options.get(), Some(clock), context, None, error)
             })?;
@@ -194,7 +196,7 @@ impl NativeVerifier {
         check(|error| unsafe { sys::billcore_verifier_matches(self.keys.get(), secret, &raw mut out, error) })?;
         Ok(out)
     }
-    /// The stream keeps the keys alive, but never asks the clock: it is refused to a verifier with freshness.
+    /// The stream keeps the keys alive. It never calls the clock: a verifier with freshness makes no streams.
     pub(crate) fn stream(&self) -> Result<NativeStream> {
         // SAFETY: the handle is valid, and the outputs are ours.
         made(NativeStream::own, |out, error| unsafe { sys::billcore_verifier_stream_new(self.keys.get(), out, error) })

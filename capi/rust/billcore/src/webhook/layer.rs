@@ -15,12 +15,13 @@ use crate::error::{Error, ErrorCode};
 
 type OnRefused = Arc<dyn Fn(&request::Parts, &Error) + Send + Sync>;
 
-/// Receives webhooks, before a service of tower (of axum, hyper or tonic, for example): it limits the body, verifies, parses,
-/// and puts the event into the request's extensions, as `Arc<Event>`. The service gets the request with its body as received.
+/// Receives webhooks in front of a service of tower (of axum, hyper or tonic, for example). It limits the body,
+/// verifies, parses, and puts the event into the request's extensions, as `Arc<Event>`. The inner service gets the
+/// request with its body as received.
 ///
-/// A request that is refused does not reach the service. It is answered with the status of the reason (413, 401 or 400; 405
-/// for another method than POST; 400 where the body breaks off), and 500 when the signature is right but the body is not an
-/// event, so that the service sends it again.
+/// A refused request does not reach the inner service. The layer answers it with the status of the error (413, 401 or
+/// 400), with 405 for a method other than POST, and with 400 when the body breaks off. It answers 500 when the
+/// signature is right but the body is not an event, so that the billing service sends it again.
 #[derive(Clone)]
 pub struct WebhookLayer {
     verifier: Arc<Verifier>,
@@ -32,7 +33,7 @@ impl WebhookLayer {
     pub fn new(verifier: impl Into<Arc<Verifier>>) -> Self {
         Self { verifier: verifier.into(), refused: None }
     }
-    /// Who is told of every request that is refused: for logs and counters. It runs before the answer is given.
+    /// Sets a function for logs and counters. The layer calls it for each request that it refuses, before it answers.
     #[must_use]
     pub fn on_refused(mut self, tell: impl Fn(&request::Parts, &Error) + Send + Sync + 'static) -> Self {
         self.refused = Some(Arc::new(tell));
@@ -53,7 +54,7 @@ impl<S> Layer<S> for WebhookLayer {
     }
 }
 
-/// What [`WebhookLayer`] makes.
+/// The service that [`WebhookLayer`] makes.
 #[derive(Clone, Debug)]
 pub struct WebhookService<S> {
     inner: S,
@@ -77,7 +78,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The service that is ready is the one to call; the clone takes its place.
+        // Only `self.inner` is known to be ready, so the future takes it and leaves a clone in its place.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let layer = self.layer.clone();
@@ -132,8 +133,8 @@ impl WebhookLayer {
     }
 }
 
-/// The body, or somewhat more than the limit of one that is too large, so that the verifier itself refuses with its reason.
-/// `None`: it broke off.
+/// The body. Of one that is too large it returns `limit + 1` bytes, so that the verifier itself refuses it with its
+/// reason. `None` when the body breaks off.
 async fn collect<B: Body>(body: B, limit: usize) -> Option<Bytes> {
     let mut body = pin!(body);
     let mut whole = BytesMut::new();

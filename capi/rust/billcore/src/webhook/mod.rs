@@ -1,5 +1,5 @@
-//! Verifies and reads the webhooks of the billing service. It needs no HTTP stack, and links the small half of the C library
-//! alone where the feature `client` is off.
+//! Verifies and reads the webhooks of the billing service. It needs no HTTP stack. Without the feature `client` it
+//! links only the small half of the C library.
 //!
 //! Pass the body exactly as it was received: verify first, then parse.
 //!
@@ -41,8 +41,8 @@ pub const DEFAULT_HEADER: &str = "Service-Signature";
 /// The largest body that a verifier accepts (bytes), unless [`VerifierOptions::max_body`] says otherwise.
 pub const DEFAULT_MAX_BODY: usize = 1 << 20;
 
-/// The value of the signature header exactly as received: a text, bytes, or an `Option` of one, `None` where the request has
-/// no such header.
+/// The value of the signature header exactly as received: a text, bytes, or an `Option` of either, which is `None`
+/// when the request has no such header.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature<'a>(Option<&'a [u8]>);
 
@@ -62,7 +62,7 @@ macro_rules! signature {
 }
 signature!(str, [u8], String);
 
-/// How a verifier works.
+/// Options of a verifier.
 #[must_use]
 pub struct VerifierOptions {
     native: Result<NativeVerifierOptions>,
@@ -71,7 +71,7 @@ pub struct VerifierOptions {
 }
 
 impl VerifierOptions {
-    /// Nothing set yet. At least one secret is needed.
+    /// Options with nothing set. At least one secret is needed.
     pub fn new() -> Self {
         Self { native: NativeVerifierOptions::new(), max_body: DEFAULT_MAX_BODY, clock: None }
     }
@@ -83,34 +83,34 @@ impl VerifierOptions {
         }
         self
     }
-    /// The endpoint's secret, 32 bytes; another one while it is being replaced. [`ErrorCode::Config`](crate::ErrorCode::Config)
-    /// from [`VerifierOptions::build`] for another length.
+    /// Adds a secret of the endpoint, 32 bytes. Call it again for a second secret while the first is being replaced.
+    /// With another length [`VerifierOptions::build`] fails with [`ErrorCode::Config`](crate::ErrorCode::Config).
     pub fn secret(self, secret: impl Secret) -> Self {
         self.set(|to| secret.expose(|secret| to.add_secret(secret)))
     }
-    /// Name of the signature header, in any case.
+    /// Sets the name of the signature header; case does not matter.
     pub fn header(self, name: &str) -> Self {
         self.set(|to| to.set_header(name))
     }
-    /// Larger bodies are refused before they are hashed (bytes).
+    /// Sets the largest body that is accepted (bytes). A larger one is refused before it is hashed.
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self.set(|to| to.set_max_body(bytes))
     }
-    /// Refuse events whose signed `created_at` is further than this from now, before or after, or cannot be read
-    /// ([`Reason::Stale`](crate::Reason::Stale)). Off by default, because old events are legitimate: failed deliveries are
-    /// retried, invoices are paid weeks later. It does not protect against replays: drop events by account and id for that. A
-    /// test.hook is never stale.
+    /// Refuses events whose signed `created_at` is further than this from now, before or after, or cannot be read
+    /// ([`Reason::Stale`](crate::Reason::Stale)). Off by default, because old events are legitimate: failed
+    /// deliveries are retried, and invoices are paid weeks later. It does not protect against replays: drop
+    /// duplicates by account and id. A test.hook is never stale.
     pub fn freshness(self, limit: Duration) -> Self {
         self.set(|to| to.set_freshness_ms(crate::timestamp::milliseconds(limit)))
     }
-    /// What freshness goes by, instead of the system's clock. Where it panics, nothing is fresh.
+    /// Sets the clock for freshness, instead of the system's. When it panics, the event counts as stale.
     pub fn clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(move || now().unix_micros()));
         self
     }
-    /// Accept secrets of any length but zero. For test vectors and foreign keys only: the service's secrets have 32 bytes, and
-    /// another length means a copying mistake.
+    /// Accepts secrets of any length but zero. Only for test vectors and foreign keys: the service's secrets have 32
+    /// bytes, and another length means a copying mistake.
     pub fn allow_any_key_length(self) -> Self {
         self.set(NativeVerifierOptions::allow_any_key_length)
     }
@@ -128,7 +128,7 @@ impl Default for VerifierOptions {
     }
 }
 
-/// No secret.
+/// Shows no secret.
 impl fmt::Debug for VerifierOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VerifierOptions").field("max_body", &self.max_body).finish_non_exhaustive()
@@ -146,8 +146,8 @@ impl Verifier {
     pub fn new(secret: impl Secret) -> Result<Self> {
         VerifierOptions::new().secret(secret).build()
     }
-    /// Checks the signature of a body and gives the index of the secret that made it. It copies and parses nothing.
-    /// [`ErrorCode::Signature`](crate::ErrorCode::Signature) with a [`Reason`](crate::Reason).
+    /// Checks the signature of a body and returns the index of the secret that made it. It copies and parses nothing.
+    /// Fails with [`ErrorCode::Signature`](crate::ErrorCode::Signature) and a [`Reason`](crate::Reason).
     pub fn verify<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.native.verify(body, signature.into().0)
     }
@@ -156,8 +156,9 @@ impl Verifier {
     pub fn unwrap<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<Event> {
         self.native.unwrap(body, signature.into().0).map(Event::own)
     }
-    /// Finds the signature among the header fields of a request, then works as [`Verifier::unwrap`]. Equal values, repeated or
-    /// joined by commas, are one; different ones are malformed. It takes pairs, such as `&http::HeaderMap`.
+    /// Finds the signature among the header fields of a request, then works as [`Verifier::unwrap`]. Equal values,
+    /// repeated or joined by commas, count as one; different values are malformed. `headers` are pairs, such as
+    /// `&http::HeaderMap`.
     pub fn unwrap_request<N, V>(&self, body: &[u8], headers: impl IntoIterator<Item = (N, V)>) -> Result<Event>
     where
         N: AsRef<[u8]>,
@@ -178,7 +179,8 @@ impl Verifier {
     pub fn secret_count(&self) -> usize {
         self.native.secret_count()
     }
-    /// How often this secret, counted from 0 in the order given, was the one that matched: one that stays at 0 can be retired.
+    /// How often the secret with this index matched (from 0, in the order given). One that stays at 0 matches can be
+    /// retired.
     pub fn matches(&self, secret: usize) -> Result<u64> {
         self.native.matches(secret)
     }
@@ -188,29 +190,29 @@ impl Verifier {
     }
 }
 
-/// No secret.
+/// Shows no secret.
 impl fmt::Debug for Verifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Verifier").field("secrets", &self.secret_count()).finish_non_exhaustive()
     }
 }
 
-/// An event from bytes that were verified before and stored since: [`Event::raw`] of the receiver. It checks no signature and
-/// no age. Use it only where the receiver alone can write.
+/// Parses an event that was verified before and stored since, from the bytes of [`Event::raw`]. It checks no
+/// signature and no age, so use it only for storage that the receiver alone can write to.
 pub fn parse_unverified(raw: &[u8]) -> Result<Event> {
     crate::version::loaded()?;
     ffi::NativeEvent::parse_unverified(raw).map(Event::own)
 }
 
-/// The signature that the service would send, 64 lowercase hex digits: to test your own receiver.
+/// The signature that the service would send (64 lowercase hex digits), for tests of your own receiver.
 pub fn sign(body: &[u8], secret: impl Secret) -> Result<String> {
     secret.expose(|secret| ffi::sign(body, secret))
 }
 
-/// Why is this signature refused? Tries what goes wrong in practice (the body serialised again, still in base64, with another
-/// line end; the signature in upper case or with a prefix; a secret with white space, in another encoding, another of several)
-/// and names what would have matched. The text is for a person: it never accepts, and shows neither a secret nor the right
-/// signature. Slow: it does not belong in a request path.
+/// Explains why a signature is refused. It tries the usual mistakes (the body serialised again, still in base64, with
+/// another line end; the signature in upper case or with a prefix; a secret with white space, in another encoding,
+/// another of several) and names what would have matched. The text is for a person. The function never accepts a
+/// signature, and shows neither a secret nor the right signature. It is slow: do not call it in a request path.
 pub fn explain<'a, S: Secret>(
     body: &[u8],
     signature: impl Into<Signature<'a>>,

@@ -5,8 +5,8 @@ use super::Signature;
 use crate::error::{ErrorCode, Result};
 use crate::ffi::NativeStream;
 
-/// A check of one body that arrives in pieces and is too large to hold; it keeps none of them. It is an [`io::Write`]. Use
-/// nothing of the pieces before [`VerifierStream::finish`] says that the signature is right.
+/// Checks one body that arrives in pieces and is too large to hold in memory. It keeps none of the pieces. It is an
+/// [`io::Write`]. Do not use the pieces before [`VerifierStream::finish`] confirms the signature.
 ///
 /// One thread at a time may use it: it is `Send`, not `Sync`.
 ///
@@ -20,17 +20,18 @@ impl VerifierStream {
     pub(super) fn own(native: NativeStream) -> Self {
         Self(native)
     }
-    /// The next piece. [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge) when all of them are over the limit.
+    /// Takes the next piece. [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge) when the pieces together exceed
+    /// the limit.
     pub fn update(&mut self, piece: &[u8]) -> Result<()> {
         self.0.update(piece)
     }
-    /// The end of the body; it works as [`Verifier::verify`](super::Verifier::verify).
+    /// Ends the body and checks its signature, as [`Verifier::verify`](super::Verifier::verify) does.
     pub fn finish<'a>(mut self, signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.0.finish(signature.into().0)
     }
 }
 
-/// The errors hold an [`Error`](crate::Error).
+/// Each `io::Error` contains an [`Error`](crate::Error).
 impl io::Write for VerifierStream {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         self.update(piece).map_err(|error| {
