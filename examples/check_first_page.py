@@ -45,7 +45,7 @@ def blocks() -> list[Block]:
     return [*start, *section("capi/README.md", "Build and install"), stop]
 
 
-# What the second block of Python leaves to its reader.
+# Defines the names that the second Python block uses and leaves to its reader.
 GIVEN = """
 import types
 from billcore import testing
@@ -72,7 +72,7 @@ def missing_packages(text: str) -> list[str]:
 
 @contextlib.contextmanager
 def fresh_folder(path: Path) -> Iterator[Path]:
-    """A parallel run that needs the same folder waits."""
+    """An empty folder, removed at the end. A parallel run that needs the same folder waits."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -101,7 +101,7 @@ def copy_tree(to: Path) -> None:
         subprocess.run([*git, *arguments], cwd=to, check=True, capture_output=True)
 
 
-# Further statements of the text, tested before the last command, which ends the sandbox.
+# Tests other statements of README.md and capi/README.md. Runs before the last block, which ends the sandbox.
 BESIDE = r"""
 cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)
 if build/no-run-path demo-active; then echo "it needs no run path?"; exit 1; fi

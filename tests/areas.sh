@@ -1,7 +1,7 @@
 # The areas of tests/run.sh, which sources this.
 # shellcheck shell=bash disable=SC2154 # its variables
 
-# The areas of `quick` are six of these with the optimised build: no sanitizers, nothing twice, no clang-tidy.
+# `quick` runs six of these areas with the optimised build: without sanitizers and clang-tidy, and each test once.
 run_area() { # AREA, or quick_AREA
   local area="${1#quick_}" quick="" tested=build/dev
   if [ "$area" != "$1" ]; then local quick=yes tested=build/release with_asan=(); fi
@@ -45,7 +45,7 @@ area_conformance() {
     return
   fi
   PYTHONPATH="$root/python:$root" run conformance "${tests[@]}" -k "not python"
-  # Each process reads all tests, which takes long under AddressSanitizer.
+  # Each process of xdist collects all tests, which is slow under AddressSanitizer.
   [ -n "$filter" ] || tests+=(-n 2)
   PYTHONPATH="$root/build/dev/python:$root" run conformance-python "${with_asan[@]}" "${tests[@]}" -k python
 }
@@ -62,7 +62,7 @@ area_faults() {
   BILLCORE_CPP_DRIVER="$root/build/release/tests/core/wire-driver-cpp" PYTHONPATH="$root" \
     run faults "$installed_python" -m pytest -q "${at_once[@]}" tests/faults
 }
-# Slow tests of one thread that do not use libcurl.
+# Slow single-threaded tests that do not use libcurl: the areas libcurl and tsan skip them.
 long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
 # libcurl: the transport with the oldest and the newest libcurl
 # The C++ programs are built against each of them; the installed
@@ -111,7 +111,7 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  # What depends on the optimised build, the installation or the length of a run; the area python has all.
+  # Only tests that depend on the optimised build, the installation or the length of a run. The area python runs all.
   PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
     tests/python/test_{arrow,arrow_reading,async_sockets,cycles,errors,exit,find_charges,first_calls,fork,fork_workers}.py \
     tests/python/test_{gevent,import,interrupt,large_answers,leaks,long_lists,pickles,prefetch,process_life,proxy}.py \
@@ -130,7 +130,7 @@ area_wheel() {
   once wheel bc_once "$folder" make_wheel "$folder"
   local wheel=("$folder"/*.whl) with="$folder/environment/bin/python"
   PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
-  # What depends on how the modules are linked: the ends of processes, imports, memory, errors.
+  # Tests that depend on how the modules are linked: process exit, imports, memory, errors.
   PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
     tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
   PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \
@@ -153,7 +153,7 @@ area_proof() {
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
 }
 # cost: instructions and allocations of the main calls, against stored numbers
-# With Debian's Python where the modules fit it, for which the numbers were stored.
+# The numbers were stored with Debian's Python, so that one is used if it has the version of the modules.
 area_cost() {
   local with="$python" debian=/usr/bin/python3 version='import sys; print(sys.implementation.cache_tag)'
   build_release
@@ -180,8 +180,9 @@ area_tsan() {
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
   GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
 }
-# A language over the C ABI, against an installed prefix. Its folder may be /usr/bin, whose Python has no pytest.
-test_over_c() { # LANGUAGE FOLDER: where its programs are
+# Tests a binding that uses the C ABI, against an installed prefix. `venv` is first in PATH, because FOLDER may be
+# /usr/bin, whose Python has no pytest.
+test_over_c() { # LANGUAGE FOLDER, which has the programs of the language
   local driver
   build_release
   rm -rf "build/$1-prefix"

@@ -28,7 +28,7 @@ PATTERNS = {
 
 
 def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
-    """Is it a clock, or a duration that was read from one?"""
+    """Whether the expression reads a clock or uses a duration."""
     for part in ast.walk(node):
         match part:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="time"), attr=name)) if name in CLOCKS:
@@ -41,7 +41,7 @@ def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
 
 
 def _number(node: ast.expr) -> float | None:
-    """What a bound of numbers alone is worth; the largest number of a sum with names, which may be small too."""
+    """The largest number in a bound. 0 if it has a named constant; None if that is generous, or without any number."""
     numbers = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
     constants = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id.isupper()}
     if constants:

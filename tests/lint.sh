@@ -21,10 +21,10 @@ files() { git ls-files --cached --others --exclude-standard -- "$@" | while read
 mapfile -t cpp < <(files '*.cpp' '*.hpp' '*.c' '*.h')
 mapfile -t shell < <(files '*.sh' .ci/run)
 mapfile -t python < <(files '*.py' '*.pyi')
-mapfile -t typed < <(files '*.py' '*.pyi' ':!tests/python/typing/mistakes.py') # which holds what checkers must refuse
+mapfile -t typed < <(files '*.py' '*.pyi' ':!tests/python/typing/mistakes.py') # mistakes.py has errors on purpose
 mapfile -t workflows < <(files '.github/workflows/*.yml')
 mapfile -t json < <(files '*.json')
-# Not the sandbox, which still has texts of before the rule; nor data and pictures.
+# The sandbox is left out because its texts are older than this rule; data and pictures are left out as well.
 mapfile -t texts < <(files ':!python/billcore/sandbox' ':!*.json' ':!*.svg' ':!tests/fuzz/regressions')
 
 tidy() {
@@ -33,7 +33,7 @@ tidy() {
   python3 tests/tidy.py "$build" "$bc_cache/tidy" "$bc_jobs" "${sources[@]}"
 }
 
-# Names of the environment in which this project is developed must not appear in it.
+# The sources must not contain TODO, FIXME or XXX.
 stands_alone() {
   local found
   found="$(grep -nIE '\b(TODO|FIXME|XXX)\b' -- "${cpp[@]}" "${python[@]}" "${shell[@]}" | grep -v '^tests/lint.sh:' || true)"

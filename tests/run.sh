@@ -2,9 +2,11 @@
 # Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything, as CI runs it
 #   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
-#   tests/run.sh AREA…        only these; tests/run.sh --list says what there is
-#   tests/run.sh AREA -k NAME only the tests whose names contain NAME (pytest's -k, a regular expression for ctest and gtest)
-# Several areas run at the same time; each part prints one line, and its whole output when it fails (always in build/logs).
+#   tests/run.sh AREA…        only these areas; tests/run.sh --list prints all areas
+#   tests/run.sh AREA -k NAME only the tests whose names contain NAME: pytest's -k, and a wildcard pattern for
+#                             GoogleTest; other test programs run whole
+# Several areas run at the same time. Each part prints one line, and its whole output when it fails; build/logs always
+# has the whole output.
 # A single area prints everything.
 # BILLCORE_TORTURE=all: every point of the area torture. BILLCORE_LIBCURL=all: every fault in the area libcurl.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
@@ -14,7 +16,8 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 . tests/setup.sh
 
-# Those that take longest first, so that the lanes, each of which takes the next one that is left, end together.
+# The longest areas are first: each parallel job (run_lane) takes the next area of this list, so all jobs end at about
+# the same time.
 all_areas=(lint python interface wheel conformance fuzz go rust install libcurl faults examples tsan core torture cost
   sandbox serverless layering proof foreign capi)
 quick_areas=(quick_python quick_conformance quick_core quick_sandbox quick_lint quick_capi)
@@ -55,7 +58,8 @@ python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
 
 bc_ccache "$root"
-# pip builds in an environment with a new path each time; pybind11 is taken from this one, where ccache knows its files.
+# pip builds in an environment whose path is new each time. pybind11 is taken from `venv`, whose path stays the same, so
+# that ccache finds the objects that were compiled with it.
 CMAKE_ARGS="-Dpybind11_DIR=$("$python" -m pybind11 --cmakedir)"
 export CMAKE_ARGS
 
@@ -64,7 +68,8 @@ mkdir -p "$log"
 
 quietly() { bc_quietly "$1" "build/logs/$1.log" "${@:2}"; } # NAME COMMAND…
 
-# What is built once in a run, whichever lane needs it first. One build at a time: each takes all processors, and memory.
+# Runs COMMAND once in a run, for the first area that needs it. Only one build runs at a time, because each uses all
+# processors and much memory.
 state="$(mktemp -d)"
 trap 'rm -rf "$state"' EXIT
 once() { # NAME COMMAND…
@@ -93,29 +98,29 @@ make_package() { # FOLDER
   mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|sybil|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
   bc_say "pip install '.[sandbox]' into a clean environment"
   "$(bc_python)" -m venv "$1" &&
-    # In a folder of the tree, where the compiler cache knows the files again.
+    # Build in a folder of the tree: the paths stay the same, so ccache finds earlier objects.
     quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
       ".[sandbox]" "${beside[@]}"
 }
 install_package() { once package bc_once "${installed_python%/bin/python}" make_package "${installed_python%/bin/python}"; }
 
-# The modules under AddressSanitizer need its run-time loaded first; leaks of Python itself are not counted.
+# Python must load AddressSanitizer's run-time before the modules. Leak detection is off, because Python itself leaks.
 with_asan=(env LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
   ASAN_OPTIONS=detect_leaks=0)
 
-# Tests mostly wait, so more of them run at once than there are processors. Those of one file stay together and in order.
+# Tests mostly wait, so one more runs at once than there are processors. One process runs the tests of a file, in order.
 at_once=(-n "$((bc_jobs + 1))" --dist loadfile)
 [ -z "$filter" ] || at_once=(-k "$filter")
 
 mkdir -p "$state/results"
 printf '%s\n' "${wanted[@]}" >"$state/left"
 budget() { awk -v name="$1" '$1 == name {print $2, $3}' tests/budgets.txt; }
-beside_budget() { # NAME SECONDS: what it may take, to be printed behind what it took
+beside_budget() { # NAME SECONDS: prints the budget of NAME, and whether SECONDS exceeds it
   local warm cold
   read -r warm cold < <(budget "$1") || return 0
   printf ' (%s warm, %s cold%s)' "$warm" "$cold" "$([ "$2" -le "$cold" ] || echo ': over its budget')"
 }
-run() { # NAME COMMAND…: runs a test runner, keeps its last line and what it took
+run() { # NAME COMMAND…: runs a test runner; prints and stores its summary line and duration
   local name="$1" output="$log/test-$1.log" status=0 closing took TIMEFORMAT='%R s, processor %U + %S s'
   shift
   if [ "$lane_count" -gt 1 ] || [ -n "${BILLCORE_QUIET:-}" ]; then
@@ -138,7 +143,7 @@ run() { # NAME COMMAND…: runs a test runner, keeps its last line and what it t
 ctest_in() { # FOLDER SECONDS [OPTION…]
   local options=(--test-dir "$1" --output-on-failure --timeout "$2" "${@:3}")
   if [ -n "$filter" ]; then
-    # A test of GoogleTest has a name within its program; other programs are tests themselves.
+    # The filter selects tests within GoogleTest's programs. Any other program is a single test, and runs.
     export GTEST_FILTER="*$filter*" GTEST_BRIEF=1
   fi
   ctest "${options[@]}"
@@ -146,7 +151,7 @@ ctest_in() { # FOLDER SECONDS [OPTION…]
 
 . tests/areas.sh
 
-next_area() { # prints one that is left
+next_area() { # removes the next area from the list and prints it
   (
     flock 7
     read -r area <"$state/left" || exit 1
@@ -154,7 +159,7 @@ next_area() { # prints one that is left
     echo "$area"
   ) 7>"$state/taking"
 }
-# One area after the other; a build that fails ends the lane.
+# One parallel job: runs one area after the other. A build that fails ends the job.
 run_lane() {
   local area
   while area="$(next_area)"; do run_area "$area"; done
@@ -163,7 +168,7 @@ run_lane() {
 failed=0
 lanes=()
 for ((lane = 0; lane < lane_count; lane++)); do
-  run_lane & # in the background, since `set -e` counts there
+  run_lane & # a background job, in which `set -e` takes effect
   lanes+=("$!")
 done
 for one in "${lanes[@]}"; do wait "$one" || failed=1; done

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
-# Shared by the scripts of tests and examples/quickstart.sh (sourced): what a fresh Debian 12 machine lacks, and where caches are.
-# Everything fetched or built from others is kept outside the clone, keyed by hash, so that a second run finds it.
+# Sourced by the scripts of tests and by examples/quickstart.sh: installs what a fresh Debian 12 machine lacks, and sets
+# the cache folders. Third-party files, fetched or built, are kept outside the clone, keyed by hash, so that a second
+# run finds them.
 
 export HOME="${HOME:-/root}"
 bc_cache="${XDG_CACHE_HOME:-$HOME/.cache}/billcore"
@@ -9,7 +10,7 @@ export bc_jobs
 
 bc_say() { printf '\n== %s\n' "$*"; }
 
-# bc_packages PACKAGE…: installs missing Debian packages; without root, prints the command that would.
+# bc_packages PACKAGE…: installs missing Debian packages; without root, prints the command that installs them.
 bc_packages() {
   local missing=() package
   for package in "$@"; do
@@ -41,7 +42,7 @@ bc_python() {
 }
 
 # bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless it exists. A parallel run that needs the same folder waits.
-# Where bash ignores `set -e`, for example before `||`, COMMAND must give the status itself.
+# Where bash ignores `set -e`, for example before `||`, COMMAND must return its failures as its status.
 bc_once() {
   local folder="$1"
   shift
@@ -143,8 +144,8 @@ bc_tree_hash() {
 
 bc_go_version=1.23.12
 
-# bc_go: prints the folder with the programs of a Go that has at least the version of capi/go/go.mod; fails where none can be had.
-# Debian 12's own is older, but can fetch a newer one from the module proxy, which it checks.
+# bc_go: prints the folder with the programs of a Go of at least the version in capi/go/go.mod; fails if none is found.
+# Debian 12's own Go is older, but can fetch a newer Go from the module proxy and verify it.
 bc_go() {
   local found folder
   for found in "$(type -P go || true)" /usr/local/go/bin/go; do
@@ -165,7 +166,7 @@ bc_fetch_go() { # FOLDER
     cat "$1/download.json" >&2
     return 1
   }
-  # A module keeps no permissions.
+  # A Go module does not store file permissions.
   cp -r "$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$1/download.json")" "$1/go" &&
     chmod -R u+w "$1/go" &&
     chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
@@ -185,7 +186,7 @@ bc_rust() {
   return 1
 }
 
-# bc_rust_packages: Debian's Rust, where bc_rust finds none. Debian 12 has a newer one beside its own.
+# bc_rust_packages: installs Debian's Rust if bc_rust finds none. Debian 12 has a newer Rust beside its default one.
 bc_rust_packages() {
   local suffix=""
   if [ "$(. /etc/os-release && echo "${VERSION_ID:-}")" = 12 ]; then suffix=-web; fi
@@ -193,8 +194,9 @@ bc_rust_packages() {
 }
 
 # bc_rust_enter ROOT PREFIX: copies what cargo builds of the clone ROOT, and the libraries that are installed under PREFIX, to a
-# folder of the cache, one for each compiler. There paths and times stay the same from clone to clone, so cargo builds only
-# what has changed. Sets bc_rust_source and bc_rust_prefix, and what cargo needs; the folder is held until the shell ends.
+# folder of the cache, one for each compiler. There, paths and times are the same for every clone, so cargo builds
+# only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of cargo. The folder stays locked until
+# the shell ends.
 bc_rust_enter() {
   local folder file
   folder="$bc_cache/rust-$(rustc -vV | sha256sum | cut -c1-16)"
@@ -219,7 +221,7 @@ bc_rust_enter() {
   rm -rf "$bc_rust_prefix"
   cp -a "$2" "$bc_rust_prefix"
   export CARGO_TARGET_DIR="$folder/target" PKG_CONFIG_PATH="$bc_rust_prefix/lib/pkgconfig"
-  # Less to write, and nothing that differs from run to run.
+  # Without incremental builds and full debug information cargo writes less.
   export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_TERM_COLOR=never
 }
 

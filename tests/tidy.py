@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# String literals, and comments, of which those that clang-tidy reads are kept.
+# Matches string literals and comments. Literals, and the comments that clang-tidy reads (READ), are kept.
 PARTS = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 READ = re.compile(r"NOLINT|=\s*\*/")
 

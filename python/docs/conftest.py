@@ -1,7 +1,7 @@
-"""Runs the Python of these pages against a sandbox: pytest python/docs.
+"""Runs the Python code blocks of these pages against a sandbox: pytest python/docs.
 
-The code of a page shares its names, and finds the variables of the environment set. `sandbox`, `signed_event` and
-`secret` are there as they would be in a test.
+The code blocks of one page share their names. BILLCORE_BASE_URL and BILLCORE_API_KEY are set, and the fixtures
+`sandbox`, `signed_event` and `secret` are available as names.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def running() -> Iterator[billcore.testing.Sandbox]:
 
 @pytest.fixture(scope="module")
 def sandbox(running: billcore.testing.Sandbox) -> billcore.testing.Sandbox:
-    """In its first state for each page."""
+    """The sandbox, reset to its initial state for each page."""
     running.control.reset()
     return running
 

@@ -27,7 +27,7 @@ def _subscription() -> dict[str, Any]:
 
 
 SUBSCRIPTION = _subscription()
-# The service may send some of the fields only; all of them take more than 300 bytes.
+# The fields of the smallest body: all fields take more than 300 bytes, and the service may send only some.
 FEW = ("id", "price", "vat", "currency", "status")
 
 
@@ -48,14 +48,14 @@ def spelled(value: object) -> bytes:
 
 
 def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> bytes:
-    """The document as exactly `size` bytes: adds entries to `metadata`, which is part of it."""
+    """The document as exactly `size` bytes: adds entries to `metadata`, which must be an object in the document."""
     words = cycle(NOTE.split())
     missing = size - len(spelled(document))
     while missing > 0:
-        for _ in range(max(1, missing // 200)):  # none takes more
+        for _ in range(max(1, missing // 200)):  # no entry takes more than 200 bytes
             key = f"note_{len(metadata) + 1}"
             room = missing - len(spelled({key: ""})) + 2 - bool(metadata)
-            if room > 120:  # a note of ordinary length, and more entries will follow
+            if room > 120:  # add a note of ordinary length; at least one more entry follows
                 metadata[key] = " ".join(next(words) for _ in range(8))
             else:
                 metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]

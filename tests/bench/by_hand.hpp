@@ -47,8 +47,8 @@ class Multi {
 
   [[nodiscard]] std::vector<std::unique_ptr<Handle>>& handles() { return handles_; }
 
-  /// prepare(handle, i): called before transfer i of `count`. use(body): called after each, in the order in which they
-  /// end.
+  /// prepare(handle, i): called before transfer i of `count`. use(body): called after each transfer, in the order in
+  /// which the transfers end.
   template <typename Prepare, typename Use>
   void drive(std::size_t count, Prepare prepare, Use use) {
     std::size_t started = 0;

@@ -1,6 +1,6 @@
 """A Python contender as a process: python -m tests.bench.contestant AREA ROW [CA_FILE]
 
-It implements the protocol of turns.py. The area's module `<AREA>_peers` has PEERS, which makes the rows.
+It implements the protocol of turns.py. PEERS in the area's module `<AREA>_peers` makes the rows.
 """
 
 from __future__ import annotations
@@ -50,4 +50,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # the connections end with the process
+    os._exit(0)  # skips the clean-up of clients; the system closes the connections

@@ -1,4 +1,4 @@
-// A signed delivery, and what parsing it costs at least.
+// A signed delivery, and the fastest way to parse it with yyjson.
 #pragma once
 
 #include <billcore.h>
@@ -46,7 +46,7 @@ inline Delivery make_delivery(std::string body, std::string signature) {
   return out;
 }
 
-// Parses into one pool that is reused for each body: the best that a receiver can do with yyjson.
+// Parses each body into the same pool of memory: the fastest that a receiver can be with yyjson.
 class ParseLimit {
  public:
   explicit ParseLimit(std::size_t body) : memory_(yyjson_read_max_memory_usage(body, YYJSON_READ_NOFLAG)) {}

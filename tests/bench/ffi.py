@@ -1,4 +1,4 @@
-"""The area `ffi`: what the border between the core and another language costs, in rounds of all languages."""
+"""The area `ffi`: what calling the core from another language costs. Each round measures all languages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .turns import Contestant, command, started
 @dataclass(frozen=True)
 class Language:
     label: str
-    kind: str  # of its program
-    name: str  # of its row there
+    kind: str  # which program: native, go or rust
+    name: str  # the row of that program
     operations: tuple[str, ...] = ("call", "verify", "unwrap")
 
     def command(self, programs: Path) -> list[str]:
@@ -48,8 +48,8 @@ LANGUAGES = {
     "rust_hyper": Language("Rust hyper + serde_json", "rust", "hyper", ()),
 }
 THROUGH_C = ("go", "rust")
-LISTS = ("raw", "cpp", "c", "go")  # contenders of pages
-# Contenders of pages that are rows of these languages.
+LISTS = ("raw", "cpp", "c", "go")  # contenders of the area pages that the list table repeats
+# The other rows of the list table: contender of pages_contenders.BORDER -> key of LANGUAGES.
 BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
 
 
@@ -57,8 +57,8 @@ BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_r
 class Operation:
     title: str
     unit: str
-    per_unit: float  # nanoseconds
-    count: int  # of one turn
+    per_unit: float  # nanoseconds in one `unit`
+    count: int  # operations in one turn
     digits: int
     reference: str
 
@@ -73,8 +73,8 @@ OPERATIONS = {
 @dataclass(frozen=True)
 class Effort:
     starts: int
-    rounds: int  # of each start
-    share: float  # of the count of each turn
+    rounds: int  # rounds of each start
+    share: float  # factor for Operation.count
     pages: pages.Effort
 
 
@@ -123,7 +123,7 @@ def _tables(samples: Samples) -> list[Table]:
 
 
 def _least(samples: Samples, language: str) -> Row:
-    """What a language that calls C cannot do better than: the time of C, and a call that does next to nothing."""
+    """The lower limit for a language that calls C: the time of C plus that of a call that does almost nothing."""
     least = min(samples["verify", "c"]) + min(samples["call", language])
     label = f"C, and a bare call of {LANGUAGES[language].label}"
     return Row(f"least_{language}", label, [least / OPERATIONS["verify"].per_unit])

@@ -1,4 +1,4 @@
-"""The area `growth`: how the time of an operation grows with what is in flight, long, large, or shared."""
+"""The area `growth`: how an operation's time grows with GETs in flight, threads, length of a list, size of a body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Samples = dict[tuple[str, int], list[float]]  # by contender and size
 IN_FLIGHT = ("raw_yyjson", "cpp", "billcore_async", "go", "pyreqwest_async", "aiohttp")
 THREADS = ("raw_yyjson", "cpp", "billcore", "go", "pyreqwest", "urllib3")
 PACKAGES = ("aiohttp", "pyreqwest", "urllib3", "pyarrow")
-LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # with so many in flight
+LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # pages in flight
 BODIES = {
     "verify/limit": "raw SHA-256 states (limit)",
     "verify/check": "C++ Verifier::check",
@@ -35,7 +35,7 @@ BODIES = {
 @dataclass(frozen=True)
 class Effort:
     rounds: int
-    gets: int  # of a turn
+    gets: int  # GETs in one turn, at least
     in_flight: tuple[int, ...]
     threads: tuple[int, ...]
     pages: tuple[int, ...]
@@ -61,7 +61,7 @@ def _table(key: str, title: str, unit: str, labels: dict[str, str], samples: Sam
 
 
 def _gets(folder: Path, programs: Path, keys: tuple[str, ...], sizes: tuple[int, ...], effort: Effort) -> Samples:
-    """Microseconds per GET. Each number starts processes of its own, whose connections end with them."""
+    """Microseconds per GET. Each size has its own processes, so that no connections remain from the size before."""
     samples: Samples = {}
     authority = Authority(folder)
     with RestServer(folder / "nginx", authority, answer()[0]) as nginx:

@@ -22,7 +22,7 @@ def _timer(key: str, one: Delivery) -> timeit.Timer:
 
 
 def _require_refusal(key: str) -> None:
-    """A contender that accepts a wrong signature measures nothing."""
+    """Raises if a contender accepts a wrong signature, since its time would mean nothing."""
     for one in deliveries(OTHER_SECRET):
         try:
             _timer(key, one).timeit(1)

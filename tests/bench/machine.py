@@ -50,7 +50,7 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
 
 
 def facts_of_clients(peers: Iterable[str], left_out: dict[str | None, str]) -> dict[str, str]:
-    """The same with the versions of libcurl and Go. left_out: what the missing rows lack."""
+    """facts() and the versions of libcurl and Go. left_out: what each missing row lacks, by its label."""
     found = {
         **facts(peers),
         "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),

@@ -13,7 +13,7 @@ from .targets import PAGES
 
 
 def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
-    """Milliseconds, for `count` answers without a body; the requests are spread over the delay, and stay so."""
+    """How late at least `count` answers to HEAD are, in milliseconds. The requests are spread evenly over the delay."""
     address = urlsplit(url)
     request = f"HEAD {address.path}/subscription/sub_1/orders?page=1 HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
     out: list[float] = []
@@ -39,7 +39,7 @@ def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
                     raise RuntimeError("the control received no answer")
                 out.append((time.perf_counter() - sent[ready]) * 1e3 - delay)
                 send(ready)
-    return out[at_once:]  # the first ones had to wait for the last connection
+    return out[at_once:]  # the first answers are read only after all connections are open
 
 
 def table(base_urls: dict[int, str], count: int) -> Table:

@@ -41,7 +41,7 @@ def _servers(delays: Iterable[int]) -> str:
 
 
 def orders(pages: int) -> Iterator[dict[str, Any]]:
-    """The orders of the list with so many pages, latest first: copies of the example, no two alike."""
+    """The orders of a list of `pages` pages, latest first: copies of the example, each one different."""
     example = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))["Order"]
     latest = datetime(2025, 4, 25, 7, 29, 58, tzinfo=UTC)
     for number in range(pages * PER_PAGE, 0, -1):
@@ -60,7 +60,7 @@ def orders(pages: int) -> Iterator[dict[str, Any]]:
 
 
 def read_of(listed: Iterable[dict[str, Any]]) -> int:
-    """The sum of three fields of each."""
+    """The sum that a contender must return: three fields of each order, texts by their length."""
     return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in listed)
 
 

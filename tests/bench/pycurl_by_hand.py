@@ -44,8 +44,8 @@ class Multi:
         return list(self._handles.values())
 
     def drive(self, count: int, prepare: Callable[[Handle, int], None] | None, use: Callable[[bytes], None]) -> None:
-        """prepare: called with the handle and i before transfer i. use: called with each body, in the order in which
-        they end."""
+        """prepare: called with the handle and i before transfer i. use: called with the body of each transfer, in the
+        order in which the transfers end."""
         multi, waiting = self._multi, self.handles
         started = finished = 0
         while finished < count:

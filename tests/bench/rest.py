@@ -68,7 +68,7 @@ class Arena:
     fields: str
 
     def contestants(self, stack: ExitStack) -> dict[str, Contestant]:
-        """Started; they end with the stack."""
+        """Starts all contenders; leaving the stack ends them."""
         bundle = str(self.authority.bundle)
         commands = {
             key: command("rest", contender.kind, self.programs, key, bundle) for key, contender in CONTENDERS.items()

@@ -72,7 +72,7 @@ class Server:
 
 
 def _oversleep(milliseconds: int) -> float:
-    """The delay of the machine itself."""
+    """How late a plain sleep of this length ends, in milliseconds."""
     start = time.monotonic()
     time.sleep(milliseconds / 1000)
     return (time.monotonic() - start) * 1000 - milliseconds

@@ -21,7 +21,7 @@ def _markdown(heading: list[str], numbers: range, lines: list[list[str]]) -> str
 
 
 def _relative(target: Target) -> bool:
-    """Whether it bounds the ratio to a row that is not the table's reference."""
+    """Whether the target bounds the ratio to a row other than the table's reference."""
     return target.quantity == "ratio" and target.against != ""
 
 
@@ -43,7 +43,7 @@ class Row:
 
 @dataclass
 class Table:
-    """reference: the key of the row that is 1.00; unit: of the samples. best: reduces a row's samples to one number."""
+    """reference: key of the row with ratio 1.00. unit: unit of the samples. best: reduces samples to one number."""
 
     key: str
     title: str
@@ -67,7 +67,7 @@ class Table:
         return found if ratio is None else {**found, "ratio": ratio}
 
     def verdicts(self, row: Row) -> list[tuple[Target, float, bool]]:
-        """Not those against a row that was left out."""
+        """The row's targets, without targets against a row that was left out."""
         values = self.quantities(row)
         measured = {one.key for one in self.rows}
         wanted = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    quantity: str  # the column of the row that it bounds
+    quantity: str  # the bounded column of the row
     bound: float
     at_least: bool = False
     against: str = ""  # the row to compare with; empty: the table's reference
@@ -61,7 +61,7 @@ REST: dict[tuple[str, str], list[Target]] = {
     },
 }
 
-# A plain loop has 8 in flight. Milliseconds.
+# 8 pages in flight is the default of billcore. Targets other than ratios are in milliseconds.
 PAGES: dict[tuple[str, str], list[Target]] = {
     **{
         ("pages/0", f"{row}/{at_once}"): [Target("ratio", bound)]
@@ -80,7 +80,7 @@ PAGES: dict[tuple[str, str], list[Target]] = {
     },
 }
 
-# Of C++.
+# Ratios against the C++ row, unless `against` is set.
 FFI: dict[tuple[str, str], list[Target]] = {
     ("ffi/verify", "c"): [Target("ratio", 1.05)],
     ("ffi/unwrap", "c"): [Target("ratio", 1.15)],

@@ -1,4 +1,4 @@
-"""Contenders as processes that wait for their turn, so that rows of any language can be measured in rounds.
+"""Runs each contender as a process that waits for its turn, so that each round can measure rows of all languages.
 
 A contender prints `ready`, or `missing` and what it lacks, and then answers each command line:
 
@@ -6,8 +6,8 @@ A contender prints `ready`, or `missing` and what it lacks, and then answers eac
     run URL AT_ONCE COUNT WARM    nanoseconds, nanoseconds of processor time, sum of the lengths read
     late URL 1 MILLISECONDS       the same for a GET that must run into this time-out (the lengths are 0)
 
-AT_ONCE requests are in flight together. Before the measured ones, it performs WARM operations: connections that were
-idle for long may have to be reopened.
+AT_ONCE requests are in flight together. Before the measured operations, the contender performs WARM operations, because
+connections that were idle for long may have to be reopened.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Memory:
 
 
 def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list[str]:
-    """A contender of the area: native, go, rust or python."""
+    """The command that starts a contender. kind: native, go, rust or python."""
     match kind:
         case "native":
             return [str(programs / f"{area}-bench"), name, *more]
@@ -49,7 +49,7 @@ def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list
 
 
 def _environment() -> dict[str, str]:
-    """Without the proxies and certificates of this machine, which clients look for."""
+    """The environment without the variables for proxies and certificates, which clients read."""
     names = {"CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
     return {
         name: value for name, value in os.environ.items() if name not in names and not name.lower().endswith("_proxy")
@@ -96,7 +96,7 @@ class Contestant:
 
     def _ask(self, *words: object) -> str:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # the next line of output says what happened
+        with suppress(BrokenPipeError):  # reading the answer below reports that the process ended
             print(*words, file=self._process.stdin, flush=True)
         return self._line()
 
@@ -132,7 +132,7 @@ class Contestant:
 
 
 def started(stack: ExitStack, folder: Path, commands: dict[str, list[str]]) -> dict[str, Contestant]:
-    """All of them, ready; they end with the stack."""
+    """Starts all contenders and waits until they are ready; leaving the stack ends them."""
     found = {
         name: stack.enter_context(Contestant(name, command, folder / f"{name}.errors"))
         for name, command in commands.items()

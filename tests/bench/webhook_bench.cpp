@@ -77,7 +77,7 @@ bool one_shot_hmac(std::string_view secret, const Delivery& delivery) {
 
 using Check = std::function<bool(const Delivery&)>;
 
-// A row that does not refuse a wrong signature measures nothing.
+// Checks that a row refuses a wrong signature; otherwise its time would mean nothing.
 template <typename Row>
 void add_row(const std::string& name, const Delivery& good, Row row) {
   benchmark::RegisterBenchmark(name.c_str(), [name, &good, row](benchmark::State& state) {
@@ -134,7 +134,7 @@ void add_verify_rows(const Parties& all, const Delivery& delivery, const std::st
   });
 }
 
-// The three fields only, read in the order of the text; what is not asked for is not checked either.
+// Reads only the three fields, in the order of the text. The parser does not check the rest of the body.
 class OnDemand {
  public:
   explicit OnDemand(std::size_t body) : padded_(body + simdjson::SIMDJSON_PADDING) {}
@@ -191,7 +191,8 @@ void add_unwrap_rows(const Parties& all, const Delivery& delivery, const std::st
   });
 }
 
-// A receiver has threads. In a single-threaded process the C and C++ run-times skip atomic operations.
+// A second, idle thread: a receiver has several threads, and in a single-threaded process the C and C++ run-times skip
+// atomic operations.
 class OtherThread {
  public:
   ~OtherThread() {

@@ -33,7 +33,7 @@ COMPLETE = {
     "6.10/5": "then CONTINUATION after the last header",
 }
 
-# What h2spec misses, and why that is right.
+# Cases in which h2spec expects a reaction that the client does not send, and why the client is right.
 KNOWN = {
     **dict.fromkeys(COMPLETE, "the client has its answer and may close"),
     "5.4.1/2": "newer releases of libcurl close without GOAWAY",

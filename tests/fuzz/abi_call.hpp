@@ -1,4 +1,5 @@
-// Calls of any function of the C ABI with arguments from an input, by its type alone: live handles, NULL, and texts.
+// Calls any function of the C ABI. The types of its parameters select the arguments, the input their values: live
+// handles, NULL, texts, numbers.
 #pragma once
 
 #include <billcore.h>
@@ -24,7 +25,7 @@ inline void promise(bool kept, const char* what) {
   std::abort();
 }
 
-// A handle of one kind, such as billcore_order, is kept and freed as one of any kind: billcore_resource.
+// A handle of a specific type, such as billcore_order, is kept and freed as the general type, billcore_resource.
 #define BILLCORE_KIND(type, any) \
   inline billcore_##any* any_kind(const billcore_##type* given) { return (billcore_##any*)given; }
 #define BILLCORE_HANDLE(type) \
@@ -98,7 +99,7 @@ class Caller {
     (std::make_index_sequence<sizeof...(P)>());
   }
 
-  /// Frees one handle; those that were made from it must go on working.
+  /// Frees one handle; the handles that were made from it must still work.
   void free_one() {
     const auto which = plan_.below(std::tuple_size_v<Pools>);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -115,7 +116,7 @@ class Caller {
   auto& pool() {
     return std::get<Pool<std::remove_pointer_t<decltype(any_kind(static_cast<T*>(nullptr)))>>>(pools_).handles;
   }
-  /// The newest come first, so that a byte of 0 takes the last result; 255 is NULL.
+  /// A handle selected by a byte, counted from the newest: 0 is the last result, 255 is NULL.
   template <typename T>
   T* handle() {
     auto& all = pool<T>();

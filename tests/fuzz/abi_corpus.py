@@ -1,4 +1,4 @@
-"""Seeds of abi_fuzz.cpp: programs in its format, which reach each kind of handle and go on without a plan."""
+"""Seeds of abi_fuzz.cpp: programs that reach each kind of handle, also with pseudorandom steps after them."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ class Bytes {
     for (unsigned i = 0; i < bytes; ++i) out = out << 8U | byte();
     return out;
   }
-  /// Below `limit`.
+  /// A number below `limit`.
   std::size_t below(std::size_t limit) { return byte() % limit; }
   bool flag() { return (byte() & 1U) != 0; }
   [[nodiscard]] bool empty() const { return rest_.empty(); }
   [[nodiscard]] std::string_view rest() const { return rest_; }
-  /// Up to the next NUL.
+  /// The text up to the next NUL.
   std::string_view text() {
     const auto out = rest_.substr(0, rest_.find('\0'));
     rest_.remove_prefix(std::min(out.size() + 1, rest_.size()));

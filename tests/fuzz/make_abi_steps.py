@@ -1,4 +1,4 @@
-"""Writes what abi_fuzz.cpp calls, from the headers, with tests/capi/shared in PYTHONPATH.
+"""Reads the headers and writes the list of functions that abi_fuzz.cpp calls. Needs tests/capi/shared in PYTHONPATH.
 
 Usage: make_abi_steps.py CAPI_FOLDER OUTPUT.hpp
 A new function or handle needs no edit here, unless it takes a client and sends nothing.
@@ -16,7 +16,7 @@ LIBRARIES = {"webhook", "client"}  # in the archives that the target is linked w
 
 
 def sends(function: Function) -> bool:
-    """The functions that may send a request: those of a client, and those that move a list on."""
+    """Whether a function may send a request: it takes a client, or it reads from a list."""
     kind = function.parameters[0].type if function.parameters else ""
     if kind.removeprefix("const ") == "billcore_client *":
         return not function.name.endswith(("_new", "_client_close", "_client_with_options"))
@@ -35,7 +35,7 @@ def functions_of(capi: Path) -> dict[str, Function]:
 
 def steps_of(capi: Path) -> list[Function]:
     found = [f for f in functions_of(capi).values() if not f.name.endswith("_free") and not sends(f)]
-    # What fills an array gets one value here, and there is no page without a request.
+    # Left out: functions that fill an array. The target has room for one value only, and no page without a request.
     return sorted((f for f in found if all(p.name != "room" for p in f.parameters)), key=lambda f: f.name)
 
 

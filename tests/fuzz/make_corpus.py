@@ -64,7 +64,7 @@ def data_text(body: str) -> str | None:
 
 
 def head_of(case: dict[str, Any]) -> bytes:
-    """The signature header of a vector; `%0` where it is right, because the targets have other secrets."""
+    """The signature header of a vector; a right one becomes `%0` or similar: the targets have other secrets."""
     if case.get("signature") is None:
         return b""
     signature = text_or_b64(case["signature"])

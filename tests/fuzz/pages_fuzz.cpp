@@ -216,7 +216,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (list.lied()) return 0;
   if (!in_lives) require(!twice || list.reads() > 18, "no record is yielded twice");
   if (!list.shrank()) require(!twice || verdict->reason == "may_repeat", "what is yielded twice is announced");
-  // The verdict is sound when the list only grows at its head, or only shrinks; with strict always.
+  // The verdict is sound when the list only grows at its head, or only shrinks. With strict it is always sound.
   if (verdict->complete && !failed && (options.strict || !(list.grew() && list.shrank()))) {
     require(std::includes(given.begin(), given.end(), list.always().begin(), list.always().end()),
             "a complete list has every record that was present all the time");

@@ -76,7 +76,7 @@ std::string base64(std::string_view bytes, bool url, std::size_t line) {
 
 struct Planted {
   std::string text;
-  std::string secret;   // the part of it that must not be shown
+  std::string secret;   // the part of `text` that must not be shown
   bool digits = false;  // the secret is in hex or base64
   bool member = false;  // the secret is in a JSON member
 };

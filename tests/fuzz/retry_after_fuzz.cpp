@@ -1,6 +1,6 @@
 // retry_after() against separate parsers: seconds by RFC 9110's grammar, dates that are formatted here.
 //
-// An input: a byte that selects which, then either a text, or two times and their formats.
+// An input: a byte that selects one of two forms, then a text, or two times and their formats.
 #include <array>
 #include <chrono>
 #include <cmath>

@@ -16,7 +16,7 @@ namespace billcore::fuzz {
 /// 32 bytes that no text of the library contains.
 inline constexpr std::string_view key = "Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^Lc8@Jf3";
 
-/// Without `kept`: prints the broken promise and aborts, so that libFuzzer keeps the input.
+/// If `kept` is false: prints the broken promise and aborts, so that libFuzzer keeps the input.
 void require(bool kept, const char* promise);
 
 /// Hex of the HMAC-SHA256 by libcrypto's one-shot function, without the library.

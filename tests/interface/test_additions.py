@@ -20,7 +20,7 @@ import pytest
 from . import programs
 from .copies import copy_of_the_tree, generate
 
-# Targets whose sources the compiler may take several at a time, which halves the time of this test.
+# Targets with a unity build, which halves the time of this test.
 TOGETHER = ("billcore_webhook", "billcore_client", "billcore_c_client_shims", "_client", "billcore_python_shared")
 ORDER = '{"id": "o", "colour": "red"}'
 PAID_AT = "2026-01-02T03:04:05Z"
@@ -116,7 +116,7 @@ DATA = """
 number = 7
 name = "Invoice"
 """
-# The text, and what it is put before.
+# File -> (added text, text that it is inserted before; "" for the end of the file).
 ADDED = {
     "resources.toml": [(FIELD, '  { name = "remote_id"'), (RESOURCE, '[[resource]]\nname = "CustomFieldValue"')],
     "options.toml": [(OPTION, '[[option]]\nname = "proxy"')],
@@ -163,7 +163,7 @@ class Server(BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
 
     def do_POST(self) -> None:
-        """The answer's reference name is the request."""
+        """Answers with a subscription whose reference_name repeats the request."""
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode().replace('"', "'")
         path = self.path.removeprefix("/account")
         body = json.dumps({"data": {"id": "s", "reference_name": f"POST {path} {sent}"}}).encode()
@@ -177,7 +177,7 @@ class Server(BaseHTTPRequestHandler):
 
 
 def add(tree: Path, name: str, before: str, text: str) -> None:
-    """Puts the text before another one, or at the end."""
+    """Inserts `text` in front of `before`, or at the end of the file if `before` is empty."""
     path = tree / "core/interface" / name
     old = path.read_text("utf-8")
     if not before:
@@ -201,7 +201,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out.write("add_executable(user user.cpp)\ntarget_link_libraries(user PRIVATE billcore::client)\n")
         out.write("add_executable(user-c user.c)\ntarget_link_libraries(user-c PRIVATE billcore::c)\n")
         out.write(f"set_target_properties({' '.join(TOGETHER)} PROPERTIES UNITY_BUILD ON)\n")
-    # Relative names, so that the compiler cache knows these files again in another folder.
+    # ccache uses paths relative to the tree, so that a copy in another folder hits the cache.
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]
     configure += [

@@ -93,7 +93,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 def threads_during_a_call(process: subprocess.Popen[str], request: str, sandbox: Sandbox) -> int:
-    """Number of threads of the process while the sandbox delays the answer to its call."""
+    """The highest number of threads of the process while the sandbox delays the answer to its call."""
     sandbox.control.reset()
     sandbox.control.fault("delay", method="GET", delay=1.0)
     assert process.stdin is not None and process.stdout is not None

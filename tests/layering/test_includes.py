@@ -108,7 +108,7 @@ def test_the_wall_is_where_the_libraries_part() -> None:
         ("client", {"http", "call", "paging", "client"}),
         ("arrow", {"arrow"}),
     ):
-        # The columns of pages are an object library of their own.
+        # The sources of a page's columns are a separate object library.
         declared = re.findall(
             rf"add_library\(billcore_{library}(?:_batch)? (?:STATIC|OBJECT)(.*?)\)\n", listed, re.DOTALL
         )
@@ -117,7 +117,7 @@ def test_the_wall_is_where_the_libraries_part() -> None:
         assert {f"{room}/{file}" for room, file in files} == {
             path.relative_to(ROOT / "core/src").as_posix()
             for path in (ROOT / "core/src").rglob("*.cpp")
-            # Only in debug builds, and only in the wheel.
+            # trace.cpp is only in debug builds, stream_end.cpp only in the wheel.
             if path.parent.name in rooms and path.name not in ("trace.cpp", "stream_end.cpp")
         }
 
@@ -137,8 +137,8 @@ def test_one_room_knows_each_third_party(header: str, room: str) -> None:
     assert found and all(file.startswith(f"core/src/{room}/") for file in found), found
 
 
-# The layers of the bindings, as above. Each of the two Python modules, and of the C libraries, consists of `shared`
-# and its own layers.
+# The layers of the bindings, in the same form. Each Python module and each C library consists of `shared` and its own
+# layers.
 BINDINGS = {
     "python/src": {
         "shared": "",
@@ -187,7 +187,7 @@ def test_core_knows_neither_face_and_the_faces_not_each_other() -> None:
     assert names(c_face, ("capi",)) and names(python_face, ("python",))
 
 
-# An Event is proof that its bytes were verified. The first snippet compiles: the others fail for the given reason only.
+# An Event is proof that its bytes were verified. The first snippet compiles; each other one fails with the given error.
 SNIPPETS = {
     "verified": ("auto e = billcore::webhooks::unwrap(body, std::nullopt, secret); (void)e;", None),
     "event from text": ("billcore::Event e{body}; (void)e;", "no matching function"),

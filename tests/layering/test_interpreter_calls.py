@@ -10,7 +10,7 @@ from .test_binaries import ROOT, module, run
 
 GATE = ROOT / "python/src/shared/interpreter_calls.cpp"
 
-# They run no Python code, collect no garbage, destroy no object that others may hold, and do not wait for the GIL.
+# Functions that run no Python code, collect no garbage, destroy no object in use, and do not wait for the GIL.
 HARMLESS = set(
     re.findall(
         r"\w+",
@@ -37,7 +37,7 @@ HARMLESS = set(
         """,
     )
 )
-# Only during the import of a module.
+# Functions that the modules call only while they are imported.
 STARTING = {"PyDict_SetItemString", "PyModuleDef_Init", "PyObject_CallFunctionObjArgs", "PyType_Modified"}
 
 

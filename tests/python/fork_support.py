@@ -79,14 +79,14 @@ class Scene:
         return done.stdout
 
     def by_sender(self) -> dict[str, list[int]]:
-        """The connection of each request, by the sender, the first part of the requested name."""
+        """Sender -> the connection of each of its requests. The sender is the first part of the requested name."""
         senders: dict[str, list[int]] = defaultdict(list)
         for request in self.server.requests:
             senders[name_in(request).split("-")[0]].append(request.connection)
         return senders
 
     def expect(self, **requests: int) -> None:
-        """Checks that each sender made so many requests, over one connection of its own."""
+        """Checks that each sender made the given number of requests, over one connection of its own."""
         senders = self.by_sender()
         assert {name: len(connections) for name, connections in senders.items()} == requests
         assert all(len(set(connections)) == 1 for connections in senders.values()), senders

@@ -21,8 +21,8 @@ T = TypeVar("T")
 ACCOUNT = "/0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
 API_KEY = "key_python_tests_0123456789"
 SECRET = "0123456789abcdefghijklmnopqrstuv"
-# The modules under test are those with AddressSanitizer. They find a defect in few repetitions, and each is ten times
-# slower, so large numbers are for the optimised modules.
+# True if the modules under test are built with AddressSanitizer. They find a defect in few repetitions and are ten
+# times slower, so only the optimised modules run many repetitions.
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 
 SUBSCRIPTION: dict[str, Any] = {
@@ -119,7 +119,7 @@ def event(value: Any, name: str = "subscription.updated", **envelope: Any) -> we
 
 
 def resource(value: Any, name: str = "subscription.updated") -> Any:
-    """The `data` of such an event; `name` determines its type."""
+    """The `data` of a verified event; `name` determines its type."""
     return event(value, name).data
 
 
@@ -149,7 +149,7 @@ def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[thre
 
 
 def measured_environment() -> dict[str, str]:
-    """The same for a program that measures its memory: AddressSanitizer would keep freed memory for a while."""
+    """child_environment() for a program that measures its memory: makes AddressSanitizer release freed memory early."""
     return child_environment(ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1")
 
 
@@ -167,7 +167,7 @@ def run_program(
 
 
 def run_python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
-    """The same for code that must exit with 0; returns its output."""
+    """Runs code in a new interpreter; it must exit with 0. Returns its output."""
     done = run_program(code, *arguments, **(environment or {}))
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""Arguments of the client's calls: which are refused before anything is sent, and what exactly is sent."""
+"""Arguments of the client's calls: what the client refuses before it sends a request, and what exactly it sends."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_ids_are_path_segments(serve: Serve, given: str | int, sent: str) -> Non
     ]
 
 
-LONG = ["s" * 1_000_000, "s" * 10_000_000]  # no server takes them, nor does libcurl
+LONG = ["s" * 1_000_000, "s" * 10_000_000]  # too long for servers and for libcurl
 
 
 @pytest.mark.parametrize(

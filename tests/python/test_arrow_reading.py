@@ -96,7 +96,7 @@ def test_a_value_of_another_type_is_an_error_with_its_path(serve: Serve) -> None
     with pytest.raises(pyarrow.ArrowInvalid, match=r"data\[1\]\.total is a string, not an integer"):
         pyarrow.table(stream)
     assert isinstance(stream.error, billcore.DecodeError)
-    # Nothing of that page was consumed: it can be read without the column, or item by item.
+    # The failed page is still unread: the caller can read it without the bad column, or item by item.
     assert [batch.num_rows for batch in pager.to_batches(["id"])] == [2]
     assert str(pager.verdict) == "complete"
 
@@ -220,10 +220,10 @@ def test_other_threads_run_while_a_reader_with_the_gil_waits() -> None:
 
 
 def test_a_released_stream_does_not_wait_for_the_gil() -> None:
-    """Its releaser may hold a lock that the GIL's holder waits for. The hooks of its pages are told later."""
+    """The releasing thread may hold a lock that the thread with the GIL waits for. The pages' hooks run later."""
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    pause = ctypes.PyDLL(None).usleep  # with the GIL
+    pause = ctypes.PyDLL(None).usleep  # PyDLL keeps the GIL during the call
     counts = {"begun": 0, "ended": 0}
 
     class Hooks(billcore.Hooks):
@@ -240,7 +240,7 @@ def test_a_released_stream_does_not_wait_for_the_gil() -> None:
         stream = CStream.from_address(pointer(capsule, b"arrow_array_stream"))
         book.delay = 0.2
         assert [next_length(stream) for _ in range(2)] == [PER_PAGE] * 2 and counts["begun"] > 2
-        release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(stream.release)  # without the GIL
+        release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(stream.release)  # CFUNCTYPE drops the GIL
         releaser = threading.Thread(target=release, args=(ctypes.addressof(stream),))
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1000)  # this thread keeps the GIL
@@ -277,7 +277,7 @@ class AlarmError(Exception):
     pass
 
 
-# Not duckdb: it reads in its own threads, which do not run signal handlers.
+# duckdb is left out: it reads in its own threads, and Python does not run signal handlers there.
 @pytest.mark.parametrize("reader", ["polars", "pyarrow", "pandas"])
 def test_what_a_signal_handler_raises_arrives(reader: str) -> None:
     def ring(_number: int, _frame: FrameType | None) -> None:

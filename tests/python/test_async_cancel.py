@@ -1,4 +1,4 @@
-"""Cancellation of async calls: it aborts the request, and says when a write may have happened."""
+"""Cancellation of async calls aborts the request; a note on the error says when a write may have happened."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def notes_of(call: object) -> list[str]:
 
 
 def never_then(reply: Reply) -> Callable[[Request], Reply]:
-    """No answer to the first request, this one to all others."""
+    """A script that never answers the first request, and answers all others with `reply`."""
     count: list[Request] = []
 
     def script(request: Request) -> Reply:
@@ -217,7 +217,7 @@ def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], A
 
 @each_loop
 def test_cancelled_at_every_moment(run: Run) -> None:
-    """At any moment: a result, or a CancelledError, with a note once the server has received the request."""
+    """The call returns a result or raises CancelledError, which has a note if the server received the request."""
     ends: list[str] = []
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
 

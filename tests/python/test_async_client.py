@@ -219,7 +219,7 @@ def test_a_call_is_awaited_once(run: Run) -> None:
     ids=["close", "send", "throw", "next"],
 )
 def test_a_call_is_not_entered_twice(run: Run, use: Callable[[Any], object], write: bool) -> None:
-    """A hook may hold the coroutine of the request that it is called for."""
+    """A hook may use the coroutine of the very call that runs the hook; the coroutine refuses to be re-entered."""
     told: list[str] = []
 
     class Hooks:
@@ -270,7 +270,7 @@ def test_options_that_cannot_work() -> None:
 
 @each_loop
 def test_a_request_on_a_kept_connection_leaves_at_once(run: Run) -> None:
-    """The loop, which may be busy, need not turn first."""
+    """The first step of the coroutine sends the request, without waiting for a turn of the loop."""
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
 
         async def main() -> None:

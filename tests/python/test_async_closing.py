@@ -100,7 +100,7 @@ def test_close_with_a_call_that_is_cancelled_later(run: Run) -> None:
 
 @each_loop
 def test_without_close_nothing_is_left_either(run: Run) -> None:
-    """Neither after the loop ends, nor while it runs."""
+    """A client that is collected closes its sockets, whether the loop has ended or still runs."""
 
     def script(_: Request) -> Reply:
         return data(SUBSCRIPTION)
@@ -131,7 +131,7 @@ def test_without_close_nothing_is_left_either(run: Run) -> None:
 
 @each_loop
 def test_a_call_that_is_never_resumed(run: Run) -> None:
-    """Started, then dropped: its connection is closed, and nothing else happens."""
+    """The caller drops a started call: the client closes its connection, and Python prints no warning."""
     with serving(silent, timeout=None) as (server, client):
 
         async def main() -> None:
@@ -202,7 +202,7 @@ def test_a_task_that_nobody_keeps_goes_on(run: Run) -> None:
 
 @each_loop
 def test_what_a_loop_left_behind_is_garbage(run: Run) -> None:
-    """A loop that is closed with calls in flight, which nothing will complete."""
+    """A loop is closed while calls are in flight; these calls never complete."""
     new_loop = asyncio.new_event_loop if run is RUNNERS["asyncio"] else uvloop.new_event_loop
     with serving(silent, timeout=None) as (server, client):
         before = descriptors()
@@ -266,7 +266,7 @@ loop.close()
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_a_client_works_on_both_sides_of_a_fork(loop: str, tmp_path: Path) -> None:
-    """Over TLS, where a child that closed its connections would send a TLS close for its parent."""
+    """Over TLS: a child that closed an inherited connection would send a TLS close on its parent's connection."""
     certificates = Certificates(tmp_path)
     with ScriptedServer(lambda _: data(SUBSCRIPTION, delay=0.1), tls=certificates.good) as server:
         url = f"https://localhost:{server.port}{ACCOUNT}"

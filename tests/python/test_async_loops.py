@@ -90,7 +90,7 @@ def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
 
 @each_loop
 def test_a_thousand_requests_at_once(run: Run) -> None:
-    """A hundred requests reach the server before it answers any, and never more."""
+    """A hundred requests are in flight before the server answers the first one; there are never more at once."""
     together = threading.Barrier(100)
 
     def script(request: Request) -> Reply:
@@ -111,7 +111,7 @@ def test_a_thousand_requests_at_once(run: Run) -> None:
 
 @each_loop
 def test_connections_are_kept(run: Run) -> None:
-    """Also while all of them are idle."""
+    """The client keeps its connections even while all of them are idle."""
     with serving(lambda _: data(SUBSCRIPTION, delay=0.02)) as (server, client):
 
         async def main() -> None:

@@ -16,7 +16,7 @@ from .support import ORDER, SUBSCRIPTION, data, page
 
 @each_loop
 def test_ended_loops_give_back_their_sockets(run: Run) -> None:
-    """At the end of a loop, not at the next use of the client, even when a list of the loop still exists."""
+    """The sockets are closed when the loop ends, even if the client is not used again and a list still exists."""
     with serving(lambda request: page([ORDER], 1, 3) if "/orders" in request.target else data(SUBSCRIPTION)) as (
         server,
         client,
@@ -41,7 +41,7 @@ def test_ended_loops_give_back_their_sockets(run: Run) -> None:
 
 
 def test_a_loop_that_is_never_closed_gives_back_its_sockets_when_it_goes() -> None:
-    """Not with uvloop: a loop that is not closed is never freed, with or without a client."""
+    """uvloop is left out: it never frees a loop that is not closed, with or without a client."""
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
         for _ in range(5):
             loop = asyncio.new_event_loop()

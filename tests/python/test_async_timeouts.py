@@ -1,4 +1,4 @@
-"""asyncio's TimeoutError leads to the note that says that a write may have happened."""
+"""The causes of asyncio's TimeoutError include an error with the note that a write may have happened."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def with_cleanup(call: Call) -> None:
 
 
 def notes_in(error: BaseException | None) -> list[str]:
-    """The notes of the errors that led to this one."""
+    """The notes of this error, its causes and its contexts."""
     notes: list[str] = []
     while error is not None:
         notes += getattr(error, "__notes__", [])

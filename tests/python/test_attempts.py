@@ -1,4 +1,4 @@
-"""Every attempt that hooks were told of as begun ends once, however it ends; a write that was given up is logged."""
+"""Each on_request is followed by exactly one on_response, however the attempt ends; an abandoned write is logged."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def charge(client: Any) -> Any:
 
 @pytest.fixture
 def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[str]]]:
-    """The warnings so far; nothing below them is logged."""
+    """Returns the warnings logged so far; the log level is WARNING."""
     with caplog.at_level(logging.WARNING, "billcore"):
         yield lambda: [record.getMessage() for record in caplog.records if record.name == "billcore"]
 
 
-# Ways to give a call up in an event loop. Each gets a function that makes the call, and a function that waits until the
-# service has it.
+# Ways to abandon a call in an event loop. Each gets a function that makes the call, and a function that waits until the
+# server has received the request.
 Call = Callable[[], Awaitable[Any]]
 Asked = Callable[[], Awaitable[None]]
 

@@ -1,4 +1,4 @@
-"""Attempts of blocking calls and lists that are given up, by signals, hooks and forks: see test_attempts.py."""
+"""Blocking calls and lists that a signal, a hook or a fork ends early. See also test_attempts.py."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def test_a_blocking_write_is_logged(call: str) -> None:
     ],
 )
 def test_what_a_hook_raises_at_the_end_of_an_interrupted_call(act: str, names: list[str]) -> None:
-    """It is raised by that call, and not by the next one."""
+    """If the hook raises KeyboardInterrupt or SystemExit, the interrupted call raises it, not the next call."""
     line = interrupted(LOUD_CHARGE, signal.SIGALRM, act=f"if attempt.error == 'CancelledError': {act}")
     assert line["names"] == names and len(line["seen"]) == 2
     assert line["notes"] == [f"POST /subscription/s/order: {MAYBE}"]
 
 
 def test_an_answer_that_a_blocking_caller_does_not_get_is_logged() -> None:
-    """Like every result that a signal handler discards."""
+    """The exception of a signal handler discards the result, so the client logs what the answer said."""
     for _ in range(10):
         (line,) = interrupt(
             LOG.replace("log.", "lines.")
@@ -109,7 +109,7 @@ def test_an_answer_that_a_blocking_caller_does_not_get_is_logged() -> None:
     ]
 
 
-# A list whose pages nobody wants any more, and hooks that no call runs.
+# A list that is dropped while pages are in flight: its hooks run outside any call.
 
 LEFT = """
 import billcore, gc, signal, sys
@@ -138,7 +138,7 @@ print(ends)
 
 @pytest.mark.parametrize("error", ["KeyboardInterrupt", "SystemExit", "ValueError"])
 def test_what_a_hook_raises_when_pages_are_dropped(error: str) -> None:
-    """No call runs the hook: Ctrl-C is a signal again, and the next call is not ended."""
+    """No call could raise the hook's error: a KeyboardInterrupt becomes a signal again, and the next call succeeds."""
 
     def script(request: Request) -> Reply:
         if request.target.endswith("/order/o"):
@@ -193,7 +193,7 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("where", ["request", "response"])
 def test_a_fork_within_a_hook(scene: Scene, where: str) -> None:
-    """The child does not send the request of its parent, and works on."""
+    """The child does not send its parent's request, and its client still works."""
     scene.run(
         """
 ends = []

@@ -41,7 +41,7 @@ def test_a_file_of_the_environment(server: Server, monkeypatch: pytest.MonkeyPat
 
 def test_a_folder_of_the_environment(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
-    with pytest.raises(billcore.TlsError):  # empty, and the system's are not trusted in addition
+    with pytest.raises(billcore.TlsError):  # the folder is empty, and the system's certificates are not used
         get(server)
 
 

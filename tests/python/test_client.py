@@ -295,7 +295,7 @@ def test_unclosed_clients_close_quietly(serve: Serve) -> None:
             assert kept.get("s").id == "sub_1", "a group keeps its client's connections"
         del kept
         gc.collect()
-    # The server's ends of the connections are also in this process, and its threads close them a moment later.
+    # The server runs in this process as well; its threads close their ends of the connections a moment later.
     assert len(os.listdir("/proc/self/fd")) <= files + 5
 
 
@@ -317,7 +317,7 @@ def test_one_client_in_eight_threads(serve: Serve) -> None:
 def test_a_client_works_on_both_sides_of_a_fork(serve: Serve) -> None:
     server, client = serve(lambda request: data(SUBSCRIPTION))
     assert client.subscriptions.get("s").id == "sub_1"
-    # In a child process: this one has threads, so forking it would be an error of the test.
+    # Run in a child process: the test process has threads, so it must not fork.
     code = """
 import os, sys, billcore
 client = billcore.Client(base_url=sys.argv[1], api_key=sys.argv[2])

@@ -217,7 +217,7 @@ def test_what_is_in_use_is_not_collected(way: Callable[[Options], object]) -> No
 
 
 def test_each_holder_of_a_list_keeps_its_hooks() -> None:
-    """The iterator continues with the hooks of a client and a pager that were collected."""
+    """The client and the pager are collected; their iterator keeps the hooks and still calls them."""
     told = []
 
     class Told:
@@ -239,7 +239,7 @@ def test_each_holder_of_a_list_keeps_its_hooks() -> None:
 
 
 def test_a_call_of_a_closed_loop_is_collected() -> None:
-    """Its task never ended, and the hooks hold a reference to it."""
+    """The call never ends, and the hooks hold a reference to the call or its task."""
     gc.collect()
     before = descriptors()
     with ScriptedServer(lambda _: Reply(raw=b"", ending="hang")) as server:

@@ -1,4 +1,4 @@
-"""Times and durations that no real clock gives: a typed one-line error, never another instant or an overflow."""
+"""Impossible times and durations raise a typed one-line error; they never overflow or become another instant."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sloppy(datetime):
 
 
 class Zone(tzinfo):
-    """The same with a tzinfo, the documented way; datetime checks the result and raises its own errors."""
+    """A tzinfo whose utcoffset() returns any `offset`; datetime checks the result and raises its own errors."""
 
     def __init__(self, offset: Any) -> None:
         self.offset = offset
@@ -61,7 +61,7 @@ class Length:
     days, seconds, microseconds = 0, 0, 0
 
 
-# Values that must not be read as an offset. In other objects the memory of a timedelta's days holds something else.
+# Values that must not be read as an offset. The C struct of a timedelta must not be read from another type's object.
 NO_OFFSETS: list[Any] = [5, 0, 1.5, 10**12, "", "x" * 100, b"", (), [1, 2, 3], {}, True, object(), timedelta, Length()]
 NO_OFFSETS += [timedelta(days=1), timedelta(days=-1), timedelta.max, timedelta.min, timedelta(days=400)]
 

@@ -1,4 +1,4 @@
-"""After a charge of unknown outcome, or a crash: which orders may be its effect."""
+"""find_charges(): the orders that a charge with an unknown outcome, or a crashed program, may have created."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def both(server: ScriptedServer, client: billcore.Client) -> list[Find]:
 
 
 def served(serve: Serve, reads: Answer) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
-    """A charge on a connection that is reset, and its error. `reads` answers the reads that follow."""
+    """The server resets the connection of a charge; returns the charge's error. `reads` answers every GET."""
     server, client = serve(lambda request: RESET if request.method == "POST" else reads(request))
     return server, client, unknown_charge(client)
 
@@ -101,9 +101,9 @@ def test_the_charge_is_found(sandbox: Sandbox, kind: FaultKind) -> None:
             return [order for order in found if order.id not in before]
 
         assert new(client.subscriptions.find_charges(error, skew=skew)) == made
-        # After a crash: only the time recorded before the charge remains.
+        # After a crash the program has no error, only the time that it recorded before the charge.
         assert new(client.subscriptions.find_charges(subscription.id, since=now)) == made
-        # Another process, another client.
+        # The error can be pickled and used with another client, as in another process.
         with billcore.Client(base_url=sandbox.base_url, api_key=sandbox.api_key) as other:
             again = pickle.loads(pickle.dumps(error))
             assert new(other.subscriptions.find_charges(again, skew=skew)) == made
@@ -134,7 +134,7 @@ with billcore.Client(base_url=sys.argv[2], api_key=sys.argv[3]) as client:
 
 
 def test_older_orders_are_none(serve: Serve) -> None:
-    ages = [-60, 30, 200, 400, 100]  # seconds; the last one follows an older one in the list
+    ages = [-60, 30, 200, 400, 100]  # seconds; the list is not sorted: the last order is newer than the one before it
     now = datetime.now(UTC)
     server, client, error = served(serve, lambda _: page([order(age, now=now) for age in ages], 1, 1))
     for find in both(server, client):
@@ -154,7 +154,7 @@ def test_older_orders_are_none(serve: Serve) -> None:
 
 
 def test_the_service_counts_in_seconds(serve: Serve) -> None:
-    """An order of the second in which the charge was sent may look older than the charge."""
+    """The service drops fractions of a second, so an order may look older than the charge that created it."""
     since = datetime(2026, 3, 1, 12, 0, 5, 999_999, tzinfo=UTC)
     made = [{**ORDER, "created_at": f"2026-03-01T12:00:0{second}Z", "id": second} for second in (6, 5, 4)]
     server, client, _ = served(serve, lambda _: page(made, 1, 1))
@@ -182,7 +182,7 @@ def test_paging_ends_with_the_first_older_order(serve: Serve) -> None:
 
 @pytest.mark.parametrize("awaited", [False, True])
 def test_an_order_that_moves_is_found(serve: Serve, awaited: bool) -> None:
-    """While page 2 is read an order before the border is deleted: the one behind the border moves to page 1."""
+    """An order of page 1 is deleted before page 2 is read, so the first order of page 2 moves to page 1."""
     lists = itertools.chain([["o5", "o4", "o3"]], itertools.repeat(["o5", "o3"]))
 
     def answer(request: Request) -> Reply:
@@ -207,7 +207,7 @@ def test_what_may_be_missing_is_said(serve: Serve, awaited: bool) -> None:
 
 @pytest.mark.parametrize("awaited", [False, True])
 def test_the_earlier_of_two_clocks_counts(serve: Serve, awaited: bool) -> None:
-    """The service's clock is an hour behind, so its order looks older than the charge; an answer shows that clock."""
+    """The service's clock is an hour behind, so an order looks older than the charge. The Date header has its time."""
     service = datetime.now(UTC) - timedelta(hours=1)
     dated = page([order(0, "made", service), order(3600, "old", service)], 1, 1)
     dated.headers["Date"] = format_datetime(service, usegmt=True)

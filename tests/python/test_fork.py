@@ -198,7 +198,7 @@ runner.close()
 
 
 def test_a_child_that_runs_on_in_the_loop_of_its_parent(scene: Scene) -> None:
-    """Their loops share a selector. The events that reach the child are the answers to the parent's calls."""
+    """Parent and child share the loop's selector, so the child gets socket events for the parent's answers."""
     scene.run("""
 import asyncio
 

@@ -1,4 +1,4 @@
-"""A client inherited by workers: of multiprocessing, of gunicorn, and of a program whose threads are in calls."""
+"""Workers that inherit a client by fork: from multiprocessing, gunicorn, or a program with calls in other threads."""
 
 from __future__ import annotations
 

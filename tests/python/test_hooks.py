@@ -325,7 +325,7 @@ asyncio.run(main())
 )
 def test_a_call_that_is_given_up_within_its_own_hook(hook: str, ending: str) -> None:
     def script(request: Request) -> Reply:
-        # Without a pause the retry would be sent before the hook's engine could cancel it.
+        # Retry-After: 0 is a retry without a pause, which was once sent before the engine could cancel it.
         failing = Reply(status=503, headers={"Retry-After": "0"})
         return failing if request.target.endswith("/bad") else data(SUBSCRIPTION)
 

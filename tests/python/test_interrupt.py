@@ -67,7 +67,7 @@ def ctrl_c(
     try:
         assert process.stdout is not None and process.stdout.readline() == "begins\n"
         assert asked is None or asked.wait(60)
-        time.sleep(0.15)  # until it waits; an earlier interrupt would end something else, as quickly
+        time.sleep(0.15)  # until the call waits; an earlier interrupt would not reach the waiting call
         process.send_signal(signal.SIGINT)
         interrupted = time.monotonic()
         output, _ = process.communicate(timeout=30)

@@ -1,4 +1,4 @@
-"""A signal, or a cancelled task, while a list is read: no item of it is lost."""
+"""A signal or a cancellation while a list is read does not lose an item."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def read_three_pages(code: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", LISTS)
 def test_no_item_is_lost(kind: str) -> None:
     line = read_three_pages(READ % LISTS[kind])
-    # Signals that arrive before the first is handled count once.
+    # Python runs the handler once for several signals that arrive before it runs.
     assert 1 <= line["interrupts"] <= 3 and line["verdict"] == "complete"
 
 
@@ -109,7 +109,7 @@ say(got=[one["id"] for one in got], interrupts=interrupts)
 
 
 def test_an_interrupted_collect_leaves_the_list_to_who_reads_on() -> None:
-    """Another thread tries to read the list while the handler runs: refused until then, it reads what is left."""
+    """Another thread reads the list: it is refused until the interrupted collect() ends, then reads the rest."""
     code = """
 import threading
 pager = client.subscriptions.orders("s")

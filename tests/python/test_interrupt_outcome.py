@@ -19,8 +19,8 @@ from conformance.server import Reply, Request, ScriptedServer
 from .interrupt_support import CHARGE, Interrupter, interrupt
 from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page
 
-# Milliseconds after the request has arrived: of the signal, and of the answer. None has a signal right after the
-# answer: it might find the result on its way from the call to the caller's variable, where only Python could check.
+# Times of the signal and of the answer, in milliseconds after the request arrives. No signal follows right after the
+# answer: it could arrive after the call returns and before Python binds the result, where the client cannot check.
 OFFSETS = [(at, 30) for at in (1, 5, 10, 15, 20, 25, 28, 29, 30, 130, 200)] + [(0, 0), (0, 1), (10, 200), (199, 200)]
 
 
@@ -121,7 +121,7 @@ def test_a_read_needs_no_note() -> None:
 def test_what_other_handlers_raise_has_the_note_too() -> None:
     line = interrupted_after_the_answer(signal.SIGALRM)
     assert line["names"] == ["Alarm"] and "status 200, it was done (id ord_1)" in line["notes"][0]
-    # Of several signals the exception of the last one is raised; the others are its context, and the note is kept.
+    # With several signals the call raises the last handler's exception; the others are its context. The note is kept.
     line = interrupted_after_the_answer(signal.SIGALRM, signal.SIGINT)
     assert sorted(line["names"]) == ["Alarm", "KeyboardInterrupt"]
     assert "status 200, it was done (id ord_1)" in line["notes"][0]
@@ -138,7 +138,7 @@ def interrupted_after_the_answer(*signals: int) -> dict[str, Any]:
 
 
 def sent_only(line: dict[str, Any]) -> bool:
-    """Whether the client saw the signal before the answer: a busy machine may delay the one or the other."""
+    """Whether the client saw the signal before the answer. On a busy machine either may be late."""
     return any("interrupted after it was sent" in note for note in line["notes"])
 
 

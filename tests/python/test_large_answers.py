@@ -57,7 +57,7 @@ print(json.dumps(said | {"peak": peak() - before}))
 """
 
 
-# Refused for its size: what it promises, or once it is over max_response, which is 64 MiB here.
+# Refused because of its Content-Length, or when the received bytes exceed max_response, which is 64 MiB here.
 @pytest.mark.parametrize("promised", [True, False])
 def test_a_refused_answer_takes_its_own_size(promised: bool) -> None:
     size = 64 << 20
@@ -88,7 +88,7 @@ def test_the_peak_goes_by_the_size_of_the_answer(body: str, status: int, kind: s
         said = json.loads(run_python(CODE, url, API_KEY, kind, environment=measured_environment()))
     assert said["error"] == {200: "DecodeError", 422: "ValidationError", 500: "ServerError"}[status], said
     assert len(said["text"]) < 500 and "\n" not in said["text"], said
-    # Without the limit it took 8 to 18 times the size. AddressSanitizer copies growing blocks and keeps freed ones.
+    # Without the limit the peak was 8 to 18 times the size. AddressSanitizer copies growing blocks, keeps freed ones.
     times = 10 if SANITIZED else 3
     assert said["peak"] < times * SIZE, said
     assert said.get("longest", 0.0) < LATE, said

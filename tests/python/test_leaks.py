@@ -312,7 +312,7 @@ def test_ten_thousand_awaited_calls() -> None:
 
 
 def test_hundreds_of_event_loops() -> None:
-    """BILLCORE_LOOPS=8760: one each hour, for a year."""
+    """BILLCORE_LOOPS=8760 simulates one event loop an hour for a year."""
     count = int(os.environ.get("BILLCORE_LOOPS") or 400)
     with ScriptedServer(answer) as server:
         before, after = measures(LOOPS, server, "", str(count))

@@ -61,7 +61,7 @@ FUNCTIONS = dict(public_functions())
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_argument_has_a_line(name: str) -> None:
-    """In the section Args, where there are more than one (or one that is not said by the first line)."""
+    """Functions with two or more arguments document each one in the section Args."""
     parameters = [one for one in inspect.signature(FUNCTIONS[name]).parameters if one != "self"]
     text = inspect.getdoc(FUNCTIONS[name]) or ""
     section = re.search(r"^Args:\n((?:    .*\n?)+)", text, re.MULTILINE)
@@ -73,7 +73,7 @@ def test_every_argument_has_a_line(name: str) -> None:
     assert len(lines) == len(parameters), "a line each"
 
 
-# Those whose arguments are documented with another function or in the text.
+# Functions whose arguments are documented at another function or in the running text.
 ALIKE = {
     "Verifier.allowing_any_key_length",
     "explain",

@@ -61,9 +61,9 @@ VALID: dict[str, Any] = {
     "a": "1",
     "b": "1",
 }
-# Those that a call needs although they have a default.
+# Arguments that a call needs although they have a default.
 NEEDED = (*OPTIONS, "fields")
-# explain() says in words what is wrong with each of its arguments.
+# explain() does not raise: it returns a text about what is wrong with its arguments.
 ACCEPTING = {"webhooks.explain"}
 
 
@@ -73,7 +73,7 @@ class Case(NamedTuple):
 
 
 class Evil:
-    """Raises whatever it is asked."""
+    """Raises in every method."""
 
     def _refuse(self, *arguments: object) -> Any:
         raise ZeroDivisionError("evil")

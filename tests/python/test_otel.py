@@ -91,7 +91,7 @@ def test_an_attempt_that_is_given_up(recorder: Recorder, method: str) -> None:
     (span,) = recorder.spans()
     assert span.attributes is not None and span.end_time is not None
     assert span.attributes["billcore.given_up"] is True and span.attributes["billcore.sent"] is True
-    is_error = method == "POST"  # a read that nobody wants any more is not an error
+    is_error = method == "POST"  # a cancelled read is not an error
     assert span.attributes.get("billcore.outcome_unknown", False) is is_error
     assert span.attributes.get("error.type") == ("CancelledError" if is_error else None)
     assert span.status.status_code is (trace.StatusCode.ERROR if is_error else trace.StatusCode.UNSET)

@@ -17,7 +17,7 @@ both = pytest.mark.parametrize("kind", ["blocking", "awaited"])
 
 
 def read(kind: str, pages: list[Reply], look: Callable[[Any, Callable[[Any], Any]], Any], **options: Any) -> Any:
-    """The result of `look`, called with the list of orders with these pages and a function that waits for a result."""
+    """Returns the result of `look`, called with a list of orders (`pages`) and a function that waits for a result."""
 
     def script(request: Request) -> Reply:
         return pages[int(request.target.split("page=")[1]) - 1]

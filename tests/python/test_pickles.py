@@ -59,7 +59,7 @@ def test_a_stored_error(error: billcore.BillcoreError) -> None:
 
 
 def test_a_pickle_names_nothing_but_billcore() -> None:
-    """So that an unpickler with a list of allowed names, as services have one, can read it."""
+    """Services restrict unpickling to a list of allowed names; a pickle must need only names of billcore."""
     found = []
 
     class Unpickler(pickle.Unpickler):

@@ -84,8 +84,8 @@ def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
     assert all(len(processes) == 1 for processes in users.values()), "a connection belongs to one process"
 
 
-# Operations in random order, each interrupted after a random time. One line per operation says what its caller knows in
-# the end.
+# Operations in random order, each interrupted after a random time. The program prints one line per operation: what its
+# caller knows at the end.
 INTERRUPTED = """
 import asyncio, faulthandler, json, random, signal, sys
 from datetime import datetime, timezone
@@ -213,7 +213,7 @@ class Ledger:
 
 
 def test_ctrl_c_at_any_moment_of_any_operation() -> None:
-    """No crash, no double charge, and no unreported charge, except in the window that only Python controls.
+    """No crash, no double charge, and no unreported charge, except between the call's return and the assignment.
 
     BILLCORE_SEED repeats one seed.
     """

@@ -226,7 +226,7 @@ def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: st
     def script(request: Request) -> Reply:
         sent = request.header("X-API-KEY")
         assert sent == key
-        # Closed at the end, so that the client does not wait for more.
+        # The server closes the connection after a broken answer, so that the client does not wait for more.
         return Reply(raw=shapes[name](status, sent, echoed(request)), ending="close" if shapes is BROKEN else "keep")
 
     raised = 0
@@ -242,7 +242,7 @@ def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: st
                     except billcore.BillcoreError as error:
                         raised += 1
                         texts += texts_of(error)
-                    else:  # those that accept any body
+                    else:  # the operation accepts any body
                         texts += [repr(result), repr(getattr(result, "response_info", None))]
                         texts.append(repr(getattr(result, "headers", None)))
                 if shapes is not BROKEN:
@@ -285,7 +285,7 @@ AWAITED: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ["body of the interface", "header", "request id"])
 def test_awaited_errors_show_no_key(capfd: pytest.CaptureFixture[str], heard: Heard, name: str) -> None:
-    """The core is the same; exceptions, notes and logging take another path."""
+    """AsyncClient shares the core, but creates exceptions, notes and log records in other code."""
     texts: list[str] = []
     status = 0
 

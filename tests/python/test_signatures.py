@@ -19,7 +19,7 @@ CLASSES = {
     for module, name in NAMES
     if isinstance(value := getattr(MODULES[module], name), type) and value.__module__.startswith("billcore")
 }
-# What users make themselves; the others come from calls.
+# Classes that users instantiate; objects of the other classes are returned by calls.
 MADE_BY_USERS = (billcore.Client, billcore.AsyncClient, webhooks.Verifier, billcore.Hooks, billcore.Attempt)
 
 
@@ -35,7 +35,7 @@ def test_dir_shows_the_public_names(module: str) -> None:
     shown = [name for name in dir(MODULES[module]) if name.isidentifier()]
     assert set(MODULES[module].__all__) <= set(shown)
     if module == "billcore":
-        submodules = {"otel", "sandbox", "testing", "webhooks"}  # those that something has imported
+        submodules = {"otel", "sandbox", "testing", "webhooks"}  # shown only if something has imported them
         assert {name for name in shown if not name.startswith("_")} - set(billcore.__all__) <= submodules
 
 

@@ -18,7 +18,7 @@ def test_the_trace(serve: Serve) -> None:
     traced = run_program(CODE, url, API_KEY, BILLCORE_TRACE="1")
     assert traced.returncode == 0 and traced.stdout == ""
     assert API_KEY not in traced.stderr and "amount" not in traced.stderr and "ord_1" not in traced.stderr
-    if SANITIZED:  # the modules of the preset dev, which has the trace
+    if SANITIZED:  # only the modules of the preset dev contain the trace
         assert f"> POST {ACCOUNT}/subscription/s/order HTTP/1.1\n" in traced.stderr
         assert "> X-API-KEY: (hidden)\n" in traced.stderr and "< HTTP/1.1 200" in traced.stderr
     else:

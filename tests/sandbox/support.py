@@ -38,7 +38,7 @@ class Service:
         headers: dict[str, str] | None = None,
         raw: bytes | None = None,
     ) -> Answer:
-        """path: below the base URL, sent verbatim. body: JSON; raw: bytes instead. A header given as "" is left out."""
+        """path: appended verbatim to the base URL. body: sent as JSON. raw: sent as is. A header "" is not sent."""
         sent = {"X-API-KEY": self.api_key}
         if body is not UNSET:
             raw = json.dumps(body).encode()

@@ -61,9 +61,9 @@ SHAPES: dict[str, Any] = json.loads(README.read_text("utf-8").partition("```json
 
 
 def has_shape(value: Any, shape: Any) -> bool:
-    """Does an answer look as README says? A null there stands for anything, an empty object for names of its own."""
+    """Whether an answer has the shape that README shows: null there means any value, {} an object with any names."""
     if isinstance(shape, dict) and shape:
-        # An effect of the ledger has further members by its kind.
+        # A ledger effect has further members that depend on its kind; only the members shown in README are checked.
         members = value.keys() & shape.keys() if shape.keys() == SHAPES["GET ledger"]["effects"][0].keys() else value
         return set(members) == shape.keys() and all(has_shape(value[name], shape[name]) for name in shape)
     if isinstance(shape, list):

@@ -159,7 +159,7 @@ def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
     )
     done = run(code=code)
     assert (done.returncode, done.stdout) == (2, "")
-    # The requirements of the extra: they can be installed wherever billcore itself came from.
+    # The message names the extra's requirements, because pip may not find billcore itself on an index.
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]["sandbox"]
     command = "pip install " + " ".join(f"'{requirement}'" for requirement in wanted)
     assert done.stderr == f"billcore sandbox needs Starlette and uvicorn: {command}\n"

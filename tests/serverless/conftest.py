@@ -30,13 +30,13 @@ def _stranger_process() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def sandbox(_sandbox_process: Sandbox) -> Sandbox:
-    """Signs with SECRET."""
+    """A sandbox that signs with SECRET."""
     _sandbox_process.control.reset()
     return _sandbox_process
 
 
 @pytest.fixture
 def stranger(_stranger_process: Sandbox) -> Sandbox:
-    """Signs with a secret that no receiver here has."""
+    """A sandbox that signs with a secret that no receiver in these tests has."""
     _stranger_process.control.reset()
     return _stranger_process

@@ -66,7 +66,7 @@ def alb(headers: Fields, path: str, *, multi_value: bool) -> dict[str, Any]:
 def gateway_event(
     shape: str, headers: Fields, body: bytes, *, encoded: bool | None = False, path: str = "/webhooks"
 ) -> dict[str, Any]:
-    """encoded: the value of isBase64Encoded, and whether the body is encoded; None leaves the flag out."""
+    """encoded: whether the body is base64, and the value of isBase64Encoded. None: plain body, without the flag."""
     event = {
         "rest-v1": lambda: rest_v1(headers, path),
         "http-v2": lambda: http_v2(headers, path),

@@ -165,7 +165,7 @@ GUNICORN = ["gunicorn", "--bind", "fd://{fd}", "--workers", "1", "--no-control-s
 
 
 def event_lines(output: str) -> list[tuple[str, str]]:
-    """(name, id) of the events that a handler printed; no id for test.hook, whose id is not reliable."""
+    """(name, id) of each event that a handler printed. The id of test.hook is "": it is not reliable."""
     return [(name, number) for name, number in re.findall(r"^([a-z-]+\.[a-z]+)(?: (\S+))?$", output, re.M)]
 
 

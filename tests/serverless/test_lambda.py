@@ -54,7 +54,7 @@ def test_the_bytes_are_those_that_were_signed(shape: str, encoded: bool | None, 
 
 @given(body=st.binary(max_size=300))
 def test_any_bytes_can_be_signed(body: bytes) -> None:
-    body = b"\0" + body  # not an event, so that only parsing can refuse it
+    body = b"\0" + body  # not JSON: the signature is valid, and only parsing fails
     event = gateway_event("http-v2", [(HEADER, webhooks.sign(body, SECRET))], body, encoded=True)
     with pytest.raises(billcore.DecodeError):
         webhooks.from_lambda(event, VERIFIER)
@@ -89,7 +89,7 @@ def test_a_signature_that_came_twice(shape: str) -> None:
     assert webhooks.from_lambda(gateway_event(shape, headers, BODY), VERIFIER).id == 9
 
 
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "alb"])  # an ALB keeps the last
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape != "alb"])  # an ALB sends only the last value
 @pytest.mark.parametrize("pair", [(SIGNATURE, "0" * 64), ("0" * 64, SIGNATURE), (SIGNATURE, "")])
 def test_two_different_signatures_are_malformed(shape: str, pair: tuple[str, str]) -> None:
     headers = [(HEADER, pair[0]), ("Host", "example.com"), (HEADER, pair[1])]

@@ -1,4 +1,4 @@
-"""The wheel uses nothing of the system but libc: no library, no setting of OpenSSL."""
+"""The wheel uses only the system's libc: no other library, and no OpenSSL settings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ with open("/proc/self/maps") as maps:
 
 
 def call(certificates: Certificates, *command: str, trust: bool = True, **environment: str) -> tuple[str, str, str]:
-    """Calls over TLS in a new process; returns its output, its libraries and its error output."""
+    """Makes a call over TLS in a new process; returns its output, its loaded libraries and its error output."""
     with ScriptedServer(lambda _: data(SUBSCRIPTION), tls=certificates.tls13) as server:
         url = server.url.replace("127.0.0.1", "localhost") + ACCOUNT
         bundle = str(certificates.bundle) if trust else ""
@@ -55,7 +55,7 @@ def test_it_reads_no_settings_of_openssl(certificates: Certificates, tmp_path: P
     assert said == "sub_1", errors
 
 
-# In a mount namespace of its own, where the system's places are empty.
+# Folders of system certificates; the test hides them with empty mounts in a separate mount namespace.
 HIDDEN = ("/etc/ssl", "/etc/pki", "/usr/share/ca-certificates", "/usr/local/share/certs", "/usr/lib/ssl")
 
 

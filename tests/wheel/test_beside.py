@@ -1,4 +1,4 @@
-"""Beside other copies of OpenSSL and libcurl in one process, in any order, with live TLS on each."""
+"""The wheel shares a process with other copies of OpenSSL and libcurl: any load order, TLS connections on each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from python.support import ACCOUNT, API_KEY, SUBSCRIPTION, data
 
 from .postgres import Postgres
 
-# Each makes a connection, and uses it again in the second round, when all are loaded.
+# Each library makes a TLS request in both rounds; in the second round all are loaded. All but ssl keep the connection.
 PROGRAM = """
 import json, sys, threading, urllib.request
 given = json.loads(sys.argv[1])
@@ -102,7 +102,7 @@ def test_all_work(certificates: Certificates, database: str, order: tuple[str, .
 
 
 def test_the_program_is_what_it_says(certificates: Certificates) -> None:
-    """The others do bring their own copies: otherwise the test above shows nothing."""
+    """The process loads at least two copies of OpenSSL; otherwise test_all_work proves nothing."""
     code = """
 import psycopg, pycurl, ssl
 assert "binary" in psycopg.pq.__impl__

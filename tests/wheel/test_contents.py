@@ -20,7 +20,7 @@ from billcore import webhooks
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES: dict[str, dict[str, Any]] = tomllib.loads((ROOT / "python/wheel/sources.toml").read_text("utf-8"))
-# Of build_info(), which has no entry for the compiler's library.
+# Names of build_info() -> names of sources.toml. The compiler's library has no entry in build_info().
 LINKED = {"curl": "libcurl", **{name: name for name in ("openssl", "nghttp2", "yyjson", "nanoarrow", "pybind11")}}
 
 
@@ -104,13 +104,13 @@ def test_the_bill_of_materials_names_them(wheel: zipfile.ZipFile) -> None:
 
 
 def test_the_record_is_right(wheel: zipfile.ZipFile) -> None:
-    """pip compares it when it installs; here, that nothing is missing from it."""
+    """RECORD lists exactly the files of the wheel."""
     listed = [line.split(",")[0] for line in info_file(wheel, "RECORD").splitlines()]
     assert sorted(listed) == sorted(wheel.namelist())
 
 
 def test_signatures_use_the_instructions_of_the_processor() -> None:
-    """Without them SHA-256 takes four times as long as in Python's own libcrypto, which looks for them."""
+    """Without the SHA instructions, SHA-256 takes four times as long as in Python's libcrypto, which uses them."""
     body, secret = bytes(1 << 20), "s" * 32
     signature = webhooks.sign(body, secret)
     verifier = webhooks.Verifier(secret)

@@ -1,4 +1,4 @@
-"""The source distribution builds without a network: it carries the C sources of others, with their licences."""
+"""The source distribution builds without a network: it contains the third-party C sources and their licences."""
 
 from __future__ import annotations
 

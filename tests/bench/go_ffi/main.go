@@ -12,7 +12,7 @@ import (
 	"bench/turns"
 )
 
-// delivery is what arrives. Senders that sign in another way have another signature.
+// delivery is one webhook as the receiver gets it. The rows of libraries with another scheme sign its body again.
 type delivery struct {
 	body      []byte
 	signature string
@@ -31,7 +31,7 @@ func arrived(folder string) delivery {
 	return delivery{read(folder, "900.body"), string(read(folder, "900.signature")), read(folder, "secret")}
 }
 
-// contender makes an operation, which gives a sum of what it has read. nil: it has no such operation.
+// contender makes an operation, which returns the sum of what it has read; nil if it does not have the operation.
 type contender func(operation string, given delivery) func() (int, error)
 
 var contenders = map[string]contender{"billcore": ours, "std": byHand, "stripe": stripe, "standard": standard}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs a build into a folder, moves that, and uses it from outside: CMake (C and C++, shared and static) and pkg-config,
-# also beside another libcrypto.
+# Installs a build, moves the installed folder, and builds programs against it with CMake (C and C++, shared and static)
+# and with pkg-config. Then runs other_crypto.sh.
 # Usage: consumer.sh BUILD_FOLDER [OTHER_LIBCRYPTO]
 set -eu
 build=$(cd "$1" && pwd)
@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cmake --install "$build" --prefix "$work/first" >"$work/install.log"
-mv "$work/first" "$work/prefix"  # whatever holds the old place would now break
+mv "$work/first" "$work/prefix"  # a file that contains the old path now fails
 prefix=$work/prefix
 if grep -rlF "$work/first" "$prefix"; then
   echo "these installed files hold the place they were installed to" >&2
@@ -22,7 +22,8 @@ cmake --build "$work/cmake" >>"$work/cmake.log" 2>&1 || { cat "$work/cmake.log" 
 for program in small small-static large large-static columns columns-static small-cxx large-cxx; do
   "$work/cmake/$program" || { echo "$program failed" >&2; exit 1; }
 done
-# A project in C alone; and the shared libraries where there are no development files of OpenSSL and libcurl.
+# Builds a project without C++: once with everything, and once with the shared libraries only, without the development
+# files of OpenSSL and libcurl.
 in_c() { # NAME LINES_TO_DROP OPTION…
   folder=$work/$1
   mkdir "$folder"
@@ -36,7 +37,7 @@ in_c c-only ""
 "$work/c-only/build/small-static" && "$work/c-only/build/large-static" || { echo "a project in C alone failed" >&2; exit 1; }
 in_c no-development-files /-static/d -DCMAKE_DISABLE_FIND_PACKAGE_OpenSSL=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON
 "$work/no-development-files/build/large" || { echo "the shared libraries need development files" >&2; exit 1; }
-# A component that does not exist is named.
+# find_package() must fail for a component that does not exist, and name it.
 mkdir "$work/missing"
 printf 'cmake_minimum_required(VERSION 3.24)\nproject(missing LANGUAGES C)\nfind_package(billcore REQUIRED COMPONENTS turbo)\n' \
   >"$work/missing/CMakeLists.txt"
@@ -49,7 +50,7 @@ grep -q 'no component `turbo`' "$work/missing.log" || { cat "$work/missing.log" 
 for licence in LICENSE yyjson.txt nanoarrow.txt; do
   [ -s "$prefix/share/licenses/billcore/$licence" ] || { echo "the licence $licence is not installed" >&2; exit 1; }
 done
-# A header is installed with its library only.
+# A header is installed only together with its library.
 if [ -e "$prefix/include/billcore/arrow.hpp" ] && [ -z "$(find "$prefix" -name 'libbillcore-arrow++.a')" ]; then
   echo "arrow.hpp is installed without its library" >&2
   exit 1
@@ -64,7 +65,7 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
 {
   $cc $flags "$here/small.c" -o "$work/pc-small" $(pkg-config --cflags --libs billcore-webhook)
   $cc $flags "$here/large.c" -o "$work/pc-large" $(pkg-config --cflags --libs billcore)
-  # That finds nothing of OpenSSL or libcurl.
+  # pkg-config must succeed although it cannot find OpenSSL and libcurl here.
   PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH pkg-config --cflags --libs billcore >/dev/null
   LD_LIBRARY_PATH=$libdir "$work/pc-small"
   LD_LIBRARY_PATH=$libdir "$work/pc-large"
@@ -72,7 +73,7 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   LD_LIBRARY_PATH=$libdir "$work/pc-columns"
   $cc $flags "$here/columns.c" -o "$work/pc-columns-archive" $(pkg-config --cflags --libs billcore-arrow-static)
   "$work/pc-columns-archive"
-  # The archives, beside the shared libraries.
+  # The static names must link the archives, although the shared libraries are installed beside them.
   $cc $flags "$here/small.c" -o "$work/pc-small-archive" $(pkg-config --cflags --libs billcore-webhook-static)
   $cc $flags "$here/large.c" -o "$work/pc-large-archive" $(pkg-config --cflags --libs billcore-static)
   if readelf -d "$work/pc-small-archive" "$work/pc-large-archive" "$work/pc-columns-archive" | grep -F libbillcore; then
@@ -81,7 +82,7 @@ flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
   fi
   "$work/pc-small-archive"
   "$work/pc-large-archive"
-  # The same with --static: out of a tree that has nothing else.
+  # Links with --static, from a copy of the tree without shared libraries.
   mkdir "$work/archives"
   cp -R "$prefix/." "$work/archives"
   find "$work/archives" -name 'libbillcore*.so*' -exec rm -f {} +
@@ -97,7 +98,7 @@ if ldd "$work/pc-small" "$work/pc-small-static" | grep -i curl; then
 fi
 "$here/other_crypto.sh" "$libdir" "$work" "${2:-}"
 
-# A program of C with the archive of the small half. capi/README.md states the size; the limit is 1.25 of it.
+# A C program linked with the archive of the webhook half. capi/README.md states its size; the limit is 1.25 times that.
 PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046,SC2086
 $cc $flags -O2 "$here/small.c" -o "$work/stripped" $(pkg-config --cflags --libs billcore-webhook-static) -Wl,--gc-sections

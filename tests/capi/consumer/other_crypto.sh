@@ -1,6 +1,6 @@
 #!/bin/sh
-# Our libraries, shared and static, in a process with another libcrypto: whichever is loaded first, ours stay with the
-# OpenSSL they were linked with, because OpenSSL's symbols have versions.
+# Our libraries, shared and static, in a process with another libcrypto. Whichever libcrypto is loaded first, our
+# libraries call the OpenSSL they were linked with, because OpenSSL's symbols have versions.
 # Usage: other_crypto.sh LIBRARY_FOLDER WORK_FOLDER [OTHER_LIBCRYPTO]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ PKG_CONFIG_PATH=$libdir/pkgconfig
 export PKG_CONFIG_PATH
 cc="${CC:-cc} -std=gnu11 -Wall -Wextra -Werror"
 
-# A libcrypto of which every function ends the process: all that ours use, and the best known others.
+# A foreign libcrypto whose functions end the process: all that libbillcore-webhook.so calls, and well-known others.
 {
   nm -D --undefined-only "$libdir/libbillcore-webhook.so" | sed -n 's/.* U \([A-Za-z0-9_]*\)@OPENSSL_.*/\1/p'
   printf '%s\n' CRYPTO_free CRYPTO_malloc EVP_DigestInit_ex EVP_DigestUpdate EVP_MD_CTX_new EVP_sha256 HMAC OPENSSL_init_crypto
@@ -32,7 +32,7 @@ $cc -fPIC -shared "$work/foreign.c" -o "$work/libplain.so" # without versions
   $cc "$here/other_crypto.c" -o "$work/shared" $(pkg-config --cflags --libs billcore) -ldl
   $cc "$here/other_crypto.c" -o "$work/static" $(pkg-config --cflags --libs billcore-static) -ldl
   $cc -DLOADED "$here/other_crypto.c" -o "$work/loaded" $(pkg-config --cflags billcore) -ldl
-  # The other one is the first library of the program.
+  # The foreign libcrypto is the first library of this program.
   $cc "$here/other_crypto.c" -o "$work/first" -Wl,--no-as-needed "$work/libcrypto.so.999" -Wl,--as-needed \
     $(pkg-config --cflags --libs billcore) -ldl
 }
@@ -44,14 +44,15 @@ for mode in local global; do
       for program in shared static loaded; do try "$work/$program" $order $mode "$other"; done
     done
   done
-  # One whose symbols have no versions, where the loader has bound ours already.
+  # A foreign library without symbol versions, loaded after the loader has bound the symbols of our libraries.
   for program in shared static loaded; do try "$work/$program" after $mode "$work/libplain.so"; done
 done
 try "$work/loaded" before local "$work/libplain.so"
 try "$work/first" after local "$work/libcrypto.so.999"
 for program in shared static; do
   try env LD_PRELOAD="$work/libcrypto.so.999" "$work/$program" after local "$work/libcrypto.so.999"
-  # Without versions it takes the place of ours: so the functions above do end a process that calls them.
+  # A preloaded library without symbol versions does replace OpenSSL. This shows that the foreign functions end a
+  # process that calls them.
   if env LD_PRELOAD="$work/libplain.so" "$work/$program" after local "$work/libplain.so" 2>"$work/log"; then
     echo "the foreign functions are never called: this test cannot fail" >&2
     exit 1

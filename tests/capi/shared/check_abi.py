@@ -50,7 +50,7 @@ def stored(capi: Path, library: Path) -> Path:
 
 
 def difference(before: Path, after: Path, *options: str) -> str:
-    """What abidiff says; empty if it found nothing."""
+    """The output of abidiff; empty if it found no difference."""
     done = subprocess.run(["abidiff", *options, before, after], capture_output=True, text=True)
     assert done.returncode & 3 == 0, done.stderr
     return done.stdout if done.returncode != 0 else ""

@@ -20,7 +20,7 @@ HIDDEN = re.compile(r"\bBILLCORE_(?:API|EXPORT|INLINE|INLINE_VOID|NODISCARD|CAST
 
 
 def declared() -> set[str]:
-    """Each public name. (That a function is shown as one: its name and a parenthesis.)"""
+    """Each public name. A function's name ends with `()`, because the reference must show it as a function."""
     names = {f"{function.name}()" for function in read_functions(INCLUDE)}
     for path in headers(INCLUDE):
         text = path.read_text("utf-8")

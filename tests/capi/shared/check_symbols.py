@@ -13,7 +13,7 @@ from pathlib import Path
 
 from header import read_functions
 
-# What one library asks another of the same build for; in no header.
+# Functions that one library calls in another library of the same build; no header declares them.
 PRIVATE = {
     "webhook": {"billcore_private_build"},
     "client": {"billcore_private_page", "billcore_private_skip_page"},

@@ -1,7 +1,7 @@
 """Writes each example of the headers as a C function that examples_test.c runs.
 
-An example is an `@code{.c}` block of 5 to 12 lines. It may use what `given` of examples.h has, under the same names,
-and has a `status`. Every header that is written by hand and declares functions has one.
+An example is an `@code{.c}` block of 5 to 12 lines. It may use the members of `given` in examples.h
+as variables, and a variable `status`. Every hand-written header that declares functions has at least one example.
 Usage: make_examples.py INCLUDE_FOLDER OUTPUT.c
 """
 

@@ -32,7 +32,7 @@ int main(void) {
 
 
 def is_handle(parameter: Parameter) -> bool:
-    """A first parameter that must be there: a pointer to an opaque struct. (Options may be left out.)"""
+    """Whether this first parameter must not be NULL: a pointer to an opaque struct. (Options may be NULL.)"""
     kind = parameter.type.removeprefix("const ").removesuffix(" *")
     optional = parameter.type.startswith("const ") and parameter.name == "options"
     return not optional and parameter.type.count("*") == 1 and kind.startswith("billcore_") and kind not in TRANSPARENT

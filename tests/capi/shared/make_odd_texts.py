@@ -1,5 +1,5 @@
-"""Writes a C program that calls every exported function with texts that cannot be: a length without data, and lengths
-that no memory holds. Each must be refused before a byte is read.
+"""Writes a C program that passes invalid texts to every exported function that takes a text and can fail: a length
+without data, and lengths over any possible size. The function must refuse each before it reads a byte.
 
 Usage: make_odd_texts.py INCLUDE_FOLDER OUTPUT.c
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from header import Function, Parameter, read_functions
 
 HEAD = '/* Written by make_odd_texts.py. */\n#include "shared/odd_texts.h"\n\nvoid call_all(const given* g) {\n'
-# The handle of each type; what else a function takes is left out.
+# The member of `given` to pass for each handle type; other parameters get NULL, 0, 1 or a variable for the output.
 HANDLES = {
     "billcore_client": "client",
     "billcore_response": "response",

@@ -1,7 +1,8 @@
 """Writes calls of every inline function of a stored header, for stored_header_test.c.
 
 Usage: make_stored_calls.py STORED.h FIELDS.json OUTPUT.h
-What an accessor must give follows from tests/fixtures/fields.json. A function of an unknown kind is called with NULL.
+tests/fixtures/fields.json determines the expected result of each accessor.
+A function of an unknown kind is called with NULL.
 """
 
 from __future__ import annotations
@@ -156,7 +157,7 @@ class Writer:
         self.text += "#define READ_LISTS(client) " + " ".join(f"read_{kind}_list(client);" for kind in kinds) + "\n"
 
     def options(self) -> None:
-        """Everything that is made with nothing but `_new`, and its setters."""
+        """Makes every handle whose `_new` takes no other input, and calls all its setters."""
         self.text += "static void set_options(void) {\n"
         for function in list(self.functions.values()):
             if not function.name.endswith("_new") or len(function.parameters) != 2:
@@ -171,7 +172,7 @@ class Writer:
         self.text += "}\n"
 
     def rest(self) -> None:
-        """What no rule above knows, with nothing but NULL and 0: it must at least refuse that."""
+        """Calls all other functions with NULL, 0 and empty texts; one that can fail must refuse them."""
         self.text += "static void call_the_rest(void) {\n"
         for function in self.functions.values():
             if function.name in self.called:

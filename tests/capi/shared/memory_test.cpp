@@ -1,5 +1,5 @@
-// Out of memory: each allocation of a call fails in turn, and every time the call says so, leaves nothing behind and leaks nothing.
-// In C++ only because operator new can be replaced from nowhere else; what is tested is billcore.h.
+// Out of memory: each allocation of a call fails in turn. The call must report it, with an empty output and no leak.
+// Written in C++ because only C++ can replace operator new. The tested interface is billcore.h.
 #include <billcore.h>
 
 #include <cstdio>
@@ -44,7 +44,8 @@ void require(bool condition, const char* what, const char* why) {
   std::exit(1);
 }
 
-/// Runs `call(&err)` with ever more memory, until it ends as it does with enough of it.
+/// Repeats `call(&err)`, each time with one more allocation that succeeds, until no allocation fails. Each call returns
+/// BILLCORE_ERROR_OUT_OF_MEMORY or `in_the_end`.
 template <typename Call>
 void starve(const char* what, billcore_status in_the_end, Call call) {
   long failures = 0;
@@ -147,7 +148,7 @@ int main() {
     return billcore_product_use_cart(nullptr, &flag, err);
   });
 
-  // A right signature costs no allocation of ours (libcrypto's own do not pass through here).
+  // Verifying a right signature does not call operator new. (libcrypto does not use it for its own allocations.)
   billcore_verifier* verifier = nullptr;
   require(billcore_verifier_new(secret, nullptr, &verifier, nullptr) == BILLCORE_OK, "verifier", "failed");
   for (int i = 0; i < 3; ++i) {

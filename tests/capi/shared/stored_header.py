@@ -14,7 +14,7 @@ HEAD = (
 
 
 def joined(include: Path) -> str:
-    """All public headers in one, each after those it includes."""
+    """All public headers as one text, each after the headers that it includes."""
     parts: dict[Path, str] = {}
 
     def add(path: Path) -> None:
@@ -55,17 +55,17 @@ def declarations(header: str) -> dict[str, str]:
     return out
 
 
-# Structs that only the library makes, and a program reads through a pointer: members may be added at their end.
+# Only the library makes these structs, and a program reads them through a pointer: new members may follow at the end.
 GROWING = {"billcore_attempt"}
 
 
 def has_grown(name: str, before: str, after: str) -> bool:
-    """Whether this is such a struct, with further members at its end."""
+    """Whether a struct of GROWING differs only by new members at its end."""
     return name.removeprefix("typedef ") in GROWING and after.startswith(before[: before.index("}")])
 
 
 def differences(before: str, after: str) -> tuple[list[str], list[str]]:
-    """What an old program would miss in the headers of today, and what these have more."""
+    """The declarations that were changed or removed, which would break an old program; then the added ones."""
     old, new = declarations(before), declarations(after)
     changed = {name for name, text in old.items() if new.get(name) != text}
     grown = {name for name in changed if has_grown(name, old[name], new.get(name, ""))}

@@ -26,7 +26,7 @@ def compact(value: object) -> str:
 class Samples:
     def __init__(self, rows: list[dict[str, Any]]) -> None:
         self.rows = rows
-        # A view has the getter of its first field, which is the one that counts.
+        # A view and its first field have the same getter; the field's row replaces the view's.
         self.by_getter = {row["c_getter"]: row for row in sorted(rows, key=lambda row: row["kind"] != "view")}
 
     def sample(self, row: dict[str, Any], *, full: bool) -> Any:
@@ -65,7 +65,7 @@ class Samples:
         return out
 
     def value(self, getter: str) -> Any:
-        """What an accessor gives; JSON as text. None for one that is not a field's."""
+        """The expected result of an accessor, JSON as text; None if it does not read a field."""
         row = self.by_getter.get(getter)
         if row is None:
             for kind, table in TABLES.items():  # an object that holds fields has an accessor of its own

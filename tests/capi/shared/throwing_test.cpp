@@ -1,4 +1,5 @@
-// Callbacks of a C++ program that throw: nothing gets past the library, and a write says that it left.
+// Callbacks that throw C++ exceptions: the library catches them, and reports the outcome of a write that was sent as
+// unknown.
 #include <atomic>
 #include <stdexcept>
 
@@ -21,7 +22,7 @@ bool throwing_interrupt(void* /*context*/) { throw std::runtime_error("from an i
 bool odd_interrupt(void* /*context*/) { throw 5; }
 void throwing_release(void* /*context*/) { throw std::runtime_error("from a release"); }
 
-// A hook cannot change what a call does.
+// A hook that throws does not change the result of a call.
 void test_hook(const server* at) {
   billcore_call_options* call = nullptr;
   billcore_order* order = nullptr;

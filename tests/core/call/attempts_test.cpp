@@ -1,4 +1,4 @@
-// Hooks: every attempt that has begun ends once, and is told with what is known about it.
+// Hooks: every attempt that begins ends exactly once, and the hook at its end gets all that is known about it.
 #include "support/attempts.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;  // NOLINT(google-build-using-namespace)
 
-// The first of `pages` pages.
+// Page 1 of a list of `pages` pages.
 std::string page(int items, int pages) {
   std::string ids;
   for (int i = 0; i < items; ++i) ids += (i == 0 ? "{\"id\":" : ",{\"id\":") + std::to_string(i) + '}';
@@ -36,7 +36,7 @@ std::string page(int items, int pages) {
 }
 bool is_first(const std::string& head) { return head.find("?page=1 ") != std::string::npos; }
 
-// Page 1, and no answer to the others.
+// Answers the request for page 1; the requests for other pages get no answer.
 std::string first_page(const std::string& head) { return is_first(head) ? page(2, 4) : "+"; }
 const std::string good = ScriptedServer::json(R"({"data":{"id":"o"}})");
 const std::string half = "+HTTP/1.1 200 X\r\nX-Request-Id: req-7\r\nContent-Length: 50\r\n\r\n{";
@@ -201,7 +201,7 @@ TEST(Attempts, EndOnce) {
   }
 }
 
-// Hooks that want only what was given up.
+// Hooks that want only the writes that were given up.
 class OnlyGivenUp final : public Hooks {
  public:
   [[nodiscard]] bool every_attempt() const noexcept override { return false; }
@@ -257,7 +257,7 @@ TEST(Attempts, AHookMayThrowAndCallAtTheEnd) {
   EXPECT_EQ(scene.told->begun, static_cast<int>(scene.told->ends.size()));
 }
 
-// Cancelled at any moment: the answer counts if it came first, and each attempt ends once.
+// A call is cancelled at a random moment: an answer that arrives first counts, and each attempt ends once.
 TEST(Attempts, ATokenAtAnyMoment) {
   std::array<std::stop_source, 300> sources;
   std::atomic<std::size_t> turn{0};

@@ -65,7 +65,7 @@ std::string demo_id(const Client& client) {
 
 Operation get(const std::string& id) { return operations::subscriptions::get(Id(id)); }
 
-// Too long for libcurl: it fails before it reaches the engine.
+// The URL is too long for libcurl: the request fails before it reaches the engine.
 Operation impossible() { return operations::request("GET", "/" + std::string(9'000'000, 'a'), {}); }
 
 /// A server that accepts and never answers.
@@ -243,7 +243,7 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   close(peer);
 }
 
-// Otherwise a retry without a pause would be sent before anybody could cancel it.
+// Only a hook can cancel a retry without a pause before it is sent.
 TEST(AsyncClient, AHookMayCancelItsOwnOperation) {
   struct Cancelling final : Hooks {
     void act(const char* moment) {

@@ -1,4 +1,4 @@
-// CallOptions::cancel: a stop that is requested before a call, while it waits, and of a list.
+// CallOptions::cancel: a stop that is requested before a call, during a call, and while a list is read.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -74,7 +74,7 @@ TEST(Cancel, RequestedBeforeNothingIsSent) {
   EXPECT_EQ(client.orders().get("o").id().text(), "o");
 }
 
-// The page in flight ends; what came before it was given.
+// A stop ends the request for the next page; the items of the page before it have been yielded.
 TEST(Cancel, EndsAListAtAPage) {
   std::stop_source stop;
   std::atomic<bool> ended{false};

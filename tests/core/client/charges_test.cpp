@@ -159,8 +159,8 @@ TEST(FindCharges, RefusesOtherErrors) {
   EXPECT_EQ(negative.code(), ErrorCode::invalid_argument);
 }
 
-// A service whose list changes while it is read: one scripted list of ids for each request, latest first, two on a page.
-// An id is also its order's second.
+// A service whose list changes while it is read: each request gets the next of the given lists. A list has one
+// character per order, latest first, two orders on a page. The character is both the order's id and its second.
 class Moving {
  public:
   explicit Moving(std::vector<std::string> lists, std::string total = {})
@@ -200,7 +200,7 @@ struct MovingCase {
 };
 
 TEST(FindCharges, ReadsAgainUntilNothingCanBeMissing) {
-  // `3` is at the border of the pages when an order before it is deleted: without a second reading it would be lost.
+  // Deleting order 4 moves order 3 to page 1, which was already read: only a second reading finds it.
   const std::vector<MovingCase> cases{
       {"one page", {"54"}, {"5", "4"}, 1},
       {"nothing moves", {"5432"}, {"5", "4", "3", "2"}, 4},
@@ -314,8 +314,8 @@ TEST(FindCharges, TheTimeOutBoundsTheWholeSearch) {
   EXPECT_EQ(refused.code(), ErrorCode::invalid_argument);
 }
 
-// Orders are made, deleted and restored between any two requests. An order that was there all the time is found, or the search says that
-// orders may be missing.
+// Orders are made, deleted and restored between any two requests. The search finds every order that was present all the
+// time, or it reports that orders may be missing.
 TEST(FindCharges, NeverLosesAnOrderSilently) {
   std::mt19937 random(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same lists in each run
   const auto below = [&random](unsigned most) { return static_cast<std::size_t>(random() % most); };
@@ -354,7 +354,7 @@ TEST(FindCharges, NeverLosesAnOrderSilently) {
             list.erase(at);
           }
           break;
-        case 2:  // an order comes back to its place: without a total, that can look as if it had never gone
+        case 2:  // restores a deleted order; without a total, the search might not notice this
           if (has_total && !gone.empty()) {
             list.insert(std::lower_bound(list.begin(), list.end(), gone.back()), gone.back());
             gone.pop_back();

@@ -105,7 +105,8 @@ TEST(Fork, AChildIsToldNothingOfItsParents) {
   EXPECT_EQ(scene.told->ends, std::vector<std::string>{given_up});
 }
 
-// The child of a fork within a hook, or within an interrupt, neither sends the parent's request nor is told of it.
+// A child that is forked within a hook or an interrupt does not send the parent's request, and its hooks do not report
+// the end of that request.
 TEST(Fork, WithinACall) {
   for (const bool in_hook : {true, false}) {
     SCOPED_TRACE(in_hook);

@@ -33,8 +33,8 @@ char* duplicate(const char* text) {
 using namespace billcore;
 using namespace billcore::detail;
 
-// Answers one request with a header of 8 KiB, which libcurl has no memory for, followed by a body of 1 MB: as much data
-// has arrived then as with a header that is too large.
+// Answers one request with a header of 8 KiB, for which libcurl has no memory, and a body of 1 MB. The client has then
+// received as much data as with a header that is too large.
 class Server {
  public:
   Server()

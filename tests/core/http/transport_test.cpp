@@ -105,8 +105,8 @@ TEST(Engine, AHeaderOverLibcurlsLimitIsNoLackOfMemory) {
   }
 }
 
-// libcurl 7.88 appends such a line to the last header line of the previous answer, which it has freed; AddressSanitizer
-// detects that.
+// libcurl 7.88 appends a first header line that begins with a space to the last header line of the previous answer,
+// whose memory it has freed; AddressSanitizer detects this.
 TEST(Engine, AFirstHeaderLineThatGoesOnWithNothingIsNoPartOfTheAnswerBefore) {
   const test::ScriptedServer server([](const std::string& head) {
     const std::string first = head.starts_with("GET /acct/folded") ? " folded: 1\r\n" : "X: 1\r\n";
@@ -218,8 +218,8 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_FALSE(engine.cancel(operation, &sent_at));  // already unknown: a no-op
 }
 
-// Stopped for a moment before libcurl sends, a process must not send late: neither over a kept connection nor over a new
-// one, neither a read nor a write.
+// If the deadline passes before libcurl sends (the process was stopped for a moment), nothing is sent: neither a read
+// nor a write, neither over a kept connection nor over a new one.
 TEST(Engine, SendsNothingAfterTheDeadline) {
   auto& sandbox = Sandbox::fresh();
   const auto url = sandbox.base_url() + "/products";

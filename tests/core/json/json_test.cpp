@@ -45,7 +45,8 @@ TEST(Json, NestingEndsAt512) {
   EXPECT_EQ(decode_problem(wide + "1]"), "");
 }
 
-// Arrays and objects that branch around a spine of about 512 levels: only the depth counts, and not that of a scalar.
+// About 512 nested arrays with further containers and scalars in them: the limit applies to the deepest container;
+// scalars do not add a level.
 TEST(Json, NestingIsThatOfTheDeepestContainer) {
   std::mt19937 random(20261125);
   int refused = 0;
@@ -77,7 +78,7 @@ TEST(Json, NestingIsThatOfTheDeepestContainer) {
   EXPECT_LT(refused, 250);
 }
 
-// Also where the block is too small for the values, and when no block is left.
+// Includes a text whose values do not fit into a block of the pool, and parsing when the pool has no block left.
 TEST(Json, AnswersAreTheSameInsideAndOutsideOfAPool) {
   const auto pool = std::make_shared<detail::DocumentPool>(2);
   std::string dense = "[";
@@ -125,7 +126,7 @@ TEST(Json, NamesOfAnyLengthAreFoundAndToldApart) {
   EXPECT_EQ(value.find("x")->integer(), 0);
   for (std::size_t length = 0; length <= 40; ++length) {
     for (std::size_t place = 0; place <= length; ++place) {
-      if (length == 1 && place == 1) continue;  // the last one of its name
+      if (length == 1 && place == 1) continue;  // the last member has the same name and wins
       const auto found = value.find(named(length, place));
       ASSERT_TRUE(found) << length;
       EXPECT_EQ(found->at(0).integer(), static_cast<std::int64_t>(length));

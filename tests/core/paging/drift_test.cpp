@@ -27,7 +27,7 @@ void take(Drift& drift, const Ids& ids) {
   }
 }
 
-// States contain these hashes, so they stay what they are.
+// Stored states contain these hashes, so the hash function must not change.
 TEST(RecentIds, TextsHashByEightBytesAtATime) {
   const std::string text = "ord_0123456789 \xC3\xA5\xFF\x80 abcdefghijklmnopqrstuvwxyz";
   for (std::size_t size = 0; size <= text.size(); ++size) {

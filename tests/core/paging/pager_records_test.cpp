@@ -63,7 +63,7 @@ TEST(PagerRecords, AnItemThatIsNoObjectIsAnErrorInItsPlace) {
   EXPECT_EQ(told(pager), all);
   EXPECT_EQ(pager.verdict()->reason, "undecodable_item");
   EXPECT_EQ(list.asked, (Numbers{1, 2}));
-  // By pages: the error is raised once, then the page is returned without the bad item.
+  // next_page() throws each item's error once, then it returns the page without the bad items.
   Script same = list;
   same.asked.clear();
   auto pages = same.pager();
@@ -114,7 +114,7 @@ TEST(PagerRecords, AsManyMustComeAsTheTotalCounts) {
     }
     EXPECT_EQ(pager.verdict()->reason, each.reason) << each.pages.front().total;
     if (each.first > 1) continue;
-    // With strict, the second reading decides.
+    // With strict, the second reading gives the verdict.
     Script twice{each.pages};
     twice.pages.insert(twice.pages.end(), each.pages.begin(), each.pages.end());
     auto strict = twice.pager({.strict = true});
@@ -144,7 +144,7 @@ TEST(PagerRecords, WithoutATotalSeveralPagesProveNothing) {
            {{{{"1"}, 1, 1}}, ""},
            {{{{"3"}, 2, 2}}, "", 2},
            {{{{"3"}, 2, 3}, {{"4"}, 3, 3}}, "no_total", 2},
-           // Of two readings the second one decides.
+           // The second reading decides: it has totals, is a single page, or repeats the first one page by page.
            {{bare(first), second, first, second}, "", 1, true},
            {{first, second, first, bare(second)}, "", 1, true},
            {{bare(first), bare(second), bare(first), bare(second)}, "", 1, true},
@@ -152,7 +152,7 @@ TEST(PagerRecords, WithoutATotalSeveralPagesProveNothing) {
            {{first, second, first, {{"4"}, 2, 2}}, "no_total", 1, true},
            {{first, second, {{"1"}, 1, 2}, {{"2", "3"}, 2, 2}}, "no_total", 1, true},
            {{first, second, {{"1", "3"}, 1, 1}}, "", 1, true},
-           // Proof needs ids, each once, and all pages.
+           // Two equal readings prove nothing if an id is absent or repeated, or if the list is not read from page 1.
            {{{{"1", "null"}, 1, 2}, second, {{"1", "null"}, 1, 2}, second}, "no_total", 1, true},
            {{{{"1", "2"}, 1, 2}, {{"1", "2"}, 2, 2}, {{"1", "2"}, 1, 2}, {{"1", "2"}, 2, 2}}, "repeated_page", 1, true},
            {{{{"3"}, 2, 3}, {{"4"}, 3, 3}, {{"3"}, 2, 3}, {{"4"}, 3, 3}}, "no_total", 2, true},

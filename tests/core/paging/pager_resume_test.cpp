@@ -1,4 +1,4 @@
-// Lists that have changed when they are resumed: what is given twice, and what the verdict says.
+// Resuming a list that has changed: which records are yielded twice, and what the verdict reports.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class Growing {
   [[nodiscard]] Pager<test::Item> resumed(const std::string& state, std::int64_t concurrency = 1) {
     return pager({.concurrency = concurrency, .resume = state});
   }
-  /// Does the page say the total?
+  /// Whether pages state the total.
   bool counts = true;
 
  private:
@@ -64,7 +64,7 @@ struct Reading {
 
 constexpr int size = 60;
 constexpr int per_page = 2;
-constexpr int remembered = 18 * per_page - 1;  // the last place says that something was forgotten
+constexpr int remembered = 18 * per_page - 1;  // one id less: 0 in its place marks that ids were forgotten
 
 bool has_all(const Reading& reading) {
   for (int i = 1; i <= size; ++i) {
@@ -89,9 +89,10 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
         EXPECT_EQ(reason, "may_repeat") << taken << ' ' << grown;
       }
       const bool forgot = taken > remembered + 1;
-      const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);  // of the page read again
+      // Records yielded before the resume, from the page that is read again.
+      const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);
       EXPECT_EQ(reading.twice(), forgot && grown + again > remembered) << taken << ' ' << grown;
-      // Where all that was given is remembered, nothing is given twice; the verdict warns all the same.
+      // The growth fits into the remembered ids: the verdict reports only that the total has changed.
       if (grown + per_page <= remembered) {
         EXPECT_EQ(reason, grown == 0 || taken == 0 ? "" : "total_changed") << taken << ' ' << grown;
       }
@@ -103,7 +104,7 @@ TEST(PagerResume, AgainAndAgain) {
   Growing list(size, per_page);
   Reading reading;
   auto pager = list.pager();
-  // It grows by less than is remembered, but by more in all before the records that moved have been passed.
+  // Each growth is smaller than the number of remembered ids; all growths together are larger.
   for (int i = 0; i < 8; ++i) {
     reading.take(pager, 9);
     list.grow(9);
@@ -141,7 +142,7 @@ TEST(PagerResume, InAProcessThatRemembersLess) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// A pause in one process is the same.
+// A list that grows during a pause in one process is treated like a resumed list.
 TEST(PagerResume, OrReadOnWithoutOne) {
   for (const int grown : {1, 17, 33, 120}) {
     Growing list(size, per_page);
@@ -156,7 +157,7 @@ TEST(PagerResume, OrReadOnWithoutOne) {
   }
 }
 
-// A list that grows while it is read takes more pages for as many records, so that fewer are remembered.
+// A list that grows while it is read needs more pages for the same records, so the window of pages has fewer of them.
 TEST(PagerResume, GrowingAllTheTime) {
   Growing list(size, per_page);
   Reading reading;
@@ -171,7 +172,7 @@ TEST(PagerResume, GrowingAllTheTime) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// More pages without a new record than a list may have that repeats itself.
+// A resumed list may have more pages without a new record than a list that counts as repeating itself.
 TEST(PagerResume, ManyPagesOfKnownRecords) {
   Growing list(200, per_page);
   Reading reading;
@@ -185,7 +186,7 @@ TEST(PagerResume, ManyPagesOfKnownRecords) {
   EXPECT_EQ(rest.verdict(), std::nullopt);
   reading.take(rest);
   EXPECT_FALSE(reading.twice());
-  // One that does repeat itself is found out.
+  // A list that does repeat itself is still an error.
   auto liar = made_pager(
       [](std::int64_t number) {
         return document(Made{{std::to_string(1 + number % 5)}, number, 1'000'000'000, 200});
@@ -199,7 +200,7 @@ TEST(PagerResume, WithoutATotalGrowthIsUnknown) {
        {std::tuple<std::size_t, bool, bool, const char*>{4, false, false, "may_repeat"},
         {4, true, false, "may_repeat"},
         {4, false, true, "may_repeat"},
-        {5, false, false, "no_total"},  // the record given last is seen again on its page
+        {5, false, false, "no_total"},  // the page read again has the record yielded last
         {0, false, false, "no_total"}}) {
     Growing list(10, per_page);
     list.counts = before;
@@ -262,7 +263,7 @@ TEST(PagerResume, AStateThatWasNotReadOn) {
   }
 }
 
-// The numbers are those of the documentation.
+// The documentation states these sizes.
 TEST(PagerResume, SizeOfAState) {
   for (const auto& [page_size, characters] : {std::pair(20, 3939U), {100, 19299U}, {200, 38499U}, {1000, 43790U}}) {
     Growing list(page_size * 25, page_size);
@@ -277,7 +278,7 @@ TEST(PagerResume, SizeOfAState) {
   }
 }
 
-// As an earlier version wrote this state.
+// Rewrites a state in the format of an earlier version.
 std::string of_version(char version, const std::string& state) {
   std::string bytes;
   EXPECT_TRUE(state.starts_with("p3.") && detail::decode_base64(state.substr(3), bytes));
@@ -321,7 +322,7 @@ TEST(PagerResume, AStateCarriesTheCount) {
   }
 }
 
-// States of earlier versions do not say whether all that was given is remembered.
+// A state of version 1 does not show whether ids were forgotten; in version 2 the count of records shows it.
 TEST(PagerResume, AnOldStateOfAListThatHasGrown) {
   for (const char version : {'1', '2', '3'}) {
     Growing list(size, per_page);

@@ -32,13 +32,13 @@ struct Plan {
   int concurrency = 1;
   bool strict = false;
   double stops = 0;          // probability that, after an item, reading continues with a new pager from the state
-  TotalText unreadable{};    // how `total` is written, on some pages
-  double without_total = 0;  // probability that it is written so
+  TotalText unreadable{};    // makes a `total` that cannot be read
+  double without_total = 0;  // probability that a page has such a `total`
   int per_page = 5;
-  int most_records = 60;  // at the beginning
-  int grown = 0;          // most records that are inserted, and deleted, while no pager reads
-  int shrunk = 0;
-  int pauses = 1000;  // at most
+  int most_records = 60;  // most records at the beginning
+  int grown = 0;          // most records inserted in a pause between two pagers
+  int shrunk = 0;         // most records deleted in such a pause
+  int pauses = 1000;      // most pauses in a run
 };
 
 /// A list, latest first, that changes whenever a page of it is read.
@@ -166,11 +166,11 @@ Outcome run(Plan plan) {
 
 struct Sum {
   int complete = 0;
-  int falsely = 0;   // complete, but something was missed
-  int missed = 0;    // number of runs
-  int twice = 0;     // number of runs
-  int silently = 0;  // of those, without "may_repeat"
-  int warned = 0;    // with "may_repeat"
+  int falsely = 0;   // runs reported as complete that missed a record
+  int missed = 0;    // runs that missed a record
+  int twice = 0;     // runs that yielded a record twice
+  int silently = 0;  // runs that yielded a record twice without "may_repeat"
+  int warned = 0;    // runs with "may_repeat"
 };
 
 Sum many(Plan plan, int runs) {
@@ -234,7 +234,7 @@ TEST(PagerSimulation, ReadInSeveralLives) {
   }
 }
 
-// Between two pagers the list changes by more than what happens while it is read, and by more than is remembered.
+// In a pause the list changes more than while it is read, in some runs by more records than the pager remembers.
 TEST(PagerSimulation, ResumedAfterAPause) {
   constexpr int some = runs / 20;
   for (const auto& [grown, shrunk] : {std::pair(10, 0), {60, 0}, {200, 0}, {10, 10}, {60, 60}}) {
@@ -251,7 +251,7 @@ TEST(PagerSimulation, ResumedAfterAPause) {
                                .pauses = 3},
                               some);
         EXPECT_EQ(sum.falsely, 0) << grown << ' ' << per_page;
-        // Where it also shrinks, the total does not say by how much it has grown.
+        // When the list also shrinks, its total does not show by how much it has grown.
         EXPECT_LE(sum.silently, shrunk > 0 ? some / 10 : 0) << grown << ' ' << per_page;
         std::printf(
             "pauses, grown %d, shrunk %d, %d a page, without total %.1f: %d twice, %d of them silently, %d warned\n",
@@ -278,7 +278,8 @@ TEST(PagerSimulation, BothWithOneReading) {
   }
 }
 
-// Nothing but `total` proves that a list did not move, unless a second reading gives the same.
+// Without a readable total, only a second reading with the same result proves that a list of several pages did not
+// move.
 TEST(PagerSimulation, WithoutAReadableTotal) {
   const std::array<std::pair<const char*, TotalText>, 6> ways{{
       {"absent", [](std::int64_t) { return std::string(); }},

@@ -211,7 +211,7 @@ TEST(Pager, ARefusedPageLeavesNothingBehind) {
   EXPECT_EQ(pager.next()->id(), Id(1));
   EXPECT_THROW((void)pager.next(), Error);
   EXPECT_FALSE(pager.buffered());
-  EXPECT_THROW((void)pager.next_page(), Error);  // no empty page instead of the error
+  EXPECT_THROW((void)pager.next_page(), Error);  // must not return an empty page instead
   const auto page = pager.next_page();
   EXPECT_EQ(page->current_page(), 3);
   EXPECT_EQ(page->items().size(), 1U);
@@ -305,7 +305,7 @@ TEST(Pager, TheStateOfAStrictList) {
     EXPECT_TRUE(strict.next());
   }
   EXPECT_EQ(strict.total(), 6) << "also between the readings";
-  // After the first reading, within the second, and after the second.
+  // Resumes after the first reading, during the second one, and after it.
   auto rest = resumed(strict.state());
   EXPECT_EQ(ids(rest), Texts{});
   EXPECT_TRUE(rest.verdict()->complete);

@@ -21,8 +21,8 @@
 
 namespace billcore::test {
 
-/// Answers each request with the result of a function, which must not block. A text that begins with '+' is sent without it,
-/// and its connection stays open: the answer never ends.
+/// Answers each request with the text that `script` returns; `script` must not block. If the text begins with '+', the
+/// server sends the rest and keeps the connection open: the answer never ends.
 class AttemptServer {
  public:
   using Script = std::function<std::string(const std::string& head)>;
@@ -102,7 +102,7 @@ class ToldAttempts final : public Hooks {
 inline std::string silent(const std::string& /*head*/) { return "+"; }
 inline const std::string given_up = "POST 1 INTERRUPTED sent unknown path=/subscription/s/order";
 
-/// A client of such a server, with such hooks.
+/// An AttemptServer, and the options of a client of it with ToldAttempts as its hooks.
 struct Scene {
   explicit Scene(AttemptServer::Script script) : server(std::move(script)) {
     options.base_url = server.url();
@@ -111,7 +111,7 @@ struct Scene {
     options.hooks = told;
   }
   [[nodiscard]] Client client() const { return Client(options); }
-  /// Whether the server has received so many requests; for ClientOptions::interrupt.
+  /// Whether the server has handled at least `count` requests; for ClientOptions::interrupt.
   [[nodiscard]] std::function<bool()> asked(int count = 1) {
     return [this, count] { return server.asked >= count; };
   }

@@ -1,4 +1,4 @@
-// What the operations of the conformance driver in C++ read and reply.
+// Arguments and replies of the operations of the conformance driver in C++.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ inline std::vector<std::string> one_or_more(const Value& args, std::string_view 
   return out;
 }
 
-/// What every list takes.
+/// The arguments that every list operation accepts.
 template <typename Query>
 Query whole_list(const Value& args) {
   Query query;

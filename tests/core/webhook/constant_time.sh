@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every case of constant-time-test under memcheck: memcheck must report those named leak-…, and none of the others.
+# Runs every case of constant-time-test under memcheck: memcheck must report the cases leak-… and no others.
 # Usage: constant_time.sh PROGRAM
 set -eu
 program=$1

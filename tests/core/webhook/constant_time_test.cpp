@@ -72,7 +72,7 @@ Digest right_digest(const std::string& secret) {
   return digest;
 }
 
-/// `length`: of the secrets. Tests every number of secrets, with each of them, or none, as the one that matches.
+/// Tests one to four secrets of `length` bytes; each of them in turn, and then none, matches.
 void match_each(std::size_t length) {
   for (std::size_t count = 1; count <= 4; ++count) {
     for (std::size_t right = 0; right <= count; ++right) {

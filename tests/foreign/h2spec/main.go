@@ -38,7 +38,8 @@ type seen struct {
 	Verdict     string `json:"verdict"`  // what h2spec misses, empty if nothing
 }
 
-// recorder keeps what the case reads. The end of a connection is io.EOF: h2spec takes no other for one.
+// recorder keeps what the case reads. It reports every error but a time-out as io.EOF, because h2spec accepts only
+// io.EOF as the end of a connection.
 type recorder struct {
 	net.Conn
 	read []byte
@@ -121,7 +122,7 @@ func (s *server) run(raw net.Conn, one *spec.ClientTestCase, into *seen) {
 }
 
 func (s *server) verdict(recorded *recorder, one *spec.ClientTestCase) (verdict string) {
-	// Where the client closes at once, some cases ask an event that is nil for its text.
+	// If the client closes at once, some cases of h2spec use a nil event, which panics.
 	defer func() {
 		if reason := recover(); reason != nil {
 			verdict = fmt.Sprint(reason)

@@ -31,7 +31,7 @@ std::map<int, std::int64_t>& timers() {
   return due_at;
 }
 
-// The kernel does not use this clock: an expired timer is set in the kernel only when its time has come.
+// The kernel does not use this clock: a timer is started in the kernel only once it has expired by this clock.
 void fire_timers() {
   for (auto each = timers().begin(); each != timers().end();) {
     const auto [descriptor, due] = *each;
@@ -107,7 +107,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
 
 int poll(pollfd* states, nfds_t count, int milliseconds) {
   using namespace billcore::fuzz;
-  // The check of a connection right before a request is sent does not wait: nothing may happen in between.
+  // The client checks a connection without waiting right before it sends a request: the peer must not act in between.
   if (running == nullptr || milliseconds == 0) return real_poll(states, count, milliseconds);
   require(milliseconds > 0, "no wait is unlimited");
   ++waited;

@@ -16,8 +16,8 @@
 namespace billcore::fuzz {
 namespace {
 
-// Milliseconds of real time that the kernel may take for a packet on loopback: for data that must arrive before the
-// client looks, and for an end that need not.
+// Milliseconds of real time to wait until the kernel delivers a packet on loopback. Data must arrive before the client
+// looks; the end of a stream need not.
 constexpr int data_patience = 100;
 constexpr int end_patience = 10;
 constexpr int much_unread = 16 << 10;  // the client does not read, and its buffer may be full

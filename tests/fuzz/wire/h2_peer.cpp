@@ -79,7 +79,7 @@ std::optional<std::size_t> H2Peer::newest(std::size_t index) const {
   return std::nullopt;
 }
 
-// Outside of a frame that this peer builds, the stream of a text is unknown.
+// Text outside a frame that this peer builds belongs to an unknown stream: its token names no call.
 std::string H2Peer::token(std::size_t index) const {
   const auto& connection = connections_[index];
   if (connection.any_status || !connection.named) return token_of(nonce_, 0, 0);

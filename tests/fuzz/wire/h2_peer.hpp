@@ -4,7 +4,7 @@
 //   %[ … %] is a frame, of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0, s that of the
 //   oldest request without an answer, l that of the last request, n the next one of the client, e one of the server, or
 //   any byte), then its payload
-// and anything outside of those is sent verbatim. The peer's SETTINGS, and the acknowledgement of the client's, are
+// and all other text is sent verbatim. The peer's SETTINGS, and the acknowledgement of the client's, are
 // sent first.
 #pragma once
 
@@ -35,7 +35,7 @@ class H2Peer final : public Witness {
   void settle(int call) override;
 
   [[nodiscard]] const std::deque<Received>& received() const override { return received_; }
-  /// connection: an HTTP/1 connection, so a stream here.
+  /// The number of streams: in HTTP/2 each stream counts as a connection.
   [[nodiscard]] std::size_t connections() const override { return streams_.size(); }
   [[nodiscard]] const Sent& sent(std::size_t connection) const override { return streams_[connection].sent; }
 

@@ -86,8 +86,7 @@ bool is_whole(std::string_view token, const std::string& nonce) {
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
 }
 
-// Every token in it names this call, or (page > 0) this page of its list; before the call sent its request, it may be
-// "nobody".
+// Every complete token in the text names this call (page > 0: this page of its list) or no call at all.
 void require_own(std::string_view text, const Call& call, const std::string& nonce, int page = 0) {
   for (auto at = text.find(nonce); at != std::string_view::npos; at = text.find(nonce, at + 1)) {
     const auto token = text.substr(at, nonce.size() + 6);

@@ -34,7 +34,7 @@ struct GivenPage {
   std::string text;
 };
 
-/// Requires that the result of a call is true. `pages`: of a list.
+/// Requires that the result of a call agrees with what the peer received and sent. `pages`: for a list, those returned.
 void judge(const Call& call, const Witness& peer, const std::string& nonce, const std::vector<GivenPage>& pages);
 /// Requires that a connection on which more than an answer arrived carried no further request.
 void judge_connections(const Witness& peer);

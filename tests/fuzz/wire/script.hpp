@@ -4,13 +4,13 @@
 // The first line (up to LF) is a row of calls and settings, one character each:
 //   g get  c charge  x cancel  u update  d delete  w register a webhook  l read a list
 //   q, Q any GET, POST, status not checked
-//   0…7 time-out of the calls that follow: 25 ms times 2 to the power of it   r toggles retries
+//   0…7 time-out of the calls that follow: 25 ms × 2^digit   r toggles retries
 //   i the next call is interrupted   m the peer acts between two calls   p, P a second, a minute passes
 //   s small max_response
 //   a toggles the event loop; in it, consecutive calls run concurrently, up to the next character that is not a call
 // Then follow scripts, separated by NUL, one for each connection (the last one for all later ones). A script is what
 // the peer sends, with these sequences:
-//   %w wait for a complete request   %n the end of a piece   %0…%9 wait 10 ms times 2 to the power of it
+//   %w wait for a complete request   %n the end of a piece   %0…%9 wait 10 ms × 2^digit
 //   %f end sending   %c close   %r reset   %b, %B one KiB, 64 KiB of filler   %k the API key   %p the requested page
 //   %i a text that names the last received request   %( … %) Content-Length, the empty line, and that many bytes
 //   %[ … %] a chunk   %% a percent sign

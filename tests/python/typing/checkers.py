@@ -28,7 +28,7 @@ def run(command: list[str], folder: Path) -> str:
         **os.environ,
         "PYTHONPATH": str(PACKAGE),
         "MYPY_CACHE_DIR": str(folder / "cache"),
-        # pyright from its wheel, on the Node.js of its wheel: nothing is downloaded.
+        # pyright and its Node.js are both installed from wheels, so nothing is downloaded.
         "PYRIGHT_PYTHON_GLOBAL_NODE": "0",
         "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
     }
@@ -41,7 +41,7 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def _lines(output: str) -> list[Problem]:
-    """Of FILE:LINE:COLUMN: error…"""
+    """Parses lines of the form FILE:LINE:COLUMN: error…"""
     found = re.findall(r"^(?:ERROR )?(\w+\.py):(\d+):[\d:-]* (?:error\b)?(.*)$", output, re.MULTILINE)
     return [Problem(file, int(line), text) for file, line, text in found if not text.startswith(" note")]
 
@@ -65,8 +65,8 @@ def _pyrefly(folder: Path) -> list[Problem]:
         "check",
         "--preset=strict",
         "--output-format=min-text",
-        # Not as --search-path: beside an installed billcore lies typing_extensions.py, which would be read instead of
-        # the stub that pyrefly brings, and a Buffer of that one accepts everything.
+        # Not --search-path: it would prefer the installed typing_extensions.py next to billcore over pyrefly's own
+        # stub, and the Buffer of the installed file accepts everything.
         f"--site-package-path={PACKAGE}",
         "--python-version=3.11",
     ]

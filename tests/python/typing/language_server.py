@@ -106,7 +106,7 @@ class LanguageServer:
         while True:
             message = self._receive()
             if "method" in message:
-                if "id" in message:  # a request of the server, such as for settings: it has those of its file
+                if "id" in message:  # a request of the server, such as for settings: answer null for each item
                     items = message.get("params", {}).get("items", [])
                     self._send({"id": message["id"], "result": [None] * len(items) or None})
             elif message["id"] == number:

@@ -1,7 +1,7 @@
 """Mistakes of users. Every checker refuses each line with the mark, and no other line.
 
-Where the mark names checkers, the others do not know what the line needs: of ty the keywords of a TypedDict, of some
-that two literals are never equal.
+A mark that names checkers is for these only: ty does not check the keywords of a TypedDict, and some checkers do not
+report a comparison of two literals that are never equal.
 """
 
 from collections.abc import Sequence

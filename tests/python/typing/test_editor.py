@@ -21,7 +21,7 @@ subscription = client.subscriptions.get(1)
 
 pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with the installed package")
 
-# A call up to the cursor; what must be in its signature, and in its documentation.
+# Call with the cursor (|) -> text that its signature must contain, and text that its documentation must contain.
 SIGNATURES = {
     "billcore.Client(|)": ("timeout: float | None = 30", "max_retries: Further"),
     "client.subscriptions.charge(|)": ("amount: int", "amount: Cents."),

@@ -21,12 +21,12 @@ FUTURE = "2999-01-01T00:00:00Z"
 GOOD = ["receiver.py", "charge.py", "job.py"]
 MARK = re.compile(r"# wrong(?:: (?P<by>[\w ]+))?$")
 
-# Once, where the package is installed: the stubs are the same everywhere.
+# Run only with the installed package: the stubs are the same in every build.
 pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with the installed package")
 
 
 def marked(checker: str) -> dict[int, str]:
-    """The lines of mistakes.py that the checker must refuse: all with the mark, or those that name it."""
+    """The lines of mistakes.py that the checker must refuse: their mark names it, or names no checker."""
     out = {}
     for number, line in enumerate((HERE / "mistakes.py").read_text("utf-8").splitlines(), start=1):
         found = MARK.search(line)
@@ -55,7 +55,7 @@ def test_mistakes_of_users(checker: str, tmp_path: Path) -> None:
 
 
 def test_the_receiver_reads_every_event() -> None:
-    """What the checkers accept is also true when it runs."""
+    """The program that the checkers accept also runs correctly."""
     expected = {
         "subscription.created": "DEMO-ACTIVE",
         "subscription.updated": "fine",

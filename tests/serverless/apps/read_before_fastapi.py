@@ -36,7 +36,7 @@ async def twice(request: Request) -> Response:
 @app.post("/body")
 async def body(request: Request) -> Response:
     await request.body()
-    return await answer(request, 0.05)  # only here and below does nothing arrive during this wait
+    return await answer(request, 0.05)  # the body was read: nothing arrives, and from_asgi times out
 
 
 @app.post("/parameter")

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What arrives. Senders that sign in another way have another signature.
+/// One webhook as the receiver gets it. The rows of libraries with another scheme sign its body again.
 pub struct Delivery {
     pub body: Vec<u8>,
     pub signature: String,

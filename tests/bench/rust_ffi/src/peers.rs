@@ -34,8 +34,9 @@ pub enum Reading {
     Three,
     /// Everything, so that any field can be read.
     Whole,
-    /// The same two with sonic-rs in place of serde_json.
+    /// As Three, with sonic-rs in place of serde_json.
     SonicThree,
+    /// As Whole, with sonic-rs in place of serde_json.
     SonicWhole,
 }
 
@@ -62,7 +63,7 @@ fn length(id: Option<u64>, name: Option<&str>, status: Option<&str>) -> Outcome<
     Ok(id.to_string().len() + name.len() + status.len())
 }
 
-/// The operations of a library that only verifies.
+/// Adds parsing to a library that only verifies, and returns the operation.
 fn measured(
     operation: &str,
     body: Vec<u8>,
@@ -82,7 +83,7 @@ fn measured(
     }
 }
 
-/// What a Rust programmer writes: a kept key, a comparison in constant time, serde_json.
+/// Common crates by hand: a reused key, a comparison in constant time, and the parser that `reading` names.
 pub fn crypto(operation: &str, given: Delivery, reading: Reading) -> Outcome<Row> {
     let key = Hmac::<Sha256>::new_from_slice(&given.secret)?;
     measured(operation, given.body, reading, move |body| {
@@ -101,7 +102,7 @@ pub fn ring(operation: &str, given: Delivery) -> Outcome<Row> {
     })
 }
 
-/// It signs "ID.TIME.BODY" and gives base64, so the delivery is signed again in its way.
+/// svix signs "ID.TIME.BODY" and encodes in base64, so the delivery is signed again.
 pub fn svix(operation: &str, given: Delivery) -> Outcome<Row> {
     let keys = svix::webhooks::Webhook::new(&STANDARD.encode(&given.secret))?;
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs())?;
