@@ -46,7 +46,7 @@ def blocks() -> list[Block]:
 
 
 # Defines the names that the second Python block uses and leaves to its reader.
-GIVEN = """
+RECEIVER_SETUP = """
 import types
 from billcore import testing
 body, signature = testing.event("order.paid")
@@ -58,7 +58,10 @@ ship, request = shipped.append, types.SimpleNamespace(headers={"Service-Signatur
 def first_screen() -> list[str]:
     """Shell commands that run the Python of README.md's first screen."""
     charging, receiving = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
-    programs = (f"{charging}assert order.total_with_vat == 1875\n", f"{GIVEN}{receiving}assert len(shipped) == 1\n")
+    programs = (
+        f"{charging}assert order.total_with_vat == 1875\n",
+        f"{RECEIVER_SETUP}{receiving}assert len(shipped) == 1\n",
+    )
     return [f"python -c {shlex.quote(program)}" for program in programs]
 
 
@@ -102,7 +105,7 @@ def copy_tree(to: Path) -> None:
 
 
 # Tests other statements of README.md and capi/README.md. Runs before the last block, which ends the sandbox.
-BESIDE = r"""
+FURTHER_CHECKS = r"""
 cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)
 if build/no-run-path demo-active; then echo "it needs no run path?"; exit 1; fi
 LD_LIBRARY_PATH="$prefix/lib" build/no-run-path demo-active
@@ -120,7 +123,7 @@ def script(parts: list[Block]) -> str:
     lines = ["set -euo pipefail", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
     for number, part in enumerate(parts):
         if number == len(parts) - 1:
-            lines += [BESIDE, *first_screen()]
+            lines += [FURTHER_CHECKS, *first_screen()]
         lines += [f"echo '{MARK}{number}'", part.text]
     return "\n".join(lines)
 

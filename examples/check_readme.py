@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # A link to a file in examples on its own line, then a code block.
-BLOCK = re.compile(r"^\[(examples/[^\]]+)\]\(\1\)\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^\[(examples/[^\]]+)\]\((?:\.\./)*\1\)\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s:]*)\)")
 # billcore by its name alone, with or without extras; a named folder or URL works.
 UNPUBLISHED = re.compile(r"pip install (?:[^`\n]*[ '\"])?billcore(?:\[\w+\])?(?! ?@|[\w\[/.])")

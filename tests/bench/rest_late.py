@@ -72,7 +72,7 @@ class Server:
 
 
 def _oversleep(milliseconds: int) -> float:
-    """How late a plain sleep of this length ends, in milliseconds."""
+    """Measures how many milliseconds too late a plain sleep of this length ends."""
     start = time.monotonic()
     time.sleep(milliseconds / 1000)
     return (time.monotonic() - start) * 1000 - milliseconds

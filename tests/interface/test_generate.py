@@ -54,9 +54,11 @@ def test_every_output_says_what_made_it() -> None:
         ("errors.toml", "number = 10\n", "number = 11\n"),
         ("events.toml", "number = 8\n", "number = 9\n"),
         ("events.toml", "number = 0\n", "number = 1\n"),
+        ("events.toml", 'deleted"\ndata = "ProductGroup"\n', 'deleted"\ndata = "Productgroup"\n'),
+        ("operations.toml", 'list = "Product"\n', 'list = "ProductGroup"\n'),
     ],
 )
-def test_numbers_are_in_their_places(tmp_path: Path, name: str, line: str, instead: str) -> None:
+def test_data_that_contradict_each_other_are_refused(tmp_path: Path, name: str, line: str, instead: str) -> None:
     tree = copy_of_the_tree(tmp_path)
     data = tree / "core/interface" / name
     text = data.read_text("utf-8")

@@ -2,7 +2,7 @@
 # Torture of the optimised build: every allocation and every system call of each scenario fails in turn (see README.md).
 #   tests/torture/run.sh BUILD            bounded: every point, but only every 61st of the first-* scenarios
 #   tests/torture/run.sh BUILD --all      every point
-# Prints each command; BUILD/tests/torture/torture with another --start runs the points that are left out.
+# Prints each command. To run a point that is left out, give its number to BUILD/tests/torture/torture as --start.
 set -euo pipefail
 folder="$(dirname "${BASH_SOURCE[0]}")"
 build="$1"

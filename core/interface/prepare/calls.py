@@ -72,6 +72,18 @@ def _queries(operations: list[Row]) -> list[Row]:
     return list(out.values())
 
 
+def _returned_resources(operations: list[Row], resources: list[Row]) -> list[str]:
+    """Names of the resources that generated operations return, alone or as the items of a list."""
+    tables = {resource["name"]: resource["list"] for resource in resources}
+    for operation in operations:
+        if operation["list"] and not tables.get(operation["list"]):
+            raise ValueError(
+                f"operations.toml: {operation['path']} is a list of {operation['list']}, whose `list` is not set"
+            )
+    made = {operation["list"] or operation["result"] for operation in operations if not operation["by_hand"]}
+    return sorted(made & tables.keys())
+
+
 def prepare_calls(data: Row) -> Row:
     routes = {route["path"]: route["name"] for route in data["routes"]}
     for operation in data["operations"]:
@@ -83,6 +95,7 @@ def prepare_calls(data: Row) -> Row:
     queries = _queries(data["operations"])
     return {
         "queries": queries,
+        "returned_resources": _returned_resources(data["operations"], data["resources"]),
         "filters": list({row["name"]: row for query in queries for row in query["members"]}.values()),
         "bundles": [row for row in data["operations"] if row["options"]],
         "listed": [row for row in data["resources"] if row["list"]],

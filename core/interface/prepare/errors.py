@@ -20,10 +20,9 @@ def _prepare_data(rows: list[Row], resources: dict[str, Row]) -> None:
         row["cpp_type"] = _NO_RESOURCE.get(name, name)
         if row["is_typed"]:
             resource = resources[name]
-            row["c_words"] = resource["c_words"]
             row["words"] = f"{resource['c_article']} {resource['c_words']}"
             row["c_name"] = resource["c_name"]
-        row.setdefault("doc", row["words"] if name == "None" else "")
+        row.setdefault("doc", "")
 
 
 def prepare_events(data: Row, resources: dict[str, Row]) -> Row:
@@ -36,11 +35,14 @@ def prepare_events(data: Row, resources: dict[str, Row]) -> Row:
         event["class"] = pascal(event["cpp_name"])
     _prepare_data(data["data"], resources)
     typed = [row for row in data["data"] if row["is_typed"]]
+    names = {"", *(row["name"] for row in typed)}
+    for event in events:
+        if event["data"] not in names:
+            raise ValueError(f"events.toml: {event['name']} has data {event['data']}, which is not among [[data]]")
     return {
         "events": events,
         "data_kinds": data["data"],
         "typed_data": typed,
-        "typed_names": ", ".join(row["name"] for row in typed),
     }
 
 

@@ -129,8 +129,8 @@ def prepare_rust(data: Row) -> Row:
     for row in data["go_writes"]:
         kind, setter = _WRITES[row["type"]]
         writes.append({**row, "rust_type": kind, "rust_setter": setter})
+    prepare_rust_operations(data)
     return {
-        "given_resources": prepare_rust_operations(data),
         "rust_resources": made,
         "rust_options": _options(data["go_options"]),
         "rust_writes": writes,
@@ -176,11 +176,9 @@ def _operation_doc(operation: Row, codes: dict[str, str], methods: dict[str, str
     return f"{text} Service interface: {operation['section']}."
 
 
-def prepare_rust_operations(data: Row) -> list[str]:
-    """Returns the names of the resources that operations return."""
+def prepare_rust_operations(data: Row) -> None:
     variants = {name: rust_variant(code) for name, code in error_codes(data["errors"]).items()}
     codes = {name: f"[`ErrorCode::{code}`](crate::ErrorCode::{code})" for name, code in variants.items()}
-    made = set()
     for operation in data["operations"]:
         if operation["by_hand"]:
             continue
@@ -188,7 +186,6 @@ def prepare_rust_operations(data: Row) -> list[str]:
         if operation["list"]:
             rows.append(_bundle("query", operation["query"]))
             operation["rust_made"], operation["rust_result"] = "NativeList", f"List<{operation['list']}>"
-            made.add(operation["list"])
         else:
             rows += [_argument(row) for row in operation["required"]]
             if operation["options"]:
@@ -197,8 +194,6 @@ def prepare_rust_operations(data: Row) -> list[str]:
             operation["rust_made"], operation["rust_result"] = kinds.get(
                 operation["result"], ("Resource", operation["result"])
             )
-            if operation["result"] not in kinds:
-                made.add(operation["result"])
         given = {"id": 'args.text("{0}")', "integer": 'args.integer("{0}")'}
         own = own_arguments(operation)
         parts = [given.get(row["type"], '&args.text("{0}")').format(row["name"]) for row in own]
@@ -222,4 +217,3 @@ def prepare_rust_operations(data: Row) -> list[str]:
             if row["group"] == operation["group"]
         }
         operation["rust_doc"] = _operation_doc(operation, codes, methods)
-    return sorted(made)

@@ -61,7 +61,7 @@ class Awaitable {
   }
 
  private:
-  // Tries the shortcut: the result, or null if the caller must wait or there is no shortcut.
+  // Returns the result of the shortcut, or null if the caller must wait or there is no shortcut.
   py::object take_shortcut();
   // True if there is something to wait for, false if the job is done.
   bool proceed();
