@@ -22,7 +22,8 @@ void AsyncClient::process() {
 AsyncClient::CallId AsyncClient::start(Operation operation, const CallOptions& call, Done done) {
   session_->require_open();
   detail::refuse_token(call);
-  return loop_->start(session_, std::move(operation), call, std::move(done));
+  const auto kept = loop_;  // a hook may release the last AsyncClient
+  return kept->start(session_, std::move(operation), call, std::move(done));
 }
 
 AsyncClient::Cancelled AsyncClient::cancel(CallId id) {

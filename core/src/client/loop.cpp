@@ -48,9 +48,9 @@ AsyncClient::CallId Loop::start(SessionPtr session, Operation operation, const C
   const auto id = ++last_;
   auto own = std::make_unique<PendingCall>(std::move(session), *engine, std::move(operation), options, std::move(done));
   auto& call = calls.emplace(id, std::move(own)).first->second->call;
-  starting_ = true;
+  const bool outer = std::exchange(starting_, true);  // a hook may start others
   call.start([this, id] { finish(id); });
-  starting_ = false;
+  starting_ = outer;
   return id;
 }
 

@@ -33,9 +33,6 @@ py::object new_write_future(py::handle loop) {
   return type(py::arg("loop") = loop);
 }
 
-// May this thread modify the loop? Not while the loop runs in another thread.
-bool may_touch(py::handle loop) { return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>(); }
-
 }  // namespace
 
 py::object running_loop() {
@@ -68,6 +65,13 @@ void LoopEngine::quietly(F f) noexcept {
 py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
+
+// May this thread modify the loop and cancel its calls? Not while the loop runs in another thread. A loop that has been
+// collected may still be in process(): a thread that the interpreter left behind when it ended.
+bool LoopEngine::may_touch(py::handle loop) const {
+  if (loop.is_none()) return !processing_;
+  return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>();
+}
 
 // A callback for the loop; its one argument is unused. Made through the C API, because pybind11's functions crash when
 // there is no memory for their names.
@@ -241,8 +245,7 @@ std::string LoopEngine::cancel(PendingCall& call) {
 void LoopEngine::detach(PendingCall& call) noexcept {
   quietly([&] {
     hold(call, false);
-    const auto loop = this->loop();
-    if (loop.is_none() || may_touch(loop)) {
+    if (may_touch(loop())) {
       cancel_now(call);
     } else {
       cancel_later(call);
@@ -253,8 +256,7 @@ void LoopEngine::detach(PendingCall& call) noexcept {
 void LoopEngine::detach(std::shared_ptr<internal::LoopPages> pages) noexcept {
   std::erase(pages_, pages);
   quietly([&] {
-    const auto loop = this->loop();
-    if (processing_ || !(loop.is_none() || may_touch(loop))) detached_pages_.push_back(pages);
+    if (processing_ || !may_touch(loop())) detached_pages_.push_back(pages);
   });
 }
 
@@ -269,7 +271,7 @@ void LoopEngine::close() noexcept {
   quietly([this] {
     if (processing_ || client_.running() != 0) return;  // process() closes it later
     const auto loop = this->loop();
-    if (loop.is_none() || may_touch(loop)) {
+    if (may_touch(loop)) {
       close_here();
     } else if (!is_closed(loop)) {
       loop.attr("call_soon_threadsafe")(callback<&LoopEngine::finish_closing>(), py::none());

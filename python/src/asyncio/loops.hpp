@@ -110,6 +110,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   [[nodiscard]] std::shared_ptr<PendingCall> new_call(py::handle loop, const std::shared_ptr<Job>& job, bool write);
   template <typename Start>
   void start_held(const PendingCall& call, Start start);
+  [[nodiscard]] bool may_touch(py::handle loop) const;
   AsyncClient::Cancelled cancel_now(PendingCall& call);
   void cancel_later(PendingCall& call);
   void finish(const PendingCall& call);

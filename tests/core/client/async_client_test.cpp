@@ -287,6 +287,43 @@ TEST(AsyncClient, AHookMayCancelItsOwnOperation) {
   EXPECT_EQ(run("request", true), "request response ");
 }
 
+TEST(AsyncClient, AHookMayStartAnotherOperation) {
+  struct Starting final : Hooks {
+    void on_request(const Attempt&) override {
+      if (std::exchange(started, true)) return;
+      static_cast<void>(awaited->start(impossible(), {}, inner.done()));
+      EXPECT_FALSE(inner.called);
+    }
+    AsyncClient* awaited = nullptr;
+    bool started = false;
+    End inner;
+  };
+  const auto client = Sandbox::fresh().client();
+  AsyncClient awaited(client);
+  const auto hooks = std::make_shared<Starting>();
+  hooks->awaited = &awaited;
+  CallOptions options;
+  options.hooks = hooks;
+  End outer;
+  static_cast<void>(awaited.start(impossible(), options, outer.done()));
+  EXPECT_FALSE(outer.called || hooks->inner.called) << "called back within start()";
+  run_until(awaited, [&] { return outer.called && hooks->inner.called; });
+}
+
+TEST(AsyncClient, AHookMayReleaseTheLastClientOfItsLoop) {
+  struct Releasing final : Hooks {
+    void on_request(const Attempt&) override { awaited.reset(); }
+    std::unique_ptr<AsyncClient> awaited;
+  };
+  const auto client = Sandbox::fresh().client();
+  const auto hooks = std::make_shared<Releasing>();
+  hooks->awaited = std::make_unique<AsyncClient>(client);
+  CallOptions options;
+  options.hooks = hooks;
+  static_cast<void>(hooks->awaited->start(get("s"), options, [](Completed&) { ADD_FAILURE() << "called back"; }));
+  EXPECT_EQ(hooks->awaited, nullptr);
+}
+
 TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
   const auto client = Sandbox::fresh().client();
   const auto id = demo_id(client);
