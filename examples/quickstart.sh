@@ -80,7 +80,7 @@ build_go() {
   cmake --install "$build" --prefix "$build/prefix" &&
     (
       export PKG_CONFIG_PATH="$build/prefix/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$build/prefix/lib" GOTOOLCHAIN=local
-      cd examples/go && PATH="$go:$PATH" go build -buildvcs=false -o "$build/examples/go/" ./story
+      cd examples && PATH="$go:$PATH" go build -buildvcs=false -o "$build/examples/story/story-go" ./story/go
     )
 }
 
@@ -125,9 +125,9 @@ touch "$venv"
 find "$bc_cache" -maxdepth 1 -name 'quickstart-*' -mtime +14 -exec rm -rf {} +
 
 start_sandbox "$venv/bin/python"
-tell python "$venv/bin/python" examples/python/story.py
-tell cpp "$build/examples/cpp/story"
-tell c "$build/examples/c/story"
-if [ -n "$go" ]; then tell go "$build/examples/go/story"; fi
+tell python "$venv/bin/python" examples/story/python/story.py
+tell cpp "$build/examples/story/cpp/story"
+tell c "$build/examples/story/c/story"
+if [ -n "$go" ]; then tell go "$build/examples/story/story-go"; fi
 if [ -n "$rust" ]; then tell rust "$build/examples/rust/story"; fi
 printf '\nThe same story (%s) took %s s. Read next: README.md\n' "$languages" "$SECONDS"

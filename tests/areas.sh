@@ -227,7 +227,7 @@ area_examples() {
     quietly go-prefix-examples cmake --install build/release --prefix build/go-examples
     (
       export PKG_CONFIG_PATH="$root/build/go-examples/lib/pkgconfig" CGO_LDFLAGS="-Wl,-rpath,$root/build/go-examples/lib"
-      cd examples/go && PATH="$go:$PATH" GOTOOLCHAIN=local go build -buildvcs=false -o "$root/build/release/examples/go/" ./...
+      cd examples && PATH="$go:$PATH" GOTOOLCHAIN=local go build -buildvcs=false -o "$root/build/release/examples/go/" ./go/...
     )
   fi
   if rust="$(bc_rust)"; then

@@ -58,9 +58,9 @@ python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
 
 bc_ccache "$root"
-# pip builds in an environment whose path is new each time. pybind11 is taken from `venv`, whose path stays the same, so
-# that ccache finds the objects that were compiled with it.
-CMAKE_ARGS="-Dpybind11_DIR=$("$python" -m pybind11 --cmakedir)"
+# pip builds in an environment whose path is new each time, and with the name that Python's own compiler had. So that
+# ccache finds the objects of other builds, pybind11 is taken from `venv`, and the compiler has the name that CMake finds.
+CMAKE_ARGS="-Dpybind11_DIR=$("$python" -m pybind11 --cmakedir) -DCMAKE_C_COMPILER=cc -DCMAKE_CXX_COMPILER=c++"
 export CMAKE_ARGS
 
 log="$root/build/logs"
@@ -102,7 +102,10 @@ make_package() { # FOLDER
     quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
       ".[sandbox]" "${beside[@]}"
 }
-install_package() { once package bc_once "${installed_python%/bin/python}" make_package "${installed_python%/bin/python}"; }
+install_package() {
+  build_release # first: it turns warnings into errors, and compiles most of what the package needs
+  once package bc_once "${installed_python%/bin/python}" make_package "${installed_python%/bin/python}"
+}
 
 # Python must load AddressSanitizer's run-time before the modules. Leak detection is off, because Python itself leaks.
 with_asan=(env LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc

@@ -79,8 +79,11 @@ bc_venv() {
   bc_venv_of "$python" "$@"
 }
 
-# bc_ccache ROOT: caches compiled objects outside the clone, independent of the clone's location.
+# bc_ccache ROOT: caches compiled objects outside the clone, independent of the clone's location and of the options for
+# warnings, so that the package, the quickstart and the preset `release` compile each file once. Build a preset first: it
+# turns warnings into errors.
 bc_ccache() {
+  export CCACHE_IGNOREOPTIONS="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
   export CCACHE_DIR="$bc_cache/ccache" CCACHE_BASEDIR="$1" CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 }
@@ -208,7 +211,7 @@ bc_rust_enter() {
   find "$bc_cache" -maxdepth 1 -name 'rust-*' -mtime +14 -exec rm -rf {} +
   (
     cd "$1"
-    find .rustfmt.toml capi/abi/symbols.txt capi/rust examples/rust tests/rust -type f ! -name Cargo.lock ! -path '*/target/*' |
+    find .rustfmt.toml capi/abi/symbols.txt capi/rust examples/rust examples/story/rust tests/rust -type f ! -name Cargo.lock ! -path '*/target/*' |
       LC_ALL=C sort
   ) >"$folder/files"
   while read -r file; do

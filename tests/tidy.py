@@ -49,7 +49,9 @@ def main() -> int:
     known = includes(build)
 
     def stamp(source: Path) -> Path:
-        key = hashlib.sha256(f"{version}{(ROOT / '.clang-tidy').read_text('utf-8')}".encode())
+        key = hashlib.sha256(version.encode())
+        for settings in (folder / ".clang-tidy" for folder in source.parents if ROOT in (folder, *folder.parents)):
+            key.update(settings.read_bytes() if settings.exists() else b"")
         for header in sorted(known.get(source, headers)):
             key.update(f"{header.relative_to(ROOT)}\0{headers.get(header, '')}\0".encode())
         key.update(source.read_bytes())

@@ -8,7 +8,7 @@ root="$PWD"
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" GOTOOLCHAIN=local GOFLAGS=-buildvcs=false
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-modules=(capi/go tests/go examples/go)
+modules=(capi/go tests/go examples)
 
 step() { echo "== $*"; }
 
@@ -51,7 +51,7 @@ step what is missing without cgo
 (cd capi/go && CGO_ENABLED=0 go build ./... 2>&1 || true) | grep -q 'billcore needs cgo: build with CGO_ENABLED=1 and a C compiler'
 
 step programs and what they link
-(cd examples/go && go build -o "$work/shared/" ./... && go build -tags billcore_static -o "$work/static/" ./...)
+(cd examples && go build -o "$work/shared/" ./go/... && go build -tags billcore_static -o "$work/static/" ./go/...)
 for kind in shared static; do
   for program in find verify_webhook; do
     printf '%s %s: %s KiB, stripped %s KiB\n' "$kind" "$program" "$(($(stat -c %s "$work/$kind/$program") / 1024))" \

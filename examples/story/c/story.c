@@ -1,4 +1,4 @@
-/* A subscription's life, end to end: the same story as examples/python/story.py and examples/cpp/story.cpp.
+/* A subscription's life, end to end: the same story as in the folders beside this one.
  *
  * It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
  * BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails. */
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../../c/listener.h"
 #include "check.h"
 #include "control.h"
 #include "inbox.h"
-#include "listener.h"
 #include "receiving.h"
 #include "view.h"
 

@@ -4,4 +4,4 @@ go 1.23
 
 require billcore v0.0.0
 
-replace billcore => ../../capi/go
+replace billcore => ../capi/go

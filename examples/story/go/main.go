@@ -1,5 +1,4 @@
-// A subscription's life, end to end: the same story as examples/python/story.py, examples/cpp/story.cpp and
-// examples/c/story.c.
+// A subscription's life, end to end: the same story as in the folders beside this one.
 //
 // It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
 // BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails.
