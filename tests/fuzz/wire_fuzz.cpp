@@ -2,17 +2,18 @@
 // the peer received and sent. wire/script.hpp describes the input, wire/judge.cpp the rules.
 #include "support.hpp"
 #include "wire/caller.hpp"
-#include "wire/peer.hpp"
+#include "wire/door.hpp"
+#include "wire/h1_peer.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace billcore::fuzz;
   const auto input = view(data, size);
   const Plan plan(input);
   const auto nonce = nonce_of(input);
-  Peer peer(plan.scripts, nonce);
+  H1Peer peer(plan.scripts, nonce);
   const Running running(peer);
   billcore::ClientOptions options;
-  options.base_url = "http://127.0.0.1:" + std::to_string(Peer::port()) + "/acct";
+  options.base_url = "http://127.0.0.1:" + std::to_string(door_port()) + "/acct";
   Caller caller(plan, peer, nonce, options);
   caller.run();
   peer.end();  // before the client, so that no connection is left in TIME_WAIT

@@ -14,27 +14,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "ledger.hpp"
-#include "script.hpp"
+#include "peer.hpp"
 #include "tls.hpp"
 
 struct nghttp2_hd_inflater;
 
 namespace billcore::fuzz {
 
-class H2Peer final : public Witness {
+class H2Peer final : public Peer {
  public:
-  H2Peer(const std::vector<Script>& scripts, std::string nonce);
-  ~H2Peer() override;
-  void move() override;
-  [[nodiscard]] std::optional<std::int64_t> due() const override;
-  void end() noexcept override;
+  using Peer::Peer;
+  ~H2Peer() override { end(); }
   void settle(int call) override;
 
-  [[nodiscard]] const std::deque<Received>& received() const override { return received_; }
   /// The number of streams: in HTTP/2 each stream counts as a connection.
   [[nodiscard]] std::size_t connections() const override { return streams_.size(); }
   [[nodiscard]] const Sent& sent(std::size_t connection) const override { return streams_[connection].sent; }
@@ -52,28 +46,16 @@ class H2Peer final : public Witness {
     Sent sent = {};
     std::string staged = {};  // added to `sent` when all pending bytes were sent
   };
-  struct Connection {
-    int descriptor = -1;
-    int port = 0;
-    const Script* script = nullptr;
+  struct Session {
     std::unique_ptr<Tls> tls = {};
     std::unique_ptr<nghttp2_hd_inflater, FreeInflater> inflater = {};
-    bool agreed = false;  // HTTP/2 was negotiated
     bool greeted = false;
-    bool ready = false;  // the client's SETTINGS have arrived
     bool odd = false;
     bool any_status = false;
-    std::size_t step = 0;
     std::size_t frame_end = 0;                        // steps before this one belong to the frame being sent
-    std::size_t skip = 0;                             // characters of the frame's text that are not sent
     std::optional<std::size_t> named = std::nullopt;  // the stream of that frame
     bool is_answer = false;                           // that frame is an answer as in HTTP/1
     bool ends_stream = false;
-    std::int64_t until = 0;  // end of a pause
-    std::size_t awaited = 0;
-    std::size_t whole = 0;  // complete requests
-    std::string input = {};
-    std::string pending = {};
   };
   struct Frame {
     std::uint8_t type = 0;
@@ -81,38 +63,35 @@ class H2Peer final : public Witness {
     std::uint32_t stream = 0;
   };
 
-  bool accept_one();
-  void read(std::size_t index);
-  void parse(std::size_t index);
+  void open(std::size_t index) override;
+  [[nodiscard]] bool shake_hands(std::size_t index) override;
+  void read(std::size_t index) override;
+  void put(std::size_t index, std::string_view bytes) override;
+  void flush(std::size_t index) override;
+  [[nodiscard]] const Received* request(std::size_t index) const override;
+  [[nodiscard]] std::string token(std::size_t index) const override;
+  [[nodiscard]] std::string around(const Step& /*step*/, std::size_t /*inner*/) const override { return {}; }
+  void frame(std::size_t index, const Step& step, std::size_t at) override;
+  void step_done(std::size_t index) override;
+  void end_sending(std::size_t index) override;
+  void end_connection(std::size_t index, bool reset) override;
+
   void receive(std::size_t index, const Frame& frame, std::string_view payload);
   void receive_head(std::size_t index, const Frame& frame, std::string_view payload);
-  void end_request(Connection& connection, Stream& stream);
-  [[nodiscard]] std::string path_of(Connection& connection, std::string_view block);
-
-  void play(std::size_t index);
-  [[nodiscard]] bool act(std::size_t index, const Step& step, std::size_t at);
+  void end_request(Stream& stream);
+  [[nodiscard]] static std::string path_of(Session& session, std::string_view block);
   void begin_answer(std::size_t index, const Step& step, std::size_t at);
   void begin_frame(std::size_t index, const Step& step, std::size_t at);
-  void end_frame(std::size_t index);
-  void put(std::size_t index, std::string_view bytes);
-  void put_frame(Connection& connection, const Frame& frame, std::size_t size);
-  void flush(std::size_t index);
-  void close(std::size_t index, bool reset);
+  void put_frame(std::size_t index, const Frame& frame, std::size_t size);
   /// From here the expected result of the connection is unknown.
   void mark_odd(std::size_t index, bool any_status);
   void mark_ended(std::size_t index);
   [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);
   [[nodiscard]] std::optional<std::size_t> oldest(std::size_t index) const;
   [[nodiscard]] std::optional<std::size_t> newest(std::size_t index) const;
-  [[nodiscard]] std::string token(std::size_t index) const;
-  [[nodiscard]] std::string page(std::size_t index) const;
-  [[nodiscard]] std::size_t size_of(std::size_t index, std::size_t begin, std::size_t end) const;
 
-  const std::vector<Script>& scripts_;
-  const std::string nonce_;
-  std::deque<Connection> connections_;
+  std::deque<Session> sessions_;  // of the connections
   std::deque<Stream> streams_;
-  std::deque<Received> received_;
 };
 
 }  // namespace billcore::fuzz

@@ -1,4 +1,5 @@
-// The hostile peer of the target `wire`: runs scripts, and records what it received and sent.
+// A hostile peer: accepts connections, runs a script on each, and records what it received and sent. Its framing is that
+// of HTTP/1.1 (h1_peer.hpp) or HTTP/2 (h2_peer.hpp).
 #pragma once
 
 #include <cstdint>
@@ -13,43 +14,62 @@
 
 namespace billcore::fuzz {
 
-class Peer final : public Witness {
+class Peer : public Witness {
  public:
   Peer(const std::vector<Script>& scripts, std::string nonce);
-  ~Peer() override;
-  void move() override;
-  [[nodiscard]] std::optional<std::int64_t> due() const override;
-  void end() noexcept override;
+  void move() final;
+  [[nodiscard]] std::optional<std::int64_t> due() const final;
+  void end() noexcept final;
+  [[nodiscard]] const std::deque<Received>& received() const final { return received_; }
 
-  [[nodiscard]] const std::deque<Received>& received() const override { return received_; }
-  [[nodiscard]] std::size_t connections() const override { return connections_.size(); }
-  [[nodiscard]] const Sent& sent(std::size_t connection) const override { return connections_[connection].sent; }
-  [[nodiscard]] static int port();
-
- private:
+ protected:
   struct Connection {
     int descriptor = -1;
     int port = 0;
     const Script* script = nullptr;
     std::size_t step = 0;
+    std::size_t skip = 0;    // characters of the next texts that are not sent
     std::int64_t until = 0;  // end of a pause
     std::size_t awaited = 0;
     std::size_t whole = 0;  // complete requests
-    Received* last = nullptr;
-    std::string input;    // not yet parsed
-    std::string pending;  // not yet taken by the kernel
-    Sent sent;
+    bool agreed = true;     // false: a handshake is left
+    bool ready = true;      // false: the script has to wait
+    std::string input;      // not yet parsed
+    std::string pending;    // not yet taken by the kernel
   };
 
+  [[nodiscard]] Connection& at(std::size_t index) { return connections_[index]; }
+  [[nodiscard]] const Connection& at(std::size_t index) const { return connections_[index]; }
+  [[nodiscard]] std::size_t accepted() const { return connections_.size(); }
+  [[nodiscard]] Received& new_request() { return received_.emplace_back(); }
+  [[nodiscard]] std::size_t size_of(std::size_t index, std::size_t begin, std::size_t end) const;
+  [[nodiscard]] std::string token_of(const Received* request) const;
+  void close(std::size_t index, bool reset);
+
+  // The framing. `index`: of the connection.
+  virtual void open(std::size_t index) = 0;
+  [[nodiscard]] virtual bool shake_hands(std::size_t /*index*/) { return true; }
+  virtual void read(std::size_t index) = 0;
+  virtual void put(std::size_t index, std::string_view bytes) = 0;
+  virtual void flush(std::size_t index) = 0;
+  /// The request that the text being sent belongs to; may be null.
+  [[nodiscard]] virtual const Received* request(std::size_t index) const = 0;
+  [[nodiscard]] virtual std::string token(std::size_t index) const { return token_of(request(index)); }
+  /// The bytes that a step of a body, a chunk or a chunk's end adds, where `inner` bytes are in it.
+  [[nodiscard]] virtual std::string around(const Step& step, std::size_t inner) const = 0;
+  /// Runs one of these steps.
+  virtual void frame(std::size_t index, const Step& step, std::size_t at) = 0;
+  virtual void step_done(std::size_t /*index*/) {}
+  /// Before the connection's sending side is shut down.
+  virtual void end_sending(std::size_t index) = 0;
+  /// Before the connection is closed.
+  virtual void end_connection(std::size_t index, bool reset) = 0;
+
+ private:
   bool accept_one();
-  void read(Connection& connection, std::size_t index);
-  void parse(Connection& connection, std::size_t index);
-  void play(Connection& connection);
-  [[nodiscard]] bool act(Connection& connection, const Step& step);
-  void flush(Connection& connection);
-  void close(Connection& connection, bool reset);
-  [[nodiscard]] std::string token(const Connection& connection) const;
-  [[nodiscard]] std::size_t size_of(const Connection& connection, std::size_t begin, std::size_t end) const;
+  void play(std::size_t index);
+  [[nodiscard]] bool act(std::size_t index, const Step& step, std::size_t at);
+  [[nodiscard]] std::string page(std::size_t index) const;
 
   const std::vector<Script>& scripts_;
   const std::string nonce_;
