@@ -16,57 +16,20 @@
 #include <vector>
 
 #include "billcore/error.hpp"
+#include "client/awaited.hpp"
 #include "support/server.hpp"
 
 namespace billcore {
 namespace {
 
+using test::demo_id;
+using test::End;
+using test::generous;
+using test::get;
+using test::impossible;
+using test::run_until;
 using test::Sandbox;
 using namespace std::chrono_literals;
-
-constexpr int generous = 60'000;  // milliseconds
-
-/// Calls process() when the descriptor is ready, and only then.
-void run_until(AsyncClient& client, const std::function<bool()>& condition) {
-  while (!condition()) {
-    pollfd watched{client.descriptor(), POLLIN, 0};
-    if (poll(&watched, 1, generous) <= 0) {
-      FAIL() << "the descriptor never became readable";
-    }
-    client.process();
-  }
-}
-
-/// The result of a completed operation.
-struct End {
-  bool called = false;
-  std::string id;
-  int attempts = 0;
-  std::optional<Error> error;
-
-  AsyncClient::Done done() {
-    return [this](Completed& completed) {
-      EXPECT_FALSE(called) << "told twice";
-      called = true;
-      try {
-        const auto value = completed.resource();
-        id = std::string(value.find("id").value().text());
-        attempts = Subscription(value).response_info()->attempts();
-      } catch (const Error& caught) {
-        error = caught;
-      }
-    };
-  }
-};
-
-std::string demo_id(const Client& client) {
-  return std::string(client.subscriptions().list({"demo-active", 1}).first().value().id().text());
-}
-
-Operation get(const std::string& id) { return operations::subscriptions::get(Id(id)); }
-
-// The URL is too long for libcurl: the request fails before it reaches the engine.
-Operation impossible() { return operations::request("GET", "/" + std::string(9'000'000, 'a'), {}); }
 
 /// A server that accepts and never answers.
 class Silent {
@@ -244,86 +207,6 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
 }
 
 // Only a hook can cancel a retry without a pause before it is sent.
-TEST(AsyncClient, AHookMayCancelItsOwnOperation) {
-  struct Cancelling final : Hooks {
-    void act(const char* moment) {
-      told += std::string(moment) + " ";
-      if (moment != when) return;
-      const auto cancelled = awaited->cancel(call);
-      EXPECT_EQ(cancelled.outcome_unknown, is_write);
-    }
-    void on_request(const Attempt&) override { act("request"); }
-    void on_response(const Attempt&) override { act("response"); }
-    void on_retry(const Attempt&) override { act("retry"); }
-    AsyncClient* awaited = nullptr;
-    AsyncClient::CallId call = 1;
-    std::string_view when;
-    bool is_write = false;
-    std::string told;
-  };
-  auto& sandbox = Sandbox::fresh();
-  const auto client = sandbox.client();
-  sandbox.fault(R"({"kind":"status","status":429,"times":1000})");
-  const auto run = [&](std::string_view when, bool is_write) {
-    AsyncClient awaited(client);
-    const auto hooks = std::make_shared<Cancelling>();
-    hooks->awaited = &awaited;
-    hooks->when = when;
-    hooks->is_write = is_write;
-    CallOptions options;
-    options.hooks = hooks;
-    End end;
-    static_cast<void>(
-        awaited.start(is_write ? operations::subscriptions::cancel(Id("s")) : get("s"), options, end.done()));
-    run_until(awaited, [&] { return end.called; });
-    EXPECT_EQ(awaited.running(), 0U);
-    EXPECT_EQ(end.error ? end.error->code() : ErrorCode::ok,
-              when == "request" ? ErrorCode::interrupted : ErrorCode::rate_limit);
-    return hooks->told;
-  };
-  EXPECT_EQ(run("response", false), "request response ");
-  EXPECT_EQ(run("response", true), "request response ");
-  EXPECT_EQ(run("retry", false), "request response retry ");
-  EXPECT_EQ(run("request", true), "request response ");
-}
-
-TEST(AsyncClient, AHookMayStartAnotherOperation) {
-  struct Starting final : Hooks {
-    void on_request(const Attempt&) override {
-      if (std::exchange(started, true)) return;
-      static_cast<void>(awaited->start(impossible(), {}, inner.done()));
-      EXPECT_FALSE(inner.called);
-    }
-    AsyncClient* awaited = nullptr;
-    bool started = false;
-    End inner;
-  };
-  const auto client = Sandbox::fresh().client();
-  AsyncClient awaited(client);
-  const auto hooks = std::make_shared<Starting>();
-  hooks->awaited = &awaited;
-  CallOptions options;
-  options.hooks = hooks;
-  End outer;
-  static_cast<void>(awaited.start(impossible(), options, outer.done()));
-  EXPECT_FALSE(outer.called || hooks->inner.called) << "called back within start()";
-  run_until(awaited, [&] { return outer.called && hooks->inner.called; });
-}
-
-TEST(AsyncClient, AHookMayReleaseTheLastClientOfItsLoop) {
-  struct Releasing final : Hooks {
-    void on_request(const Attempt&) override { awaited.reset(); }
-    std::unique_ptr<AsyncClient> awaited;
-  };
-  const auto client = Sandbox::fresh().client();
-  const auto hooks = std::make_shared<Releasing>();
-  hooks->awaited = std::make_unique<AsyncClient>(client);
-  CallOptions options;
-  options.hooks = hooks;
-  static_cast<void>(hooks->awaited->start(get("s"), options, [](Completed&) { ADD_FAILURE() << "called back"; }));
-  EXPECT_EQ(hooks->awaited, nullptr);
-}
-
 TEST(AsyncClient, AFunctionMayCancelStartAndThrow) {
   const auto client = Sandbox::fresh().client();
   const auto id = demo_id(client);
