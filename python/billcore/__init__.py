@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from ._hooks import Attempt, Hooks
     from ._ids import same_id
     from ._not_given import NOT_GIVEN, NotGiven
+    from ._progress import progress
     from ._types import EventName, OrderState, ProductWrite, SignatureReason, SubscriptionStatus, VerdictReason
     from ._webhook import (
         CustomFieldValue,
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
         ResponseInfo,
         Subscription,
         __version__,
+        format_amount,
     )
 
 __all__ = [
@@ -165,6 +167,8 @@ __all__ = [
     "WebhookEndpoints",
     "__version__",
     "build_info",
+    "format_amount",
+    "progress",
     "same_id",
     "webhooks",
 ]
@@ -218,6 +222,7 @@ if not TYPE_CHECKING:
         "_hooks": ["Attempt", "Hooks"],
         "_ids": ["same_id"],
         "_not_given": ["NOT_GIVEN", "NotGiven"],
+        "_progress": ["progress"],
         "_types": ["EventName", "OrderState", "ProductWrite", "SignatureReason", "SubscriptionStatus", "VerdictReason"],
         "_webhook": [
             "CustomFieldValue",
@@ -233,6 +238,7 @@ if not TYPE_CHECKING:
             "ResponseInfo",
             "Subscription",
             "__version__",
+            "format_amount",
         ],
     }
     # Not in __all__: `from billcore import *` must not need what only tests and tracing need.

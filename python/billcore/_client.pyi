@@ -291,7 +291,7 @@ class Subscriptions:
         *,
         per_page: int | None = None,
         product_id: int | None = None,
-        state: OrderState | str | Sequence[OrderState | str] | None = None,
+        state: OrderState | Sequence[OrderState] | None = None,
         page: int = 1,
         strict: bool = False,
         resume: str | None = None,
@@ -698,7 +698,7 @@ class AsyncSubscriptions:
         *,
         per_page: int | None = None,
         product_id: int | None = None,
-        state: OrderState | str | Sequence[OrderState | str] | None = None,
+        state: OrderState | Sequence[OrderState] | None = None,
         page: int = 1,
         strict: bool = False,
         resume: str | None = None,
@@ -862,6 +862,9 @@ class Pager(Generic[_T_co]):
             limit: At most so many.
         """
 
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """What to_arrow() gives, so that readers of Arrow take the pager itself: polars.DataFrame(pager)."""
+
     def to_arrow(self, fields: Iterable[str] | None = None) -> ArrowStream:
         """The rest of the list as columns, which polars, duckdb, pyarrow and pandas read.
 
@@ -988,6 +991,8 @@ class Page(Generic[_T_co]):
     @property
     def response_info(self) -> ResponseInfo:
         """Status, headers, attempts and request id of the answer."""
+
+    def _repr_html_(self) -> str: ...
 
 @final
 class Verdict:

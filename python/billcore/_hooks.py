@@ -126,7 +126,15 @@ def tell(
             request_id,
         )
     elif hook == "on_retry":
-        logger.info("%s %s: %s, again in %.0f ms (attempt %d)", method, route, outcome, wait * 1000, number + 1)
+        logger.info(
+            "%s %s: %s, again in %.0f ms (attempt %d, request id %s)",
+            method,
+            route,
+            outcome,
+            wait * 1000,
+            number + 1,
+            request_id,
+        )
     if path is not None:
         warn(method, route, path, number, request_id)
     function = getattr(hooks, hook, None)

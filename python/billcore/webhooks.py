@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from ._errors import SignatureError
 from ._webhook import (
+    AnyEvent,
     Event,
     OrderConfirmed,
     OrderPaid,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from ._receivers.wsgi import from_wsgi
 
 __all__ = [
+    "AnyEvent",
     "Event",
     "OrderConfirmed",
     "OrderPaid",

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "billcore/async_client.hpp"
@@ -31,6 +32,8 @@ struct Access {
 
 /// Error(config) after Client::close().
 void require_open(const Client& client);
+/// As checked: without a slash at its end.
+[[nodiscard]] const std::string& base_url(const Client& client) noexcept;
 /// Of a call with these options.
 [[nodiscard]] std::chrono::milliseconds timeout(const Client& client, const CallOptions& call);
 /// Sends any operation and calls `read` once with the completed operation.

@@ -29,7 +29,7 @@ _PARAMETER_TYPES = {
     "text": "str",
     "url": "str",
     "boolean": "bool",
-    "states": "OrderState | str | Sequence[OrderState | str]",
+    "states": "OrderState | Sequence[OrderState]",
     "fields": "Mapping[str, Any]",
     "instant": "datetime",
     "length": "float | timedelta",
@@ -150,6 +150,7 @@ def prepare_operations(data: Row, writes: list[Row]) -> Row:
         kinds = {row["of"] for row in operation["all_parameters"] if row["type"] == "keywords"}
         operation["keyword_fields"] = [field for write in writes if write["name"] in kinds for field in write["fields"]]
     for group in groups:
+        group.setdefault("elsewhere", {})
         group["operations"] = [operation for operation in operations if operation["group"] == group["name"]]
         group["operations_doc"] = f"Operations on {snake(group['name']).replace('_', ' ')}."
     return {

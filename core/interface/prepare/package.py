@@ -5,7 +5,7 @@ from __future__ import annotations
 from .words import Row
 
 _CLIENT = ["ArrowBatch", "ArrowStream", "AsyncClient", "AsyncPager", "Client", "Page", "Pager", "Response", "Verdict"]
-_WEBHOOK = ["Resource", "ResponseInfo", "__version__"]
+_WEBHOOK = ["Resource", "ResponseInfo", "__version__", "format_amount"]
 
 
 def homes(data: Row) -> Row:
@@ -20,6 +20,7 @@ def homes(data: Row) -> Row:
         "_hooks": ["Attempt", "Hooks"],
         "_ids": ["same_id"],
         "_not_given": ["NOT_GIVEN", "NotGiven"],
+        "_progress": ["progress"],
         "_types": [*enumerations, *writes, "EventName", "SignatureReason", "VerdictReason"],
         "_webhook": [*_WEBHOOK, *(resource["name"] for resource in data["resources"])],
     }

@@ -75,7 +75,7 @@ def _with_end(sentence: str, end: str) -> str:
 def _python_doc(field: Row) -> str:
     if "values" in field:
         article = "An" if field["values"][0] in "AEIOU" else "A"
-        return f"{article} {field['values']}, or a value this version does not know yet."
+        return f"{article} {field['values']}; at run time it may be a value that this version does not know yet."
     kind = field["type"]
     sentence = _described(field)
     if kind == "decimal":
@@ -105,7 +105,7 @@ def _prepare_field(field: Row) -> None:
     field["cpp_read"] = f'{"nullable_" if nullable else ""}{reader}("{name}")'
     python_type = {"view": field["of"], "views": f"list[{field['of']}]"}.get(kind) or _PYTHON_TYPES[kind]
     if "values" in field:
-        python_type = f"{field['values']} | str"
+        python_type = field["values"]
     field["python_type"] = f"{python_type} | None" if nullable else python_type
     field["python_doc"] = _python_doc(field)
     field["reference_doc"] = described or ("see " + field["values"] if "values" in field else "")
@@ -144,6 +144,7 @@ def prepare_resources(data: Row) -> Row:
     by_name = {row["name"]: row for row in enumerations}
     for resource in resources:
         resource.setdefault("shown", [])
+        resource.setdefault("amount", None)
         resource.setdefault("list", "")
         for field in resource["fields"]:
             _prepare_field(field)

@@ -6,6 +6,7 @@
 
 #include "call/redact.hpp"
 #include "call/retry.hpp"
+#include "call/routes.hpp"
 #include "call/rules.hpp"
 #include "http/head.hpp"
 #include "json/allocator.hpp"
@@ -63,6 +64,33 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
   } catch (const Error&) {
     // Not JSON (HTML, truncated, empty): the status is enough, and the text is kept as detail.
   }
+}
+
+// What a 404 may come from besides an unknown id: the address of something else, or white space around the id.
+std::string hint_for_not_found(const RequestInfo& request, const ErrorDetail& detail) {
+  const std::string_view url = request.settings.base_url;
+  const auto last = url.substr(url.rfind('/') + 1);
+  for (const auto route : routes::all) {
+    const auto first = route.substr(1, route.find('/', 1) - 1);
+    if (last == first) return "; check base_url: it ends in /" + std::string(last) + ", not in the account segment";
+  }
+  if (detail.api_code.empty() && one_line(detail.body, shown_body).starts_with('<')) {
+    return "; this is a web page, not an answer of the service: check base_url";
+  }
+  constexpr std::string_view blank = "%20";
+  for (auto rest = request.path; !rest.empty();) {
+    const auto segment = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), segment.size() + 1));
+    if (!segment.starts_with(blank) && !segment.ends_with(blank)) continue;
+    std::string id;
+    for (std::size_t i = 0; i < segment.size() && id.size() < shown_body; ++i) {
+      const bool is_blank = segment.substr(i).starts_with(blank);
+      id += is_blank ? ' ' : segment[i];
+      if (is_blank) i += blank.size() - 1;
+    }
+    return "; the id has white space around it: \"" + id + '"';
+  }
+  return {};
 }
 
 [[noreturn]] void throw_undecodable(const RequestInfo& request, const ResponseInfo& info, std::string_view body,
@@ -197,7 +225,9 @@ void require_success(const RequestInfo& request, const Answer& answer) {
     message += ": " + shown;
   }
   if (!detail.api_code.empty()) message += " (" + one_line(detail.api_code, shown_body) + ')';
+  if (status == 404) message += hint_for_not_found(request, detail);
   if (detail.outcome_unknown) message += std::string("; ") + look_first;
+  if (!detail.request_id.empty()) message += " [request id " + one_line(detail.request_id, shown_body) + ']';
   throw Error(rule.error, std::move(message), std::move(detail));
 }
 

@@ -20,9 +20,11 @@ namespace billcore::detail {
 
 /// Settings for reading answers. Shared by the answers, so it may outlive the client.
 struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
-  AnswerSettings(std::string key, std::string header) : api_key(std::move(key)), request_id_header(std::move(header)) {}
+  AnswerSettings(std::string key, std::string header, std::string url = {})
+      : api_key(std::move(key)), request_id_header(std::move(header)), base_url(std::move(url)) {}
   const std::string api_key;
   const std::string request_id_header;  // in lower case
+  const std::string base_url;
   mutable ServiceClock service_clock;   // updated by the answers
   const std::shared_ptr<DocumentPool> documents = make_documents();
   /// Error for a sent write when there is no memory left for a more specific one. Created in advance, together with the

@@ -70,8 +70,8 @@ Error end_by_interruption(Call& call) {
 
 Session::Session(ClientOptions options, RetryEnvironment environment) : owner_(true) {
   settings_.options = checked_options(std::move(options));
-  settings_.answers =
-      std::make_shared<AnswerSettings>(settings_.options.api_key, lower(settings_.options.request_id_header));
+  settings_.answers = std::make_shared<AnswerSettings>(
+      settings_.options.api_key, lower(settings_.options.request_id_header), settings_.options.base_url);
   settings_.headers = request_headers(settings_.options);
   settings_.state = std::shared_ptr<ClientState>(new ClientState{
       EnginePool(transport_options(settings_.options)), {}, complete_environment(std::move(environment))});

@@ -12,6 +12,10 @@ namespace billcore::internal {
 
 void require_open(const Client& client) { Access::session(client)->require_open(); }
 
+const std::string& base_url(const Client& client) noexcept {
+  return Access::session(client)->settings().options.base_url;
+}
+
 std::chrono::milliseconds timeout(const Client& client, const CallOptions& call) {
   return call.timeout.value_or(Access::session(client)->settings().options.timeout);
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # as in aws_lambda.py
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
     from typing import Any
 
-    from .._webhook import Event, Verifier
+    from .._webhook import AnyEvent, Verifier
 
 
 async def from_asgi(
@@ -22,7 +22,7 @@ async def from_asgi(
     verifier: Verifier,
     *,
     timeout: float | None = 10.0,
-) -> Event:
+) -> AnyEvent:
     """The Event of an ASGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
 
     scope, receive: of the application; with Starlette and FastAPI request.scope and request.receive. timeout: seconds

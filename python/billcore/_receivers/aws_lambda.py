@@ -10,10 +10,10 @@ if TYPE_CHECKING:  # importing typing costs more than this whole package
     from collections.abc import Mapping
     from typing import Any
 
-    from .._webhook import Event, Verifier
+    from .._webhook import AnyEvent, Verifier
 
 
-def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> Event:
+def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
     """The Event of an AWS Lambda invocation. Raises like Verifier.unwrap.
 
     event: the argument of handler(event, context), from an API Gateway REST API (v1) or HTTP API (v2), a function URL

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # as in aws_lambda.py
     from collections.abc import MutableMapping
     from typing import Any
 
-    from .._webhook import Event, Verifier
+    from .._webhook import AnyEvent, Verifier
 
 _READ = "billcore.body_read"  # set in scope and environ when their body was read here
 INSTEAD = "let nothing read it before, or pass what was read to verifier.unwrap_request(body, headers)"
@@ -41,7 +41,7 @@ def append(body: bytearray, piece: object) -> None:
     body += piece
 
 
-def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], verifier: Verifier) -> Event:
+def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], verifier: Verifier) -> AnyEvent:
     """The Event in the body. size: the Content-Length of the request, or None."""
     if size is not None and len(body) < size:
         if not body:

@@ -10,12 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # as in aws_lambda.py
     from typing import Any
 
-    from .._webhook import Event, Verifier
+    from .._webhook import AnyEvent, Verifier
 
 _PIECE = 64 << 10
 
 
-def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> Event:
+def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
     """The Event of a WSGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
 
     environ: of the application; Flask's request.environ, Django's request.META. InvalidArgumentError says that the body

@@ -158,7 +158,10 @@ class ListBatches final : public detail::BatchSource {
     internal::require_open(list->bound.client);
     auto& flow = list->flow();
     while (!flow.core().buffered()) {
-      if (flow.advance() != detail::Step::taken) return std::nullopt;
+      if (flow.advance() != detail::Step::taken) {
+        list->end();
+        return std::nullopt;
+      }
     }
     const auto before = flow.core().mark();
     auto batch = detail::take_batch(flow, reading_->columns);
@@ -284,10 +287,12 @@ void bind_batch(py::module_& module) {
 }  // namespace
 
 py::object make_arrow_stream(const ListPtr& list, py::handle fields) {
+  list->refuse_second_reading();
   return py::cast(ArrowStream{std::make_shared<Reading>(list, columns_of(*list, fields))});
 }
 
 py::object make_batches(const ListPtr& list, py::handle fields) {
+  list->refuse_second_reading();
   auto columns = columns_of(*list, fields);
   if (list->bound.is_awaited()) return py::cast(AsyncBatches(list, std::move(columns)));
   return py::cast(Batches(list, std::move(columns)));

@@ -37,7 +37,14 @@ py::object new_write_future(py::handle loop) {
 
 py::object running_loop() {
   static constinit CachedImport found;
-  return found.get([] { return py::object(py::module_::import("asyncio").attr("get_running_loop")); })();
+  const auto get = found.get([] { return py::object(py::module_::import("asyncio").attr("get_running_loop")); });
+  try {
+    return get();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_RuntimeError)) throw;
+    PyErr_SetString(PyExc_RuntimeError, "no running event loop of asyncio: an AsyncClient works with asyncio only");
+    throw py::error_already_set();
+  }
 }
 
 void log_lost(const PendingCall& call) noexcept try {

@@ -113,10 +113,8 @@ void require_known(const char* function, const py::dict& more, std::span<const c
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     py::list known;
     for (const char* const each : names) known.append(each);
-    const py::object near = py::module_::import("difflib").attr("get_close_matches")(key, known, 1);
-    auto text = std::string(function) + "() got an unexpected keyword argument '" + std::string(name) + '\'';
-    for (const auto match : near) text += ": did you mean '" + match.cast<std::string>() + "'?";
-    throw py::type_error(text + " Fields that the interface does not name go through the mapping.");
+    const auto text = std::string(function) + "() got an unexpected keyword argument '" + std::string(name) + '\'';
+    throw py::type_error(text + did_you_mean(name, known) + " Fields that the interface does not name go through the mapping.");
   }
 }
 

@@ -14,7 +14,7 @@ void bind_client(py::module_& module) {
   type.attr("__doc__") = docs::about_client;
   type.attr("__module__") = "billcore";
   constexpr auto no_loops = [] { return std::shared_ptr<Loops>(); };
-  def_method(type, init_signature(), fast_call<init_client<SyncClient, no_loops>>, docs::client_init);
+  def_method(type, init_signature<SyncClient>(), fast_call<init_client<SyncClient, no_loops>>, docs::client_init);
   bind_common(type);
   static const Signature close(docs::client_close_signature);
   const auto end = [](const py::object& self) {

@@ -1,6 +1,9 @@
 // Code shared by Client and AsyncClient.
 #pragma once
 
+#include <type_traits>
+
+#include "billcore/internal.hpp"
 #include "client/arguments.hpp"
 #include "client/client.hpp"
 #include "client/groups.hpp"
@@ -12,16 +15,23 @@ namespace billcore::python {
 struct SyncClient : BoundClient {};
 struct AwaitedClient : BoundClient {};
 
-inline const Signature& init_signature() {
-  static const Signature signature(docs::client_init_signature);
+template <typename Type>
+const Signature& init_signature() {
+  static const Signature signature(docs::client_init_signature,
+                                   std::is_same_v<Type, AwaitedClient> ? "AsyncClient" : "Client");
   return signature;
+}
+
+/// An option as repr() shows it: headers may hold secrets.
+inline std::string shown_option(py::handle value) {
+  return value.is_none() || PyNumber_Check(value.ptr()) != 0 ? std::string(py::repr(value)) : "...";
 }
 
 /// __init__ of both clients.
 template <typename Type, auto make_loops>
 py::object init_client(PyObject* self, const Call& call) {
   initialise<Type>(self, [&] {
-    const auto values = init_signature().bind<arguments::client_option_count>(call);
+    const auto values = init_signature<Type>().template bind<arguments::client_option_count>(call);
     return Type{bind_client(values, make_loops())};
   });
   return py::none();
@@ -46,12 +56,21 @@ void bind_common(py::class_<Type>& type) {
   type.def(
       "with_options",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
-        return Type{changed_sender(self, changed.bind(args, kwargs))};
+        const auto values = changed.bind(args, kwargs);
+        Type out{changed_sender(self, values)};
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          if (!left_out(values[i])) out.changed[changed.parameter(i)] = shown_option(values[i]);
+        }
+        return out;
       },
       changed.doc(docs::client_with_options).c_str());
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const py::object& self) {
-    return "<billcore." + name + (held_or_null<Type>(self.ptr()) == nullptr ? ", never initialised>" : ">");
+    const auto* const own = held_or_null<Type>(self.ptr());
+    if (own == nullptr) return '<' + name + ", never initialised>";
+    std::string out = '<' + name + ' ' + internal::base_url(own->client);
+    for (const auto& [option, value] : own->changed) out.append(", ").append(option).append("=").append(value);
+    return out + '>';
   });
   refuse_copies(type, "it holds an API key; make one where it is needed");
 }

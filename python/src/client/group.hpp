@@ -55,6 +55,17 @@ py::class_<Group> group(py::module_& module, Waiting kind, const std::string& na
   return type;
 }
 
+/// Makes the error for an attribute that users look for here say where it is.
+template <typename Group>
+void elsewhere(py::class_<Group>& type, const char* name, const char* place) {
+  type.def("__getattr__", [name, place](const Group& self, const std::string& wanted) -> py::object {
+    const std::string group = py::str(py::type::of(py::cast(&self)).attr("__name__"));
+    auto text = '\'' + group + "' object has no attribute '" + wanted + '\'';
+    if (wanted == name) text += ": use client." + std::string(place);
+    throw py::attribute_error(text);
+  });
+}
+
 template <template <Waiting> typename Group>
 py::object make_group(BoundClient bound) {
   if (bound.is_awaited()) return py::cast(Group<Waiting::awaited>{std::move(bound)});

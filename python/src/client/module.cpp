@@ -1,4 +1,5 @@
 // The module billcore._client: the REST client.
+#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -39,6 +40,10 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
   bind_client(module);
   bind_async_client(module);
   guard_types(module, 8 + 2 * client_groups.size());
+
+  if (const char* const log = std::getenv("BILLCORE_LOG"); log != nullptr && *log != '\0') {
+    py::module_::import("billcore._log").attr("begin")();
+  }
 
   py::list libraries;
   for (const auto& each : billcore::detail::linked_http()) libraries.append(py::make_tuple(each.name, each.version));

@@ -94,6 +94,7 @@ template <Waiting kind>
 void bind_orders(py::module_& module) {
   using Group = Orders<kind>;
   auto type = group<Group>(module, kind, "Orders", docs::about_orders);
+  elsewhere(type, "list", "subscriptions.orders(id)");
   define<arguments::OrdersGet>(type, [](const BoundClient& self, const arguments::OrdersGet& from) {
     const auto id = id_of(from.id);
     return resource(self, View::order, operations::orders::get(id), from.timeout, "Orders.get");

@@ -66,12 +66,12 @@ BoundClient bind_client(std::span<const py::handle> values, std::shared_ptr<Loop
   options.hooks = given_up_log();
   HooksOption hooks;
   if (given(from.hooks)) hooks = HooksOption(py::reinterpret_borrow<py::object>(from.hooks));
-  return {Client(std::move(options)), std::move(hooks), std::move(loops)};
+  return {Client(std::move(options)), std::move(hooks), std::move(loops), {}};
 }
 
 BoundClient changed_sender(const BoundClient& bound, std::span<const py::handle> values) {
   const auto changes = arguments::client_changes(arguments::ChangeOptions(values));
-  return {bound.client.with_options(changes), bound.hooks, bound.loops};
+  return {bound.client.with_options(changes), bound.hooks, bound.loops, bound.changed};
 }
 
 Pairs header_pairs(py::handle value, const char* name) { return pairs_of(value, name, only_text); }

@@ -128,8 +128,10 @@ PyTypeObject* make_items_type(py::module_& module, const char* name, PyType_Slot
 
 }  // namespace
 
-py::object make_items(const ListPtr& list) { return make(items_type, list); }
-py::object make_awaited_items(const ListPtr& list) { return make(awaited_items_type, list); }
+py::object make_items(const ListPtr& list) {
+  list->refuse_second_reading();
+  return make(list->bound.is_awaited() ? awaited_items_type : items_type, list);
+}
 
 void bind_items(py::module_& module) {
   items_type =

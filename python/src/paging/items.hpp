@@ -7,10 +7,8 @@
 
 namespace billcore::python {
 
-/// For a Pager.
+/// For a Pager or an AsyncPager.
 [[nodiscard]] py::object make_items(const ListPtr& list);
-/// For an AsyncPager.
-[[nodiscard]] py::object make_awaited_items(const ListPtr& list);
 void bind_items(py::module_& module);
 
 }  // namespace billcore::python

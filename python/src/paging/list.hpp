@@ -6,10 +6,12 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "asyncio/awaitable.hpp"
 #include "asyncio/loops.hpp"
+#include "arrow/tables.hpp"
 #include "call/bound_client.hpp"
 #include "call/interruption.hpp"
 #include "call/job.hpp"
@@ -60,6 +62,17 @@ class List {
     return pages;
   }
 
+  /// Notes that a reader has reached the end.
+  void end() const noexcept { ended_ = true; }
+  /// Throws Error(invalid_argument) if the list was read to its end: reading it again would silently give nothing.
+  void refuse_second_reading() const {
+    if (!ended_) return;
+    refuse("this list of " + std::string(name()) + " was read to its end: list again to read it once more");
+  }
+
+  /// What it lists, such as orders.
+  [[nodiscard]] const char* name() const noexcept { return list_name(type); }
+
   /// Are there hooks, which need the GIL?
   [[nodiscard]] bool has_hooks() const noexcept { return hooks_ != nullptr; }
 
@@ -98,6 +111,7 @@ class List {
   // Weak, because the loop owns both: closing the loop releases them, even while the list exists.
   std::weak_ptr<LoopEngine> engine_;
   std::weak_ptr<internal::LoopPages> pages_;
+  mutable std::atomic<bool> ended_{false};
 };
 
 /// A List inside a Python object. Each holder has its own reference, so that the garbage collector can find the
@@ -197,6 +211,7 @@ class ListJob : public Job, public LoopJob {
   [[nodiscard]] int taken() const noexcept { return taken_; }
   // Ends an iteration.
   [[noreturn]] void raise_stop() const {
+    list_->end();
     PyErr_SetNone(list().bound.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
     throw py::error_already_set();
   }

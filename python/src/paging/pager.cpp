@@ -57,7 +57,11 @@ class AllItems final : public ListJob {
     return true;
   }
   [[nodiscard]] py::object give() override {
-    if (out_.size() >= most_) list().pager.stop();
+    if (out_.size() >= most_) {
+      list().pager.stop();
+    } else {
+      list().end();
+    }
     return std::move(out_);
   }
   // An interrupted or failed collect() takes no items from the list.
@@ -92,6 +96,8 @@ struct AsyncPageIteration : Iteration {
 };
 
 py::object collect(const PagerObject& self, py::handle limit) {
+  // With a limit, a program may read to the end piece by piece: its last piece is empty.
+  if (!given(limit)) self.list->refuse_second_reading();
   const auto most = given(limit) ? size(limit, "limit") : std::numeric_limits<std::size_t>::max();
   return read<AllItems>(self.list, "Pager.collect", most);
 }
@@ -176,8 +182,12 @@ void bind_page(py::module_& module) {
   type.def_property_readonly(
       "response_info", [](const AnyPage& self) { return response_info(self.pagination.response_info()); },
       docs::page_response_info);
-  type.def("__repr__",
-           [](const AnyPage& self) { return "<billcore.Page items=" + std::to_string(self.items.size()) + '>'; });
+  type.def("__repr__", [](const AnyPage& self) {
+    return std::string("<Page of ") + list_name(self.type) + ", " + std::to_string(self.items.size()) + " items>";
+  });
+  type.def("_repr_html_", [](const py::object& self) {
+    return py::module_::import("billcore._shown").attr("html_of_page")(self);
+  });
 }
 
 void bind_iterations(py::module_& module) {
@@ -194,6 +204,18 @@ void bind_iterations(py::module_& module) {
       });
 }
 
+// "orders, 3 pages read, 280 in all"
+std::string progress_of(List& list) {
+  std::string out = list.name();
+  if (list.busy.exchange(true)) return out + ", being read";
+  const auto pages = list.pager.fetched_pages();
+  const auto total = list.pager.total();
+  list.busy = false;
+  if (pages == 0) return out + ", not read yet";
+  out += ", " + std::to_string(pages) + (pages == 1 ? " page read" : " pages read");
+  return total ? out + ", " + std::to_string(*total) + " in all" : out;
+}
+
 static const Signature to_batches(docs::pager_to_batches_signature);
 
 template <typename Type, typename Pages>
@@ -203,7 +225,12 @@ void bind_reading(py::class_<Type>& type) {
   refuse_copies(type, belongs_to_client);
   static const Signature pages(docs::pager_pages_signature);
   type.def(
-      "pages", [](const Type& self) { return Pages(self.list); }, pages.doc(docs::pager_pages).c_str());
+      "pages",
+      [](const Type& self) {
+        self.list->refuse_second_reading();
+        return Pages(self.list);
+      },
+      pages.doc(docs::pager_pages).c_str());
   type.def(
       "to_batches",
       [](const Type& self, const py::args& args, const py::kwargs& kwargs) {
@@ -231,7 +258,15 @@ void bind_reading(py::class_<Type>& type) {
   type.def_property_readonly(
       "verdict", [](const Type& self) { return ExclusiveUse(self.list)->pager.verdict(); }, docs::pager_verdict);
   const std::string name = py::str(type.attr("__name__"));
-  type.def("__repr__", [name](const Type& /*self*/) { return "<billcore." + name + '>'; });
+  type.def("__repr__", [name](const Type& self) { return '<' + name + " of " + progress_of(*self.list) + '>'; });
+  // For those who take a pager for a list. bool() would call __len__.
+  type.def("__bool__", [](const Type& /*self*/) { return true; });
+  type.def("__len__", [](const Type& /*self*/) -> std::size_t {
+    type_error("a pager has no len(): `.total` is the service's count, after `.first()`, and `len(pager.collect())` reads all");
+  });
+  type.def("__getitem__", [](const Type& /*self*/, const py::args& /*index*/) -> py::object {
+    type_error("a pager has no index: `.first()` is the first item, and `.collect()` a list of all");
+  });
 }
 
 }  // namespace
@@ -264,6 +299,10 @@ void bind_pager(py::module_& module) {
 
   auto type = py::class_<SyncPager>(module, "Pager", py::is_final(), collected<SyncPager>(), docs::about_pager);
   type.def("__iter__", [](const SyncPager& self) { return make_items(self.list); });
+  // So that readers of Arrow take a pager itself: polars.DataFrame(pager).
+  type.def("__arrow_c_stream__", [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
+    return make_arrow_stream(self.list, py::none()).attr("__arrow_c_stream__")(*args, **kwargs);
+  });
   bind_reading<SyncPager, PageIteration>(type);
   static const Signature to_arrow(docs::pager_to_arrow_signature);
   type.def(
@@ -275,7 +314,7 @@ void bind_pager(py::module_& module) {
 
   auto awaited =
       py::class_<AsyncPager>(module, "AsyncPager", py::is_final(), collected<AsyncPager>(), docs::about_async_pager);
-  awaited.def("__aiter__", [](const AsyncPager& self) { return make_awaited_items(self.list); });
+  awaited.def("__aiter__", [](const AsyncPager& self) { return make_items(self.list); });
   bind_reading<AsyncPager, AsyncPageIteration>(awaited);
 }
 

@@ -38,10 +38,16 @@ void refuse_copies(py::handle type, const char* why) {
 
 void refuse(const std::string& problem) { throw Error(ErrorCode::invalid_argument, problem); }
 
-Signature::Signature(const char* text) : text_(text) {
+std::string did_you_mean(std::string_view name, const py::list& known) {
+  const py::object near = py::module_::import("difflib").attr("get_close_matches")(py::str(name), known, 1);
+  return py::len(near) == 0 ? "" : ": did you mean '" + near[py::int_(0)].cast<std::string>() + "'?";
+}
+
+Signature::Signature(const char* text, const char* shown) : text_(text) {
   std::string_view rest(text);
   const auto open = rest.find('(');
   function_ = rest.substr(0, open);
+  shown_ = shown == nullptr ? function_ : shown;
   rest = rest.substr(open + 1, rest.rfind(')') - open - 1);
   bool keyword_only = false;
   while (!rest.empty()) {
@@ -70,12 +76,23 @@ std::vector<py::handle> Signature::bind(const py::args& args, const py::kwargs& 
 }
 
 void Signature::refuse_count(std::size_t given) const {
-  type_error(function_ + "() takes at most " + std::to_string(positional_) + " positional arguments but " +
-             std::to_string(given) + " were given");
+  const auto plural = [](std::size_t count) { return count == 1 ? " positional argument" : " positional arguments"; };
+  auto text = shown_ + "() takes " + (positional_ == 0 ? "no" : std::to_string(positional_)) + plural(positional_) +
+              ", but " + std::to_string(given) + (given == 1 ? " was given" : " were given");
+  // The required ones, or the first two.
+  std::string names;
+  std::size_t named = 0;
+  for (auto i = positional_; i < parameters_.size() && (parameters_[i].required || named < 2); ++i) {
+    names += (named++ == 0 ? "" : ", ") + parameters_[i].name + "=...";
+  }
+  if (named != 0) text += std::string(": pass ") + (positional_ == 0 ? "arguments" : "the others") + " by name, such as " + names;
+  type_error(text);
 }
 
 void Signature::refuse_keyword(std::string_view name) const {
-  type_error(function_ + "() got an unexpected keyword argument '" + std::string(name) + '\'');
+  py::list known;
+  for (std::size_t i = positional_only_; i < parameters_.size(); ++i) known.append(parameters_[i].name);
+  type_error(shown_ + "() got an unexpected keyword argument '" + std::string(name) + '\'' + did_you_mean(name, known));
 }
 
 std::size_t Signature::find(std::string_view name) const noexcept {
@@ -86,14 +103,14 @@ std::size_t Signature::find(std::string_view name) const noexcept {
 }
 
 py::handle& Signature::place(std::span<py::handle> values, std::size_t index) const {
-  if (values[index]) type_error(function_ + "() got multiple values for argument '" + parameters_[index].name + '\'');
+  if (values[index]) type_error(shown_ + "() got multiple values for argument '" + parameters_[index].name + '\'');
   return values[index];
 }
 
 void Signature::require(std::span<const py::handle> values) const {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!values[i] && parameters_[i].required) {
-      type_error(function_ + "() missing required argument: '" + parameters_[i].name + '\'');
+      type_error(shown_ + "() missing required argument: '" + parameters_[i].name + '\'');
     }
   }
 }

@@ -24,6 +24,9 @@ namespace py = pybind11;
 /// Throws Error(invalid_argument).
 [[noreturn]] void refuse(const std::string& problem);
 
+/// ": did you mean 'amount'?", or an empty text if no known name resembles it.
+[[nodiscard]] std::string did_you_mean(std::string_view name, const py::list& known);
+
 /// The text of the TypeError for an object that cannot be pickled or copied. why: the reason, or what to do instead.
 [[nodiscard]] std::string no_copies(const std::string& type, const char* why);
 /// Makes pickling and copying raise TypeError (otherwise pybind11 objects end the process under the older pickle
@@ -42,7 +45,8 @@ struct Call {
 class Signature {
  public:
   /// For example "charge(self, id, /, *, product_id, vat=None, **more)". The text must outlive this.
-  explicit Signature(const char* text);
+  /// shown: what errors call the function. Left out: its name.
+  explicit Signature(const char* text, const char* shown = nullptr);
 
   /// The values in the order of the parameters (without self); a null handle for an omitted one.
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs) const;
@@ -60,6 +64,8 @@ class Signature {
   /// Same for a method that Python calls directly, with `$self`.
   [[nodiscard]] std::string method_doc(const char* text) const;
   [[nodiscard]] const char* name() const noexcept { return function_.c_str(); }
+  /// The name of a parameter, without counting self.
+  [[nodiscard]] const std::string& parameter(std::size_t index) const { return parameters_.at(index).name; }
 
  private:
   struct Parameter {
@@ -77,6 +83,7 @@ class Signature {
 
   const char* text_;
   std::string function_;
+  std::string shown_;  // its name in errors
   std::vector<Parameter> parameters_;
   std::size_t positional_only_ = 0;
   std::size_t positional_ = 0;  // how many may be passed by position

@@ -431,6 +431,9 @@ inline constexpr const char* pager_collect =
     "\n"
     "Args:\n"
     "    limit: At most so many.";
+inline constexpr const char* pager_arrow_c_stream_signature = "__arrow_c_stream__(self, requested_schema=None)";
+inline constexpr const char* pager_arrow_c_stream =
+    "What to_arrow() gives, so that readers of Arrow take the pager itself: polars.DataFrame(pager).";
 inline constexpr const char* pager_to_arrow_signature = "to_arrow(self, fields=None)";
 inline constexpr const char* pager_to_arrow =
     "The rest of the list as columns, which polars, duckdb, pyarrow and pandas read.\n"

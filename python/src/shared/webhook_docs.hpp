@@ -30,7 +30,8 @@ inline constexpr const char* subscription_ends_at =
 inline constexpr const char* subscription_trial_ends_at = "Aware datetime, or None.";
 inline constexpr const char* subscription_reference_id = "Your own correlation value, or None.";
 inline constexpr const char* subscription_reference_name = "Text, or None.";
-inline constexpr const char* subscription_status = "A SubscriptionStatus, or a value this version does not know yet.";
+inline constexpr const char* subscription_status =
+    "A SubscriptionStatus; at run time it may be a value that this version does not know yet.";
 inline constexpr const char* subscription_update_card_url =
     "Signed billing-portal URL. Do not log it: its holder can act for the customer.";
 inline constexpr const char* subscription_invoices_url =
@@ -62,7 +63,8 @@ inline constexpr const char* order_total_with_vat = "Cents, with VAT.";
 inline constexpr const char* order_currency = "Currency code.";
 inline constexpr const char* order_reference_id = "Your own correlation value, or None.";
 inline constexpr const char* order_reference_name = "Text, or None.";
-inline constexpr const char* order_state = "An OrderState, or a value this version does not know yet.";
+inline constexpr const char* order_state =
+    "An OrderState; at run time it may be a value that this version does not know yet.";
 inline constexpr const char* order_remote_id = "The billing method's identifier of the payment, or None.";
 inline constexpr const char* order_delivery = "What is delivered, or None.";
 inline constexpr const char* order_custom_fields = "List of CustomFieldValue.";
@@ -130,7 +132,8 @@ inline constexpr const char* event_id =
     "Delivery id, as received: the key to drop duplicates with (except for test.hook, whose id is 0).\n"
     "\n"
     "Compare with billcore.same_id().";
-inline constexpr const char* event_name = "Event type, such as 'order.paid'.";
+inline constexpr const char* event_name =
+    "Event type, such as 'order.paid'. Of an UnknownEvent it may be any text: compare str(event.name).";
 inline constexpr const char* event_account =
     "Integer id of the account. The base URL has a UUID instead: never compare the two.";
 inline constexpr const char* event_created_at = "When the event was generated; aware datetime.";
@@ -320,6 +323,17 @@ inline constexpr const char* parse_unverified =
     "    DecodeError: The bytes are not an event.\n"
     "\n"
     "Service interface: Events.";
+inline constexpr const char* format_amount_signature = "format_amount(amount, currency, /)";
+inline constexpr const char* format_amount =
+    "Format an amount for a person: '18.75 DKK' for 1875 and 'DKK'.\n"
+    "\n"
+    "It has as many decimals as the currency has in ISO 4217: none for 'JPY', three for 'KWD'. For an unknown currency "
+    "it\n"
+    "shows the integer.\n"
+    "\n"
+    "Args:\n"
+    "    amount: In the currency's smallest unit (cents), as fields of resources have it.\n"
+    "    currency: Currency code.";
 inline constexpr const char* sign_signature = "sign(body, secret)";
 inline constexpr const char* sign =
     "The signature the service would send, 64 lowercase hex digits: for tests of your own receiver.";

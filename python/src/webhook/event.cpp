@@ -84,6 +84,9 @@ PyObject* repr(PyObject* self) noexcept {
   });
 }
 
+PyObject* html(PyObject* self, PyObject* /*unused*/) noexcept { return call_shown("html_of_event", self); }
+PyObject* rich_repr(PyObject* self, PyObject* /*unused*/) noexcept { return call_shown("rich_repr", self); }
+
 int contains(PyObject* self, PyObject* name) noexcept { return has_member(self_of(self).event.value(), name); }
 PyObject* subscript(PyObject* self, PyObject* name) noexcept { return get_member(self_of(self).event.value(), name); }
 
@@ -127,6 +130,10 @@ std::array getset{
 };
 std::array methods{
     PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole envelope as plain JSON values."},
+    PyMethodDef{"_repr_html_", html, METH_NOARGS,
+                "_repr_html_($self, /)\n--\n\nA table of the fields, for notebooks. Without signed URLs."},
+    PyMethodDef{"__rich_repr__", rich_repr, METH_NOARGS,
+                "__rich_repr__($self, /)\n--\n\nWhat repr() shows, for rich."},
     PyMethodDef{"__copy__", copy, METH_NOARGS, "__copy__($self, /)\n--\n\nThe event itself, which never changes."},
     PyMethodDef{"__deepcopy__", copy, METH_O,
                 "__deepcopy__($self, memo, /)\n--\n\nThe event itself, which never changes."},
@@ -175,6 +182,11 @@ void bind_event(py::module_& module) {
     const auto& [name, doc, data] = event_classes.at(i);
     made.at(i) = make_type<Object>(module, name, doc, {{Py_tp_dealloc, slot(dealloc)}}, 0, base);
   }
+  auto any = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(made.at(1)));
+  for (std::size_t i = 2; i <= made.size(); ++i) {
+    any = checked(PyNumber_Or(any.ptr(), reinterpret_cast<PyObject*>(made.at(i % made.size()))));  // the unknown one last
+  }
+  module.attr("AnyEvent") = any;
   // pytest collects each class in a test module whose name begins with Test, unless the class has this attribute.
   auto* test_hook = made.at(static_cast<std::size_t>(EventType::test_hook));
   if (PyDict_SetItemString(test_hook->tp_dict, "__test__", Py_False) != 0) throw py::error_already_set();

@@ -1,5 +1,6 @@
 #include "webhook/model.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include "shared/objects.hpp"
 #include "shared/time.hpp"
 #include "webhook/json.hpp"
+#include "webhook/money.hpp"
 #include "webhook/response.hpp"
 
 namespace billcore::python {
@@ -247,20 +249,65 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
   });
 }
 
+constexpr std::size_t package_prefix = sizeof("billcore.") - 1;
+
+bool is_word(std::string_view text) noexcept {
+  constexpr std::size_t longest = 80;
+  return !text.empty() && text.size() <= longest && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+// A member as repr() shows it; null if it is neither a text nor an integer. A text that is not a word is in quotes.
+py::object shown_member(const Type& type, const Value& owner, const char* name) {
+  const auto found = name == nullptr ? std::nullopt : owner.find(name);
+  if (!found || (found->kind() != Value::Kind::string && found->kind() != Value::Kind::integer)) return {};
+  const bool is_name = std::any_of(type.fields.begin(), type.fields.end(), [&](const Field& field) {
+    return field.kind == FieldKind::text && std::string_view(field.name) == name;
+  });
+  if (found->kind() == Value::Kind::string && !is_name && is_word(found->text())) return string(found->text());
+  constexpr py::ssize_t longest = 80;
+  const auto shown = checked(PyObject_Repr(plain(*found).ptr()));
+  const auto cut = checked(PyUnicode_Substring(shown.ptr(), 0, longest));
+  return PyUnicode_GetLength(shown.ptr()) > longest ? checked(PyUnicode_FromFormat("%U...", cut.ptr())) : cut;
+}
+
+// The amount with the currency; null if one of them is absent.
+py::object shown_amount(const Type& type, const Value& owner) {
+  const auto amount = type.amount == nullptr ? std::nullopt : owner.find(type.amount);
+  const auto currency = owner.find("currency");
+  if (!amount || amount->kind() != Value::Kind::integer || !currency) return {};
+  if (currency->kind() != Value::Kind::string || !is_word(currency->text())) return {};
+  const auto number = plain(*amount);
+  const auto cents = PyLong_AsLongLong(number.ptr());
+  if (cents == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();  // beyond 64 bits
+    return {};
+  }
+  return string(amount_text(cents, currency->text()));
+}
+
+// <Order 9102337 paid 18.75 DKK>
 PyObject* repr(PyObject* self) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
-    constexpr py::ssize_t longest = 80;
     const auto& type = type_of(self);
-    auto out = string(std::string("<") + type.name);
-    for (const char* name : type.shown) {
-      const auto found = name == nullptr ? std::nullopt : value_of(self).find(name);
-      if (!found || (found->kind() != Value::Kind::string && found->kind() != Value::Kind::integer)) continue;
-      const auto shown = checked(PyObject_Repr(plain(*found).ptr()));
-      const auto cut = checked(PyUnicode_Substring(shown.ptr(), 0, longest));
-      out = checked(PyUnicode_FromFormat("%U %s=%U%s", out.ptr(), name, cut.ptr(),
-                                         PyUnicode_GetLength(shown.ptr()) > longest ? "..." : ""));
-    }
+    const auto& value = value_of(self);
+    auto out = string(std::string("<") + (type.name + package_prefix));
+    const auto add = [&](const py::object& part) {
+      if (part) out = checked(PyUnicode_FromFormat("%U %U", out.ptr(), part.ptr()));
+    };
+    for (const char* name : type.shown) add(shown_member(type, value, name));
+    add(shown_amount(type, value));
     return checked(PyUnicode_FromFormat("%U>", out.ptr())).release().ptr();
+  });
+}
+
+PyObject* html(PyObject* self, PyObject* /*unused*/) noexcept { return call_shown("html", self); }
+PyObject* rich_repr(PyObject* self, PyObject* /*unused*/) noexcept { return call_shown("rich_repr", self); }
+
+PyObject* pydantic_schema(PyObject* type, PyObject* /*arguments*/) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    return py::module_::import("billcore._pydantic").attr("schema")(py::handle(type)).release().ptr();
   });
 }
 
@@ -293,7 +340,7 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     const auto restore = py::module_::import("billcore._webhook").attr("_restore");
     const auto& value = value_of(self);
-    const std::string name(std::string_view(type_of(self).name).substr(sizeof("billcore.") - 1));
+    const std::string name(std::string_view(type_of(self).name).substr(package_prefix));
     return py::make_tuple(restore, py::make_tuple(name, string(value.raw()), string(value.path()))).release().ptr();
   });
 }
@@ -331,6 +378,12 @@ std::array common_getset{
 };
 std::array common_methods{
     PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole object as plain JSON values."},
+    PyMethodDef{"_repr_html_", html, METH_NOARGS,
+                "_repr_html_($self, /)\n--\n\nA table of the fields, for notebooks. Without signed URLs."},
+    PyMethodDef{"__rich_repr__", rich_repr, METH_NOARGS,
+                "__rich_repr__($self, /)\n--\n\nWhat repr() shows, for rich."},
+    PyMethodDef{"__get_pydantic_core_schema__", pydantic_schema, METH_VARARGS | METH_CLASS,
+                "__get_pydantic_core_schema__($type, source, handler, /)\n--\n\nFor pydantic: written as received."},
     PyMethodDef{"__copy__", copy, METH_NOARGS, "__copy__($self, /)\n--\n\nA copy that keeps nothing else alive."},
     PyMethodDef{"__deepcopy__", copy, METH_O,
                 "__deepcopy__($self, memo, /)\n--\n\nA copy that keeps nothing else alive."},
@@ -363,6 +416,12 @@ void make_view_type(std::size_t index, PyGetSetDef* getset, py::module_& module)
 }
 
 }  // namespace
+
+PyObject* call_shown(const char* function, PyObject* self) noexcept {
+  return guarded<PyObject*>(nullptr, [&] {
+    return py::module_::import("billcore._shown").attr(function)(py::handle(self)).release().ptr();
+  });
+}
 
 PyObject* make_view(View type, const Value& value) noexcept {
   PyTypeObject* python_type = made[static_cast<std::size_t>(type)];

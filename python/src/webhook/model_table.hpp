@@ -109,51 +109,57 @@ struct Type {
   const char* doc;
   std::span<const Field> fields;
   std::array<const char*, 2> shown;  // members that repr() shows: never a URL
+  const char* amount;                // the amount that it shows, or null
 };
 
 // In the order of View.
 inline constexpr std::array types{
-    Type{"billcore.Resource", docs::about_resource, {}, {"id", nullptr}},
+    Type{"billcore.Resource", docs::about_resource, {}, {"id", nullptr}, nullptr},
     Type{"billcore.Subscription",
          docs::about_subscription,
          subscription_fields,
          {
              "id",
              "status",
-         }},
+         },
+         "price"},
     Type{"billcore.Order",
          docs::about_order,
          order_fields,
          {
              "id",
              "state",
-         }},
+         },
+         "total_with_vat"},
     Type{"billcore.Product",
          docs::about_product,
          product_fields,
          {
              "id",
              "name",
-         }},
+         },
+         "price"},
     Type{"billcore.ProductGroup",
          docs::about_product_group,
          product_group_fields,
          {
              "id",
              "name",
-         }},
+         },
+         nullptr},
     Type{"billcore.CustomFieldValue",
          docs::about_custom_field_value,
          custom_field_value_fields,
          {
              "id",
              "type",
-         }},
-    Type{"billcore.Delivery", docs::about_delivery, delivery_fields, {}},
-    Type{"billcore.ProductImage", docs::about_product_image, product_image_fields, {}},
-    Type{"billcore.ImageSource", docs::about_image_source, image_source_fields, {}},
-    Type{"billcore.ProductStrings", docs::about_product_strings, product_strings_fields, {}},
-    Type{"billcore.PageLinks", docs::about_page_links, page_links_fields, {}},
+         },
+         nullptr},
+    Type{"billcore.Delivery", docs::about_delivery, delivery_fields, {}, nullptr},
+    Type{"billcore.ProductImage", docs::about_product_image, product_image_fields, {}, nullptr},
+    Type{"billcore.ImageSource", docs::about_image_source, image_source_fields, {}, nullptr},
+    Type{"billcore.ProductStrings", docs::about_product_strings, product_strings_fields, {}, nullptr},
+    Type{"billcore.PageLinks", docs::about_page_links, page_links_fields, {}, nullptr},
 };
 
 }  // namespace billcore::python

@@ -20,6 +20,7 @@
 #include "webhook/event.hpp"
 #include "webhook/json.hpp"
 #include "webhook/model.hpp"
+#include "webhook/money.hpp"
 #include "webhook/response.hpp"
 #include "webhook/verifier.hpp"
 #include "webhook/webhook_arguments.hpp"
@@ -70,6 +71,16 @@ Verifier recent_verifier(py::handle secret, py::handle max_body) {
   const auto& made = *known[oldest];
   oldest = (oldest + 1) % known.size();
   return made.verifier();
+}
+
+const Signature& format_amount_signature() {
+  static const Signature signature(docs::format_amount_signature);
+  return signature;
+}
+
+py::object webhook_format_amount(PyObject* /*module*/, const Call& call) {
+  const auto [amount, currency] = format_amount_signature().bind<2>(call);
+  return py::str(amount_text(integer(amount, "amount"), utf8(currency, "currency")));
 }
 
 const Signature& verify_signature() {
@@ -130,6 +141,8 @@ void bind_functions(py::module_& module) {
   def_function(module, verify_signature(), fast_call<webhook_verify>, docs::verify, home);
   def_function(module, unwrap_signature(), fast_call<webhook_unwrap>, docs::unwrap, home);
   def_function(module, parse_signature(), fast_call<webhook_parse_unverified>, docs::parse_unverified, home);
+
+  def_function(module, format_amount_signature(), fast_call<webhook_format_amount>, docs::format_amount, "billcore");
 
   static const Signature sign_signature(docs::sign_signature);
   module.def(

@@ -9,7 +9,7 @@ import billcore
 
 
 def revenue(client: billcore.Client, subscription: str | int) -> int:
-    states: list[billcore.OrderState | str] = ["paid"]
+    states: list[billcore.OrderState] = ["paid"]
     pager = client.subscriptions.orders(subscription, state=states, per_page=200)
     assert_type(pager, billcore.Pager[billcore.Order])
     total = sum(order.total for order in pager)

@@ -11,7 +11,7 @@ import billcore
 from billcore import webhooks
 
 
-def webhook(event: webhooks.Event, body: bytes) -> None:
+def webhook(event: webhooks.AnyEvent, body: bytes) -> None:
     match event:
         case webhooks.OrderPayed(data=order):  # wrong
             pass
@@ -36,6 +36,11 @@ def webhook(event: webhooks.Event, body: bytes) -> None:
     if isinstance(event, webhooks.OrderPaid) and event.name == "order.payed":  # wrong: mypy pyright
         pass
     event.id = 5  # wrong
+
+
+def route(event: webhooks.AnyEvent) -> None:
+    if event.name == "order.payed":  # wrong: mypy pyright
+        pass
 
 
 class Mine(webhooks.OrderPaid):  # wrong
@@ -73,11 +78,30 @@ def read(client: billcore.Client) -> None:
     print(orders)
     if (first := client.subscriptions.list().first()) is None:
         print(first.id)  # wrong
+    if client.subscriptions.get(1).status == "canceled":  # wrong: mypy pyright
+        pass
+    if client.orders.get(1).state == "payed":  # wrong: mypy pyright
+        pass
+    match client.orders.get(1).state:
+        case "payed":  # wrong: pyright
+            pass
+        case _:
+            pass
+    client.subscriptions.orders(1, state="payed")  # wrong
+    client.subscriptions.orders(1, state=["paid", "payed"])  # wrong
+    client.orders.list()  # wrong
+    len(client.products.list())  # wrong
+    print(client.products.list()[0])  # wrong
+    billcore.format_amount(18.75, "DKK")  # wrong
+    billcore.format_amount(1875)  # wrong
+    client.products.get("101")  # wrong
     print(client.nothing)  # wrong
     print(billcore.AsyncNothing)  # wrong
     billcore.Client(concurrency="8")  # wrong
     billcore.Client(hooks=5)  # wrong
     billcore.Client("http://127.0.0.1/a")  # wrong
+    billcore.Client(base_urls="http://127.0.0.1/a")  # wrong
+    client.with_options(api_key="k")  # wrong
 
 
 async def awaited(client: billcore.AsyncClient) -> None:

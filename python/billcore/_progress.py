@@ -1,0 +1,64 @@
+"""billcore.progress(): a list with a progress bar. Imported at its first use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar, overload
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from ._client import AsyncPager, Pager
+
+    _T = TypeVar("_T")
+
+
+@overload
+def progress(pager: Pager[_T], description: str = ..., *, console: Console | None = ...) -> Iterator[_T]: ...
+@overload
+def progress(pager: AsyncPager[_T], description: str = ..., *, console: Console | None = ...) -> AsyncIterator[_T]: ...
+def progress(
+    pager: Pager[_T] | AsyncPager[_T], description: str = "Reading", *, console: Console | None = None
+) -> Iterator[_T] | AsyncIterator[_T]:
+    """Iterate over a list and draw a progress bar, which needs the package rich.
+
+    Args:
+        pager: A pager, or an AsyncPager (then use `async for`).
+        description: Text before the bar.
+        console: rich's console to draw on. Left out: rich's own.
+
+    Service interface: Resources and their fields, Pagination.
+    """
+    try:
+        from rich.progress import Progress
+    except ImportError:
+        raise ImportError("billcore.progress() draws with the package rich: pip install rich") from None
+
+    from ._client import AsyncPager
+
+    bar = Progress(console=console)
+    if isinstance(pager, AsyncPager):
+        return _awaited(pager, bar, description)
+    return _blocking(pager, bar, description)
+
+
+def _blocking(pager: Pager[_T], bar: Progress, description: str) -> Iterator[_T]:
+    with bar:
+        task = bar.add_task(description, total=None)
+        for item in pager:
+            yield item
+            _step(bar, task, pager.total)
+
+
+async def _awaited(pager: AsyncPager[_T], bar: Progress, description: str) -> AsyncIterator[_T]:
+    with bar:
+        task = bar.add_task(description, total=None)
+        async for item in pager:
+            yield item
+            _step(bar, task, pager.total)
+
+
+def _step(bar: Progress, task: TaskID, total: int | None) -> None:
+    bar.update(task, advance=1, total=total)

@@ -1,0 +1,35 @@
+"""Resources as fields and results of pydantic and FastAPI. Imported when pydantic asks for the schema of a type."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ._webhook import _restore
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
+
+    from ._webhook import Resource
+
+
+def schema(kind: type[Resource]) -> CoreSchema:
+    """Takes a resource, or a mapping such as the JSON of one; writes it as the service sent it, like to_dict()."""
+    from pydantic_core import core_schema
+
+    def read(value: Any) -> Resource:
+        if isinstance(value, kind):
+            return value
+        if not isinstance(value, dict):
+            raise ValueError(f"must be a billcore.{kind.__name__} or an object, not {type(value).__name__}")
+        try:
+            text = json.dumps(value)
+        except TypeError as error:
+            raise ValueError(f"is not plain JSON: {error}") from None
+        return _restore(kind.__name__, text, "")
+
+    return core_schema.no_info_plain_validator_function(
+        read,
+        serialization=core_schema.plain_serializer_function_ser_schema(lambda resource: resource.to_dict()),
+        metadata={"pydantic_js_functions": [lambda _schema, _handler: {"type": "object", "title": kind.__name__}]},
+    )
