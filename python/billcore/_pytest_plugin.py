@@ -1,6 +1,6 @@
 """pytest plugin: the fixtures `billcore_sandbox` and `signed_event`.
 
-pytest imports this in every run, so it imports only pytest; the first test that uses a fixture loads what it needs.
+pytest imports this module in every run, so the module imports only pytest; a fixture imports billcore on first use.
 """
 
 from __future__ import annotations
