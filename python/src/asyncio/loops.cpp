@@ -53,7 +53,7 @@ LoopEngine::LoopEngine(const Client& client, const py::object& loop)
 template <typename F>
 void LoopEngine::quietly(F f) noexcept {
   if (pid_ != getpid()) return;
-  const py::error_scope kept;  // an exception that ends a call may drop the last reference to a client
+  const py::error_scope kept;  // a client's last reference may be dropped while a Python error is set
   try {
     f();
   } catch (py::error_already_set& error) {
@@ -66,8 +66,8 @@ py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
-// May this thread modify the loop and cancel its calls? Not while the loop runs in another thread. A loop that has been
-// collected may still be in process(): a thread that the interpreter left behind when it ended.
+// May this thread modify the loop and cancel its calls? Not while another thread runs the loop. The loop may have been
+// collected although a thread is still in process(): the interpreter leaves threads behind when it ends.
 bool LoopEngine::may_touch(py::handle loop) const {
   if (loop.is_none()) return !processing_;
   return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>();
@@ -91,8 +91,8 @@ py::object LoopEngine::callback() {
   return checked(PyCFunction_New(&method, capsule.ptr()));
 }
 
-// Adds the loop's reader, which owns the engine and the futures. Runs in an empty context; otherwise the reader would
-// keep the current context alive.
+// Adds the loop's reader, which owns the engine and the futures. add_reader() runs in an empty context; otherwise the
+// reader would keep the current context alive.
 void LoopEngine::watch(py::handle loop) {
   const py::set waiting;
   const auto process = callback<&LoopEngine::process>();
@@ -269,7 +269,7 @@ void LoopEngine::close_here() {
 void LoopEngine::close() noexcept {
   closing_ = true;
   quietly([this] {
-    if (processing_ || client_.running() != 0) return;  // process() closes it later
+    if (processing_ || client_.running() != 0) return;  // process() closes the connections later
     const auto loop = this->loop();
     if (may_touch(loop)) {
       close_here();

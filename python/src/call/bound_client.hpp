@@ -38,7 +38,7 @@ class Loops;  // asyncio/loops.hpp
   return py::reinterpret_steal<py::object>(out);
 }
 
-/// A client with its Python hooks and event loops. Its groups and lists have a copy.
+/// A client with its Python hooks and event loops. Each group and list of the client has a copy.
 struct BoundClient {
   Client client;
   HooksOption hooks;
@@ -46,7 +46,7 @@ struct BoundClient {
 
   [[nodiscard]] bool is_awaited() const noexcept { return loops != nullptr; }
 
-  /// For the garbage collector.
+  /// Visits the hooks for the garbage collector.
   int traverse(visitproc visit, void* arg) const { return hooks.traverse(visit, arg); }
   void clear() noexcept { hooks = HooksOption(); }
 };

@@ -17,7 +17,7 @@ inline const Signature& init_signature() {
   return signature;
 }
 
-/// __init__ of both clients.
+/// __init__ of Client and AsyncClient.
 template <typename Type, auto make_loops>
 py::object init_client(PyObject* self, const Call& call) {
   initialise<Type>(self, [&] {

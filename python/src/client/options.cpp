@@ -98,7 +98,7 @@ std::chrono::milliseconds milliseconds(py::handle seconds) {
   }
   const double number = real(seconds, "timeout");
   if (std::isnan(number)) refuse("timeout must not be NaN");
-  constexpr double longest = 1e9;  // 30 years, and no overflow
+  constexpr double longest = 1e9;  // 30 years; prevents an overflow
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(number, -1.0, longest) * 1000)));
 }
 

@@ -7,9 +7,9 @@
 
 namespace billcore::python {
 
-/// For a Pager.
+/// The iterator of a Pager.
 [[nodiscard]] py::object make_items(const ListPtr& list);
-/// For an AsyncPager.
+/// The iterator of an AsyncPager.
 [[nodiscard]] py::object make_awaited_items(const ListPtr& list);
 void bind_items(py::module_& module);
 

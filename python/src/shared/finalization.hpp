@@ -2,7 +2,7 @@
 //
 // If a thread requests the GIL from a finalizing interpreter, Python 3.13 and older end the thread by pthread_exit().
 // The unwinding must not reach a destructor or another noexcept frame, so the thread parks forever instead, as in
-// Python 3.14. interpreter_calls.cpp intercepts the calls into Python that can do this, also those made by pybind11.
+// Python 3.14. interpreter_calls.cpp intercepts the calls into Python that can end a thread, also those of pybind11.
 #pragma once
 
 namespace billcore::python {

@@ -43,7 +43,7 @@ PyObject* call_new(PyObject* type, PyObject* /*args*/, PyObject* /*kwargs*/) noe
   return refuse_new(reinterpret_cast<PyTypeObject*>(type), nullptr, nullptr);
 }
 
-// Defines `__new__` of a type without a constructor; otherwise the type would inherit the base's.
+// Defines `__new__` of a type without a constructor; otherwise the type would inherit the base's `__new__`.
 void define_new(PyTypeObject* type) {
   static PyMethodDef definition{"__new__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_new)),
                                 METH_VARARGS | METH_KEYWORDS, "Refused: ConfigError."};

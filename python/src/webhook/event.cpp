@@ -61,7 +61,7 @@ PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
     if (object.data != nullptr) return Py_NewRef(object.data);
     if (object.data_node == nullptr) return Py_NewRef(Py_None);
     const Value data(object.event.value().document(), object.data_node);
-    if (!data.is_object()) return plain(data).release().ptr();  // may be mutable: built anew each time
+    if (!data.is_object()) return plain(data).release().ptr();  // built anew each time: may be mutable
     object.data = make_view(event_classes.at(class_of(object.event, object.data_node)).data, data);
     return Py_XNewRef(object.data);
   });
@@ -111,7 +111,7 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
 void dealloc(PyObject* self) noexcept {
   Object& object = self_of(self);
   Py_XDECREF(object.data);
-  object.event.~Event();  // before the body that it refers to
+  object.event.~Event();  // before the body, which the event refers to
   Py_DECREF(object.body);
   free_object(self);
 }
