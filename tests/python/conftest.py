@@ -16,7 +16,7 @@ from conformance.server import Script, ScriptedServer
 from .fork_support import Scene, answer
 from .support import ACCOUNT, API_KEY
 
-# Machines are noisy: the duration of one example means nothing.
+# Hypothesis sets no deadline for one example: a busy machine may run it slowly.
 settings.register_profile("billcore", deadline=None)
 settings.load_profile("billcore")
 
@@ -60,7 +60,7 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture(params=["http", "tls"])
 def scene(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[Scene]:
-    """For programs that fork."""
+    """The server for programs that fork, with and without TLS."""
     context, bundle = tls if request.param == "tls" else (None, "")
     with ScriptedServer(answer, tls=context) as server:
         yield Scene(server, bundle)
