@@ -62,7 +62,7 @@ class ApiError(BillcoreError):
         message: Message of the service's error object; None without one.
         request_id: Value of the request id header, or None.
         headers: Headers of the answer; names in lower case, values of one name joined by commas.
-        body: The answer's text, scrubbed and cut.
+        body: The answer's text, redacted and shortened.
         retry_after: Seconds, or None.
         attempts: Number of attempts, sent or not.
         method: HTTP method of the request.
@@ -123,7 +123,7 @@ class ApiError(BillcoreError):
 
 
 class TransportError(BillcoreError):
-    """No complete answer was received. A write that was sent raises OutcomeUnknownError instead.
+    """No complete answer was received; if a write was sent, the error is OutcomeUnknownError instead.
 
     Attributes:
         attempts: How often the request was tried.

@@ -74,13 +74,13 @@ class Attempt:
 
 
 class Hooks:
-    """Base class for Client(hooks=), which receives every attempt. An object with only one of its methods also works.
+    """Base class for Client(hooks=), which receives every attempt. An object with only one of these hooks also works.
 
     Every on_request is followed by exactly one on_response, also when the call is cancelled or interrupted, or when a
     page of a list is no longer needed.
 
     Hooks run on the thread of the call; for AsyncClient, on the loop's thread and in the context of the call. Threads
-    that share a client call them concurrently. Exceptions of a hook are logged and ignored: they must not
+    that share a client call its hooks concurrently. Exceptions of a hook are logged and ignored: they must not
     affect the outcome of a charge. Hooks are not called once the interpreter finalizes, nor in a forked child for the
     calls of its parent.
     """

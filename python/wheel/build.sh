@@ -2,7 +2,8 @@
 # Builds and checks wheels that carry all they need, one for each CPython given.
 #   python/wheel/build.sh [--target TARGET] [--output FOLDER] [PYTHON…]
 # TARGET: x86_64-linux-gnu (this is tested), or aarch64-linux-gnu, x86_64-linux-musl, aarch64-linux-musl (cross-built;
-# README.md says what was tried). PYTHON: interpreters of this machine, 3.11 or newer; without any, each release that is found. FOLDER: dist.
+# README.md says what was tried). PYTHON: interpreters of this machine, 3.11 or newer; by default one of each release.
+# FOLDER: by default dist.
 # Works on a fresh Debian 12 machine, as root or with the packages installed. README.md of this folder says more.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -132,7 +132,7 @@ def test_no_background_thread_during_a_call(language: str, sandbox: Sandbox) -> 
         "c": [str(BUILD / "tests/capi/wire-driver-c")],
         "python": [sys.executable, "-c", PYTHON_CALLER],
     }[language]
-    # An address, not a name: libcurl resolves names in a short-lived thread.
+    # The URL has an address, not a name: libcurl resolves names in a short-lived thread.
     assert "//127.0.0.1:" in sandbox.base_url
     client = {"base_url": sandbox.base_url, "api_key": sandbox.api_key}
     request = json.dumps({"op": "products.list", "client": client, "args": {}, "take": "first"})

@@ -50,7 +50,7 @@ def serve() -> Iterator[Serve]:
 
         def start(script: Script) -> tuple[ScriptedServer, billcore.Client]:
             server = stack.enter_context(ScriptedServer(script))
-            # The canned answers are consumed in order; test_retries.py and test_prefetch.py test retries and prefetch.
+            # The server sends its scripted answers in order, so retries and prefetching are off.
             client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0, concurrency=1)
             stack.callback(client.close)
             return server, client

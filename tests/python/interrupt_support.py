@@ -16,7 +16,7 @@ from support.children import child_environment
 
 from .support import ACCOUNT, API_KEY
 
-# A program that makes calls in turn; each call is interrupted once. It prints one line per call: what its caller knows.
+# A program that makes calls in turn, each of which is interrupted once, and prints what the caller knows of each call.
 CALLER = """
 import json, signal, sys, time, billcore
 from billcore import *

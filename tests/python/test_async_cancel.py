@@ -196,9 +196,7 @@ def test_the_deadline_counts_while_it_waits_for_a_connection(run: Run) -> None:
 @each_loop
 @each_call
 def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], Any]) -> None:
-    """The answer has arrived and the task is about to resume: the result is lost, but a note says that a write was
-    done.
-    """
+    """The answer has arrived, but the task has not resumed: the result is lost, and a note says if a write was done."""
     answer = page([ORDER], 1, 1) if call is CALLS["list"] else data(SUBSCRIPTION)
     with serving(lambda _: answer) as (server, client):
 

@@ -64,7 +64,7 @@ def test_gather_groups_tasks_and_timeouts(run: Run) -> None:
 
 @each_loop
 def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
-    """Other libraries drive coroutines by send() and throw(), and so does the Task implemented in Python."""
+    """Other libraries drive coroutines by send() and throw(), and so does asyncio's Task implemented in Python."""
     with serving(lambda _: data(SUBSCRIPTION)) as (_, client):
 
         async def main() -> None:

@@ -71,7 +71,7 @@ print(json.dumps({{
 
 @contextmanager
 def long_list(pages: int, per_page: int, metadata: int = 0) -> Iterator[str]:
-    """The base URL of a service with lists of that length."""
+    """The base URL of a service whose lists have this many pages."""
     program = Path(__file__).with_name("long_list.py")
     command = [sys.executable, str(program), str(pages), str(per_page), str(metadata), json.dumps(ORDER)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

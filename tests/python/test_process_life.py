@@ -22,7 +22,7 @@ from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page, run_toge
 
 GENEROUS = 150  # seconds; only a broken run needs them
 
-# A module that each spawned child imports. The fork server imports it too, so its children inherit a used client.
+# A module that each spawned child imports. The fork server imports the module, so its children inherit a used client.
 WORKERS = """
 import json, multiprocessing, os, sys
 from concurrent.futures import ProcessPoolExecutor
@@ -84,7 +84,7 @@ def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
     assert all(len(processes) == 1 for processes in users.values()), "a connection belongs to one process"
 
 
-# A program that interrupts operations, in random order, after random times. It prints one line per operation: what the
+# A program that interrupts operations, in random order, after random times, and prints one line per operation: what the
 # caller knows at the end.
 INTERRUPTED = """
 import asyncio, faulthandler, json, random, signal, sys

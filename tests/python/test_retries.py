@@ -1,4 +1,4 @@
-"""What is retried, and what never is. retry_test.cpp tests the table itself in C++, with an injected clock."""
+"""What is retried, and what never is. retry_test.cpp tests the rules of retries in C++, with an injected clock."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ async def from_asgi(
     seconds for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError can also
     mean that the body was already read (a body parameter of FastAPI, a middleware); where billcore can detect that, it
     raises InvalidArgumentError. A sender that disconnects within the body raises ConnectionError. On loops other than
-    asyncio's the timeout is ignored: use the loop's own. Service interface: Events.
+    asyncio's the timeout is ignored: use a timeout of that loop. Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(scope) or not hasattr(scope, "__setitem__"):

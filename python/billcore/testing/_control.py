@@ -168,7 +168,7 @@ class Control:
         """Let the next `times` matching requests fail with a fault; returns its id.
 
         path: a glob on the path below the base URL. body: JSON, or with content_type a string that is sent verbatim.
-        effect, for kind status: the service performs the request first. abort, for half_body: a reset after the half.
+        effect: with kind status, the service performs the request first. abort: with half_body, a reset after the half.
         """
         fields: dict[str, Any] = {
             "kind": kind,
@@ -202,7 +202,7 @@ class Control:
             time.sleep(0.02)
 
     def _call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
-        # http.client, because urllib would use a proxy from the environment. One connection per call: no shared state.
+        # Uses http.client, because urllib would use a proxy from the environment. Calls share no state or connection.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         try:
             body = None if fields is None else json.dumps(fields).encode()

@@ -93,7 +93,7 @@ def event(
 
 
 def _catalog() -> tuple[int, dict[str, Any]]:
-    """The account and its sample data, cached because making them is slow. Two threads may both do so, harmlessly."""
+    """The account and its sample data, cached because making them is slow; two threads may both make them."""
     global _made
     if _made is None:
         from ..sandbox.catalog import make

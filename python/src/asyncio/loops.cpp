@@ -19,8 +19,8 @@ void drop(PyObject* capsule) noexcept { const std::unique_ptr<Held> ended(&held_
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
-// asyncio's function that returns the running loop, or None. An engine's constructor looks it up, since a finalizing
-// interpreter may refuse imports.
+// asyncio's function that returns the running loop, or None. An engine's constructor looks the function up, since a
+// finalizing interpreter may refuse imports.
 py::handle running_loop_or_none() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
@@ -108,8 +108,8 @@ void LoopEngine::watch(py::handle loop) {
   watched_ = true;
 }
 
-// Adds the future of a waiting task to a set that the loop owns, or removes it if not `kept`. Without the set, future
-// and task might refer only to each other and be collected as garbage.
+// Adds the future of a waiting task to a set that the loop owns, or removes it if not `kept`: without that reference,
+// future and task might refer only to each other and be collected as garbage.
 void LoopEngine::hold(const PendingCall& call, bool kept) {
   const py::object waiting = waiting_();
   if (waiting.is_none()) return;

@@ -31,7 +31,7 @@ struct PendingCall {
 /// Logs the result of a write that had ended when its caller was cancelled.
 void log_lost(const PendingCall& call) noexcept;
 
-/// Finished operations, in order. Adding one allocates no memory, so none is lost.
+/// Finished operations, in order. Adding an operation allocates no memory, so no operation is lost.
 class EndedCalls {
  public:
   EndedCalls() = default;
@@ -96,7 +96,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
                                                            ListOperation operation, const CallOptions& options);
   /// Drops the pages of a list. May be called from any thread.
   void detach(std::shared_ptr<internal::LoopPages> pages) noexcept;
-  /// Cancels an operation. Returns a note if it was a write that may have been sent, else an empty text.
+  /// Cancels an operation. Returns a note if a write may have been sent, else an empty text.
   std::string cancel(PendingCall& call);
   /// Cancels an operation that is no longer awaited. May be called from any thread.
   void detach(PendingCall& call) noexcept;

@@ -38,7 +38,7 @@ class Loops;  // asyncio/loops.hpp
   return py::reinterpret_steal<py::object>(out);
 }
 
-/// A client with its Python hooks and event loops. Each group and list of the client has a copy.
+/// A client with its Python hooks and event loops; each of its groups and lists has a copy.
 struct BoundClient {
   Client client;
   HooksOption hooks;
@@ -56,7 +56,7 @@ struct BoundClient {
 /// Raises `error` as a Python exception.
 [[noreturn]] void raise_for(const Error& error);
 
-/// Imports `_webhook` and its functions; ImportError if it is from another build.
+/// Imports `_webhook` and its functions; ImportError if `_webhook` is from another build.
 void find_bridge();
 
 }  // namespace billcore::python

@@ -94,7 +94,7 @@ class GivenUpLog final : public Hooks {
 class PythonHooks final : public Hooks {
  public:
   PythonHooks(py::object target, py::object context) : target_(std::move(target)), context_(std::move(context)) {}
-  // A call that ends without the GIL may hold the last reference.
+  // A call that ends without the GIL may hold the last reference to these hooks.
   ~PythonHooks() override { drop(target_, context_); }
   PythonHooks(const PythonHooks&) = delete;
   PythonHooks& operator=(const PythonHooks&) = delete;

@@ -31,8 +31,8 @@ class HooksOption {
 
 /// The core's hooks of every client, which log a write that was sent and given up if the call has no hooks of its own.
 [[nodiscard]] std::shared_ptr<Hooks> given_up_log();
-/// Imports what the log needs. Call this before a write: later, the import may be refused, or interrupted by a signal
-/// handler.
+/// Imports what given_up_log() needs. Call need_given_up_log() before a write: later, the import may be refused, or
+/// interrupted by a signal handler.
 void need_given_up_log();
 
 /// A write that had ended when its caller was cancelled or interrupted, and whose result is lost.

@@ -50,7 +50,7 @@ class Job {
   [[nodiscard]] virtual std::string outcome() const { return {}; }
   /// Like outcome(), for the log; nullopt if no write can have happened. error: the exception that ended it, or null.
   [[nodiscard]] virtual std::optional<LostResult> lost(const std::exception_ptr& /*error*/) const { return {}; }
-  /// For the garbage collector; must be called by the only owner.
+  /// Visits references for the garbage collector; must be called by the only owner.
   virtual int traverse(visitproc visit, void* arg) const {
     return options_.hooks.use_count() == 1 ? traverse_hooks(options_.hooks, visit, arg) : 0;
   }

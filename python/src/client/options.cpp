@@ -47,7 +47,7 @@ std::string text_or_number(py::handle value, const char* name) {
 }
 
 // Called without the GIL, at least every 50 ms while a call waits. An exception of a signal handler stays set for set_error().
-// Handlers run on the main thread only, so other threads do not take the GIL.
+// Signal handlers run on the main thread only, so other threads do not take the GIL.
 bool interrupted() {
   if (!on_main_thread() && !hook_interrupt::is_kept()) {
     park_if_finalizing();

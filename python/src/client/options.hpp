@@ -13,7 +13,7 @@
 
 namespace billcore::python {
 
-/// The argument `timeout` of a call. If it is omitted, the client's time-out applies; None means no deadline.
+/// The argument `timeout` of a call. An omitted `timeout` means the client's time-out, None means no deadline.
 [[nodiscard]] CallOptions call_options(py::handle timeout);
 /// Seconds as milliseconds, rounded up so that a tiny time-out does not become 0.
 [[nodiscard]] std::chrono::milliseconds milliseconds(py::handle seconds);

@@ -85,7 +85,7 @@ class Signature {
 /// The docstring of a class with the signature of its __init__, as inspect.signature() wants it.
 [[nodiscard]] std::string class_doc(std::string_view name, std::string_view init_signature, const char* text);
 
-/// Sets the object NOT_GIVEN, which like a null handle stands for an argument that was left out. The object must exist
+/// Sets the object NOT_GIVEN, which like a null handle stands for an argument that was left out. NOT_GIVEN must exist
 /// until the process ends.
 void set_not_given(py::handle sentinel) noexcept;
 /// Is the value neither left out nor None?

@@ -20,8 +20,8 @@ namespace py = pybind11;
 [[nodiscard]] bool enter_interpreter() noexcept;
 
 /// While an Outside exists, its thread runs core code without the GIL. An exiting process waits up to 2 s for threads
-/// with an Outside, because the exit handlers of libcurl and OpenSSL free memory that the threads use. Meanwhile each
-/// thread parks when it next requests the GIL or calls park_if_finalizing().
+/// with an Outside, because the exit handlers of libcurl and OpenSSL free memory that the threads use. During that wait
+/// each thread parks when it next requests the GIL or calls park_if_finalizing().
 class Outside {
  public:
   Outside() noexcept;

@@ -11,8 +11,8 @@
 // a wheel. Therefore the gate is not a destructor: its frames have their own personality routine, which does not need
 // that library. This file is compiled without exceptions, so that the compiler adds no other personality routine.
 //
-// tests/layering/test_interpreter_calls.py lists the functions that need no gate. The test fails for a function that is
-// in neither list.
+// tests/layering/test_interpreter_calls.py lists the functions that need no gate, and fails for a function that is in
+// neither list.
 #include <Python.h>
 
 #include <cstdarg>

@@ -16,8 +16,8 @@ std::string name_of(PyTypeObject* type) {
   return name.substr(name.rfind('.') + 1);
 }
 
-// pybind11 calls a type's operator_new when an object without a value is used. The function does not receive the type,
-// so each type has its own.
+// pybind11 calls a type's operator_new when an object without a value is used. operator_new does not receive the type,
+// so each type has its own function.
 std::array<PyTypeObject*, most_types> guarded_types{};
 
 template <std::size_t index>

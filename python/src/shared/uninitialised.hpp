@@ -1,7 +1,7 @@
 // Objects that Python created without running __init__: by __new__ alone, from a pickle, or because __init__ failed.
 //
-// The guards of this file make methods of such objects raise ConfigError: pybind11's would use memory without a C++
-// object.
+// The guards of this file make methods of uninitialised objects raise ConfigError, where pybind11's methods would use
+// memory without a C++ object.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -40,7 +40,7 @@ constexpr Field name_field{"name", FieldKind::word, false, docs::event_name};
 constexpr Field account_field{"account", FieldKind::integer, false, docs::event_account};
 constexpr Field created_at_field{"created_at", FieldKind::time, false, docs::event_created_at};
 
-// `explain`: the core's reader of this field. Called only if the field is absent or malformed, to throw the error.
+// `explain`: the core's reader of this field, called only if the field is absent or malformed, to throw the error.
 template <const Field& field, auto explain>
 PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {

@@ -337,7 +337,7 @@ std::array common_methods{
     PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the JSON text."},
     PyMethodDef{},
 };
-// The docstring with `$self`, as Python expects for a method written in C. Static, because the type refers to it.
+// The docstring with `$self`, as Python expects for a method written in C; static, because the type refers to it.
 const std::string& usable_at_doc() {
   static const std::string doc =
       Signature(docs::subscription_usable_at_signature).method_doc(docs::subscription_usable_at);

@@ -1,4 +1,4 @@
-// The module billcore._webhook: signatures and events. It also defines all shared types and the error translator.
+// The module billcore._webhook: signatures and events, the types that _client also uses, and the error translator.
 #include <pybind11/pybind11.h>
 
 #include <array>
