@@ -1,4 +1,4 @@
-# Links every entry of the package FROM into TO, where the extension modules are; drops links to what is gone.
+# Links every entry of the package FROM into TO, where the extension modules are, and removes broken links there.
 file(MAKE_DIRECTORY ${TO})
 file(GLOB _old LIST_DIRECTORIES true ${TO}/*)
 foreach(_entry IN LISTS _old)

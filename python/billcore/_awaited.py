@@ -9,8 +9,8 @@ import sys
 class WriteFuture(asyncio.Future[None]):
     """Remembers the CancelledError that was passed on to this write.
 
-    A cancelled task group cancels its tasks, and a cancelled wait_for() of Python 3.11 cancels its task. Both raise
-    their own CancelledError and drop that of the task, so the note about the write must also be added to theirs.
+    A cancelled task group and a cancelled wait_for() of Python 3.11 cancel their tasks, raise a CancelledError of their
+    own and drop that of the task: the note about the write must be added to both errors.
     """
 
     cause: asyncio.CancelledError | None = None

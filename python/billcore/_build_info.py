@@ -21,9 +21,9 @@ class BuildInfo(TypedDict):
 
 
 def build_info() -> BuildInfo:
-    """What this installation consists of: useful in a bug report, and to see whether a fix of a library is in it.
+    """What this installation consists of: for bug reports, and to see whether it contains a certain library release.
 
-    Loads the REST client.
+    The first call loads the REST client.
 
     Returns:
         The release, the compiler, and the releases of the libraries.

@@ -1,4 +1,4 @@
-"""The command `billcore`. Its only command so far is `sandbox`; `--version` says what is installed."""
+"""The command `billcore`, whose only subcommand so far is `sandbox`; `--version` says what is installed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _run_sandbox(parser: argparse.ArgumentParser, namespace: argparse.Namespace)
         options = sandbox_options.from_namespace(namespace)
     except ValueError as error:
         parser.error(str(error))
-    # Checked here instead of catching an ImportError: an ImportError inside these packages is a different problem.
+    # Checks that the packages exist: catching ImportError would also hide an ImportError inside these packages.
     if any(importlib.util.find_spec(name) is None for name in ("starlette", "uvicorn", "h11")):
         print(
             "billcore sandbox needs Starlette and uvicorn: pip install 'starlette>=0.37' 'uvicorn>=0.29'",

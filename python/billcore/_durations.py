@@ -10,7 +10,7 @@ _LONGEST = 2e6  # seconds: 23 days; socket time-outs are 32-bit milliseconds
 def seconds(value: object, name: str, otherwise: str = "", *, zero: bool = False) -> float:
     """A number of seconds above 0 (or 0, with `zero`) as a float, at most 23 days.
 
-    otherwise: what else the argument may be, for the error. Raises InvalidArgumentError.
+    otherwise: what else the argument may be, for the error message. Raises InvalidArgumentError.
     """
     kind = "number of seconds" if zero else "positive number of seconds"
     wrong = f"{name} must be a {kind}" + (f", or {otherwise}" if otherwise else "")

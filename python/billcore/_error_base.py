@@ -1,4 +1,4 @@
-"""The exceptions with attributes of their own, and the code that all share. Import billcore._errors instead."""
+"""The exceptions that have attributes, and code shared by all exceptions. Import them from billcore._errors."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class ApiError(BillcoreError):
         message: Message of the service's error object; None without one.
         request_id: Value of the request id header, or None.
         headers: Headers of the answer; names in lower case, values of one name joined by commas.
-        body: The answer's text, scrubbed and cut.
+        body: The answer's text, redacted and shortened.
         retry_after: Seconds, or None.
-        attempts: How often the request was sent or tried.
+        attempts: Number of attempts, sent or not.
         method: HTTP method of the request.
         path: Path of the request, relative to the base URL.
         attempted_at: When a write of unknown outcome was sent, aware UTC, else None; find_charges() uses it.
-        service_time: The service's clock at that time, from the Date header of an answer, aware UTC, or None.
+        service_time: The service's clock at `attempted_at`, from the Date header of an answer, aware UTC, or None.
 
     Service interface: Errors.
     """
@@ -123,7 +123,7 @@ class ApiError(BillcoreError):
 
 
 class TransportError(BillcoreError):
-    """No complete answer came. For a write: nothing was sent (otherwise it is OutcomeUnknownError).
+    """No complete answer was received; if a write was sent, the error is OutcomeUnknownError instead.
 
     Attributes:
         attempts: How often the request was tried.
@@ -133,7 +133,7 @@ class TransportError(BillcoreError):
 
 
 class OutcomeUnknownError(BillcoreError):
-    """A write was sent, and no complete answer came: it may or may not have happened.
+    """A write was sent, and no complete answer was received: it may or may not have happened.
 
     The __cause__ is the error of the transport. After a charge, client.subscriptions.find_charges() lists the orders
     that it may have made.
@@ -142,7 +142,7 @@ class OutcomeUnknownError(BillcoreError):
         method: HTTP method of the request.
         path: Path of the request, relative to the base URL.
         attempted_at: When the write was sent, aware UTC.
-        service_time: The service's clock at that time, from the Date header of an earlier answer, aware UTC, or None.
+        service_time: The service's clock at `attempted_at`, from an earlier answer's Date header, aware UTC, or None.
         attempts: How often the request was tried; the last attempt is the one that was sent.
     """
 
@@ -161,10 +161,10 @@ class OutcomeUnknownError(BillcoreError):
 
 
 class DecodeError(BillcoreError):
-    """An answer or an event is not as the interface promises.
+    """An answer or an event is not as the service interface promises.
 
     Attributes:
-        status: HTTP status when it is about a whole REST answer, else None.
+        status: HTTP status if the error concerns a whole REST answer, else None.
         path: Path of the JSON value that is wrong, such as data.price, else None.
     """
 
@@ -180,7 +180,7 @@ class DecodeError(BillcoreError):
 class MissingFieldError(DecodeError, AttributeError):
     """A required field that was read is absent: payloads of events may have a subset of the fields.
 
-    It is also an AttributeError, so that getattr() with a default, hasattr() and class patterns work.
+    MissingFieldError is also an AttributeError, so that getattr() with a default, hasattr() and class patterns work.
 
     Attributes:
         path: Path of the field, such as data.vat.
@@ -189,7 +189,7 @@ class MissingFieldError(DecodeError, AttributeError):
 
     def __init__(self, text: str = "", status: int | None = None, *, path: str | None = None) -> None:
         super().__init__(text, status, path=path)
-        # Otherwise Python stores the resource as `obj`, keeps it alive and suggests other fields in the traceback.
+        # Without `name`, Python would store the resource as `obj`, keep it alive and make tracebacks suggest fields.
         self.name = path.rpartition(".")[2] if path else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -198,7 +198,7 @@ class MissingFieldError(DecodeError, AttributeError):
 
 
 class PossiblyMissedError(BillcoreError):
-    """A search changed under the reader, or could not end: what it found may lack orders. Search again.
+    """The orders changed during a search, or the search could not finish: orders may be missing. Search again.
 
     The __cause__ is the error that ended the search.
 
@@ -217,11 +217,11 @@ _ANSWERS = {"body_too_large": 413, "missing": 401, "malformed": 400, "mismatch":
 
 
 class SignatureError(BillcoreError):
-    """A webhook's signature check failed; an ordinary event, not a fault.
+    """A webhook's signature check failed: expected in normal operation.
 
     Attributes:
         reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks.
-        http_status: The status to answer the sender with. Left out: the status that belongs to the reason.
+        http_status: The status to answer the sender with; by default that of the reason.
     """
 
     reason: SignatureReason

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Attempt:
-    """One attempt of a call. It has no header values and no bodies, and no ids except in `path`."""
+    """One attempt of a call, without header values and bodies, and without ids except in `path`."""
 
     __slots__ = {  # noqa: RUF023
         "method": "HTTP method.",
@@ -74,13 +74,13 @@ class Attempt:
 
 
 class Hooks:
-    """Base class for Client(hooks=), which receives every attempt. Any object with one of these methods works.
+    """Base class for Client(hooks=), which receives every attempt. An object with only one of these hooks also works.
 
     Every on_request is followed by exactly one on_response, also when the call is cancelled or interrupted, or when a
-    page of a list is no longer wanted.
+    page of a list is no longer needed.
 
-    A method is called on the thread of the call; for AsyncClient, on the loop's thread and in the context of the call.
-    Calls of threads that share a client are concurrent. Exceptions of a hook are logged and ignored: they must not
+    Hooks run on the thread of the call; for AsyncClient, on the loop's thread and in the context of the call. Threads
+    that share a client call its hooks concurrently. Exceptions of a hook are logged and ignored: they must not
     affect the outcome of a charge. Hooks are not called once the interpreter finalizes, nor in a forked child for the
     calls of its parent.
     """
@@ -110,7 +110,7 @@ def tell(
     outcome_unknown: bool,
     path: str | None,
 ) -> None:
-    """Logs and calls the hook. Attempts are logged at DEBUG, retries at INFO, writes that were given up at WARNING."""
+    """Logs attempts at DEBUG, retries at INFO, writes that were given up at WARNING, and calls the hook."""
     logger = _logger()
     outcome = error or status
     if logger is None:
@@ -166,7 +166,7 @@ def warn(method: str, route: str, path: str, number: int, request_id: str | None
 
 
 def _logger() -> Logger | None:
-    """The logger "billcore"; None if the program has not imported logging: it is not imported only for this."""
+    """The logger "billcore", or None unless the program itself has imported logging."""
     if "logging" not in sys.modules:
         return None
     import logging
@@ -175,12 +175,12 @@ def _logger() -> Logger | None:
 
 
 def is_of_signal(error: BaseException) -> bool:
-    """Whether a signal handler raised it: a signal that arrives while a hook runs is not the hook's failure."""
+    """Whether a signal handler raised the error: a signal that arrives while a hook runs is not the hook's failure."""
     import signal
 
     handlers = [one for number in signal.valid_signals() if callable(one := signal.getsignal(number))]
     codes = {getattr(getattr(one, "__func__", one), "__code__", None) for one in handlers}
-    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # objects with __call__
+    codes |= {getattr(type(one).__call__, "__code__", None) for one in handlers}  # handlers with __call__
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code in codes:

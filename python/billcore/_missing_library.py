@@ -12,7 +12,7 @@ _PACKAGES = {
 
 
 def explained(error: ImportError) -> ImportError:
-    """The loader's error as a sentence that says what to do; other errors as they are."""
+    """Rewords the loader's error to say what to install; returns other errors unchanged."""
     missing = re.search(r"(lib\w+\.so)[.\d]*: cannot open shared object file", str(error))
     if missing is None:
         return error

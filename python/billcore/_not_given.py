@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-# inspect.signature() takes only plain constants as defaults of functions written in C; it accepts this one as bytes.
+# inspect.signature() accepts only plain constants as defaults of C functions; NOT_GIVEN passes as bytes.
 class NotGiven(bytes):
     """The type of NOT_GIVEN, for annotations."""
 

@@ -1,6 +1,6 @@
 """pytest plugin: the fixtures `billcore_sandbox` and `signed_event`.
 
-pytest imports this in every run, so it imports only pytest; the first test that uses a fixture loads what it needs.
+pytest imports this module in every run, so the module imports only pytest; a fixture imports billcore on first use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def _billcore_sandbox_process() -> Iterator[Sandbox]:
-    """One child process for the whole run, because a start costs more than a reset."""
+    """One sandbox process for the whole run, because a start takes longer than a reset."""
     from billcore.testing import Sandbox
 
     with Sandbox() as sandbox:

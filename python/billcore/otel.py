@@ -3,10 +3,10 @@
 client = billcore.Client(..., hooks=billcore.otel.OpenTelemetryHooks())
 
 The name of a span is method and route template (POST /subscription/{id}/order), its kind is CLIENT, and its parent is
-the span in which the call was made. Its attributes follow the semantic conventions for HTTP; it never has ids, header
+the span in which the call was made. The attributes follow the semantic conventions for HTTP; no span has ids, header
 values or bodies. billcore.sent says whether the request was sent, and billcore.outcome_unknown marks a write that may
-or may not have happened. An attempt that was given up (a cancelled task, Ctrl-C, a page that is not wanted any more)
-has billcore.given_up; it is an error only if the outcome of a write is unknown.
+or may not have happened. An attempt that was given up (a cancelled task, Ctrl-C, a page that is no longer needed) has
+billcore.given_up; its span has an error status only if the outcome of a write is unknown.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["OpenTelemetryHooks"]
 class OpenTelemetryHooks(Hooks):
     """Hooks that record a span for every attempt, of a Client or an AsyncClient.
 
-    tracer_provider: default is the global one. Thread-safe.
+    tracer_provider: by default the global provider. Thread-safe.
     """
 
     def __init__(self, tracer_provider: trace.TracerProvider | None = None) -> None:

@@ -1,6 +1,6 @@
 """The reference for Python: sphinx-build python/docs build/docs.
 
-The modules that are written in C++ are read from their stubs, which hold their docstrings: nothing is compiled.
+Sphinx reads the docstrings of the C++ modules from their stubs: nothing is compiled.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 
-# Types of other packages in signatures: no link, and no warning.
+# Types of other packages in signatures get no link, and cause no warning.
 ELSEWHERE = re.compile(
     r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client)\.|"
     r"(Any|Buffer|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
@@ -55,7 +55,7 @@ ELSEWHERE = re.compile(
 
 
 def join_overloads(owner: ast.ClassDef) -> None:
-    """Makes of the overloads of a method one function with all their parameters."""
+    """Replaces the overloads of each method by one function with all their parameters."""
     seen: set[str] = set()
     kept: list[ast.stmt] = []
     for member in owner.body:
@@ -70,7 +70,7 @@ def join_overloads(owner: ast.ClassDef) -> None:
 
 
 def make_package() -> None:
-    """A copy of the package in which each stub is a module, with what only the compiled modules define."""
+    """Copies the package with each stub as a module; adds __version__, which only the compiled modules define."""
     shutil.rmtree(PACKAGE, ignore_errors=True)
     shutil.copytree(
         ROOT / "python/billcore", PACKAGE, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyi", "sandbox")
@@ -86,7 +86,7 @@ def make_package() -> None:
 
 
 def public_objects() -> dict[str, Any]:
-    """Each public name, and what it is; their modules say where they are imported from."""
+    """Each public name and its object, whose __module__ is set to the module that users import it from."""
     import billcore
     from billcore import testing, webhooks
 
@@ -99,7 +99,7 @@ def public_objects() -> dict[str, Any]:
             found[f"{module.__name__}.{name}"] = value
             if getattr(value, "__module__", "").startswith("billcore._"):
                 value.__module__ = module.__name__
-    for name in ("Attempt", "Delivery", "Endpoint", "RequestRecord"):  # what a Control gives
+    for name in ("Attempt", "Delivery", "Endpoint", "RequestRecord"):  # results of Control
         getattr(testing, name).__module__ = "billcore.testing"
     return found
 
@@ -109,7 +109,7 @@ PUBLIC = public_objects()
 
 
 def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Element) -> nodes.Element | None:
-    """Docstrings name public things without their module; what other packages define gets no link."""
+    """Resolves public names that docstrings write without their module; names of other packages get no link."""
     target = str(node.get("reftarget", ""))
     domain = env.domains["py"]
     for name in (f"billcore.{target}", f"billcore.webhooks.{target}", f"billcore.testing.{target}"):
@@ -121,7 +121,7 @@ def resolve(_app: Sphinx, env: Any, node: Mapping[str, Any], contents: nodes.Ele
 
 
 def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping[str, Any], lines: list[str]) -> None:
-    """Sphinx's own extension takes what is before a colon in a property's docstring for its type."""
+    """Replaces Sphinx's own extension, which takes the text before a colon in a property's docstring for a type."""
     kind: Any = "method" if what == "property" else what
     settings: Any = Config(napoleon_use_ivar=True)
     lines[:] = str(GoogleDocstring(lines, settings, app, kind, name, value, options)).splitlines()

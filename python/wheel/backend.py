@@ -39,7 +39,7 @@ _CARRIED = _ROOT / "core/third_party"
 
 @contextlib.contextmanager
 def _carried() -> Iterator[None]:
-    """Puts the sources where the sdist takes them from. An unpacked sdist already has them."""
+    """Copies the third-party sources into the tree for the sdist; an unpacked sdist already has them."""
     if _CARRIED.exists():
         yield
         return

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds wheels that carry all they need: one for each CPython given, and checks them.
+# Builds and checks wheels that carry all they need, one for each CPython given.
 #   python/wheel/build.sh [--target TARGET] [--output FOLDER] [PYTHON…]
 # TARGET: x86_64-linux-gnu (this is tested), or aarch64-linux-gnu, x86_64-linux-musl, aarch64-linux-musl (cross-built;
-# README.md says what was tried). PYTHON: interpreters of this machine, 3.11 or newer; without any, each release that is found. FOLDER: dist.
-# On a fresh Debian 12 machine (as root, or with the packages installed). README.md beside this file has the rest.
+# README.md says what was tried). PYTHON: interpreters of this machine, 3.11 or newer; by default one of each release.
+# FOLDER: by default dist.
+# Works on a fresh Debian 12 machine, as root or with the packages installed. README.md of this folder says more.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
@@ -53,14 +54,14 @@ done
 wheel_use "$target"
 bundle="$(python/wheel/dependencies.sh "$target")"
 bc_ccache "$PWD"
-unset CMAKE_ARGS # one pybind11 for each interpreter, at a fixed place
+unset CMAKE_ARGS # tests/run.sh sets one pybind11 there; each interpreter here uses its own
 mapfile -t requirements < <(grep -v '^#' python/wheel/requirements.txt)
 
-build_wheel() { # PYTHON FOLDER: the wheel as the build makes it
+build_wheel() { # PYTHON FOLDER: builds the wheel that finish.py completes
   local python="$1" abi option debian headers defines=()
   abi="$("$python" -c 'import sys; print(sys.implementation.cache_tag)')"
-  # The headers are those of this machine's CPython: they are the same for each of the targets. Debian's pyconfig.h
-  # includes that of a processor from a folder where the compiler looks only when it builds for the host.
+  # This machine's CPython headers serve all targets. Debian's pyconfig.h includes another pyconfig.h, of a processor,
+  # from a folder that the compiler searches only when it builds for the host.
   debian="/usr/include/$("$python" -c 'import sysconfig; print("%s/python%s" % tuple(sysconfig.get_config_vars("MULTIARCH", "VERSION")))')"
   headers="$PWD/build/wheel-headers-$target-$abi"
   rm -rf "$headers"

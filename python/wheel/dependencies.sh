@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the libraries that the wheel links in, as static libraries, and prints their folder:
 #   python/wheel/dependencies.sh TARGET
-# OpenSSL, nghttp2 and libcurl, in the releases of sources.toml, with only what the client needs. Each set is built
-# once: later calls find the folder in the cache.
+# It builds OpenSSL, nghttp2 and libcurl, in the releases of sources.toml, with only what the client needs. Each set of
+# releases and options is built once: later calls find the folder in the cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
@@ -12,7 +12,7 @@ wheel_use "$target"
 
 compile_flags="-O2 -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -DNDEBUG"
 # OpenSSL's folder does not exist, and openssl.cnf is never read, so the host's settings do not change the client.
-# Algorithms that no TLS 1.2 or 1.3 connection and no certificate of today needs are left out.
+# Algorithms that today's TLS 1.2 and 1.3 connections and certificates do not need are left out.
 openssl_options=(no-shared no-tests no-apps no-docs no-module no-dso no-engine no-legacy no-autoload-config no-comp no-quic
   no-dtls no-ssl3 no-tls1 no-tls1_1 no-srp no-psk no-sctp no-srtp no-ct no-cms no-ts no-cmp no-rfc3779 no-ui-console
   no-gost no-idea no-md4 no-mdc2 no-rc2 no-rc4 no-rc5 no-seed no-camellia no-aria no-bf no-cast no-blake2 no-whirlpool

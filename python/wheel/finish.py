@@ -70,7 +70,7 @@ def bill_of_materials(version: str) -> bytes:
 
 
 def complete(files: dict[str, bytes], platform: str) -> None:
-    """Adds what is missing to the files of a wheel."""
+    """Adds licences, the bill of materials and the tag to the files of a wheel."""
     (info,) = {name.split("/")[0] for name in files if name.split("/")[0].endswith(".dist-info")}
     version = info.removesuffix(".dist-info").split("-")[1]
     listed = []

@@ -16,7 +16,7 @@ import sources
 
 
 def crate_versions(crate: str) -> list[str]:
-    """The newest version that cargo chooses for each release line; cargo asks the registry."""
+    """The newest version of the crate and the newest of its pinned release line; cargo asks the registry."""
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         (project / "carrier.rs").touch()

@@ -33,7 +33,7 @@ class Source:
     series: str = ""
 
     def licences(self) -> list[Path]:
-        """The files with the text of its licence. The sources must have been fetched."""
+        """The files with the text of the source's licence. The sources must have been fetched."""
         if self.crate:
             cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
             root = cache / f"crate-{self.crate}-{self.crate_version}-{self.sha256[:16]}" / self.folder

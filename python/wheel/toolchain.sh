@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Shared by the scripts of this folder (sourced, after tests/setup.sh): the compiler, and the targets it builds for.
-# The compiler is zig's clang, from the Python package ziglang: it brings the symbols of each old glibc, and the C++
+# The compiler is zig's clang, from the Python package ziglang, which has the symbols of each old glibc, and the C++
 # run-time library as a static archive, for every target.
 
 wheel_folder="$(dirname "${BASH_SOURCE[0]}")"
@@ -18,14 +18,14 @@ wheel_use() {
   wheel_zig="$("$wheel_python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')"
   wheel_tools="$bc_cache/${requirement/==/-}-$target"
   bc_once "$wheel_tools" wheel_make_tools >&2
-  # A compilation is cached by the content of the wrapper, which names the release of zig.
+  # ccache identifies the compiler by the content of its wrapper script, which names the path of zig.
   export CCACHE_COMPILERCHECK=content ZIG_GLOBAL_CACHE_DIR="$bc_cache/zig" ZIG_LOCAL_CACHE_DIR="$bc_cache/zig"
 }
 
 wheel_make_tools() {
   mkdir -p "$wheel_tools"
   local name
-  # Named so that ccache and OpenSSL know what kind of compiler it is.
+  # Names that tell ccache and OpenSSL what kind of compiler the wrapper runs.
   for name in clang=cc clang++=c++; do
     printf '#!/bin/sh\nexec %q %s -target %s "$@"\n' "$wheel_zig" "${name#*=}" "$wheel_triple" >"$wheel_tools/${name%=*}"
   done

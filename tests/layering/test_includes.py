@@ -1,4 +1,4 @@
-"""Dependencies point downwards: which file may include which, and which may use a third-party library."""
+"""Files include only their own layer and the layers below, and one layer uses each third-party library."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def includes(path: Path) -> set[str]:
 
 
 def names(pattern: str, folders: tuple[str, ...]) -> dict[str, set[str]]:
-    """File -> its matching includes, in these folders."""
+    """Maps each file in these folders to those of its includes that match the pattern."""
     found = {}
     for path in SOURCES:
         relative = path.relative_to(ROOT).as_posix()
@@ -38,8 +38,8 @@ def test_the_sources_are_seen() -> None:
     assert seen == {"core", "capi", "python"} and len(SOURCES) > 50
 
 
-# The layers of the core: the folders of core/src, and which others each may include. The first five are
-# billcore::webhook, the rest is billcore::client.
+# The layers of the core: the folders of core/src, and which others each may include. The first five are the library
+# billcore::webhook, "arrow" is billcore::arrow, the others are billcore::client.
 ROOMS = {
     "base": "",
     "json": "base",
@@ -53,7 +53,7 @@ ROOMS = {
     "arrow": "base json model http call paging client",
 }
 SMALL_HALF = {"base", "json", "model", "webhook", "explain"}
-# The public headers have no folder per layer: this maps them to the layers.
+# Layer -> its public headers, which have no folder for each layer.
 PUBLIC = {
     "base": "error error_code values detail/libraries",
     "json": "json detail/document",
@@ -68,7 +68,7 @@ ROOM_OF = {f"billcore/{stem}.hpp": room for room, stems in PUBLIC.items() for st
 
 
 def core_files() -> dict[str, str]:
-    """Each file of the core by its include name, and its layer."""
+    """Maps the include name of each file of the core to its layer."""
     found = {}
     for path in SOURCES:
         for folder in (ROOT / "core/src", ROOT / "core/include"):
@@ -108,7 +108,7 @@ def test_the_wall_is_where_the_libraries_part() -> None:
         ("client", {"http", "call", "paging", "client"}),
         ("arrow", {"arrow"}),
     ):
-        # The sources of a page's columns are a separate object library.
+        # The sources that make a page's columns are a separate object library.
         declared = re.findall(
             rf"add_library\(billcore_{library}(?:_batch)? (?:STATIC|OBJECT)(.*?)\)\n", listed, re.DOTALL
         )
@@ -137,8 +137,8 @@ def test_one_room_knows_each_third_party(header: str, room: str) -> None:
     assert found and all(file.startswith(f"core/src/{room}/") for file in found), found
 
 
-# The layers of the bindings, in the same form. Each Python module and each C library consists of `shared` and its own
-# layers.
+# The layers of the bindings, in the form of ROOMS. Each Python module and each C library consists of `shared` and its
+# own layers.
 BINDINGS = {
     "python/src": {
         "shared": "",
@@ -171,7 +171,7 @@ def test_a_file_of_a_binding_includes_only_its_room_and_those_below(folder: str)
 def test_public_headers_show_only_the_standard_library_and_ourselves() -> None:
     c_headers = {"stdbool.h", "stddef.h", "stdint.h"}
     for path in sorted((ROOT / "core/include").rglob("*.hpp")):
-        if path.name == "internal.hpp":  # for the bindings, not installed
+        if path.name == "internal.hpp":  # only for the bindings, not installed
             continue
         foreign = {name for name in includes(path) if "/" in name and not name.startswith("billcore/")}
         assert not foreign and not any(name.endswith(".h") for name in includes(path)), (path, foreign)
@@ -187,7 +187,7 @@ def test_core_knows_neither_face_and_the_faces_not_each_other() -> None:
     assert names(c_face, ("capi",)) and names(python_face, ("python",))
 
 
-# An Event is proof that its bytes were verified. The first snippet compiles; each other one fails with the given error.
+# An Event is proof that its bytes were verified. The first snippet compiles; each other snippet fails with its error.
 SNIPPETS = {
     "verified": ("auto e = billcore::webhooks::unwrap(body, std::nullopt, secret); (void)e;", None),
     "event from text": ("billcore::Event e{body}; (void)e;", "no matching function"),

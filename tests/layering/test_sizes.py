@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 MOST = 400  # lines
 CODE = ("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.sh", "*.go", "*.rs")  # no stubs (*.pyi): they repeat other text
-APART = ("tests/bench/",)  # programs to be compared, each self-contained
+APART = ("tests/bench/",)  # self-contained programs that are compared with each other
 
 
 def files_of_code() -> list[str]:

@@ -24,13 +24,13 @@ UNSENT = 0.2  # seconds in which an unexpected request would have arrived
 
 
 class Run(Protocol):
-    """asyncio.run() or uvloop's."""
+    """The type of asyncio.run() and uvloop.run()."""
 
     def __call__(self, main: Coroutine[Any, Any, T], /) -> T: ...
 
 
 RUNNERS: dict[str, Run] = {"asyncio": asyncio.run, "uvloop": uvloop.run}
-# The test takes `run` and runs on each loop.
+# Runs a test on both event loops; the test takes the parameter `run`.
 each_loop = pytest.mark.parametrize("run", RUNNERS.values(), ids=list(RUNNERS))
 
 
@@ -49,7 +49,7 @@ class WatchedServer(ScriptedServer):
 
 
 def new_client(server: ScriptedServer, **options: Any) -> billcore.AsyncClient:
-    # The canned answers are consumed in order.
+    # Without retries and prefetching by default: the server sends its scripted answers in order.
     return billcore.AsyncClient(
         **{
             "base_url": server.url + ACCOUNT,
@@ -90,7 +90,7 @@ def silent(_: Request) -> Reply:
 
 
 async def asked(server: ScriptedServer, count: int = 1) -> None:
-    """Waits until the server has received so many requests."""
+    """Waits until the server has received `count` requests."""
     await until_awaited(lambda: len(server.requests) >= count)
 
 

@@ -16,7 +16,7 @@ from conformance.server import Script, ScriptedServer
 from .fork_support import Scene, answer
 from .support import ACCOUNT, API_KEY
 
-# Machines are noisy: the duration of one example means nothing.
+# Hypothesis sets no deadline for one example: a busy machine may run it slowly.
 settings.register_profile("billcore", deadline=None)
 settings.load_profile("billcore")
 
@@ -50,7 +50,7 @@ def serve() -> Iterator[Serve]:
 
         def start(script: Script) -> tuple[ScriptedServer, billcore.Client]:
             server = stack.enter_context(ScriptedServer(script))
-            # The canned answers are consumed in order; test_retries.py and test_prefetch.py test retries and prefetch.
+            # The server sends its scripted answers in order, so retries and prefetching are off.
             client = billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0, concurrency=1)
             stack.callback(client.close)
             return server, client
@@ -60,7 +60,7 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture(params=["http", "tls"])
 def scene(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[Scene]:
-    """For programs that fork."""
+    """The server for programs that fork, with and without TLS."""
     context, bundle = tls if request.param == "tls" else (None, "")
     with ScriptedServer(answer, tls=context) as server:
         yield Scene(server, bundle)

@@ -79,7 +79,7 @@ class Scene:
         return done.stdout
 
     def by_sender(self) -> dict[str, list[int]]:
-        """Sender -> the connection of each of its requests. The sender is the first part of the requested name."""
+        """Maps each sender, the first part of the requested name, to the connection of each of its requests."""
         senders: dict[str, list[int]] = defaultdict(list)
         for request in self.server.requests:
             senders[name_in(request).split("-")[0]].append(request.connection)

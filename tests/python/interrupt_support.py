@@ -1,4 +1,4 @@
-"""Calls of a child program that signals interrupt, and what the program knows about each of them."""
+"""Calls of a child program that signals interrupt, and what the program knows about each call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.children import child_environment
 
 from .support import ACCOUNT, API_KEY
 
-# Makes the calls in turn; each is interrupted once. One line of output says what the caller knows of a call.
+# A program that makes calls in turn, each of which is interrupted once, and prints what the caller knows of each call.
 CALLER = """
 import json, signal, sys, time, billcore
 from billcore import *
@@ -90,7 +90,7 @@ class Interrupter:
 
 
 def interrupt(code: str, replies: list[Reply], *signals: int, lead: float = 0.002) -> list[dict[str, Any]]:
-    """Answers the requests in order, each `lead` seconds after signalling the program that sent it."""
+    """Answers the requests in order, each `lead` seconds after sending the signals to the program."""
     caller = Interrupter(code)
     left = iter(replies)
 

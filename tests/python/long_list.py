@@ -1,6 +1,6 @@
-"""A list of any length, generated while it is read: a process that prints its address and exits at the end of stdin.
+"""Serves a list of any length, generated while it is read; prints the server's port, and exits at the end of stdin.
 
-long_list.py PAGES PER_PAGE BYTES_OF_METADATA ORDER  (the last one as JSON)
+long_list.py PAGES PER_PAGE BYTES_OF_METADATA ORDER  (ORDER is JSON)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A sample for each kind of event, and events of given bytes."""
+"""A sample for each kind of event, and functions that make an event from given bytes."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ T = TypeVar("T")
 ACCOUNT = "/0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
 API_KEY = "key_python_tests_0123456789"
 SECRET = "0123456789abcdefghijklmnopqrstuv"
-# True if the modules under test are built with AddressSanitizer. They find a defect in few repetitions and are ten
-# times slower, so only the optimised modules run many repetitions.
+# True if the modules under test are built with AddressSanitizer, which finds a defect in few repetitions and makes them
+# ten times slower: only the optimised modules run many repetitions.
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 
 SUBSCRIPTION: dict[str, Any] = {
@@ -130,7 +130,7 @@ def subscription(**changes: Any) -> billcore.Subscription:
 
 
 def in_threads(work: Callable[[T], object], arguments: Iterable[T]) -> list[threading.Thread]:
-    """Runs work for each argument in a separate thread, all at once. Returns the threads, which ended without error."""
+    """Runs work concurrently in one thread per argument. Returns the threads, which ended without error."""
     failures: list[BaseException] = []
 
     def guarded(argument: T) -> None:
@@ -156,7 +156,7 @@ def measured_environment() -> dict[str, str]:
 def run_program(
     code: str, *arguments: str, flags: Sequence[str] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs code in a new interpreter that finds the same package."""
+    """Runs code in a new interpreter that imports the same billcore."""
     return subprocess.run(
         [sys.executable, *flags, "-c", code, *arguments],
         capture_output=True,
@@ -167,7 +167,7 @@ def run_program(
 
 
 def run_python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
-    """Runs code in a new interpreter; it must exit with 0. Returns its output."""
+    """Runs code in a new interpreter, which must exit with 0; returns the output."""
     done = run_program(code, *arguments, **(environment or {}))
     assert done.returncode == 0, done.stderr
     return done.stdout

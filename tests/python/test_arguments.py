@@ -23,7 +23,7 @@ class Number(IntEnum):
 
 
 class Money(Decimal):
-    """Formats itself for people, and claims to be finite."""
+    """A Decimal whose __str__() is not JSON and whose is_finite() is always true."""
 
     def __str__(self) -> str:
         return f"{self:,.2f}"

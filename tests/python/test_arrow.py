@@ -1,4 +1,4 @@
-"""Lists as Arrow columns, as polars, duckdb, pyarrow and pandas read them."""
+"""polars, duckdb, pyarrow and pandas read lists as Arrow columns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def kind(name: str, resource: str) -> str:
 
 
 def varied(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    """Items that differ: fields null, absent, or in another order."""
+    """Items whose fields differ: null, absent, or in another order."""
     items = [{**sample, "id": 100 + number} for number in range(12)]
     items[1] = dict(reversed(items[1].items()))
     items[2] |= {name: None for name in sample if name != "id"}
@@ -58,7 +58,7 @@ def varied(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def expected(view: Any, names: list[str], resource: str) -> Row:
-    """The row of an item, from its attributes."""
+    """The row expected for an item, made from the item's attributes."""
     row: Row = {}
     for name in names:
         if name not in view or view[name] is None:

@@ -57,7 +57,7 @@ def never_then(reply: Reply) -> Callable[[Request], Reply]:
 @each_loop
 @each_call
 def test_before_it_is_sent(run: Run, call: Callable[[Any], Any]) -> None:
-    """The task has not started, or the request waits for its first turn of the loop."""
+    """A task is cancelled before it has started, or while its request waits for the first turn of the loop."""
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
 
         async def main() -> None:
@@ -196,9 +196,7 @@ def test_the_deadline_counts_while_it_waits_for_a_connection(run: Run) -> None:
 @each_loop
 @each_call
 def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], Any]) -> None:
-    """The answer has arrived and the task is about to resume: the result is lost, but a note says that a write was
-    sent.
-    """
+    """The answer has arrived, but the task has not resumed: the result is lost, and a note says if a write was done."""
     answer = page([ORDER], 1, 1) if call is CALLS["list"] else data(SUBSCRIPTION)
     with serving(lambda _: answer) as (server, client):
 
@@ -217,7 +215,7 @@ def test_in_the_turn_in_which_the_answer_comes(run: Run, call: Callable[[Any], A
 
 @each_loop
 def test_cancelled_at_every_moment(run: Run) -> None:
-    """The call returns a result or raises CancelledError, which has a note if the server received the request."""
+    """The call returns a result or raises CancelledError, with a note if the server received the request."""
     ends: list[str] = []
     with serving(lambda _: data(SUBSCRIPTION)) as (server, client):
 
@@ -362,6 +360,6 @@ def test_ctrl_c(loop: str, kind: str) -> None:
             process.wait()
     assert process.returncode == 0 and output.startswith("KeyboardInterrupt")
     assert (MAYBE in output) is (kind == "write"), output
-    # Nobody configured logging, so Python prints warnings.
+    # The program did not configure logging, so Python prints warnings.
     logged = f"POST /subscription/{{id}}/cancel: {MAYBE.partition(': ')[2]}: look before you send it again (id s,"
     assert errors.startswith(logged) and errors.count("\n") == 1 if kind == "write" else errors == ""

@@ -19,7 +19,7 @@ from support.waiting import until
 from .async_support import RUNNERS, UNSENT, Run, each_loop, new_client, serving
 from .support import ACCOUNT, API_KEY, ORDER, PRODUCT, SUBSCRIPTION, data, page
 
-# Every operation with a good answer.
+# Each operation, with an answer on which it succeeds.
 OPERATIONS: dict[str, tuple[Callable[[Any], Any], Reply]] = {
     "subscriptions.get": (lambda c: c.subscriptions.get("a b"), data(SUBSCRIPTION)),
     "subscriptions.cancel": (lambda c: c.subscriptions.cancel(7), data(SUBSCRIPTION)),
@@ -61,7 +61,7 @@ BAD: dict[str, Reply] = {
 
 
 def described(value: Any) -> Any:
-    """A result or an error as plain values, without its times."""
+    """A result or an error as plain values, without times."""
     if isinstance(value, BaseException):
         own = {name: each for name, each in vars(value).items() if name not in ("attempted_at", "_subscriptions")}
         cause = None if value.__cause__ is None else described(value.__cause__)
@@ -79,7 +79,7 @@ def wire(server: ScriptedServer) -> list[Any]:
 
 
 def check_parity(call: Callable[[Any], Any], reply: Reply, run: Run) -> Any:
-    """The same call and answer with both clients: equal requests and equal results."""
+    """Makes the same call with Client and AsyncClient, with the same answer; requests and results must be equal."""
     ends: list[Any] = []
     with ScriptedServer(lambda _: reply) as server:
         with billcore.Client(base_url=server.url + ACCOUNT, api_key=API_KEY, max_retries=0) as client:
@@ -165,7 +165,7 @@ def test_a_charge_of_unknown_outcome_can_be_looked_for(run: Run) -> None:
         assert run(main()) == [2999, 2999]
 
 
-# Misuse.
+# Calls that are misused.
 
 
 @each_loop

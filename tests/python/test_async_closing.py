@@ -1,4 +1,4 @@
-"""The end of an AsyncClient: closed or garbage, with or without calls in flight, it leaves nothing behind."""
+"""An AsyncClient that is closed or collected, with or without calls in flight, leaves no sockets or tasks behind."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_a_task_that_nobody_keeps_goes_on(run: Run) -> None:
 
 @each_loop
 def test_what_a_loop_left_behind_is_garbage(run: Run) -> None:
-    """A loop is closed while calls are in flight; these calls never complete."""
+    """Calls in flight never complete when their loop is closed, but they are collected with their sockets."""
     new_loop = asyncio.new_event_loop if run is RUNNERS["asyncio"] else uvloop.new_event_loop
     with serving(silent, timeout=None) as (server, client):
         before = descriptors()

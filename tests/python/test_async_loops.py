@@ -1,6 +1,4 @@
-"""AsyncClient and its event loops: asyncio's ways to run coroutines, many requests, several loops, contexts, blocking
-time.
-"""
+"""AsyncClient and event loops: asyncio's ways to run coroutines, many requests, several loops, contexts, blocking."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ def test_gather_groups_tasks_and_timeouts(run: Run) -> None:
 
 @each_loop
 def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
-    """Other libraries drive coroutines by send() and throw(), and so does the Task implemented in Python."""
+    """Other libraries drive coroutines by send() and throw(), and so does asyncio's Task implemented in Python."""
     with serving(lambda _: data(SUBSCRIPTION)) as (_, client):
 
         async def main() -> None:
@@ -90,7 +88,7 @@ def test_a_call_is_a_coroutine_driven_by_hand(run: Run) -> None:
 
 @each_loop
 def test_a_thousand_requests_at_once(run: Run) -> None:
-    """A hundred requests are in flight before the server answers the first one; there are never more at once."""
+    """A hundred requests, and never more, are in flight before the server answers the first one."""
     together = threading.Barrier(100)
 
     def script(request: Request) -> Reply:
@@ -161,7 +159,7 @@ def test_one_loop_after_the_other(run: Run) -> None:
 
 
 def test_loops_of_several_threads_at_once() -> None:
-    """Loops start and end concurrently, in every thread."""
+    """Event loops start and end concurrently in several threads."""
 
     def script(request: Request) -> Reply:
         return data({**SUBSCRIPTION, "id": request.target.rsplit("/", 1)[1]})

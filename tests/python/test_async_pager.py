@@ -1,4 +1,4 @@
-"""Lists over AsyncClient: the tests of Pager in test_pager.py, and equal results of both from the same answers."""
+"""Lists over AsyncClient: the tests of test_pager.py, and equal results of Pager and AsyncPager for equal answers."""
 
 from __future__ import annotations
 

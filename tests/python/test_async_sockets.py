@@ -1,4 +1,4 @@
-"""The sockets of an AsyncClient belong to its event loops: they are closed with them."""
+"""The sockets of an AsyncClient belong to its event loops and are closed with them."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[Callable[[], list[str
         yield lambda: [record.getMessage() for record in caplog.records if record.name == "billcore"]
 
 
-# Ways to abandon a call in an event loop. Each gets a function that makes the call, and a function that waits until the
-# server has received the request.
+# Ways to abandon a call in an event loop. Each way gets a function that makes the call, and a function that waits until
+# the server has received the request.
 Call = Callable[[], Awaitable[Any]]
 Asked = Callable[[], Awaitable[None]]
 
@@ -213,7 +213,7 @@ def test_pages_that_are_not_wanted(run: Run) -> None:
     assert [attempt.status or attempt.error for attempt in hooks.ends] == ([200] + ["CancelledError"] * 4) * 2
 
 
-# The answer and the cancellation at the same time.
+# An answer that arrives at the same time as the cancellation.
 
 
 @each_loop
@@ -251,7 +251,7 @@ def test_an_answer_that_nobody_gets_is_logged(run: Run, warnings: Callable[[], l
 
 @each_loop
 def test_a_thousand_cancellations(run: Run, warnings: Callable[[], list[str]]) -> None:
-    """Each charge that was sent either returns or is logged, once."""
+    """Each write that was sent either returns or is logged, once."""
     hooks = Ends()
     results: list[Any] = []
     chance = random.Random(3)

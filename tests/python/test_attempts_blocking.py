@@ -42,7 +42,7 @@ logging.lastResort = Keep()
 
 
 def interrupted(call: str, number: int = signal.SIGINT, act: str = "pass", prepare: str = "") -> dict[str, Any]:
-    """What a program knows of a call that a signal ends before its answer."""
+    """What a program knows of a call that a signal ends before the answer arrives."""
     caller = Interrupter(INTERRUPTED.replace("CALL", call).replace("ACT", act).replace("PREPARE", prepare))
 
     def script(request: Request) -> Reply:
@@ -109,7 +109,7 @@ def test_an_answer_that_a_blocking_caller_does_not_get_is_logged() -> None:
     ]
 
 
-# A list that is dropped while pages are in flight: its hooks run outside any call.
+# A program that drops a list while pages are in flight: the hooks run outside any call.
 
 LEFT = """
 import billcore, gc, signal, sys

@@ -239,7 +239,7 @@ def test_each_holder_of_a_list_keeps_its_hooks() -> None:
 
 
 def test_a_call_of_a_closed_loop_is_collected() -> None:
-    """The call never ends, and the hooks hold a reference to the call or its task."""
+    """A call of a closed loop never ends; it is collected even if the hooks refer to the call or its task."""
     gc.collect()
     before = descriptors()
     with ScriptedServer(lambda _: Reply(raw=b"", ending="hang")) as server:

@@ -1,4 +1,4 @@
-"""Impossible times and durations raise a typed one-line error; they never overflow or become another instant."""
+"""Times and durations out of range raise a typed one-line error; they never overflow or become another instant."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Length:
     days, seconds, microseconds = 0, 0, 0
 
 
-# Values that must not be read as an offset. The C struct of a timedelta must not be read from another type's object.
+# Values that are not a valid offset; C++ must not read one of another type as if it were a timedelta.
 NO_OFFSETS: list[Any] = [5, 0, 1.5, 10**12, "", "x" * 100, b"", (), [1, 2, 3], {}, True, object(), timedelta, Length()]
 NO_OFFSETS += [timedelta(days=1), timedelta(days=-1), timedelta.max, timedelta.min, timedelta(days=400)]
 
@@ -157,7 +157,7 @@ def test_clocks_of_the_wrong_type(now: Any) -> None:
 
 
 class Odd:
-    """Convertible to a number through its methods."""
+    """An object whose methods convert it to a number."""
 
     def __init__(self, error: type[BaseException] | None) -> None:
         self.error = error

@@ -1,4 +1,4 @@
-"""Each event has a class of its own, which says what its data is."""
+"""Each event name has its own class, which determines the type of the data."""
 
 from __future__ import annotations
 

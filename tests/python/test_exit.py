@@ -1,4 +1,4 @@
-"""A process that exits while daemon threads are in the library: no crash, no output, no delay."""
+"""A process that exits while daemon threads run library code does not crash, print anything or hang."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def work():
 daemons(work)
 """
 
-# Code that each thread repeats.
+# Programs in which daemon threads repeat a piece of work.
 KINDS = {
     "errors": ERRORS,
     "errors that take long to make": """

@@ -75,7 +75,7 @@ def both(server: ScriptedServer, client: billcore.Client) -> list[Find]:
 
 
 def served(serve: Serve, reads: Answer) -> tuple[ScriptedServer, billcore.Client, billcore.OutcomeUnknownError]:
-    """The server resets the connection of a charge; returns the charge's error. `reads` answers every GET."""
+    """A server that resets a charge's connection and answers reads with `reads`, a client, and the charge's error."""
     server, client = serve(lambda request: RESET if request.method == "POST" else reads(request))
     return server, client, unknown_charge(client)
 
@@ -207,7 +207,7 @@ def test_what_may_be_missing_is_said(serve: Serve, awaited: bool) -> None:
 
 @pytest.mark.parametrize("awaited", [False, True])
 def test_the_earlier_of_two_clocks_counts(serve: Serve, awaited: bool) -> None:
-    """The service's clock is an hour behind, so an order looks older than the charge. The Date header has its time."""
+    """The service's clock, shown in the Date header, is an hour behind, so an order looks older than its charge."""
     service = datetime.now(UTC) - timedelta(hours=1)
     dated = page([order(0, "made", service), order(3600, "old", service)], 1, 1)
     dated.headers["Date"] = format_datetime(service, usegmt=True)

@@ -1,4 +1,4 @@
-"""Threads that make the first calls of a process at once: lazy look-ups must not deadlock."""
+"""Threads make the first calls of a process concurrently: lazy look-ups must not deadlock."""
 
 from __future__ import annotations
 

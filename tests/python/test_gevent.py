@@ -54,7 +54,7 @@ def application(environ, start_response):
 
 
 class Service:
-    """Makes charges; those above 1000 wait until AT_ONCE of them have arrived."""
+    """A service whose charges above 1000 wait until AT_ONCE of them have arrived."""
 
     def __init__(self) -> None:
         self.charges: Counter[int] = Counter()

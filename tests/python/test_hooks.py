@@ -22,7 +22,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 class Recorder(billcore.Hooks):
-    """Records its arguments and its thread."""
+    """Records the arguments and the thread of each hook call."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, billcore.Attempt]] = []
@@ -46,7 +46,7 @@ class Recorder(billcore.Hooks):
 
 
 def drive(kind: str, script: Script, call: Callable[[Any], Any], **options: Any) -> Any:
-    """The call's result or error, with a client of this kind."""
+    """The result or error of a call with a client of this kind."""
     with ScriptedServer(script) as server:
         given: dict[str, Any] = {
             "base_url": server.url + ACCOUNT,
@@ -325,7 +325,7 @@ asyncio.run(main())
 )
 def test_a_call_that_is_given_up_within_its_own_hook(hook: str, ending: str) -> None:
     def script(request: Request) -> Reply:
-        # Retry-After: 0 is a retry without a pause, which was once sent before the engine could cancel it.
+        # A retry without a pause (Retry-After: 0) was once sent before the engine could cancel it.
         failing = Reply(status=503, headers={"Retry-After": "0"})
         return failing if request.target.endswith("/bad") else data(SUBSCRIPTION)
 

@@ -43,7 +43,7 @@ def test_import_billcore_loads_nothing_else() -> None:
 
 
 def test_modules_load_on_first_use() -> None:
-    """As in the README: `import billcore` is enough to use billcore.otel, billcore.testing and billcore.webhooks."""
+    """`import billcore` is enough to use billcore.otel, billcore.testing and billcore.webhooks, as the README says."""
     for name, attribute in (("otel", "OpenTelemetryHooks"), ("testing", "Sandbox"), ("webhooks", "Verifier")):
         code = f"import billcore, sys; assert 'billcore.{name}' not in sys.modules; print(billcore.{name}.{attribute})"
         assert attribute in run_python(code)
@@ -101,7 +101,7 @@ print(*sorted(shared_objects() - before))
 """
     loaded = run_python(code).split()
     assert [name for name in loaded if name.startswith("_webhook.")], loaded
-    # libdl and libpthread are separate files in an old libc, which the wheel supports.
+    # libdl and libpthread are separate files in an old glibc, which the wheel supports.
     run_time = {"libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libcrypto.so.3", "libdl.so.2", "libpthread.so.0"}
     names = {re.sub(r"(\.so\.\d+).*", r"\1", name) for name in loaded if not name.startswith("_webhook.")}
     assert names <= run_time, loaded

@@ -57,7 +57,7 @@ def ctrl_c(
     retries: int = 0,
     environment: dict[str, str] | None = None,
 ) -> list[str]:
-    """The output of a program that makes this call and is interrupted while it waits; it must end at once."""
+    """The output of a program that makes the call `code`, is interrupted while it waits, and must end at once."""
     process = subprocess.Popen(
         [sys.executable, "-c", CALLER, url + ACCOUNT, API_KEY, str(retries), code],
         stdout=subprocess.PIPE,

@@ -109,7 +109,7 @@ say(got=[one["id"] for one in got], interrupts=interrupts)
 
 
 def test_an_interrupted_collect_leaves_the_list_to_who_reads_on() -> None:
-    """Another thread reads the list: it is refused until the interrupted collect() ends, then reads the rest."""
+    """Another thread that reads the list is refused until the interrupted collect() ends, then reads the rest."""
     code = """
 import threading
 pager = client.subscriptions.orders("s")

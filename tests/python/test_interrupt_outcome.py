@@ -1,7 +1,7 @@
 """A signal that arrives while a call is in flight, and whose handler has not run when the answer arrives.
 
-Python runs signal handlers between two bytecodes. If the call itself did not check for signals, a handler that raises
-would discard its result: the charge is made, and its caller never learns of it.
+Python runs signal handlers between two bytecodes. If the call did not check for signals itself, the exception of a
+handler would discard the call's result: a charge would be made, and the caller would not know.
 """
 
 from __future__ import annotations
@@ -121,14 +121,14 @@ def test_a_read_needs_no_note() -> None:
 def test_what_other_handlers_raise_has_the_note_too() -> None:
     line = interrupted_after_the_answer(signal.SIGALRM)
     assert line["names"] == ["Alarm"] and "status 200, it was done (id ord_1)" in line["notes"][0]
-    # With several signals the call raises the last handler's exception; the others are its context. The note is kept.
+    # With several signals the call raises the last handler's exception, with the note; the others are its context.
     line = interrupted_after_the_answer(signal.SIGALRM, signal.SIGINT)
     assert sorted(line["names"]) == ["Alarm", "KeyboardInterrupt"]
     assert "status 200, it was done (id ord_1)" in line["notes"][0]
 
 
 def interrupted_after_the_answer(*signals: int) -> dict[str, Any]:
-    """What a program knows of a charge whose answer came before the client saw the signals."""
+    """What a program knows of a charge whose answer the client received before it saw the signals."""
     for _ in range(10):
         (line,) = interrupt(f"each(lambda: {CHARGE})", [data(ORDER)], *signals)
         assert len(line["notes"]) == 1, line
@@ -138,7 +138,7 @@ def interrupted_after_the_answer(*signals: int) -> dict[str, Any]:
 
 
 def sent_only(line: dict[str, Any]) -> bool:
-    """Whether the client saw the signal before the answer. On a busy machine either may be late."""
+    """Whether the client saw the signal before the answer, which may happen on a busy machine."""
     return any("interrupted after it was sent" in note for note in line["notes"])
 
 
@@ -189,7 +189,7 @@ def test_what_a_hook_is_interrupted_by(hook: str, act: str, name: str, before: s
     caller = Interrupter(HOOKS.format(hook=hook, act=act, before=before))
     (line,) = caller.run(lambda _: data(ORDER))
     assert line["names"] == [name] and len(line["notes"]) <= 1
-    # An interrupt in on_request may end the call before the request is sent; then nothing has happened.
+    # An interrupt in on_request may end the call before the request is sent: then there is no note about a write.
     if hook == "response":
         assert "status 200, it was done (id ord_1)" in line["notes"][0]
 

@@ -42,7 +42,7 @@ class Float(float):
 
 
 class Money(Decimal):
-    """Formats itself for people, and claims to be finite."""
+    """A Decimal whose __str__() is not JSON and whose is_finite() is always true."""
 
     def __str__(self) -> str:
         return "1,234.50"
@@ -87,7 +87,7 @@ class RaisesItems(UserDict[str, Any]):
 
 
 class Empties:
-    """Empties its container while it is being written."""
+    """Empties the container that holds it while the container is being written."""
 
     def __init__(self, holder: list[Any] | dict[str, Any]) -> None:
         self._holder = holder
@@ -131,7 +131,7 @@ REFUSED: list[Callable[[], Any]] = [
 
 
 class Maker:
-    """Makes random objects, each with the expected content of the body: numbers as digits, objects as pairs.
+    """Makes random objects, each with the content expected in the body, in the form that read() returns.
 
     faults: the errors that the made objects may cause; if there are any, nothing may be sent.
     strange: the json module does not accept the object, or may write it differently.
@@ -153,7 +153,7 @@ class Maker:
         return self._array(depth) if chance < 0.7 + depth / 20 else self._object(depth)
 
     def deep(self) -> tuple[Any, Any]:
-        """Near the depth limit."""
+        """An object nested to about the depth limit."""
         value, said = self._leaf()
         levels = self._source.choice([500, DEEPEST - 1, DEEPEST, DEEPEST, DEEPEST + 1, 700, 5000])
         if levels > DEEPEST:
@@ -248,7 +248,7 @@ class Maker:
 
 
 def read(text: str | bytes) -> Any:
-    """The content of a JSON text, numbers as digits, members of objects in their order."""
+    """The content of a JSON text, with numbers as digits and objects as pairs in their order."""
 
     def number(digits: str) -> tuple[str, str]:
         return "number", digits

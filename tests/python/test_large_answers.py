@@ -1,4 +1,4 @@
-"""Answers within max_response that would take many times their size once parsed."""
+"""Answers that would take many times their size in memory once parsed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ print(json.dumps(said | {"peak": peak() - before}))
 """
 
 
-# Refused because of its Content-Length, or when the received bytes exceed max_response, which is 64 MiB here.
+# The client refuses an answer by its Content-Length, or once it has received more than max_response, by default 64 MiB.
 @pytest.mark.parametrize("promised", [True, False])
 def test_a_refused_answer_takes_its_own_size(promised: bool) -> None:
     size = 64 << 20
@@ -71,7 +71,7 @@ def test_a_refused_answer_takes_its_own_size(promised: bool) -> None:
         url = server.url + ACCOUNT
         said = json.loads(run_python(CODE, url, API_KEY, "blocking", environment=measured_environment()))
     assert "over max_response" in said["text"], said
-    # AddressSanitizer keeps freed blocks, also those of the certificates that a client reads.
+    # AddressSanitizer keeps freed blocks, including those of the certificates that a client reads.
     most = 400 if SANITIZED else 16 if promised else 100
     assert said["peak"] < most * 1_000_000, said
 
@@ -88,7 +88,7 @@ def test_the_peak_goes_by_the_size_of_the_answer(body: str, status: int, kind: s
         said = json.loads(run_python(CODE, url, API_KEY, kind, environment=measured_environment()))
     assert said["error"] == {200: "DecodeError", 422: "ValidationError", 500: "ServerError"}[status], said
     assert len(said["text"]) < 500 and "\n" not in said["text"], said
-    # Without the limit the peak was 8 to 18 times the size. AddressSanitizer copies growing blocks, keeps freed ones.
+    # Without the limit the peak was 8 to 18 times the size. AddressSanitizer copies growing blocks and keeps old ones.
     times = 10 if SANITIZED else 3
     assert said["peak"] < times * SIZE, said
     assert said.get("longest", 0.0) < LATE, said

@@ -260,7 +260,7 @@ def answer(request: Request) -> Reply:
 
 @pytest.fixture(params=["http", "tls"])
 def server(request: pytest.FixtureRequest, tls: tuple[ssl.SSLContext, str]) -> Iterator[tuple[ScriptedServer, str]]:
-    """A server, and the file of its certificate if it has one."""
+    """A server, and the file of its certificate (empty without TLS)."""
     context, bundle = tls if request.param == "tls" else (None, "")
     with ScriptedServer(answer, tls=context) as server:
         yield server, bundle
@@ -294,7 +294,7 @@ def check(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert after["connections"] <= AT_ONCE
     assert after["threads"] == before["threads"] == 1
     assert after["memory"] <= before["memory"] + MOST
-    assert after["objects"] <= before["objects"] + 1000  # up to 510 are temporary, however many calls there are
+    assert after["objects"] <= before["objects"] + 1000  # up to 510 objects are temporary, for any number of calls
 
 
 def test_ten_thousand_calls() -> None:

@@ -1,4 +1,4 @@
-"""Lists that are larger than memory: only the pages in flight are kept, however many there are."""
+"""Lists that are larger than memory: only the pages in flight are kept, for any length of the list."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ print(json.dumps({{
 
 @contextmanager
 def long_list(pages: int, per_page: int, metadata: int = 0) -> Iterator[str]:
-    """The base URL of a service with lists of that length."""
+    """The base URL of a service whose lists have this many pages."""
     program = Path(__file__).with_name("long_list.py")
     command = [sys.executable, str(program), str(pages), str(per_page), str(metadata), json.dumps(ORDER)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -94,7 +94,7 @@ def test_a_million_orders() -> None:
         found = read(base_url, "items", pages * 100)
     assert found["pages"] == pages
     assert found["memory"] <= MOST
-    # Linear: the last quarter is no slower than the others (factor two, because the machine may be busy).
+    # The time is linear: the last quarter takes at most twice as long as the others (a machine may be busy).
     *before, last = found["seconds"]
     assert last <= 2 * max(before)
 

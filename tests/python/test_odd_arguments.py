@@ -1,7 +1,7 @@
-"""A wrong object for each argument of each public function: a one-line error that names the argument, never a crash.
+"""A wrong object for any argument of a public function raises a one-line error that names the argument, not a crash.
 
-The functions and their parameters are found by introspection, so that a new one is covered. A new parameter needs a
-valid value in VALID, or the tests say so.
+Introspection finds the functions and their parameters, so that new functions are covered. A new parameter needs a valid
+value in VALID; without one, the tests fail and say so.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ async def receive() -> dict[str, Any]:
 
 
 OPTIONS: dict[str, Any] = {"base_url": "http://127.0.0.1:1/a", "api_key": "k", "max_retries": 0}
-# A valid value for each name of a parameter.
+# A valid value for each parameter name.
 VALID: dict[str, Any] = {
     **OPTIONS,
     "id": 7,

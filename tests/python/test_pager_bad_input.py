@@ -31,7 +31,7 @@ def good(number: int, pages: int) -> Reply:
 
 
 class Reading:
-    """A client, and its lists, read blocking or async."""
+    """Reads the lists of a Client or an AsyncClient."""
 
     def __init__(self, kind: Kind, server: ScriptedServer, **options: Any) -> None:
         settings = {"api_key": API_KEY, "max_retries": 0, "timeout": 60, **options}
@@ -54,7 +54,7 @@ class Reading:
         return result if self._runner is None else self._runner.run(wait())
 
     def into(self, seen: list[Any], pager: Any) -> None:
-        """Reads to the end, or to an error."""
+        """Reads the pager to its end or to an error, and appends the ids to `seen`."""
 
         async def read() -> None:
             async for item in pager:

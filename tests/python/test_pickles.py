@@ -1,4 +1,4 @@
-"""Objects between processes and versions: pickles that an earlier version stored, and memory over many events."""
+"""Pickles that an earlier version stored, what may be pickled, and the memory for many events."""
 
 from __future__ import annotations
 

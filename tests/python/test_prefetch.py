@@ -1,4 +1,4 @@
-"""Prefetched pages: how many, when, and what happens to them."""
+"""Prefetched pages: how many, when, and how errors, pauses and time-outs affect them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PER_PAGE = 3
 
 
 class Book:
-    """A list of so many pages; records the requests, and delays chosen answers."""
+    """A list of `pages` pages that records the requests, delays answers and replaces chosen ones."""
 
     def __init__(self, pages: int, *, delay: float = 0.0) -> None:
         self.pages = pages

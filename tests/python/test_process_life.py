@@ -1,4 +1,4 @@
-"""The life of a process around the library: spawned children, and Ctrl-C at any moment of any operation."""
+"""Processes that use the library: spawned children, and Ctrl-C at any moment of any operation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .support import ACCOUNT, API_KEY, ORDER, SUBSCRIPTION, data, page, run_toge
 
 GENEROUS = 150  # seconds; only a broken run needs them
 
-# Each child imports this module; a child of the fork server is forked from a process that has used its client.
+# A module that each spawned child imports. The fork server imports the module, so its children inherit a used client.
 WORKERS = """
 import json, multiprocessing, os, sys
 from concurrent.futures import ProcessPoolExecutor
@@ -84,7 +84,7 @@ def test_children_that_begin_afresh(kind: str, tmp_path: Path) -> None:
     assert all(len(processes) == 1 for processes in users.values()), "a connection belongs to one process"
 
 
-# Operations in random order, each interrupted after a random time. The program prints one line per operation: what its
+# A program that interrupts operations, in random order, after random times, and prints one line per operation: what the
 # caller knows at the end.
 INTERRUPTED = """
 import asyncio, faulthandler, json, random, signal, sys

@@ -1,4 +1,4 @@
-"""The proxy of the environment: used for remote hosts, never for this machine. The rest is in tests/conformance."""
+"""The proxy of the environment is used for remote hosts, never for this machine. See also tests/conformance."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_no_proxy_is_heard(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, name: 
     "value, heard", [("0.0.0.0", True), ("0.0.0.0/8", True), ("10.0.0.0/8,0.0.0.0/32", True), ("10.0.0.0/8", False)]
 )
 def test_no_proxy_with_addresses(proxy: Proxy, monkeypatch: pytest.MonkeyPatch, value: str, heard: bool) -> None:
-    """0.0.0.0 is this machine, but not a loopback address."""
+    """NO_PROXY may have addresses; the test uses 0.0.0.0, which is this machine but not a loopback address."""
     monkeypatch.setenv("NO_PROXY", value)
     with pytest.raises(billcore.ConnectionError, match="no connection" if heard else "the proxy answered 403"):
         get(base_url=f"https://0.0.0.0:{closed_port()}/acct")

@@ -1,4 +1,4 @@
-"""What is retried, and what never is. retry_test.cpp tests the table itself in C++, with an injected clock."""
+"""What is retried, and what never is. retry_test.cpp tests the rules of retries in C++, with an injected clock."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_nobody_listens(call: Callable[[billcore.Client], object]) -> None:
 
 
 def test_a_write_leaves_once_somebody_listens() -> None:
-    """The connection is refused first, then accepted: nothing was sent in between."""
+    """Connections are refused at first, so nothing is sent; the write is sent once a connection is accepted."""
     reserved = socket.socket()
     reserved.bind(("127.0.0.1", 0))
     address = reserved.getsockname()

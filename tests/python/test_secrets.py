@@ -1,4 +1,4 @@
-"""No secret in any text: a server echoes the request's headers in every encoding and place."""
+"""No text shows a secret, even if the server echoes the request's headers in every encoding and place."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ SHAPES: dict[str, Shape] = {
 }
 STATUSES = (300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 408, 409, 418, 422, 429, 500, 502, 503, 504, 599)
 
-# Answers that no client can use; the first argument is a success status here.
+# Answers that no client can use.
 BROKEN: dict[str, Shape] = {
     "no HTTP": lambda _, key, echo: f"{key} {echo}\r\n\r\n".encode(),
     "an unknown version": lambda _, key, __: f"HTTP/{key} 200 {key}\r\n\r\n".encode(),
@@ -220,7 +220,7 @@ def show_nothing_of(key: str, texts: list[str]) -> None:
 
 
 def play(shapes: dict[str, Shape], name: str, statuses: tuple[int, ...], key: str, heard: Heard) -> int:
-    """Runs every operation with every status; returns how many of them raised."""
+    """Runs every operation with every status; no text may show the key. Returns how many calls raised."""
     status = 0
 
     def script(request: Request) -> Reply:

@@ -31,7 +31,7 @@ def members(kind: type) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_dir_shows_the_public_names(module: str) -> None:
-    # pytest rewrites the asserts of a plugin's package, which leaves names such as "@pytest_ar" in an installed one.
+    # pytest rewrites the asserts of a plugin's package, which adds names such as "@pytest_ar" to an installed package.
     shown = [name for name in dir(MODULES[module]) if name.isidentifier()]
     assert set(MODULES[module].__all__) <= set(shown)
     if module == "billcore":

@@ -1,7 +1,7 @@
-"""Objects without a C++ object: __new__ alone, an __init__ that failed or never ran, forged pickles.
+"""Python objects without a C++ object: after __new__ alone, an __init__ that failed or never ran, or a forged pickle.
 
-The types are found by inspecting the extension modules, so a new one is covered automatically. Everything runs in a
-child process, because it used to crash.
+The types are found by inspecting the extension modules, so new types are covered automatically. The programs run in
+child processes, because such objects used to crash.
 """
 
 from __future__ import annotations

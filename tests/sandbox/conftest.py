@@ -29,13 +29,13 @@ def control(sandbox: Sandbox) -> Control:
 
 @pytest.fixture
 def service(sandbox: Sandbox) -> Service:
-    """The first account."""
+    """Sends requests as the first account."""
     return account(sandbox, 0)
 
 
 @pytest.fixture
 def other(sandbox: Sandbox) -> Service:
-    """The second account."""
+    """Sends requests as the second account."""
     return account(sandbox, 1)
 
 

@@ -19,7 +19,7 @@ UNSET: Any = object()
 
 
 class Service:
-    """Sends requests to the service as one account, one per connection."""
+    """Sends requests to the service as one account, each over a new connection."""
 
     def __init__(self, account: Account) -> None:
         self.base_url = account.base_url
@@ -38,7 +38,7 @@ class Service:
         headers: dict[str, str] | None = None,
         raw: bytes | None = None,
     ) -> Answer:
-        """path: appended verbatim to the base URL. body: sent as JSON. raw: sent as is. A header "" is not sent."""
+        """path: appended verbatim to the base URL. body: sent as JSON. raw: sent as is. Empty headers are not sent."""
         sent = {"X-API-KEY": self.api_key}
         if body is not UNSET:
             raw = json.dumps(body).encode()
@@ -97,7 +97,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """A real listener. It answers with the statuses of `script`, one per request, then with 200."""
+    """A real listener that answers with the statuses of `script`, one per request, then with 200."""
 
     script: list[int] = field(default_factory=list)
     received: list[Received] = field(default_factory=list)
@@ -134,6 +134,6 @@ class Receiver:
         return f"http://127.0.0.1:{self._server.server_port}/hook?shop=1"
 
     def wait(self, count: int) -> list[Received]:
-        """The requests received, as soon as there are at least `count`."""
+        """Waits for at least `count` requests; returns all received requests."""
         until(lambda: len(self.received) >= count)
         return self.received

@@ -61,7 +61,7 @@ SHAPES: dict[str, Any] = json.loads(README.read_text("utf-8").partition("```json
 
 
 def has_shape(value: Any, shape: Any) -> bool:
-    """Whether an answer has the shape that README shows: null there means any value, {} an object with any names."""
+    """Whether an answer has the shape shown in README, where null means any value and {} an object with any names."""
     if isinstance(shape, dict) and shape:
         # A ledger effect has further members that depend on its kind; only the members shown in README are checked.
         members = value.keys() & shape.keys() if shape.keys() == SHAPES["GET ledger"]["effects"][0].keys() else value

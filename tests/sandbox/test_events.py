@@ -219,7 +219,7 @@ def test_a_dead_endpoint_does_not_delay_another(service: Service, control: Contr
         register(service, receiver.url)
         service.charge()
         assert [item.event["name"] for item in receiver.wait(2)] == ["order.confirmed", "order.paid"]
-        # The receiver's list grows before the sandbox has recorded its answer.
+        # The receiver records a request before the sandbox records the answer.
         until(lambda: {d["endpoint_id"] for d in control.deliveries() if d["state"] == "pending"} == {1})
 
 
@@ -341,7 +341,7 @@ def test_a_retry_from_before_a_reset_does_not_meet_a_later_delivery(receiver: Re
             control.test_hook()
             until(lambda: attempts() == [1])
         until(lambda: attempts()[0] >= 2)
-        # The second attempt of this delivery is due later than any retry that may remain of the first one.
+        # The second attempt of the new delivery is due later than any retry that may remain from before the reset.
         control.test_hook()
         until(lambda: attempts()[1] >= 2)
         assert attempts() == [2, 2]

@@ -1,4 +1,4 @@
-"""The process: command line, ready line, exit, database files, and billcore.testing.Sandbox."""
+"""The sandbox as a process: command line, ready line, exit, database files, and billcore.testing.Sandbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The promise of the ledger: an effect, its row and its deliveries exist together or not at all."""
+"""An effect, its row in the ledger and its deliveries exist together or not at all."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from billcore.testing import Sandbox
 
 from .support import OTHER, SECRET
 
-# Machines are noisy: the duration of one example means nothing.
+# Hypothesis sets no deadline for one example: a busy machine may run it slowly.
 settings.register_profile("billcore", deadline=None)
 settings.load_profile("billcore")
 

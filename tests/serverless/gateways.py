@@ -1,4 +1,4 @@
-"""A request as the events of the AWS gateways, each with the fields that the gateway sends."""
+"""Makes the event of each AWS gateway for a request, with the fields that the gateway sends."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ BODY = json.dumps(
     ensure_ascii=False,
 ).encode()
 SIGNATURE = webhooks.sign(BODY, SECRET)
-# Only the name of test.hook is reliable: everything else may be absent, null, or anything.
+# Bodies of test.hook, in which only the name is reliable: everything else may be absent, null, or anything.
 TEST_HOOKS = (
     b'{"name":"test.hook"}',
     b'{"name":"test.hook","data":null}',
@@ -56,7 +56,7 @@ APPS = Path(__file__).resolve().parent / "apps"
 def refused(
     kind: type[billcore.BillcoreError], text: str = ""
 ) -> Iterator[pytest.ExceptionInfo[billcore.BillcoreError]]:
-    """The error has exactly this class, and is one line that contains `text` and no secret."""
+    """Expects an error of exactly this class, in one line that contains `text` and no secret."""
     with pytest.raises(kind) as caught:
         yield caught
     assert type(caught.value) is kind
@@ -112,7 +112,7 @@ def post_head(port: int, length: int, sent: bytes = b"", path: str = "/webhooks"
 
 
 class ServerProcess:
-    """A web server as users start it, on a free port. It inherits a listening socket, so clients connect at once."""
+    """A web server as users start it. The server inherits a listening socket, so clients connect at once."""
 
     def __init__(self, command: Sequence[str], folder: Path, secret: str) -> None:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  used until the child exits
@@ -131,7 +131,7 @@ class ServerProcess:
             )
 
     def output(self) -> str:
-        """Its output so far; read with pread, because the child writes at the shared file offset."""
+        """The server's output so far; read with pread, because the child writes at the shared file offset."""
         return os.pread(self._output.fileno(), 1 << 20, 0).decode("utf-8", "replace")
 
     def __enter__(self) -> Self:
@@ -165,7 +165,7 @@ GUNICORN = ["gunicorn", "--bind", "fd://{fd}", "--workers", "1", "--no-control-s
 
 
 def event_lines(output: str) -> list[tuple[str, str]]:
-    """(name, id) of each event that a handler printed. The id of test.hook is "": it is not reliable."""
+    """(name, id) of each event that a handler printed; the id is "" for test.hook, whose id is not reliable."""
     return [(name, number) for name, number in re.findall(r"^([a-z-]+\.[a-z]+)(?: (\S+))?$", output, re.M)]
 
 

@@ -22,7 +22,7 @@ DISCONNECT = {"type": "http.disconnect"}
 
 
 class Request:
-    """A request of an ASGI server; like uvicorn it sends no further message after the body."""
+    """A request of an ASGI server that, like uvicorn, sends no further message after the body."""
 
     def __init__(self, *messages: dict[str, Any], headers: Any = SIGNED, length: int | bytes | None = None) -> None:
         self.scope: dict[str, Any] = {"type": "http", "headers": list(headers)}

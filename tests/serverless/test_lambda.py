@@ -31,7 +31,7 @@ SHAPE = pytest.mark.parametrize("shape", SHAPES)
 
 
 def event_of(shape: str = "rest-v1", **changes: Any) -> dict[str, Any]:
-    """A valid event with these fields replaced; ... removes a field."""
+    """A valid event with these fields replaced; the value ... removes a field."""
     event = {**gateway_event(shape, SIGNED, BODY), **changes}
     return {name: value for name, value in event.items() if value is not ...}
 
@@ -187,7 +187,7 @@ def test_a_large_body_is_refused_before_it_is_decoded(monkeypatch: pytest.Monkey
     event = event_of(body="A" * (4 << 20), isBase64Encoded=True)
     with signature_refused("body_too_large", f"has {3 << 20} bytes"):
         webhooks.from_lambda(event, VERIFIER)
-    with signature_refused("body_too_large"):  # not base64 either
+    with signature_refused("body_too_large"):  # although the body is not base64
         webhooks.from_lambda({**event, "body": "!" * (4 << 20)}, VERIFIER)
     with pytest.raises(ImportError):
         webhooks.from_lambda(gateway_event("alb", SIGNED, BODY, encoded=True), VERIFIER)

@@ -77,7 +77,7 @@ def test_django_on_gunicorn() -> None:
         assert "ConnectionError: the body ended after 11 of" in read_all(half_body(server.port, "/once"))
 
 
-# ---- The development servers, which pass on the socket: a second read of it would block forever ---------------------
+# ---- Development servers give the socket itself to the application: a second read would block forever ---------------
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ SIZE = len(BODY)
 
 
 class Input:
-    """A wsgi.input that returns at most `piece` bytes per read, then fails as `end` says."""
+    """A wsgi.input that returns at most `piece` bytes per read, and at the end raises `end`."""
 
     def __init__(self, body: bytes, piece: int = 1 << 20, end: Exception | None = None) -> None:
         self._body, self._piece, self._end = io.BytesIO(body), piece, end
@@ -68,7 +68,7 @@ def test_nothing_is_read_after_the_body() -> None:
     assert webhooks.from_wsgi(environ(stream), VERIFIER).raw == BODY
     assert stream.left == b"the next request"
     stream = Input(BODY)
-    with signature_refused("mismatch", r"\(0 bytes\)|empty"):  # no size and no end: there is no body by PEP 3333
+    with signature_refused("mismatch", r"\(0 bytes\)|empty"):  # PEP 3333: without size and end there is no body
         webhooks.from_wsgi(environ(stream, ""), VERIFIER)
     assert stream.asked == 0
 
@@ -180,7 +180,7 @@ class _Quiet(wsgiref.simple_server.WSGIRequestHandler):
 
 
 def test_a_server_whose_input_has_no_end() -> None:
-    """wsgiref passes on the socket itself: reading one byte too many would block forever."""
+    """wsgiref gives the socket itself to the application: reading one byte too many would block forever."""
 
     def application(request: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         event = webhooks.from_wsgi(request, VERIFIER)

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own, with TLS."""
+"""Starts a new PostgreSQL server with TLS."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find(program: str) -> str:
 
 
 class Postgres:
-    """On a free port of localhost; the user is postgres, without a password. PostgreSQL refuses to run as root."""
+    """A server on a free port of localhost; the user postgres needs no password. PostgreSQL refuses to run as root."""
 
     def __init__(self, folder: Path, certificate: Path, key: Path) -> None:
         self._user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []

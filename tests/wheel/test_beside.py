@@ -1,4 +1,4 @@
-"""The wheel shares a process with other copies of OpenSSL and libcurl: any load order, TLS connections on each."""
+"""The wheel and other copies of OpenSSL and libcurl work in one process: TLS connections of each, any load order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from python.support import ACCOUNT, API_KEY, SUBSCRIPTION, data
 
 from .postgres import Postgres
 
-# Each library makes a TLS request in both rounds; in the second round all are loaded. All but ssl keep the connection.
+# Each library makes a TLS request in both rounds; in the second all are loaded. All except ssl keep their connection.
 PROGRAM = """
 import json, sys, threading, urllib.request
 given = json.loads(sys.argv[1])

@@ -1,4 +1,4 @@
-"""What is in the wheel, and what the loader needs for it."""
+"""The files in the wheel, and the libraries that its modules need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""webhooks.from_asgi, from_lambda and from_wsgi, each in a module loaded on first use; here is their shared code."""
+"""Shared code of webhooks.from_asgi, from_lambda and from_wsgi, whose modules are loaded on first use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .._webhook import Verifier
 
 
 def too_large(verifier: Verifier, size: int | None = None) -> SignatureError:
-    """The error that Verifier raises for a body over max_body; made without the body."""
+    """The error that Verifier raises for a body over max_body; made here before the whole body is read."""
     what = "is" if size is None else f"has {size} bytes,"
     text = f"body_too_large: the body {what} over max_body ({verifier.max_body})"
     return SignatureError("body_too_large", 413, text=text)

@@ -9,7 +9,7 @@ from . import check_verifier, is_mapping, kind_of, too_large
 from .request_body import INSTEAD, append, declared_size, gone, mark_read, unwrap
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # as in aws_lambda.py
+if TYPE_CHECKING:  # importing typing is slow
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
     from typing import Any
 
@@ -25,11 +25,11 @@ async def from_asgi(
 ) -> AnyEvent:
     """The Event of an ASGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
 
-    scope, receive: of the application; with Starlette and FastAPI request.scope and request.receive. timeout: seconds
-    for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError can also mean
-    that the body was already read (a body parameter of FastAPI, a middleware); where this can be detected, it is
-    InvalidArgumentError. A sender that disconnects is ConnectionError. On loops other than asyncio's the timeout is
-    ignored: use that of the loop. Service interface: Events.
+    scope, receive: the application's arguments; with Starlette and FastAPI request.scope and request.receive. timeout:
+    seconds for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError can also
+    mean that the body was already read (a body parameter of FastAPI, a middleware); where billcore can detect that, it
+    raises InvalidArgumentError. A sender that disconnects within the body raises ConnectionError. On loops other than
+    asyncio's the timeout is ignored: use a timeout of that loop. Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(scope) or not hasattr(scope, "__setitem__"):

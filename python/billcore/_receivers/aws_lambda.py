@@ -27,7 +27,7 @@ def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
             "event has no headers: pass the whole event of an HTTP request, as the handler got it"
         )
     fields: list[tuple[str, Any]] = []
-    # A v1 event has both, and only multiValueHeaders shows a repeated header.
+    # A v1 event has both members, and only multiValueHeaders shows a repeated header.
     for name in ("headers", "multiValueHeaders"):
         headers = event.get(name)
         if headers is not None and not is_mapping(headers):

@@ -1,4 +1,4 @@
-"""Shared by ASGI and WSGI: the size of a body, whether it was already read, and the Event in it."""
+"""Shared by from_asgi and from_wsgi: the size of a body, whether it was already read, and the Event in it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from .._errors import ConnectionError, InvalidArgumentError, SignatureError
 from . import kind_of, too_large
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # as in aws_lambda.py
+if TYPE_CHECKING:  # importing typing is slow
     from collections.abc import MutableMapping
     from typing import Any
 
     from .._webhook import AnyEvent, Verifier
 
-_READ = "billcore.body_read"  # set in scope and environ when their body was read here
+_READ = "billcore.body_read"  # key in scope or environ, set when billcore reads the body
 INSTEAD = "let nothing read it before, or pass what was read to verifier.unwrap_request(body, headers)"
 
 

@@ -8,7 +8,7 @@
 
     body, signature = billcore.testing.event("order.paid", total=19900)
 
-The pytest fixture `signed_event` is that function, and `billcore_sandbox` a Sandbox.
+The pytest fixture `signed_event` is the function `event`, and `billcore_sandbox` is a Sandbox.
 
 Sandbox needs Starlette and uvicorn (the extra `sandbox`); this module itself uses only the standard library.
 """

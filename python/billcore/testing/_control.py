@@ -16,7 +16,7 @@ FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body
 
 
 class ControlError(RuntimeError):
-    """A control route refused a request. status, code: from its answer."""
+    """A control route refused a request. status, code: of the route's answer."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -61,7 +61,7 @@ class Delivery(TypedDict):
 
 
 class Endpoint(TypedDict):
-    """A registered webhook endpoint, with its secret, which the service never reveals."""
+    """A registered webhook endpoint, with its secret, which the REST interface never returns."""
 
     id: int
     account: str
@@ -84,7 +84,7 @@ class Control:
         return cast(dict[str, Any], self._call("GET", "state"))
 
     def ledger(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """Every effect (of one kind), oldest first."""
+        """Every recorded effect, or those of one kind, oldest first."""
         effects = cast(list[dict[str, Any]], self._call("GET", "ledger")["effects"])
         return [effect for effect in effects if kind in (None, effect["kind"])]
 
@@ -138,7 +138,7 @@ class Control:
         return cast(dict[str, Any], self._call("POST", f"orders/{_segment(order_id)}/pay", {}))
 
     def renew(self, subscription_id: str | int) -> dict[str, Any]:
-        """Let the subscription's renewal date arrive."""
+        """Act as if the subscription's renewal date had arrived."""
         return cast(dict[str, Any], self._call("POST", f"subscriptions/{_segment(subscription_id)}/renew", {}))
 
     def replay(self, delivery_id: int) -> int:
@@ -168,7 +168,7 @@ class Control:
         """Let the next `times` matching requests fail with a fault; returns its id.
 
         path: a glob on the path below the base URL. body: JSON, or with content_type a string that is sent verbatim.
-        effect (status): the service performs the request first. abort (half_body): a reset after half of the body.
+        effect: with kind status, the service performs the request first. abort: with half_body, a reset after the half.
         """
         fields: dict[str, Any] = {
             "kind": kind,
@@ -202,7 +202,7 @@ class Control:
             time.sleep(0.02)
 
     def _call(self, method: str, path: str, fields: Mapping[str, Any] | None = None) -> Any:
-        # http.client, because urllib would use a proxy from the environment. One connection per call: no shared state.
+        # Uses http.client, because urllib would use a proxy from the environment. Calls share no state or connection.
         connection = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         try:
             body = None if fields is None else json.dumps(fields).encode()

@@ -13,7 +13,7 @@ from .._not_given import NOT_GIVEN
 from .._types import EventName
 
 SECRET = "billcore-testing-secret-32-chars"
-"""The secret that event() signs with by default. It is public: never let a service accept it."""
+"""The public secret that event() signs with by default: never let a service accept it."""
 
 SignedEvent: TypeAlias = Callable[..., tuple[bytes, str]]
 """The type of event(), to annotate the pytest fixture."""
@@ -48,7 +48,7 @@ def event(
 
     Args:
         name: One of the eleven events, or with data= any other name, such as one the service may add.
-        secret: 32 bytes. Left out: billcore.testing.SECRET.
+        secret: 32 bytes; by default billcore.testing.SECRET.
         event_id: `id` of the envelope.
         account: `account` of the envelope.
         event_created_at: `created_at` of the envelope.
@@ -60,7 +60,7 @@ def event(
 
     Raises:
         InvalidArgumentError: The values do not make an event.
-        ConfigError: The secret cannot work.
+        ConfigError: The secret is not valid.
 
     Service interface: Events.
     """
@@ -93,7 +93,7 @@ def event(
 
 
 def _catalog() -> tuple[int, dict[str, Any]]:
-    """Cached, because making it fills a database. Two threads may both make it, harmlessly."""
+    """The account and its sample data, cached because making them is slow; two threads may both make them."""
     global _made
     if _made is None:
         from ..sandbox.catalog import make
@@ -117,7 +117,7 @@ def _without_not_given(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """The value as json.dumps takes it, in new containers: those of the caller and the catalog are not changed."""
+    """A copy of the value for json.dumps, in new containers: those of the caller and the catalog do not change."""
     if isinstance(value, Mapping):
         return {key: _plain(member, f"{name}.{key}") for key, member in value.items()}
     if isinstance(value, list | tuple):

@@ -19,12 +19,12 @@ from ._control import Control
 
 
 class SandboxError(RuntimeError):
-    """The sandbox did not start, or has exited. The text has its stderr."""
+    """The sandbox did not start, or has exited. The text contains the sandbox's stderr."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """What a client needs to use one account; account["base_url"] also works, as in the line the command prints."""
+    """What a client needs to use one account; account["base_url"] also works."""
 
     base_url: str
     api_key: str
@@ -36,7 +36,7 @@ class Account:
 class Sandbox:
     """A running sandbox: the constructor starts it, close() or the end of `with` ends it.
 
-    It exits with this process, however this process ends. `billcore sandbox --help` describes the options and their
+    The sandbox exits when this process ends, however it ends. `billcore sandbox --help` describes the options and their
     defaults.
     """
 
@@ -164,7 +164,7 @@ class Sandbox:
 
 
 def _environment() -> dict[str, str]:
-    """The child's environment: it must find the same billcore as this process, however this process found it."""
+    """The child's environment, in which it imports the same billcore as this process."""
     here = str(Path(__file__).resolve().parent.parent.parent)
     paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])] if "site-packages" not in here else None
     environment = dict(os.environ)

@@ -83,7 +83,7 @@ struct Reading {
   const ColumnsPtr columns;
   std::atomic<bool> begun{false};
   std::mutex mutex;
-  std::optional<Error> error;  // of the last step
+  std::optional<Error> error;  // the last step's error
 
   void keep(const std::optional<Error>& last) {
     const std::lock_guard lock(mutex);
@@ -107,12 +107,12 @@ int let_go(void* kept) noexcept {
   return 0;
 }
 
-/// The stream's reader calls this on any thread, with or without the GIL.
+/// Gives an Arrow stream's reader its batches, on any thread, with or without the GIL.
 class ListBatches final : public detail::BatchSource {
  public:
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
-  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. So wait for the GIL only
-  // if Python's queue of pending calls is full.
+  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for: wait for the GIL only if
+  // Python's queue of pending calls is full.
   ~ListBatches() override {
     const bool held = has_gil();
     const bool gone = !held && is_finalizing();

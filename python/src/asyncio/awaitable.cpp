@@ -38,13 +38,13 @@ class Awaitable {
   Awaitable(py::object reader, const Shortcut& shortcut) noexcept
       : reader_(std::move(reader)), shortcut_(&shortcut), name_(shortcut.name) {}
 
-  /// Resumes: returns the job's result, or a future to wait for.
+  /// Resumes the coroutine: returns the job's result, or a future to wait for.
   PySendResult send(PyObject** out);
-  /// Ends with the Python error that is set.
+  /// Ends the coroutine with the Python error that is set.
   void fail() noexcept;
   /// The coroutine was dropped. May be called from any thread.
   void detach() noexcept;
-  /// Like detach(), but at the caller's request: no warning if it never started.
+  /// Like detach(), but at the caller's request: no warning if the coroutine never started.
   void close() noexcept;
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
@@ -68,17 +68,17 @@ class Awaitable {
   [[noreturn]] void raise(const std::exception_ptr& error);
   // Note about a write that had finished when it was interrupted.
   [[nodiscard]] std::string note_of_ended(const PendingCall& call) const;
-  // Releases the job, and with it the right to read a list. A finished task still keeps its coroutine alive.
+  // Releases the job, and with it the right to read a list: a finished task still keeps its coroutine alive.
   void finish() noexcept;
 
-  py::object reader_;  // for the shortcut, until it is tried
+  py::object reader_;  // the shortcut's argument, until the shortcut is tried
   const Shortcut* shortcut_ = nullptr;
   std::optional<BoundClient> bound_;
   std::shared_ptr<Job> job_;
   const char* name_;
   Phase phase_ = Phase::fresh;
   bool running_ = false;
-  std::weak_ptr<LoopEngine> engine_;  // weak: the loop owns it
+  std::weak_ptr<LoopEngine> engine_;  // weak: the loop owns the engine
   std::shared_ptr<PendingCall> pending_;
   py::object waiter_;  // iterator of the future
 };
@@ -183,7 +183,7 @@ void add_note(const py::object& error, PendingCall& call, const std::string& not
   if (!call.write) return;
   const py::object cause = call.future.attr("cause");
   if (cause.is_none() || cause.is(error)) return;
-  call.future.attr("cause") = py::none();  // its traceback may refer to this call
+  call.future.attr("cause") = py::none();  // the error's traceback may refer to this call
   cause.attr("add_note")(note);
 }
 
@@ -354,7 +354,7 @@ void bind_awaitable(py::module_& module) {
                                   {Py_tp_finalize, slot(&finalize)},
                                   {Py_tp_dealloc, slot(&dealloc)}},
                                  Py_TPFLAGS_HAVE_GC);
-  // So that asyncio.create_task() and related functions accept it. (collections.abc itself would cost an import.)
+  // Lets asyncio.create_task() and related functions accept the type. (collections.abc itself would cost an import.)
   py::module_::import("_collections_abc")
       .attr("Coroutine")
       .attr("register")(py::handle(reinterpret_cast<PyObject*>(awaitable_type)));

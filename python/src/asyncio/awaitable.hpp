@@ -10,7 +10,7 @@
 
 namespace billcore::python {
 
-/// A way to get a result without waiting. The coroutine tries it when it is awaited, before it makes a job.
+/// A way to get a result without waiting. An awaited coroutine tries its shortcut before it makes a job.
 struct Shortcut {
   const char* name;
   /// The result; null if the caller must wait for it.
@@ -24,7 +24,7 @@ struct Shortcut {
 /// A coroutine object that runs the job in the event loop that awaits it. bound: from an AsyncClient. `name` must be
 /// static.
 [[nodiscard]] py::object make_awaitable(const BoundClient& bound, std::shared_ptr<Job> job, const char* name);
-/// Same without a client, for a job that sends nothing.
+/// A coroutine object without a client, for a job that sends nothing.
 [[nodiscard]] py::object make_awaitable(std::shared_ptr<Job> job, const char* name);
 void bind_awaitable(py::module_& module);
 

@@ -19,8 +19,8 @@ void drop(PyObject* capsule) noexcept { const std::unique_ptr<Held> ended(&held_
 
 bool is_closed(py::handle loop) { return loop.attr("is_closed")().cast<bool>(); }
 
-// asyncio's function that returns the running loop, or None. An engine's constructor looks it up, since a finalizing
-// interpreter may refuse imports.
+// asyncio's function that returns the running loop, or None. An engine's constructor looks the function up, since a
+// finalizing interpreter may refuse imports.
 py::handle running_loop_or_none() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("asyncio").attr("_get_running_loop")); });
@@ -60,7 +60,7 @@ LoopEngine::LoopEngine(const Client& client, const py::object& loop)
 template <typename F>
 void LoopEngine::quietly(F f) noexcept {
   if (pid_ != getpid()) return;
-  const py::error_scope kept;  // an exception that ends a call may drop the last reference to a client
+  const py::error_scope kept;  // a client's last reference may be dropped while a Python error is set
   try {
     f();
   } catch (py::error_already_set& error) {
@@ -73,8 +73,8 @@ py::object LoopEngine::loop() const { return loop_(); }
 
 bool LoopEngine::is_of(py::handle loop) const { return this->loop().is(loop); }
 
-// May this thread modify the loop and cancel its calls? Not while the loop runs in another thread. A loop that has been
-// collected may still be in process(): a thread that the interpreter left behind when it ended.
+// May this thread modify the loop and cancel its calls? Not while another thread runs the loop. The loop may have been
+// collected although a thread is still in process(): the interpreter leaves threads behind when it ends.
 bool LoopEngine::may_touch(py::handle loop) const {
   if (loop.is_none()) return !processing_;
   return running_loop_or_none()().is(loop) || !loop.attr("is_running")().cast<bool>();
@@ -98,8 +98,8 @@ py::object LoopEngine::callback() {
   return checked(PyCFunction_New(&method, capsule.ptr()));
 }
 
-// Adds the loop's reader, which owns the engine and the futures. Runs in an empty context; otherwise the reader would
-// keep the current context alive.
+// Adds the loop's reader, which owns the engine and the futures. add_reader() runs in an empty context; otherwise the
+// reader would keep the current context alive.
 void LoopEngine::watch(py::handle loop) {
   const py::set waiting;
   const auto process = callback<&LoopEngine::process>();
@@ -115,8 +115,8 @@ void LoopEngine::watch(py::handle loop) {
   watched_ = true;
 }
 
-// Adds the future of a waiting task to a set that the loop owns, or removes it if not `kept`. Without the set, future
-// and task might refer only to each other and be collected as garbage.
+// Adds the future of a waiting task to a set that the loop owns, or removes it if not `kept`: without that reference,
+// future and task might refer only to each other and be collected as garbage.
 void LoopEngine::hold(const PendingCall& call, bool kept) {
   const py::object waiting = waiting_();
   if (waiting.is_none()) return;
@@ -276,7 +276,7 @@ void LoopEngine::close_here() {
 void LoopEngine::close() noexcept {
   closing_ = true;
   quietly([this] {
-    if (processing_ || client_.running() != 0) return;  // process() closes it later
+    if (processing_ || client_.running() != 0) return;  // process() closes the connections later
     const auto loop = this->loop();
     if (may_touch(loop)) {
       close_here();

@@ -31,7 +31,7 @@ struct PendingCall {
 /// Logs the result of a write that had ended when its caller was cancelled.
 void log_lost(const PendingCall& call) noexcept;
 
-/// Finished operations, in order. Adding one allocates no memory, so none is lost.
+/// Finished operations, in order. Adding an operation allocates no memory, so no operation is lost.
 class EndedCalls {
  public:
   EndedCalls() = default;
@@ -47,7 +47,7 @@ class EndedCalls {
     (last_ == nullptr ? first_ : last_->next) = call;
     last_ = call.get();
   }
-  /// The first one; null if empty.
+  /// Removes and returns the first call; null if there is none.
   [[nodiscard]] std::shared_ptr<PendingCall> take() noexcept {
     auto call = std::move(first_);
     if (call != nullptr) first_ = std::move(call->next);
@@ -60,7 +60,7 @@ class EndedCalls {
   PendingCall* last_ = nullptr;
 };
 
-/// A job that decides itself what to wait for in an event loop, such as reading a list. Other jobs send one operation.
+/// A job that decides itself what to wait for in an event loop, such as reading a list. Other jobs send operations.
 class LoopJob {
  public:
   LoopJob() = default;
@@ -74,8 +74,8 @@ class LoopJob {
   ~LoopJob() = default;
 };
 
-/// The connections of one event loop. Everything here requires the GIL and, except for cancel(), detach() and
-/// close(), the loop's thread.
+/// The connections of one event loop. All functions require the GIL and, except for cancel(), detach() and close(),
+/// the loop's thread.
 ///
 /// The loop owns the engine through the reader that watch() adds. A loop that is closed or collected drops its readers,
 /// which closes the connections and abandons unfinished calls.
@@ -96,7 +96,7 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
                                                            ListOperation operation, const CallOptions& options);
   /// Drops the pages of a list. May be called from any thread.
   void detach(std::shared_ptr<internal::LoopPages> pages) noexcept;
-  /// Cancels an operation. Returns a note if it was a write that may have been sent, else an empty text.
+  /// Cancels an operation. Returns a note if a write may have been sent, else an empty text.
   std::string cancel(PendingCall& call);
   /// Cancels an operation that is no longer awaited. May be called from any thread.
   void detach(PendingCall& call) noexcept;
@@ -134,12 +134,12 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   bool processing_ = false;
   py::object waiting_;  // weak: the loop's set of futures, which keeps their tasks alive
   EndedCalls ended_;
-  std::vector<PendingCall> detached_calls_;                  // to be cancelled later; hold no jobs
-  std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // of lists being read
+  std::vector<PendingCall> detached_calls_;                  // to cancel later; without jobs
+  std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // pages of lists being read
   std::vector<std::shared_ptr<internal::LoopPages>> detached_pages_;
 };
 
-/// The engines of an AsyncClient and of those made from it by with_options(). Requires the GIL.
+/// The engines of an AsyncClient and of the clients made from it by with_options(). Requires the GIL.
 class Loops {
  public:
   Loops() = default;

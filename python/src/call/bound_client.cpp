@@ -51,15 +51,15 @@ void send(const BoundClient& bound, Job& job) {
   }
 }
 
-// Logs a write that had finished when it was interrupted. The core has reported its end to the hooks, but not that its
-// result is lost.
+// Logs a write that had finished when it was interrupted. The core has told the hooks that the write ended, but not
+// that its result is lost.
 void log_lost(const Job& job, const std::exception_ptr& error) noexcept try {
   if (const auto result = job.lost(error)) python::log_lost(*result);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
 }
 
-// If a signal arrives after the engine's last check and its handler raises, Python silently discards the result. So
-// check again while the call still holds the result.
+// Checks for signals while the call still holds its result: if a signal arrives after the engine's last check and its
+// handler raises, Python silently discards the result.
 py::object finish(Job& job, py::object result) {
   job.release();
   if (!interruption_raised()) return result;
@@ -69,7 +69,7 @@ py::object finish(Job& job, py::object result) {
   throw py::error_already_set();
 }
 
-// A hook's on_response may also have raised: raises the hook's exception, with the first one as its context.
+// Raises the interruption; if a hook's on_response raised too, the hook's exception, with the first one as its context.
 [[noreturn]] void raise_interrupted(const Error& error) {
   if (hook_interrupt::is_kept()) {
     std::optional<py::error_already_set> first;
@@ -79,8 +79,8 @@ py::object finish(Job& job, py::object result) {
   raise_for(error);
 }
 
-// Like finish(), for a call that failed: its error becomes the context. Checks signals first, because Python code
-// creates the error, and a signal handler would run and raise inside that code.
+// Like finish(), for a call that failed: an interruption gets the call's error as its context. Checks signals first,
+// because Python code creates the error, and a signal handler would run and raise inside that code.
 [[noreturn]] void fail(Job& job, const Error& error) {
   job.release();
   job.take_back();
@@ -104,7 +104,7 @@ py::object finish(Job& job, py::object result) {
     } else {
       const bool is_own = py::hasattr(raised.value(), "outcome_unknown");
       raised.restore();
-      if (!is_own) annotate_error(note);  // a signal handler raised this instead
+      if (!is_own) annotate_error(note);  // a signal handler raised this error instead
     }
   }
   throw py::error_already_set();

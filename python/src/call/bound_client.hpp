@@ -39,7 +39,7 @@ class Loops;  // asyncio/loops.hpp
   return py::reinterpret_steal<py::object>(out);
 }
 
-/// A client with its Python hooks and event loops. Its groups and lists have a copy.
+/// A client with its Python hooks and event loops; each of its groups and lists has a copy.
 struct BoundClient {
   Client client;
   HooksOption hooks;
@@ -48,7 +48,7 @@ struct BoundClient {
 
   [[nodiscard]] bool is_awaited() const noexcept { return loops != nullptr; }
 
-  /// For the garbage collector.
+  /// Visits the hooks for the garbage collector.
   int traverse(visitproc visit, void* arg) const { return hooks.traverse(visit, arg); }
   void clear() noexcept { hooks = HooksOption(); }
 };
@@ -58,7 +58,7 @@ struct BoundClient {
 /// Raises `error` as a Python exception.
 [[noreturn]] void raise_for(const Error& error);
 
-/// Imports `_webhook` and its functions; ImportError if it is from another build.
+/// Imports `_webhook` and its functions; ImportError if `_webhook` is from another build.
 void find_bridge();
 
 }  // namespace billcore::python

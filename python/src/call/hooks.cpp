@@ -11,7 +11,7 @@
 namespace billcore::python {
 namespace {
 
-// If the program has not imported `logging`, nothing is logged: the module is not imported only for this.
+// If the program has not imported `logging`, nothing is logged: billcore does not import that module first.
 bool is_logging_loaded() { return PyDict_GetItemString(PyImport_GetModuleDict(), "logging") != nullptr; }
 
 // Is the logger `billcore` enabled?
@@ -40,7 +40,7 @@ bool ends_call(const py::error_already_set& error) {
   }
 }
 
-// Looked up before a call needs it, since a finalizing interpreter refuses imports.
+// billcore._hooks.tell, looked up before a call needs it, since a finalizing interpreter refuses imports.
 py::handle tell_function() {
   static constinit CachedImport found;
   return found.get([] { return py::object(py::module_::import("billcore._hooks").attr("tell")); });
@@ -94,7 +94,7 @@ class GivenUpLog final : public Hooks {
 class PythonHooks final : public Hooks {
  public:
   PythonHooks(py::object target, py::object context) : target_(std::move(target)), context_(std::move(context)) {}
-  // A call that ends without the GIL may hold the last reference.
+  // A call that ends without the GIL may hold the last reference to these hooks.
   ~PythonHooks() override { drop(target_, context_); }
   PythonHooks(const PythonHooks&) = delete;
   PythonHooks& operator=(const PythonHooks&) = delete;

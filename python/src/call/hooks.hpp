@@ -22,17 +22,17 @@ class HooksOption {
   /// Hooks for one call; null if the client has no hooks and logging is off. `in_context`: run hooks in a copy of the
   /// current context, because the call continues in another context.
   [[nodiscard]] std::shared_ptr<Hooks> for_call(bool in_context) const;
-  /// For the garbage collector.
+  /// Visits the user's hooks for the garbage collector.
   int traverse(visitproc visit, void* arg) const;
 
  private:
   py::object target_ = py::none();
 };
 
-/// The core's hooks of every client. They log a write that was sent and given up, if the call has no hooks of its own.
+/// The core's hooks of every client, which log a write that was sent and given up if the call has no hooks of its own.
 [[nodiscard]] std::shared_ptr<Hooks> given_up_log();
-/// Imports what the log needs. Call this before a write: later, the import may be refused, or interrupted by a signal
-/// handler.
+/// Imports what given_up_log() needs. Call need_given_up_log() before a write: later, the import may be refused, or
+/// interrupted by a signal handler.
 void need_given_up_log();
 
 /// A write that had ended when its caller was cancelled or interrupted, and whose result is lost.
@@ -44,10 +44,10 @@ struct LostResult {
   int attempts = 1;
   std::string request_id = {};
 };
-/// Logs it, if the module `logging` is loaded. Keeps the Python error that is set. Requires the GIL.
+/// Logs a lost result, if the module `logging` is loaded. Keeps the Python error that is set. Requires the GIL.
 void log_lost(const LostResult& result) noexcept;
 
-/// For the garbage collector: visits what for_call() returned. Must be called by its only owner.
+/// Visits the hooks from for_call() for the garbage collector. Must be called by their only owner.
 [[nodiscard]] int traverse_hooks(const std::shared_ptr<Hooks>& hooks, visitproc visit, void* arg);
 
 }  // namespace billcore::python

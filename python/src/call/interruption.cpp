@@ -64,8 +64,8 @@ void report_unraisable(py::error_already_set& error) noexcept {
 
 bool interruption_raised() noexcept {
   if (!raise_kept() && PyErr_CheckSignals() == 0) return false;
-  // Handle further signals now, or they would interrupt the handling of the first. The last exception has the others as
-  // context and gets the note.
+  // Handle further signals now, or they would interrupt the handling of the first signal. The last exception has the
+  // other exceptions as context and gets the note.
   constexpr int most = 64;  // a handler may raise its own signal again
   for (int count = 0; count < most; ++count) {
     const py::error_already_set first;

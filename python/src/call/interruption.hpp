@@ -20,8 +20,8 @@ void keep(const py::object& exception) noexcept;
 /// Is this thread in a Scope?
 [[nodiscard]] bool is_in_scope() noexcept;
 
-/// The destructor reports an exception that was kept in this scope and that no call has raised. For KeyboardInterrupt
-/// it sets the signal again; it passes other exceptions to sys.unraisablehook.
+/// The destructor reports an exception that was kept in this scope and that no call has raised: for KeyboardInterrupt
+/// it sets the signal again, and it passes other exceptions to sys.unraisablehook.
 class Scope {
  public:
   Scope() noexcept;
@@ -38,7 +38,7 @@ class Scope {
 void report_unraisable(py::error_already_set& error) noexcept;
 
 /// Runs pending signal handlers, in the thread where Python handles signals, and checks for an exception kept by a
-/// hook. True if either raised: the Python error is set. Requires the GIL and no Python error set.
+/// hook. True if a handler or a hook raised: the Python error is set. Requires the GIL and no Python error set.
 [[nodiscard]] bool interruption_raised() noexcept;
 
 /// Adds `note`, unless empty, to the Python error that is set, and `context`, the previous error, as its context.

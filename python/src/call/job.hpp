@@ -1,5 +1,5 @@
-// The work of one Python call, independent of how it waits: a blocking call sends and waits, an awaited one starts and
-// is resumed.
+// The work of one Python call, independent of how the call waits: a blocking call sends and waits, an awaited call
+// starts and is resumed.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -44,13 +44,13 @@ class Job {
   virtual void release() noexcept {}
   /// Called when the result never reached the caller.
   virtual void take_back() noexcept {}
-  /// Is it a write?
+  /// Is the operation a write?
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
   /// One line about a finished write, for a caller that does not get its result; else empty.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
-  /// The same for the log; nullopt if the write certainly did not happen. error: the exception that ended it, or null.
+  /// Like outcome(), for the log; nullopt if no write can have happened. error: the exception that ended it, or null.
   [[nodiscard]] virtual std::optional<LostResult> lost(const std::exception_ptr& /*error*/) const { return {}; }
-  /// For the garbage collector; must be called by the only owner.
+  /// Visits references for the garbage collector; must be called by the only owner.
   virtual int traverse(visitproc visit, void* arg) const {
     return options_.hooks.use_count() == 1 ? traverse_hooks(options_.hooks, visit, arg) : 0;
   }

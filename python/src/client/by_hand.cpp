@@ -63,7 +63,7 @@ class ChargesJob final : public Job {
   ChargeSearch search_;
 };
 
-// Converts a Python exception to the core's Error. Another client or another process may have raised it.
+// Converts a Python exception, which another client or another process may have raised, to the core's Error.
 Error core_error(py::handle error) {
   const auto text = [error](const char* name) {
     const auto value = py::getattr(error, name, py::none());

@@ -27,7 +27,7 @@ inline std::string shown_option(py::handle value) {
   return value.is_none() || PyNumber_Check(value.ptr()) != 0 ? std::string(py::repr(value)) : "...";
 }
 
-/// __init__ of both clients.
+/// __init__ of Client and AsyncClient.
 template <typename Type, auto make_loops>
 py::object init_client(PyObject* self, const Call& call) {
   initialise<Type>(self, [&] {

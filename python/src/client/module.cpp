@@ -13,7 +13,7 @@
 #include "shared/arguments.hpp"
 #include "shared/uninitialised.hpp"
 
-// pybind11's module initialisation hangs in a subinterpreter; PyInit__client below checks first.
+// pybind11's module initialisation hangs in a subinterpreter; PyInit__client() below refuses subinterpreters first.
 PYBIND11_MODULE(client_in_main_interpreter, module) {
   using namespace billcore::python;
   py::options options;
@@ -52,7 +52,7 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
   module.attr("_libraries") = py::tuple(libraries);
 }
 
-// The name that Python looks for. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+// Python looks for a function of this name. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" PYBIND11_EXPORT PyObject* PyInit__client() {
   return billcore::python::enter_interpreter() ? PyInit_client_in_main_interpreter() : nullptr;
 }

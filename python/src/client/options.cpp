@@ -47,7 +47,7 @@ std::string text_or_number(py::handle value, const char* name) {
 }
 
 // Called without the GIL, at least every 50 ms while a call waits. An exception of a signal handler stays set for set_error().
-// Handlers run on the main thread only, so other threads do not take the GIL.
+// Signal handlers run on the main thread only, so other threads do not take the GIL.
 bool interrupted() {
   if (!on_main_thread() && !hook_interrupt::is_kept()) {
     park_if_finalizing();
@@ -98,7 +98,7 @@ std::chrono::milliseconds milliseconds(py::handle seconds) {
   }
   const double number = real(seconds, "timeout");
   if (std::isnan(number)) refuse("timeout must not be NaN");
-  constexpr double longest = 1e9;  // 30 years, and no overflow
+  constexpr double longest = 1e9;  // 30 years; prevents an overflow
   return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(number, -1.0, longest) * 1000)));
 }
 

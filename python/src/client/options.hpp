@@ -13,7 +13,7 @@
 
 namespace billcore::python {
 
-/// The argument `timeout` of a call. Left out: the client's time-out applies. None: no deadline.
+/// The argument `timeout` of a call. An omitted `timeout` means the client's time-out, None means no deadline.
 [[nodiscard]] CallOptions call_options(py::handle timeout);
 /// Seconds as milliseconds, rounded up so that a tiny time-out does not become 0.
 [[nodiscard]] std::chrono::milliseconds milliseconds(py::handle seconds);
@@ -30,7 +30,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// A client; `values` are those of arguments::CreateClient.
 [[nodiscard]] BoundClient bind_client(std::span<const py::handle> values, std::shared_ptr<Loops> loops);
-/// A client over the same connections; `values` are those of arguments::ChangeOptions.
+/// A client that shares the connections of `bound`; `values` are those of arguments::ChangeOptions.
 [[nodiscard]] BoundClient changed_sender(const BoundClient& bound, std::span<const py::handle> values);
 
 }  // namespace billcore::python

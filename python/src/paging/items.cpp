@@ -1,4 +1,4 @@
-// Iterators over the items of a list. They run more often than any other code here, so they bypass pybind11's dispatch.
+// Iterators over the items of a list. These iterators run most often of all code, so they bypass pybind11's dispatch.
 #include "paging/items.hpp"
 
 #include <Python.h>

@@ -7,7 +7,7 @@
 
 namespace billcore::python {
 
-/// For a Pager or an AsyncPager.
+/// The iterator of a Pager or of an AsyncPager.
 [[nodiscard]] py::object make_items(const ListPtr& list);
 void bind_items(py::module_& module);
 

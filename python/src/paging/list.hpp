@@ -19,8 +19,8 @@
 
 namespace billcore::python {
 
-/// State shared by the Python objects of one list. One reader at a time: while it waits for a page the GIL is released,
-/// so a second reader (a thread, a signal handler, another task) may try to read.
+/// State shared by the Python objects of one list. One reader at a time: the GIL is released while a reader waits for a
+/// page, so a second reader (a thread, a signal handler, another task) may try to read.
 class List {
  public:
   List(BoundClient from, View what, ListOperation list, const detail::PagerOptions& pager_options, CallOptions call)
@@ -39,7 +39,7 @@ class List {
   List(const List&) = delete;
   List& operator=(const List&) = delete;
 
-  /// Stops the list, because the rest is not wanted; does nothing while a reader is active.
+  /// Stops the list, because the rest is not needed; does nothing while a reader is active.
   void stop() noexcept {
     if (busy.exchange(true)) return;
     const hook_interrupt::Scope scope;
@@ -50,7 +50,7 @@ class List {
 
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return *internal::Access::flow(pager); }
 
-  /// The list's pages in an event loop. Reading the list in another loop requests them again.
+  /// The list's pages in an event loop. Reading the list in another loop requests the pages again.
   [[nodiscard]] std::shared_ptr<internal::LoopPages> pages(LoopEngine& engine, const CallOptions& call) {
     auto pages = engine_.lock().get() == &engine ? pages_.lock() : nullptr;
     if (pages == nullptr) {
@@ -76,7 +76,7 @@ class List {
   /// Are there hooks, which need the GIL?
   [[nodiscard]] bool has_hooks() const noexcept { return hooks_ != nullptr; }
 
-  /// For the garbage collector.
+  /// Visits the client and the hooks for the garbage collector.
   int traverse(visitproc visit, void* arg) const {
     const int stop = bound.traverse(visit, arg);
     return stop != 0 ? stop : traverse_hooks(hooks_, visit, arg);
@@ -108,14 +108,14 @@ class List {
   std::atomic<bool> busy{false};
 
  private:
-  // Weak, because the loop owns both: closing the loop releases them, even while the list exists.
+  // Weak, because the loop owns engine and pages: closing the loop releases them, even while the list exists.
   std::weak_ptr<LoopEngine> engine_;
   std::weak_ptr<internal::LoopPages> pages_;
   mutable std::atomic<bool> ended_{false};
 };
 
 /// A List inside a Python object. Each holder has its own reference, so that the garbage collector can find the
-/// holders. Copy and drop it only with the GIL.
+/// holders. Copy and drop a ListPtr only with the GIL.
 class ListPtr {
  public:
   ListPtr() = default;
@@ -133,7 +133,7 @@ class ListPtr {
   py::object object_;
 };
 
-/// The exclusive right to read a list. The list must outlive this object. With or without the GIL.
+/// The exclusive right to read a list, which must outlive this object. May be used with or without the GIL.
 class ExclusiveUse {
  public:
   explicit ExclusiveUse(const ListPtr& list) : list_(list.get()) {
@@ -154,15 +154,15 @@ class ExclusiveUse {
 /// Reads a list: fetches pages until has_enough().
 class ListJob : public Job, public LoopJob {
  public:
-  /// reader: the iterator that reads. The job keeps it alive, because an awaited iterator may have no other reference,
-  /// and its destructor stops the list.
+  /// reader: the iterator that reads. The job keeps the iterator alive, because an awaited iterator may have no other
+  /// reference, and its destructor stops the list.
   explicit ListJob(ListPtr list, py::object reader = {})
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
     begin_use();
     while (!has_enough() && without_gil([this] { return flow().advance(); }) == detail::Step::taken) {
       ++taken_;
-      // The engine checks for signals only while it waits. If pages arrive quickly it never does, so check here.
+      // Check for signals: the engine checks only while it waits, and if pages arrive quickly it never waits.
       release();  // for signal handlers
       if (interruption_raised()) throw py::error_already_set();
       begin_use();

@@ -80,7 +80,7 @@ class AllItems final : public ListJob {
   py::list out_;
 };
 
-/// Pager and AsyncPager, and their iterators.
+/// Base of SyncPager and AsyncPager, the values of Python's Pager and AsyncPager.
 struct PagerObject {
   ListPtr list;
   int traverse(visitproc visit, void* arg) const { return list.traverse(visit, arg); }

@@ -1,8 +1,8 @@
 // Reads the arguments of calls.
 //
 // pybind11 answers a wrong call with a TypeError that prints all arguments, signing secrets and API keys included.
-// Bound functions therefore take (*args, **kwargs) and parse them here; these errors name arguments and never show
-// values.
+// Bound functions therefore take (*args, **kwargs) and parse them with this file's functions, whose errors name
+// arguments and never show values.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -44,15 +44,15 @@ struct Call {
 /// A function's parameters, parsed from its signature in Python syntax; the same text is its documentation.
 class Signature {
  public:
-  /// For example "charge(self, id, /, *, product_id, vat=None, **more)". The text must outlive this.
+  /// text: for example "charge(self, id, /, *, product_id, vat=None, **more)"; must outlive the Signature.
   /// shown: what errors call the function. Left out: its name.
   explicit Signature(const char* text, const char* shown = nullptr);
 
   /// The values in the order of the parameters (without self); a null handle for an omitted one.
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs) const;
-  /// Same; keyword arguments that match no parameter are put into `more`.
+  /// Like bind(args, kwargs), but puts keyword arguments that match no parameter into `more`.
   [[nodiscard]] std::vector<py::handle> bind(const py::args& args, const py::kwargs& kwargs, py::dict& more) const;
-  /// Same without allocation; `count` is the number of parameters without self.
+  /// Like bind(args, kwargs), without allocation; `count` is the number of parameters without self.
   template <std::size_t count>
   [[nodiscard]] std::array<py::handle, count> bind(const Call& call) const {
     std::array<py::handle, count> values;
@@ -61,7 +61,7 @@ class Signature {
   }
   /// A docstring that inspect.signature() understands.
   [[nodiscard]] std::string doc(const char* text) const;
-  /// Same for a method that Python calls directly, with `$self`.
+  /// Like doc(), for a method that Python calls directly, with `$self`.
   [[nodiscard]] std::string method_doc(const char* text) const;
   [[nodiscard]] const char* name() const noexcept { return function_.c_str(); }
   /// The name of a parameter, without counting self.
@@ -92,8 +92,8 @@ class Signature {
 /// The docstring of a class with the signature of its __init__, as inspect.signature() wants it.
 [[nodiscard]] std::string class_doc(std::string_view name, std::string_view init_signature, const char* text);
 
-/// Sets the object NOT_GIVEN. Like a null handle, it stands for an argument that was left out. It must exist until the
-/// process ends.
+/// Sets the object NOT_GIVEN, which like a null handle stands for an argument that was left out. NOT_GIVEN must exist
+/// until the process ends.
 void set_not_given(py::handle sentinel) noexcept;
 /// Is the value neither left out nor None?
 [[nodiscard]] bool given(py::handle value);
@@ -102,7 +102,7 @@ void set_not_given(py::handle sentinel) noexcept;
 // Converters. `name`: the argument's name, for the error.
 [[nodiscard]] std::string_view utf8(py::handle value, const char* name);  // str; valid as long as the object
 [[nodiscard]] std::int64_t integer(py::handle value, const char* name);   // anything with __index__ except bool
-[[nodiscard]] std::size_t size(py::handle value, const char* name);       // the same, not negative
+[[nodiscard]] std::size_t size(py::handle value, const char* name);       // like integer(), not negative
 [[nodiscard]] double real(py::handle value, const char* name);            // anything with __float__ or __index__
 [[nodiscard]] bool boolean(py::handle value, const char* name);
 [[nodiscard]] std::string digits(py::handle value, const char* name);  // an integer of any size except bool

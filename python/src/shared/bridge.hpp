@@ -15,7 +15,7 @@
 
 namespace billcore::python {
 
-/// All functions require the GIL. Those that return an object return a new reference, or null with a Python error set.
+/// All functions require the GIL. A returned object is a new reference, or null with a Python error set.
 struct Bridge {
   const char* build_id;  // must stay first, so that any build can read it
   PyObject* (*make_view)(View type, const Value& value) noexcept;

@@ -35,9 +35,9 @@ int clear_object(PyObject* self) noexcept {
   return 0;
 }
 
-/// For py::class_: makes its objects known to the garbage collector. T has traverse(visit, arg). It also has clear() if
-/// it can be part of a cycle in which no other object can be cleared, such as a subclass whose instance is its own
-/// hook.
+/// For py::class_: makes its objects known to the garbage collector. T has traverse(visit, arg). T also has clear() if
+/// its objects can be part of a cycle in which no other object can be cleared, such as a client whose hooks are the
+/// client itself.
 template <typename T>
 [[nodiscard]] py::custom_type_setup collected() {
   return py::custom_type_setup([](PyHeapTypeObject* heap_type) {

@@ -1,8 +1,8 @@
-// Threads and the end of the interpreter, without pybind11.
+// What threads do when the interpreter ends; this file does not need pybind11.
 //
 // If a thread requests the GIL from a finalizing interpreter, Python 3.13 and older end the thread by pthread_exit().
 // The unwinding must not reach a destructor or another noexcept frame, so the thread parks forever instead, as in
-// Python 3.14. interpreter_calls.cpp intercepts the calls into Python that can do this, also those made by pybind11.
+// Python 3.14. interpreter_calls.cpp intercepts the calls into Python that can end a thread, also those of pybind11.
 #pragma once
 
 namespace billcore::python {
@@ -15,7 +15,8 @@ namespace billcore::python {
 [[nodiscard]] bool has_gil() noexcept;
 /// Blocks until the process ends.
 [[noreturn]] void park() noexcept;
-/// Parks if the interpreter is finalizing. A thread that runs long without the GIL must call this at least every 50 ms.
+/// Parks if the interpreter is finalizing. A thread that runs long without the GIL must call park_if_finalizing() at
+/// least every 50 ms.
 void park_if_finalizing() noexcept;
 
 }  // namespace billcore::python

@@ -9,10 +9,10 @@
 namespace billcore::python {
 namespace {
 
-// From PyThread_get_thread_ident(). Written when the module starts, and in a forked child, which has only one thread.
+// The main thread's PyThread_get_thread_ident(); written when the module starts, and in a forked child.
 std::atomic<unsigned long> main_thread{0};  // NOLINT(google-runtime-int)
 
-// The number of threads that are outside (see Outside), and this thread's nesting depth: a hook may make another call.
+// The number of threads with an Outside, and this thread's nesting depth: a hook may make another call.
 std::atomic<int> threads_outside{0};
 thread_local int times_outside = 0;
 
@@ -34,8 +34,8 @@ void after_fork() noexcept {
   threads_outside = times_outside > 0 ? 1 : 0;
 }
 
-// Runs at the end of Py_FinalizeEx(), before the exit() handlers. Threads that are outside park within 50 ms; the
-// limit of 2 s allows for a machine under load.
+// Runs at the end of Py_FinalizeEx(), before the exit() handlers. Threads with an Outside park within 50 ms; the limit
+// of 2 s allows for a machine under load.
 void wait_for_threads() noexcept {
   using Clock = std::chrono::steady_clock;
   const auto latest = Clock::now() + std::chrono::seconds(2);

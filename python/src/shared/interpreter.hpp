@@ -19,9 +19,9 @@ namespace py = pybind11;
 /// main interpreter.
 [[nodiscard]] bool enter_interpreter() noexcept;
 
-/// While this object exists, its thread runs core code without the GIL. An exiting process waits up to 2 s for such
-/// threads, because the exit handlers of libcurl and OpenSSL free memory that they use. Such a thread parks when it
-/// next requests the GIL or calls park_if_finalizing().
+/// While an Outside exists, its thread runs core code without the GIL. An exiting process waits up to 2 s for threads
+/// with an Outside, because the exit handlers of libcurl and OpenSSL free memory that the threads use. During that wait
+/// each thread parks when it next requests the GIL or calls park_if_finalizing().
 class Outside {
  public:
   Outside() noexcept;
@@ -67,7 +67,7 @@ auto without_gil(F&& f) {
 }
 
 /// Drops references from a destructor, with or without the GIL. While the interpreter finalizes, a thread without the
-/// GIL leaks them: requesting the GIL would park it, and a thread that joins it would wait forever.
+/// GIL leaks the references: requesting the GIL would park it, and another thread that joins it would wait forever.
 template <typename... Objects>
 void drop(Objects&... objects) noexcept {
   if (!has_gil() && is_finalizing() && !on_main_thread()) {

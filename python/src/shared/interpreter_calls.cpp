@@ -2,17 +2,17 @@
 // wrapper in this file, including calls made by the headers of Python and pybind11.
 //
 // The list has the functions that can run Python code (garbage collection and destructors included) or take the GIL. In
-// each of them Python 3.13 and older may end the calling thread by pthread_exit() once another thread finalizes the
+// such a function Python 3.13 and older may end the calling thread by pthread_exit() once another thread finalizes the
 // interpreter. The gate stops the unwinding before it reaches a C++ destructor (which would touch Python objects
-// without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 does the
-// same by itself.
+// without the GIL) or a noexcept function (which would abort the process), and parks the thread. Python 3.14 parks such
+// threads itself.
 //
 // pthread_exit() unwinds with the libgcc_s.so.1 that libc loads, which cannot use the C++ run-time library linked into
 // a wheel. Therefore the gate is not a destructor: its frames have their own personality routine, which does not need
 // that library. This file is compiled without exceptions, so that the compiler adds no other personality routine.
 //
-// tests/layering/test_interpreter_calls.py lists the functions that need no gate. It fails for a function that is
-// neither in its list nor here.
+// tests/layering/test_interpreter_calls.py lists the functions that need no gate, and fails for a function that is in
+// neither list.
 #include <Python.h>
 
 #include <cstdarg>
@@ -21,8 +21,8 @@
 
 #include "shared/finalization.hpp"
 
-/// Called by the unwinder for each frame of a gate; parks a thread that leaves it without returning. C functions do not
-/// throw, so this is pthread_exit().
+/// Called by the unwinder for each frame of a gate; parks a thread that is leaving the frame without returning. C
+/// functions do not throw, so the cause is pthread_exit().
 extern "C" int billcore_gate_personality(int /*version*/, int actions, std::uint64_t /*exception_class*/,
                                          void* /*exception*/, void* /*context*/) noexcept {
   constexpr int force_unwind = 8;     // _UA_FORCE_UNWIND
@@ -50,7 +50,8 @@ auto gated(Call&& call) {
   }
 }
 
-/// Same for functions that take the GIL. Parks before the call: a finalized interpreter has freed the data they read.
+/// Like gated(), for functions that take the GIL. Parks before the call, if a finalized interpreter has freed the data
+/// that these functions read.
 template <typename Call>
 auto entered(Call&& call) {
   if (!has_gil()) park_if_finalizing();

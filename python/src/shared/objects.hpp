@@ -36,9 +36,9 @@ template <typename F>
   return reinterpret_cast<void*>(function);
 }
 
-/// An immutable type whose objects only C++ creates. The module gets it under the last part of `name`. The type exists
-/// until the process ends, so `name`, `doc` and the targets of the slots must exist until then. `flags` are added to
-/// the default flags. The slots need no terminator.
+/// An immutable type whose objects only C++ creates; an attribute of the module, named by the last part of `name`. The
+/// type exists until the process ends, so `name`, `doc` and the targets of the slots must exist until then. `flags` are
+/// added to the default flags. The slots need no terminator.
 template <typename Object>
 [[nodiscard]] PyTypeObject* make_type(py::module_& module, const char* name, const char* doc,
                                       std::vector<PyType_Slot> slots, unsigned flags = 0,

@@ -45,7 +45,7 @@ std::chrono::microseconds offset_of(py::handle value, const char* name) {
   try {
     offset = value.attr("utcoffset")();
   } catch (py::error_already_set& error) {
-    // datetime raises these if a tzinfo returns an invalid offset.
+    // datetime raises these errors if a tzinfo returns an invalid offset.
     if (!error.matches(PyExc_TypeError) && !error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError))
       throw;
     refuse_offset();

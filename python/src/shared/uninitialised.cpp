@@ -16,8 +16,8 @@ std::string name_of(PyTypeObject* type) {
   return name.substr(name.rfind('.') + 1);
 }
 
-// pybind11 calls a type's operator_new when an object without a value is used. The function does not receive the type,
-// so each type has its own.
+// pybind11 calls a type's operator_new when an object without a value is used. operator_new does not receive the type,
+// so each type has its own function.
 std::array<PyTypeObject*, most_types> guarded_types{};
 
 template <std::size_t index>
@@ -43,7 +43,7 @@ PyObject* call_new(PyObject* type, PyObject* /*args*/, PyObject* /*kwargs*/) noe
   return refuse_new(reinterpret_cast<PyTypeObject*>(type), nullptr, nullptr);
 }
 
-// Defines `__new__` of a type without a constructor; otherwise the type would inherit the base's.
+// Defines `__new__` of a type without a constructor; otherwise the type would inherit the base's `__new__`.
 void define_new(PyTypeObject* type) {
   static PyMethodDef definition{"__new__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_new)),
                                 METH_VARARGS | METH_KEYWORDS, "Refused: ConfigError."};

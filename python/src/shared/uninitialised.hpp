@@ -1,6 +1,7 @@
 // Objects that Python created without running __init__: by __new__ alone, from a pickle, or because __init__ failed.
 //
-// Without these guards, pybind11's methods would use memory without a C++ object. With them, they raise ConfigError.
+// The guards of this file make methods of uninitialised objects raise ConfigError, where pybind11's methods would use
+// memory without a C++ object.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -20,11 +21,11 @@ namespace py = pybind11;
 PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept;
 /// Call once, before the first class is bound. Afterwards pybind11's base class cannot be instantiated.
 void guard_base();
-/// Call after all classes of a module are bound. Their methods then refuse uninitialised objects, classes without an
-/// __init__ cannot be instantiated from Python, and no object can change its class: each class gets a unique object
-/// size. first: number of classes in other modules.
+/// Call after all classes of a module are bound. Methods then refuse uninitialised objects, classes without an __init__
+/// cannot be instantiated from Python, and no object can change its class: each class gets a unique object size. first:
+/// number of classes in other modules.
 void guard_types(py::module_& module, std::size_t first);
-/// Metaclass of classes that users may derive from: raises ConfigError if a derived __init__ did not call it.
+/// Metaclass of classes that users may derive from: raises ConfigError if a derived __init__ did not call the base's.
 [[nodiscard]] py::handle guarding_metaclass();
 
 namespace detail_ {
@@ -39,7 +40,7 @@ template <typename T>
   return static_cast<T*>(detail_::place_of(self, type).value_ptr());
 }
 
-/// Same; Error(config) if uninitialised.
+/// Like held_or_null(), but throws Error(config) if uninitialised.
 template <typename T>
 [[nodiscard]] T& held(PyObject* self) {
   T* const value = held_or_null<T>(self);

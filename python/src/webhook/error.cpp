@@ -57,7 +57,7 @@ py::dict details(ErrorCode code, const ErrorDetail& detail) {
   return out;
 }
 
-// The signal handler has already raised (the interrupt hook left its exception set): only a note is added.
+// Adds a note to the exception that a signal handler has raised and that the interrupt hook left set.
 void set_interrupted(const Error& error) {
   if (PyErr_Occurred() == nullptr) PyErr_SetNone(PyExc_KeyboardInterrupt);
   py::error_already_set raised;

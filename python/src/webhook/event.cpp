@@ -40,7 +40,7 @@ constexpr Field name_field{"name", FieldKind::word, false, docs::event_name};
 constexpr Field account_field{"account", FieldKind::integer, false, docs::event_account};
 constexpr Field created_at_field{"created_at", FieldKind::time, false, docs::event_created_at};
 
-// `explain`: the core's reader of this field. Called only if the field is absent or malformed, to throw the error.
+// `explain`: the core's reader of this field, called only if the field is absent or malformed, to throw the error.
 template <const Field& field, auto explain>
 PyObject* get_field(PyObject* self, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
@@ -61,7 +61,7 @@ PyObject* get_data(PyObject* self, void* /*closure*/) noexcept {
     if (object.data != nullptr) return Py_NewRef(object.data);
     if (object.data_node == nullptr) return Py_NewRef(Py_None);
     const Value data(object.event.value().document(), object.data_node);
-    if (!data.is_object()) return plain(data).release().ptr();  // may be mutable: built anew each time
+    if (!data.is_object()) return plain(data).release().ptr();  // built anew each time: may be mutable
     object.data = make_view(event_classes.at(class_of(object.event, object.data_node)).data, data);
     return Py_XNewRef(object.data);
   });
@@ -114,7 +114,7 @@ PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
 void dealloc(PyObject* self) noexcept {
   Object& object = self_of(self);
   Py_XDECREF(object.data);
-  object.event.~Event();  // before the body that it refers to
+  object.event.~Event();  // before the body, which the event refers to
   Py_DECREF(object.body);
   free_object(self);
 }

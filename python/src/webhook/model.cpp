@@ -31,7 +31,7 @@ struct Object {
 
 const Value& value_of(PyObject* self) noexcept { return reinterpret_cast<Object*>(self)->value; }
 
-// The core accepts the value, but Python's type cannot hold it.
+// Throws for a value that the core accepts but Python's type cannot hold.
 [[noreturn]] void beyond_python(const Value& value, const char* what) {
   PyErr_Clear();
   throw detail::value_error(ErrorCode::decode, value.path(), std::string("is not ") + what + " that Python can hold");
@@ -80,7 +80,7 @@ py::object integer_field(const Value& value) {
   return value.kind() == Value::Kind::integer ? plain_integer(*value.document(), value.node()) : py::object();
 }
 
-// Fields that are not a single plain value.
+// Reads a field that is not a single plain value.
 py::object try_field(const Value& value, Value::Kind kind, const Field& field) {
   switch (field.kind) {
     case FieldKind::time:
@@ -335,7 +335,7 @@ PyObject* copy(PyObject* self, PyObject* /*memo*/) noexcept {
   });
 }
 
-// Pickled as its JSON text, with its path, so that errors still name `data.price`.
+// Pickles a resource as its JSON text and its path, so that errors still name `data.price`.
 PyObject* reduce(PyObject* self, PyObject* /*unused*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     const auto restore = py::module_::import("billcore._webhook").attr("_restore");
@@ -390,7 +390,7 @@ std::array common_methods{
     PyMethodDef{"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nPickles the JSON text."},
     PyMethodDef{},
 };
-// With `$self`, as Python expects of a method written in C. Static, because the type refers to it.
+// The docstring with `$self`, as Python expects for a method written in C; static, because the type refers to it.
 const std::string& usable_at_doc() {
   static const std::string doc =
       Signature(docs::subscription_usable_at_signature).method_doc(docs::subscription_usable_at);

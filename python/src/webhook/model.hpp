@@ -1,6 +1,6 @@
 // The types of resource views: raw heap types around a Value, all generated from one table.
 //
-// They are immutable, hold no Python object (so the garbage collector need not track them) and can be created from
+// The views are immutable, hold no Python object (so the garbage collector need not track them) and can be created from
 // Python only by unpickling.
 #pragma once
 

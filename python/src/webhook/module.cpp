@@ -1,4 +1,4 @@
-// The module billcore._webhook: signatures and events. It also defines all shared types and the error translator.
+// The module billcore._webhook: signatures and events, the types that _client also uses, and the error translator.
 #include <pybind11/pybind11.h>
 
 #include <array>
@@ -58,7 +58,7 @@ class CachedVerifier {
 };
 
 /// Preparing keys takes about as long as hashing a small body, so the Verifiers of the last few calls are cached.
-/// Requires the GIL. Returns a copy, since the GIL may be released while it is used.
+/// Requires the GIL. Returns a copy, since the GIL may be released while the Verifier is used.
 Verifier recent_verifier(py::handle secret, py::handle max_body) {
   static std::array<std::unique_ptr<const CachedVerifier>, 4> known;
   static std::size_t oldest = 0;
@@ -124,7 +124,7 @@ py::str sign(py::handle body, py::handle secret) {
                         [&] { return webhooks::sign(buffer.text(), secrets.texts().front()); });
 }
 
-// Does not raise for an invalid argument: explains it.
+// Explains an invalid argument in the result instead of raising.
 std::string explain(py::handle body, py::handle signature, py::handle secret) {
   try {
     const Buffer buffer(body);
@@ -181,8 +181,7 @@ PyObject* make_plain(const Value& value) noexcept {
 }  // namespace
 }  // namespace billcore::python
 
-// pybind11's own module initialisation blocks forever in a subinterpreter; PyInit__webhook() below checks for that
-// first.
+// pybind11's module initialisation hangs in a subinterpreter; PyInit__webhook() below refuses subinterpreters first.
 PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   using namespace billcore::python;
   py::options options;
@@ -225,7 +224,7 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   module.attr("_bridge") = py::capsule(&bridge, bridge_name);
 }
 
-// The name that Python looks for. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+// Python looks for a function of this name. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" PYBIND11_EXPORT PyObject* PyInit__webhook() {
   return billcore::python::enter_interpreter() ? PyInit_webhook_in_main_interpreter() : nullptr;
 }

@@ -56,7 +56,7 @@ void bind_verified(py::module_& module) {
 
 // ---- VerifyStream -----------------------------------------------------------------------------------------------------------
 
-/// Large pieces are hashed without the GIL; calls from other threads are refused meanwhile.
+/// A VerifyStream inside its Python object; refuses other threads while a large piece is hashed without the GIL.
 class Stream {
  public:
   explicit Stream(VerifyStream stream) : stream_(std::move(stream)) {}
@@ -177,8 +177,8 @@ py::object verify(const Verifier& verifier, py::handle body, py::handle signatur
 }
 
 py::object unwrap(const Verifier& verifier, py::handle body, std::optional<std::string_view> signature) {
-  // Copied before the check, since another thread could change the buffer in between. A body that is too large is
-  // refused without a copy.
+  // A buffer is copied before its signature is checked, since another thread could change the buffer in between. A body
+  // that is too large is refused without a copy.
   if (!PyBytes_CheckExact(body.ptr())) {
     const Buffer buffer(body);
     if (buffer.text().size() > verifier.options().max_body)

@@ -50,8 +50,8 @@ class Secrets {
   std::vector<std::string_view> texts_;
 };
 
-/// A Python function that a Verifier calls for the time. Shared with the core's options, which the garbage collector
-/// cannot see; the Verifier's Python object owns the reference and visits it.
+/// A Python function that a Verifier calls for the time. The core's options share the function, but the garbage
+/// collector cannot see them; the Verifier's Python object owns the reference and visits it.
 using ClockFunction = std::shared_ptr<py::object>;
 /// Null if there is no clock.
 [[nodiscard]] ClockFunction clock_function(py::handle clock);

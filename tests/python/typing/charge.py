@@ -1,4 +1,4 @@
-"""A script that charges a subscription, as a user writes it from the README. Every checker accepts it."""
+"""A script that charges a subscription, as a user writes it from the README; every type checker accepts it."""
 
 import sys
 from datetime import datetime, timedelta

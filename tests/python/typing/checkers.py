@@ -1,4 +1,4 @@
-"""Runs the type checkers over files: which lines each of them refuses."""
+"""Runs the type checkers over files and returns the lines that each checker refuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Problem(NamedTuple):
 
 
 def run(command: list[str], folder: Path) -> str:
-    """The checker's output; raises when it could not run."""
+    """The output of the command; raises if it could not run."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(PACKAGE),

@@ -1,4 +1,4 @@
-"""A nightly job over whole lists, blocking and under asyncio, as a user writes it. Every checker accepts it."""
+"""A nightly job over whole lists, blocking and with asyncio, as a user writes it; every type checker accepts it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

@@ -19,7 +19,7 @@ def _plain(markdown: str) -> str:
 
 
 class LanguageServer:
-    """One file at a time; `|` in its text is the cursor."""
+    """Answers what an editor asks about one file at a time; `|` in the file's text is the cursor."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -60,7 +60,7 @@ class LanguageServer:
         return _plain(found["contents"]["value"]) if found else ""
 
     def signature_help(self, text: str) -> str:
-        """The signature, and the documentation that is shown with it."""
+        """The signature and the documentation that an editor shows for a call."""
         found = self._at(text, "textDocument/signatureHelp")
         if not found:
             return ""

@@ -1,6 +1,6 @@
-"""Mistakes of users. Every checker refuses each line with the mark, and no other line.
+"""Mistakes of users. Every type checker refuses the lines marked as wrong, and no other lines.
 
-A mark that names checkers is for these only: ty does not check the keywords of a TypedDict, and some checkers do not
+A mark that names checkers holds only for those: ty does not check the keywords of a TypedDict, and some checkers do not
 report a comparison of two literals that are never equal.
 """
 

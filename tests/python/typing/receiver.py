@@ -1,4 +1,4 @@
-"""A receiver of webhooks, as a user writes it from the README. Every checker accepts it."""
+"""A receiver of webhooks, as a user writes it from the README; every type checker accepts it."""
 
 import os
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ def state_of(subscription: billcore.Subscription) -> str:
 
 
 def pending(raw: bytes) -> billcore.Order | None:
-    """Read again from a job queue."""
+    """The order in an event from a job queue; None for other events."""
     event = webhooks.parse_unverified(raw)
     return event.data if isinstance(event, webhooks.OrderPaid) else None
 

@@ -1,4 +1,4 @@
-"""What an editor shows of billcore: hover, signature help and completion, asked of pyright's language server."""
+"""What an editor shows of billcore: pyright's language server gives hover texts, signature help and completions."""
 
 from __future__ import annotations
 

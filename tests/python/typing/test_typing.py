@@ -1,4 +1,4 @@
-"""Programs of users under every type checker: which must pass, and the mistakes that each must refuse, line by line."""
+"""Every type checker accepts the programs of users and refuses each line of mistakes.py that is marked for it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FUTURE = "2999-01-01T00:00:00Z"
 GOOD = ["receiver.py", "charge.py", "job.py"]
 MARK = re.compile(r"# wrong(?:: (?P<by>[\w ]+))?$")
 
-# Run only with the installed package: the stubs are the same in every build.
+# The tests run only with the installed package: the stubs are the same in every build.
 pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with the installed package")
 
 
 def marked(checker: str) -> dict[int, str]:
-    """The lines of mistakes.py that the checker must refuse: their mark names it, or names no checker."""
+    """The lines of mistakes.py that the checker must refuse: their mark names that checker, or none."""
     out = {}
     for number, line in enumerate((HERE / "mistakes.py").read_text("utf-8").splitlines(), start=1):
         found = MARK.search(line)

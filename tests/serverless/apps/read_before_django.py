@@ -1,4 +1,4 @@
-"""A common mistake with Django: something reads the body before from_wsgi does. Answers with the error."""
+"""A common mistake with Django: something reads the body before from_wsgi, whose error is the answer."""
 
 from __future__ import annotations
 

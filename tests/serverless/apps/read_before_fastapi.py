@@ -1,4 +1,4 @@
-"""A common mistake with FastAPI: something reads the body before from_asgi does. Answers with the error."""
+"""A common mistake with FastAPI: something reads the body before from_asgi, whose error is the answer."""
 
 from __future__ import annotations
 
