@@ -16,7 +16,7 @@ import (
 	"billcore/internal/handle"
 )
 
-// nativePage is a page of the library. The records read from it keep it in memory; the garbage collector frees it.
+// nativePage is a page object of the C library. Its records keep the page in memory; the garbage collector frees it.
 type nativePage struct {
 	handle handle.Handle
 	count  int
@@ -39,7 +39,7 @@ func items[T any](page *nativePage) func(int) T {
 func freePage(pointer unsafe.Pointer) { C.billcore_page_free((*C.billcore_page)(pointer)) }
 
 func (p *nativePage) use() *C.billcore_page {
-	pointer, _ := p.handle.Use() // never closed: only the garbage collector closes a page
+	pointer, _ := p.handle.Use() // always succeeds: only the garbage collector closes a page
 	return (*C.billcore_page)(pointer)
 }
 

@@ -15,7 +15,7 @@ import (
 	"billcore/internal/handle"
 )
 
-// Event is the event that a webhook delivers. It is immutable and safe for concurrent use. The garbage collector
+// Event is the event that a webhook delivers. An Event is immutable and safe for concurrent use. The garbage collector
 // frees it; Close frees it at once. Service interface: Events, Envelope.
 type Event struct {
 	envelope document
@@ -99,7 +99,7 @@ func (e *Event) Name() (string, error) {
 	return out, err
 }
 
-// Type is the event's name as a number; EventUnknown for any other name, which is not an error.
+// Type is the event's name as a number; EventUnknown for a name that this version does not know, which is not an error.
 func (e *Event) Type() EventType {
 	if e == nil {
 		return EventUnknown
@@ -131,7 +131,7 @@ func (e *Event) RawData() (json.RawMessage, error) {
 	return out, err
 }
 
-// of returns the data when it is of this kind; otherwise it returns the library's error.
+// of returns the event's data when it is of the given kind; otherwise it returns the library's error.
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {
