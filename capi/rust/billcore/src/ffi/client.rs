@@ -203,17 +203,17 @@ handle!(
 impl NativeResponse {
     pub(crate) fn body(&self) -> Result<&[u8]> {
         let mut out = NO_TEXT;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_response_body(self.get(), &raw mut out, error) })?;
         // SAFETY: texts live as long as the handle, which self borrows.
         Ok(unsafe { bytes_out(out) })
     }
     pub(crate) fn json(&self) -> Result<NativeValue> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeValue::own, |out, error| unsafe { sys::billcore_response_json(self.get(), out, error) })
     }
     pub(crate) fn info(&self) -> Result<NativeInfo> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeInfo::own, |out, error| unsafe { sys::billcore_response_get_info(self.get(), out, error) })
     }
 }
@@ -288,12 +288,12 @@ handle!(
 impl NativePage {
     /// The orders of a search that ended with [`ErrorCode::PossiblyMissed`].
     pub(crate) fn found(error: &NativeError) -> Result<Self> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, err| unsafe { sys::billcore_subscription_found_charges(error.get(), out.cast(), err) })
     }
     pub(crate) fn count(&self) -> Result<usize> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_page_count(self.get(), &raw mut out, error) })?;
         Ok(out)
     }

@@ -17,7 +17,7 @@ type Read<T> = unsafe extern "C" fn(*const sys::billcore_value, *mut T, *mut *mu
 impl NativeValue {
     fn read<T>(&self, empty: T, read: Read<T>) -> Result<T> {
         let mut out = empty;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { read(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
@@ -49,7 +49,7 @@ impl NativeValue {
         self.read(empty, sys::billcore_value_path).map(owned_text)
     }
     pub(crate) fn at(&self, index: usize) -> Result<Self> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_value_at(self.get(), index, out, error) })
     }
     pub(crate) fn find(&self, name: &str) -> Result<Option<Self>> {
@@ -66,11 +66,11 @@ impl NativeValue {
         Ok(out)
     }
     pub(crate) fn copy(&self) -> Result<Self> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_value_copy(self.get(), out, error) })
     }
     pub(crate) fn items(&self) -> Result<NativeItems> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeItems::own, |out, error| unsafe { sys::billcore_value_iterator_new(self.get(), out, error) })
     }
 }

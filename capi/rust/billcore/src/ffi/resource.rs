@@ -99,7 +99,7 @@ impl Fields {
         Ok(out)
     }
     pub(crate) fn value(&self) -> Result<NativeValue> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeValue::own, |out, error| unsafe { sys::billcore_resource_value(self.get(), out, error) })
     }
 
@@ -139,7 +139,7 @@ impl Resource {
     }
     pub(crate) fn raw(&self) -> Result<&str> {
         let mut out = NO_TEXT;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_raw(self.get(), &raw mut out, error) })?;
         // SAFETY: texts live as long as the handle, which self borrows.
         Ok(unsafe { text_out(out) })
@@ -151,20 +151,20 @@ impl Resource {
         Ok(out)
     }
     pub(crate) fn copy(&self) -> Result<Self> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_resource_copy(self.get(), out, error) })
     }
     /// For a subscription: whether it is paid for at the instant `micros` (microseconds since 1970).
     pub(crate) fn usable_at(&self, micros: i64) -> Result<bool> {
         let mut out = false;
-        // SAFETY: the handle is valid, and the output pointers are valid. Only `Subscription` calls this, so the cast is
+        // SAFETY: the handle and the output pointers are valid. Only `Subscription` calls this method, so the cast is
         // right.
         check(|error| unsafe { sys::billcore_subscription_usable_at(self.get().cast(), micros, &raw mut out, error) })?;
         Ok(out)
     }
     pub(crate) fn response_info(&self) -> Result<Option<NativeInfo>> {
         let (mut out, mut present) = (ptr::null_mut(), false);
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe {
             sys::billcore_resource_response_info(self.get(), &raw mut out, &raw mut present, error)
         })?;
@@ -197,7 +197,7 @@ impl NativeInfo {
         read: unsafe extern "C" fn(*const sys::billcore_response_info, *mut i32, *mut *mut sys::billcore_error) -> i32,
     ) -> Result<i32> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { read(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
@@ -209,7 +209,7 @@ impl NativeInfo {
     }
     pub(crate) fn request_id(&self) -> Result<&str> {
         let mut out = NO_TEXT;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_response_info_request_id(self.get(), &raw mut out, error) })?;
         // SAFETY: texts live as long as the handle, which self borrows.
         Ok(unsafe { text_out(out) })
@@ -225,13 +225,13 @@ impl NativeInfo {
     }
     pub(crate) fn header_count(&self) -> Result<usize> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_response_info_header_count(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
     pub(crate) fn header_at(&self, index: usize) -> Result<(&str, &[u8])> {
         let (mut name, mut value) = (NO_TEXT, NO_TEXT);
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe {
             sys::billcore_response_info_header_at(self.get(), index, &raw mut name, &raw mut value, error)
         })?;

@@ -34,7 +34,7 @@ impl NativeEvent {
         read: unsafe extern "C" fn(*const sys::billcore_event, *mut i32, *mut *mut sys::billcore_error) -> i32,
     ) -> Result<i32> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { read(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
@@ -46,19 +46,19 @@ impl NativeEvent {
     }
     pub(crate) fn raw(&self) -> Result<&[u8]> {
         let mut out = NO_TEXT;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_event_raw(self.get(), &raw mut out, error) })?;
         // SAFETY: texts live as long as the event, which self borrows.
         Ok(unsafe { bytes_out(out) })
     }
     pub(crate) fn data(&self) -> Result<Option<NativeValue>> {
         let (mut out, mut present) = (ptr::null_mut(), false);
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_event_data(self.get(), &raw mut out, &raw mut present, error) })?;
         Ok(NonNull::new(out).map(NativeValue::own))
     }
     pub(crate) fn resource(&self, kind: i32) -> Result<Resource> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(Resource::own, |out, error| unsafe { sys::billcore_event_resource(self.get(), kind, out, error) })
     }
     pub(crate) fn parse_unverified(body: &[u8]) -> Result<Self> {
@@ -192,13 +192,13 @@ impl NativeVerifier {
     }
     pub(crate) fn matches(&self, secret: usize) -> Result<u64> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_verifier_matches(self.keys.get(), secret, &raw mut out, error) })?;
         Ok(out)
     }
     /// The stream keeps the keys alive. It never calls the clock: a verifier with freshness makes no streams.
     pub(crate) fn stream(&self) -> Result<NativeStream> {
-        // SAFETY: the handle is valid, and the output pointers are valid.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeStream::own, |out, error| unsafe { sys::billcore_verifier_stream_new(self.keys.get(), out, error) })
     }
 }
