@@ -33,7 +33,7 @@ struct Request {
     take: Value,
 }
 
-/// Members of the request, by name; absent and null ones count as not given.
+/// Arguments of the request, by name; absent and null ones count as not given.
 #[derive(Default, Deserialize)]
 struct Arguments(HashMap<String, Box<RawValue>>);
 
