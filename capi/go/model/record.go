@@ -29,7 +29,7 @@ type document struct {
 type record struct {
 	doc    *document
 	index  int    // index of the item in its page
-	prefix string // path of a nested object, such as "/strings/"; "" for a whole resource, dataPrefix for the data of an event
+	prefix string // path of a nested object, such as "/strings/"; "" for a resource, dataPrefix for an event's data
 }
 
 // field is one field of a resource.

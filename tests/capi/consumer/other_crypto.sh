@@ -1,5 +1,5 @@
 #!/bin/sh
-# Our libraries, shared and static, in a process with another libcrypto. Whichever libcrypto is loaded first, our
+# Runs our libraries, shared and static, in a process with another libcrypto. Whichever libcrypto is loaded first, our
 # libraries call the OpenSSL they were linked with, because OpenSSL's symbols have versions.
 # Usage: other_crypto.sh LIBRARY_FOLDER WORK_FOLDER [OTHER_LIBCRYPTO]
 set -eu

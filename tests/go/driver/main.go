@@ -1,4 +1,4 @@
-// The conformance driver in Go: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance).
+// The conformance driver in Go: reads one JSON request a line, writes one JSON reply a line (see tests/conformance).
 package main
 
 import (

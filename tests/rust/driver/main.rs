@@ -1,4 +1,4 @@
-//! The conformance driver in Rust: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance).
+//! The conformance driver in Rust: reads one JSON request a line, writes one JSON reply a line (see tests/conformance).
 
 mod classes;
 mod client;
