@@ -39,9 +39,9 @@ func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ..
 	return orders(made, err)
 }
 
-// FindChargesSince searches as FindCharges does, but without the error of a charge, for example after a crash. It
-// returns the subscription's orders created at or after since by the service's clock; since is rounded down to a
-// second. The option SearchSkew is refused: pass an earlier instant instead.
+// FindChargesSince searches as FindCharges does, but without the error of a charge, for example after a crash.
+// FindChargesSince returns the subscription's orders created at or after since by the service's clock; since is rounded
+// down to a second. The option SearchSkew is refused: pass an earlier instant instead.
 func (s Subscriptions) FindChargesSince(
 	ctx context.Context, id ID, since time.Time, options ...ChargeSearchOption,
 ) ([]Order, error) {

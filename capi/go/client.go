@@ -26,7 +26,7 @@ type Client struct {
 
 const defaultTimeout = 30 * time.Second
 
-// NewClient makes a client without connecting. It fails with ErrConfig when an option is missing or invalid.
+// NewClient makes a client without connecting. NewClient fails with ErrConfig when an option is missing or invalid.
 func NewClient(options ...Option) (*Client, error) {
 	if err := bridge.LoadError(); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
 func (c *Client) free() { c.handle.Close() }
 
 // With returns a client with the given options changed. The two clients share everything else, including the
-// connections; either may be closed first. Only WithTimeout, WithNoTimeout, WithMaxRetries, WithConcurrency,
-// WithHeader, WithHooks and WithLogger can be given.
+// connections; either may be closed first. With accepts only WithTimeout, WithNoTimeout, WithMaxRetries,
+// WithConcurrency, WithHeader, WithHooks and WithLogger.
 func (c *Client) With(options ...Option) (*Client, error) {
 	native, err := c.use()
 	if err != nil {

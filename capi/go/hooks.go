@@ -29,7 +29,7 @@ type Attempt struct {
 
 	Sent           bool // whether at least a part of the request was sent; set after the attempt
 	OutcomeUnknown bool // whether this is a write that may or may not have happened; set after the attempt
-	// Path is set only for a write that was sent and then given up because its context was done. It contains the id
+	// Path is set only for a write that was sent and then given up because its context was done. Path contains the id
 	// and is relative to the base URL. The write may have happened, so log a warning where the error might get lost.
 	Path string
 }

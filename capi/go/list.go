@@ -166,7 +166,7 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	}
 }
 
-// loop passes each page to take until take returns false. It returns the error that ended the reading, if any.
+// loop passes each page to take until take returns false. loop returns the error that ended the reading, if any.
 func (l *List[T]) loop(take func(*nativePage) bool) error {
 	if l != nil && l.failed == nil {
 		if !l.reading.CompareAndSwap(false, true) {
@@ -239,7 +239,7 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	return bridge.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
 }
 
-// leave ends a loop. If the loop was left early, it stops the prefetch.
+// leave ends a loop. If the loop was left early, leave stops the prefetch.
 func (l *List[T]) leave(ended bool) {
 	if !ended {
 		if native, err := l.use(); err == nil {
@@ -253,8 +253,8 @@ func (l *List[T]) leave(ended bool) {
 	l.reading.Store(false)
 }
 
-// First returns the list's first item and keeps the position. It sends at most one request; false when the list is
-// empty.
+// First returns the list's first item and keeps the position. First sends at most one request; it returns false when
+// the list is empty.
 func (l *List[T]) First() (T, bool, error) {
 	var none T
 	native, err := l.use()
@@ -279,8 +279,8 @@ func (l *List[T]) First() (T, bool, error) {
 // Standing is the position and the progress of a list.
 type Standing struct {
 	// State is the position, for ListResume in any language: a resumed list continues after the last item returned,
-	// also after an error. State contains no secrets. It contains the ids of the last 18 pages: 4 KB for pages of 20
-	// records, 39 KB for 200.
+	// also after an error. State contains no secrets, but the ids of the last 18 pages: 4 KB for pages of 20 records,
+	// 39 KB for 200.
 	State        string
 	Total        int64 // number of records in the whole list, as sent with the last page read
 	HasTotal     bool

@@ -16,7 +16,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// nativePage is a page object of the C library. Its records keep the page in memory; the garbage collector frees it.
+// nativePage is a page object of the C library. The records of a page keep it in memory; the garbage collector frees
+// it.
 type nativePage struct {
 	handle handle.Handle
 	count  int
@@ -68,7 +69,7 @@ func (p *nativePage) Column(name, key string, instants bool) []handle.Cell {
 	return converted(cells)
 }
 
-// converted copies the cells. It copies all texts into one string, which every cell keeps in memory.
+// converted copies the cells. converted copies all texts into one string, which every cell keeps in memory.
 func converted(cells []C.billcore_cell) []handle.Cell {
 	bytes := 0
 	for i := range cells {

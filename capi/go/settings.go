@@ -56,8 +56,8 @@ func (h hidden) show() string {
 	return h()
 }
 
-// Functional options, one type for each target. The functions that make them begin with With, List, Charge,
-// Search, Product and Request.
+// Functional options, one type for each target. The functions that make options begin with With, List, Charge, Search,
+// Product and Request.
 type (
 	// Option is a setting of a client.
 	Option setting

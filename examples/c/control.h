@@ -6,8 +6,8 @@
 
 #include <billcore.h>
 
-/* Makes a client for a URL that needs no key (a client always sends one). It sends `header` with every request unless
- * `header` is {NULL, 0}. */
+/* Makes a client for a URL that needs no key (a client always sends one). The client sends `header` with every request
+ * unless `header` is {NULL, 0}. */
 billcore_client* keyless_client(const char* url, billcore_str header, billcore_str value);
 
 void control_reset(const billcore_client* control);

@@ -1,4 +1,5 @@
-/* A webhook server: receiver PORT. It keeps each event once, and then answers. SIGTERM or Ctrl-C ends the server. */
+/* A webhook server: receiver PORT. The server keeps each event once, and then answers. SIGTERM or Ctrl-C ends the
+ * server. */
 #include <billcore/webhook.h>
 #include <inttypes.h>
 #include <signal.h>

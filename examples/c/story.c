@@ -1,7 +1,8 @@
 /* A subscription's life, end to end: the same story as examples/python/story.py and examples/cpp/story.cpp.
  *
- * It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
- * BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The story exits with status 1 when a check fails. */
+ * The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
+ * BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The story exits with status 1 when a check
+ * fails. */
 #include <billcore.h>
 #include <inttypes.h>
 #include <stdio.h>

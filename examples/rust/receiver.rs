@@ -1,4 +1,4 @@
-//! A webhook server with axum: receiver ADDRESS. It keeps each event once, and then answers.
+//! A webhook server with axum: receiver ADDRESS. The server keeps each event once, and then answers.
 
 use std::collections::HashSet;
 use std::env;

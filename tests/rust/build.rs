@@ -13,7 +13,7 @@ struct Made {
     checks: String,
     constants: Vec<String>,
     functions: Vec<String>,
-    /// The same size, alignment or offset as an expression of C and of Rust.
+    /// Sizes, alignments and offsets, each as an expression of C and of Rust.
     sizes: Vec<(String, String)>,
 }
 

@@ -69,8 +69,8 @@ type Error struct {
 	RetryAfter    time.Duration
 	HasRetryAfter bool
 
-	// OutcomeUnknown reports that a write was sent and may or may not have happened. Check whether it did before you
-	// send it again.
+	// OutcomeUnknown reports that a write was sent and may or may not have happened. Check whether the write happened
+	// before you send it again.
 	OutcomeUnknown bool
 	AttemptedAt    time.Time // when the write of unknown outcome was sent; else the zero time
 	Cause          Code      // the failure behind ErrOutcomeUnknown; else 0

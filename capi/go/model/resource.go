@@ -117,11 +117,11 @@ func (r record) copied() (record, error) {
 	return record{doc: newDocument(handle.Pointer{C: got.made}, 0)}, nil
 }
 
-// UsableAt reports whether the subscription is still paid for at an instant. It is false for the statuses pending,
-// future_start, unpaid and expired. In any other status the subscription is usable until EndsAt. A null EndsAt means
-// that it never ends, except that a cancelled subscription is then not usable. UsableAt fails with ErrMissingField when
-// EndsAt is needed but absent, as in a reduced payload: get the subscription by its id. It fails with ErrDecode for a
-// status that this version does not know. Service interface: States and transitions.
+// UsableAt reports whether the subscription is still paid for at an instant. UsableAt is false for the statuses
+// pending, future_start, unpaid and expired. In any other status the subscription is usable until EndsAt. A null EndsAt
+// means that the subscription never ends, except that a cancelled subscription is then not usable. UsableAt fails with
+// ErrMissingField when EndsAt is needed but absent, as in a reduced payload: get the subscription by its id. UsableAt
+// fails with ErrDecode for a status that this version does not know. Service interface: States and transitions.
 func (s Subscription) UsableAt(at time.Time) (bool, error) {
 	r, err := s.own()
 	if err != nil {

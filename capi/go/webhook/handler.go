@@ -18,8 +18,8 @@ type receiver struct {
 	refused func(r *http.Request, err error)
 }
 
-// WithOnRefused sets a function for logs and counters. Handler and Middleware call it for each refused request, before
-// they write the answer.
+// WithOnRefused sets a function for logs and counters. Handler and Middleware call the function for each refused
+// request, before they write the answer.
 func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 	return func(to *receiver) { to.refused = tell }
 }
@@ -27,8 +27,8 @@ func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 // Handler receives webhooks: it limits the body, verifies, parses, and calls handle with the event. The handler handle
 // writes the answer; if it writes nothing, the answer is 200. A refused request is answered with the status of the
 // error (413, 401 or 400), with 405 for a method other than POST, and with 400 when the body is cut short. When the
-// signature is right but the body is not an event, the answer is 500, so that the service sends it again. The event is
-// closed when handle returns: copy what is used later, or keep Event.Raw for ParseUnverified.
+// signature is right but the body is not an event, the answer is 500, so that the service sends the event again. The
+// event is closed when handle returns: copy what is used later, or keep Event.Raw for ParseUnverified.
 func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, event *Event), options ...HandlerOption) http.Handler {
 	return v.Middleware(options...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if handle != nil {

@@ -24,8 +24,8 @@ type Stream struct {
 	handle handle.Handle
 }
 
-// Stream begins the check of one body. It fails with ErrConfig for a verifier with WithFreshness, which needs the whole
-// body.
+// Stream begins the check of one body. Stream fails with ErrConfig for a verifier with WithFreshness, which needs the
+// whole body.
 func (v *Verifier) Stream() (*Stream, error) {
 	native, err := v.use()
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Stream) done() {
 	s.handle.Done()
 }
 
-// Write takes the next piece. It fails with ErrSignature and ReasonBodyTooLarge when the pieces together exceed the
+// Write takes the next piece. Write fails with ErrSignature and ReasonBodyTooLarge when the pieces together exceed the
 // limit.
 func (s *Stream) Write(piece []byte) (int, error) {
 	native, err := s.use()

@@ -1,5 +1,5 @@
-// Package webhook verifies and reads the webhooks of the billing service. It links only libbillcore-webhook, the half
-// of the C library without an HTTP client.
+// Package webhook verifies and reads the webhooks of the billing service. The package links only libbillcore-webhook,
+// the half of the C library without an HTTP client.
 //
 // Pass the body exactly as it was received: verify first, then parse.
 //
@@ -32,8 +32,8 @@ const DefaultHeader = "Service-Signature"
 // DefaultMaxBody is the largest body that a verifier accepts (bytes), unless WithMaxBody says otherwise.
 const DefaultMaxBody = 1 << 20
 
-// Verifier checks signatures. A Verifier is safe for concurrent use. Close frees its keys; so does the garbage
-// collector.
+// Verifier checks signatures. A Verifier is safe for concurrent use. Close frees the keys of a Verifier; so does the
+// garbage collector.
 type Verifier struct {
 	handle  handle.Handle
 	header  string
@@ -63,7 +63,7 @@ func WithMoreSecrets(secrets ...[]byte) Option {
 // WithHeader sets the name of the header with the signature; case does not matter.
 func WithHeader(name string) Option { return func(s *settings) { s.header = name } }
 
-// WithMaxBody sets the largest body that is accepted (bytes). A larger one is refused before it is hashed.
+// WithMaxBody sets the largest body that is accepted (bytes). A larger body is refused before it is hashed.
 func WithMaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = bytes } }
 
 // WithFreshness refuses events (with ReasonStale) whose signed created_at cannot be read or is further than limit from
@@ -77,8 +77,8 @@ func WithFreshness(limit time.Duration) Option {
 // WithClock sets the clock that WithFreshness compares with, instead of the system's.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
 
-// WithAnyKeyLength accepts secrets of any length but zero. Use it only for test vectors and keys of other services: the
-// service's secrets have 32 bytes, and another length means a copying mistake.
+// WithAnyKeyLength accepts secrets of any length but zero. Use WithAnyKeyLength only for test vectors and keys of other
+// services: the service's secrets have 32 bytes, and another length means a copying mistake.
 func WithAnyKeyLength() Option { return func(s *settings) { s.anyLength = true } }
 
 // NewVerifier makes a verifier with the endpoint's secret, 32 bytes; another length fails with ErrConfig. When secret
@@ -182,7 +182,7 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 
 // Verify checks the signature of a body and returns the index of the secret that made it; 0 is the secret of
 // NewVerifier. signature is the value of the header, "" when there is none. Verify neither copies nor parses the body.
-// It fails with ErrSignature and a Reason.
+// Verify fails with ErrSignature and a Reason.
 func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	native, err := v.use()
 	if err != nil {
@@ -198,7 +198,7 @@ func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	return int(made.index), nil
 }
 
-// Unwrap verifies the body as Verify does, then parses it. It fails with ErrDecode when the body is not an event.
+// Unwrap verifies the body as Verify does, then parses it. Unwrap fails with ErrDecode when the body is not an event.
 func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
 	native, err := v.use()
 	if err != nil {
@@ -261,7 +261,7 @@ func (v *Verifier) Secrets() int {
 	return int(C.billcore_verifier_secret_count(native))
 }
 
-// Matches returns how often this secret matched. A secret that stays at 0 can be retired.
+// Matches returns how often this secret matched. A secret that never matches can be retired.
 func (v *Verifier) Matches(secret int) (uint64, error) {
 	native, err := v.use()
 	if err != nil {
@@ -278,8 +278,8 @@ func (v *Verifier) Matches(secret int) (uint64, error) {
 	return uint64(made.index), nil
 }
 
-// ParseUnverified parses an event that was verified before and stored since, from the bytes of Event.Raw. It checks
-// no signature and no age, so use it only for storage that the receiver alone can write to.
+// ParseUnverified parses an event that was verified before and stored since, from the bytes of Event.Raw.
+// ParseUnverified checks no signature and no age, so use it only for storage that the receiver alone can write to.
 func ParseUnverified(raw []byte) (*Event, error) { return model.ParseUnverified(raw) }
 
 // Sign returns the signature that the service would send (64 lowercase hex digits), for tests of your own receiver.
@@ -289,10 +289,10 @@ func Sign(body, secret []byte) (string, error) {
 	return owned(C.bw_sign(data, n, key, m))
 }
 
-// Explain explains why a signature is refused. It tries the usual mistakes (the body serialised again, still in base64,
-// with another line end; the signature in upper case or with a prefix; a secret with white space or in another
+// Explain explains why a signature is refused. Explain tries the usual mistakes (the body serialised again, still in
+// base64, with another line end; the signature in upper case or with a prefix; a secret with white space or in another
 // encoding; another one of several secrets) and names what would have matched. The text is for a person. Explain never
-// accepts a signature, and shows neither a secret nor the right signature. It is slow: do not call it in a request
+// accepts a signature, and shows neither a secret nor the right signature. Explain is slow: do not call it in a request
 // path.
 func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody, secrets: secrets}

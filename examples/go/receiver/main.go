@@ -1,4 +1,4 @@
-// A webhook server: receiver ADDRESS. It keeps each event once, and then answers.
+// A webhook server: receiver ADDRESS. The server keeps each event once, and then answers.
 package main
 
 import (

@@ -1,6 +1,6 @@
 //! A subscription's life, end to end: the same story as examples/python/story.py, and in the other languages.
 //!
-//! It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
+//! The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
 //! `BILLCORE_BASE_URL`, `BILLCORE_API_KEY` and `BILLCORE_SANDBOX_CONTROL`. The story exits with status 1 when a check
 //! fails.
 

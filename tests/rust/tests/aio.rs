@@ -82,7 +82,7 @@ async fn a_future_that_is_dropped_early_sends_nothing() {
     while service.sent().is_empty() {
         assert!(timeout(Duration::from_millis(2), &mut running).await.is_err());
     }
-    // This call waits for the only slot.
+    // The next call waits for the only slot.
     assert!(timeout(Duration::from_millis(20), client.orders().get("o")).await.is_err());
     assert_eq!(service.sent().len(), 1);
     drop(running);

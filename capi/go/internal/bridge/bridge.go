@@ -1,5 +1,5 @@
 // Package bridge holds the functions of package model that only this module may call, so that model need not export
-// them. Package model sets them when it is initialised.
+// them. Package model sets these functions when it is initialised.
 package bridge
 
 import "billcore/internal/handle"

@@ -12,7 +12,7 @@ import (
 // Pointer is an object of the C library that is passed between the packages of this module.
 type Pointer struct{ C unsafe.Pointer }
 
-// String copies a text of the C library. It is used instead of C.GoStringN, which accepts no length over 2 GiB.
+// String copies a text of the C library. String is used instead of C.GoStringN, which accepts no length over 2 GiB.
 func String[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) string {
 	return string(unsafe.Slice((*byte)(data), length))
 }

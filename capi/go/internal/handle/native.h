@@ -1,4 +1,5 @@
-/* Shared by the packages of this module. Functions return structs, so that Go passes no pointers to pointers. */
+/* C code shared by the Go packages of this module. Functions return structs, so that Go passes no pointers to
+ * pointers. */
 #ifndef BILLCORE_GO_NATIVE_H
 #define BILLCORE_GO_NATIVE_H
 

@@ -1,6 +1,6 @@
 package handle
 
-// Page is a page of a list. Package billcore implements it, so that package model need not link libbillcore.
+// Page is a page of a list. Package billcore implements Page, so that package model need not link libbillcore.
 type Page interface {
 	// Column reads one field of all items; nil when the library refuses. key is the name of the field, with a ? at
 	// its end where the field may be null or absent.

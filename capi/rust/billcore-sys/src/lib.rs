@@ -1,4 +1,5 @@
-//! The C ABI of billcore: declarations only, generated from its headers. The crate `billcore` makes them safe to use.
+//! The C ABI of billcore: declarations only, generated from its headers. The crate `billcore` makes these declarations
+//! safe to use.
 //!
 //! Each function is documented in its C header, and the rules for all functions are at the top of `billcore.h`. The C
 //! getters of single fields are inline, so this crate lacks them: call [`billcore_resource_text`] or a related function

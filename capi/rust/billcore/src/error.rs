@@ -40,7 +40,7 @@ impl Error {
     pub(crate) fn native(error: NativeError) -> Self {
         Self(Cause::Library(Arc::new(Native { error, source: OnceLock::new() })))
     }
-    /// For a status that the library returned without an error object.
+    /// Makes the error for a status that the library returned without an error object.
     pub(crate) fn of_status(status: i32) -> Self {
         let code = ErrorCode::of_status(status).unwrap_or(ErrorCode::Internal);
         Self(Cause::Crate { code, status, message: code.name().into() })
@@ -82,7 +82,7 @@ impl Error {
         }
         code == ErrorCode::OutcomeUnknown && self.outcome_unknown()
     }
-    /// One line: what was wrong and what to do.
+    /// The message in one line: what was wrong and what to do.
     pub fn message(&self) -> &str {
         match &self.0 {
             Cause::Library(native) => native.error.message(),

@@ -26,7 +26,7 @@ impl Event {
     fn fields(&self) -> Part<'_> {
         Part::whole(&self.native)
     }
-    /// The delivery's id. Use it to drop duplicates, except for [`EventType::TestHook`], whose id is 0.
+    /// The delivery's id. Use the id to drop duplicates, except for [`EventType::TestHook`], whose id is 0.
     pub fn id(&self) -> Result<Id<'_>> {
         self.fields().id("id")
     }

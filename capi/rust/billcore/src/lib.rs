@@ -18,8 +18,8 @@
 //!   fails with [`ErrorCode::Decode`] was done, but its answer is not as the interface promises. After
 //!   [`ErrorCode::OutOfMemory`] it is not known whether the write was done. After any other error the write was not
 //!   done.
-//! - **Resources** are views of JSON as received. A getter borrows from its resource. It returns an error when the
-//!   service sent a value that the interface does not allow, and `None` for a field that is null or absent.
+//! - **Resources** are views of JSON as received. A getter borrows from its resource. A getter returns an error when
+//!   the service sent a value that the interface does not allow, and `None` for a field that is null or absent.
 //!   ```compile_fail,E0505
 //!   # fn main() -> billcore::Result<()> {
 //!   let event = billcore::webhook::parse_unverified(b"{}")?;

@@ -199,8 +199,8 @@ owned_resource!(
 
 impl crate::Subscription {
     /// Whether the subscription is still paid for at the instant `at`. False for the statuses pending, future_start,
-    /// unpaid and expired. In any other status it is usable until [`ends_at`](Self::ends_at). A null `ends_at` means
-    /// that the subscription never ends, except that a cancelled one is then not usable. Fails with
+    /// unpaid and expired. In any other status the subscription is usable until [`ends_at`](Self::ends_at). A null
+    /// `ends_at` means that the subscription never ends, except that a cancelled one is then not usable. Fails with
     /// [`ErrorCode::MissingField`] when `ends_at` is needed but absent, as in a reduced payload: get the subscription
     /// by its id. Fails with [`ErrorCode::Decode`] for a status that this version does not know. Service interface:
     /// States and transitions.

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// An instant: microseconds since 1970-01-01T00:00:00Z. `Display` writes it as RFC 3339, in UTC.
+/// An instant: microseconds since 1970-01-01T00:00:00Z. `Display` writes an instant as RFC 3339, in UTC.
 ///
 /// A `Timestamp` converts to and from [`SystemTime`], and with the features `time` and `chrono` to and from
 /// `time::OffsetDateTime` and `chrono::DateTime<Utc>`.

@@ -40,7 +40,7 @@ pub struct AsyncClient {
     slots: Arc<Semaphore>,
 }
 
-/// Triggers its token when it is dropped.
+/// Triggers its token when the `Trigger` is dropped.
 struct Trigger(CancelToken);
 
 impl Drop for Trigger {

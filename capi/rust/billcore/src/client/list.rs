@@ -82,9 +82,9 @@ impl<T: Item> List<T> {
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()
     }
-    /// The position of the list. Pass it as `resume` to a later query without `page`, in any language: a resumed list
-    /// continues after the last item returned, also after an error. The state contains no secrets. It contains the ids
-    /// of the last 18 pages: 4 KB for pages of 20 records, 39 KB for 200. `state` sends nothing.
+    /// The position of the list. Pass the state as `resume` to a later query without `page`, in any language: a resumed
+    /// list continues after the last item returned, also after an error. The state contains no secrets, but the ids of
+    /// the last 18 pages: 4 KB for pages of 20 records, 39 KB for 200. `state` sends nothing.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }

@@ -52,7 +52,7 @@ struct Shared {
 }
 
 impl Client {
-    /// Options of a new client; [`ClientOptions::build`] makes it.
+    /// Options of a new client; [`ClientOptions::build`] makes the client.
     pub fn options() -> ClientOptions {
         ClientOptions::new()
     }

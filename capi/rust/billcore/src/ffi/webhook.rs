@@ -196,7 +196,7 @@ impl NativeVerifier {
         check(|error| unsafe { sys::billcore_verifier_matches(self.keys.get(), secret, &raw mut out, error) })?;
         Ok(out)
     }
-    /// The stream keeps the keys alive. It never calls the clock: a verifier with freshness makes no streams.
+    /// The stream keeps the keys alive. A stream never calls the clock: a verifier with freshness makes no streams.
     pub(crate) fn stream(&self) -> Result<NativeStream> {
         // SAFETY: the handle and the output pointers are valid.
         made(NativeStream::own, |out, error| unsafe { sys::billcore_verifier_stream_new(self.keys.get(), out, error) })

@@ -93,7 +93,7 @@ impl VerifierOptions {
     pub fn header(self, name: &str) -> Self {
         self.set(|to| to.set_header(name))
     }
-    /// Sets the largest body that is accepted (bytes). A larger one is refused before it is hashed.
+    /// Sets the largest body that is accepted (bytes). A larger body is refused before it is hashed.
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self.set(|to| to.set_max_body(bytes))
@@ -110,8 +110,8 @@ impl VerifierOptions {
         self.clock = Some(Box::new(move || now().unix_micros()));
         self
     }
-    /// Accepts secrets of any length but zero. Use it only for test vectors and keys of other services: the service's
-    /// secrets have 32 bytes, and another length means a copying mistake.
+    /// Accepts secrets of any length but zero. Use `allow_any_key_length` only for test vectors and keys of other
+    /// services: the service's secrets have 32 bytes, and another length means a copying mistake.
     pub fn allow_any_key_length(self) -> Self {
         self.set(NativeVerifierOptions::allow_any_key_length)
     }
@@ -181,8 +181,8 @@ impl Verifier {
     pub fn secret_count(&self) -> usize {
         self.native.secret_count()
     }
-    /// How often the secret with this index matched (from 0, in the order given). A secret that stays at 0 matches can
-    /// be retired.
+    /// How often the secret with this index matched (from 0, in the order given). A secret that never matches can be
+    /// retired.
     pub fn matches(&self, secret: usize) -> Result<u64> {
         self.native.matches(secret)
     }
@@ -199,8 +199,8 @@ impl fmt::Debug for Verifier {
     }
 }
 
-/// Parses an event that was verified before and stored since, from the bytes of [`Event::raw`]. It checks no
-/// signature and no age, so use it only for storage that the receiver alone can write to.
+/// Parses an event that was verified before and stored since, from the bytes of [`Event::raw`]. `parse_unverified`
+/// checks no signature and no age, so use it only for storage that the receiver alone can write to.
 pub fn parse_unverified(raw: &[u8]) -> Result<Event> {
     crate::version::loaded()?;
     ffi::NativeEvent::parse_unverified(raw).map(Event::own)
@@ -211,11 +211,11 @@ pub fn sign(body: &[u8], secret: impl Secret) -> Result<String> {
     secret.expose(|secret| ffi::sign(body, secret))
 }
 
-/// Explains why a signature is refused. It tries the usual mistakes (the body serialised again, still in base64, with
-/// another line end; the signature in upper case or with a prefix; a secret with white space or in another encoding;
-/// another one of several secrets) and names what would have matched. The text is for a person. The function never
-/// accepts a signature, and shows neither a secret nor the right signature. It is slow: do not call it in a request
-/// path.
+/// Explains why a signature is refused. `explain` tries the usual mistakes (the body serialised again, still in base64,
+/// with another line end; the signature in upper case or with a prefix; a secret with white space or in another
+/// encoding; another one of several secrets) and names what would have matched. The text is for a person. The function
+/// never accepts a signature, and shows neither a secret nor the right signature. `explain` is slow: do not call it in
+/// a request path.
 pub fn explain<'a, S: Secret>(
     body: &[u8],
     signature: impl Into<Signature<'a>>,
