@@ -1,10 +1,10 @@
 """Runs the commands of "Start" in README.md, word for word and in order, in a copy of this tree: check_first_page.py
 
-Before its last command, which ends the sandbox, those of "Build and install" in capi/README.md, and the Python that
-README.md begins with.
+Before the last command, which stops the sandbox, the script runs the commands of "Build and install" in capi/README.md
+and the Python at the top of README.md.
 
-A command that is followed by a comment must print that text. The check does not install packages (it checks that they
-are installed), and it skips the commands that run all tests.
+A command that is followed by a comment must print the text of the comment. The check does not install packages (it
+checks that the packages are installed), and it skips the commands that run all tests.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def blocks() -> list[Block]:
     return [*start, *section("capi/README.md", "Build and install"), stop]
 
 
-# Defines the names that the second Python block uses and leaves to its reader.
+# Defines the names that the second Python block of README.md uses but does not define.
 RECEIVER_SETUP = """
 import types
 from billcore import testing
@@ -104,7 +104,8 @@ def copy_tree(to: Path) -> None:
         subprocess.run([*git, *arguments], cwd=to, check=True, capture_output=True)
 
 
-# Tests other statements of README.md and capi/README.md. Runs before the last block, which ends the sandbox.
+# Commands that test other statements of README.md and capi/README.md, run before the last block, which stops the
+# sandbox.
 FURTHER_CHECKS = r"""
 cc examples/c/find.c -o build/no-run-path $(pkg-config --cflags --libs billcore)
 if build/no-run-path demo-active; then echo "it needs no run path?"; exit 1; fi
@@ -119,7 +120,7 @@ pip install --quiet --dry-run '.[otel]'
 
 
 def script(parts: list[Block]) -> str:
-    """One shell for all blocks."""
+    """Returns one shell script with all blocks."""
     lines = ["set -euo pipefail", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT"]
     for number, part in enumerate(parts):
         if number == len(parts) - 1:
@@ -136,14 +137,14 @@ def main() -> int:
     parts = [block for block in found if not any(word in block.text for word in ELSEWHERE)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("BILLCORE_", "PYTHON"))}
     cache = environment.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-    # The same folder for every clone, so that ccache can reuse earlier compilations.
+    # Use the same folder for every clone, so that ccache can reuse earlier compilations.
     with fresh_folder(Path(cache, "billcore", "first-page")) as folder:
         checkout, home = folder / "checkout", folder / "home"
         checkout.mkdir()
         home.mkdir()
         copy_tree(checkout)
         environment["HOME"] = str(home)
-        # As in tests/run.sh, so that ccache knows these compilations again.
+        # Use the build folder of tests/run.sh, so that ccache can reuse its compilations.
         environment["SKBUILD_BUILD_DIR"] = "build/wheel"
         done = subprocess.run(
             ["bash", "-c", script(parts)],

@@ -1,6 +1,6 @@
 """Fails when a text shows a sample that differs from its file, or links to a file or section that is not there.
 
-Also fails where a text says `pip install billcore`: that cannot work before there is a release.
+Also fails when a text says `pip install billcore`, which cannot work before the first release.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # A link to a file in examples on its own line, then a code block.
 BLOCK = re.compile(r"^\[(examples/[^\]]+)\]\((?:\.\./)*\1\)\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s:]*)\)")
-# billcore by its name alone, with or without extras; a named folder or URL works.
+# A requirement of billcore by name, with or without extras. A requirement with a folder or URL works.
 UNPUBLISHED = re.compile(r"pip install (?:[^`\n]*[ '\"])?billcore(?:\[\w+\])?(?! ?@|[\w\[/.])")
 TEXTS = (
     "README.md",
@@ -37,7 +37,7 @@ def unpublished(file: Path, text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """Of its sections, as web pages of repositories have them."""
+    """Returns the link anchors of the text's sections, as GitHub makes them."""
     titles = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 

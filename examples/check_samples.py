@@ -1,6 +1,7 @@
 """Runs programs of examples/README.md in each language against a new sandbox: check_samples.py BUILD [--go] [--rust]
 
-BUILD: a build folder with examples; --go, --rust: those in Go and Rust too. Needs the Python package with its sandbox.
+BUILD is a build folder with examples; --go and --rust also run the programs in Go and Rust. The script needs the Python
+package with its sandbox.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def expect(truth: bool, claim: str) -> None:
 def run(
     command: list[str], *arguments: str, body: bytes = b"", without: str | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """without: an environment variable to remove."""
+    """Runs a program; `without` names an environment variable to remove."""
     environment = {name: value for name, value in os.environ.items() if name != without}
     return subprocess.run([*command, *arguments], input=body, capture_output=True, timeout=60, env=environment)
 
@@ -42,7 +43,7 @@ def status_of(command: list[str], *arguments: str, body: bytes = b"") -> int:
 def expect_one_line(
     command: list[str], *arguments: str, says: str, body: bytes = b"", without: str | None = None
 ) -> None:
-    """The program fails with a one-line reason."""
+    """Checks that the program fails with a one-line reason."""
     done = run(command, *arguments, body=body, without=without)
     text = done.stderr.decode()
     expect(
@@ -52,7 +53,7 @@ def expect_one_line(
 
 
 def check_failures(command: list[str], *rest: str) -> None:
-    """The errors common to all programs that use the client. rest: arguments after the id."""
+    """Checks the errors common to all programs that use the client. rest holds the arguments after the id."""
     expect_one_line(command, "no-such-id", *rest, says="404")
     check_settings(command, "1", *rest)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 machine to a running example, in one command: installs what is missing, builds, starts the
-# sandbox, and runs the same story in Python, C++, C and, where there are a Go and a Rust, in those too. Exits with status 0
-# only when every step succeeded.
+# Takes a fresh Debian 12 machine to a running example: installs what is missing, builds, starts the sandbox, and runs
+# the same story in Python, C++ and C, and in Go and Rust where they are installed. Exits with status 0 only when every
+# step succeeded.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -16,7 +16,7 @@ quietly() {
   shift
   bc_say "$title"
   printf '\n== %s\n' "$title" >>"$log"
-  if ! "$@" >>"$log" 2>&1; then # so "set -e" does not reach into the command
+  if ! "$@" >>"$log" 2>&1; then # "if" turns "set -e" off within the command
     echo "This failed. The last lines of $log:" >&2
     tail -n 40 "$log" >&2
     exit 1
@@ -30,7 +30,7 @@ build_libraries() {
     cmake --build "$build"
 }
 
-# install_python FOLDER: the package as a user installs it, in a new virtual environment.
+# install_python FOLDER: installs the package as a user does, in a new virtual environment.
 install_python() {
   "$python" -m venv "$1" &&
     "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/quickstart-wheel '.[sandbox]'
@@ -60,8 +60,8 @@ stop_sandbox() {
   wait "$sandbox" 2>/dev/null || true
 }
 
-# tell LANGUAGE COMMAND…: runs one story; its output, except the line that names the language, must equal that of the
-# first.
+# tell LANGUAGE COMMAND…: runs one story; its output, except the line that names the language, must equal the output of
+# the first story.
 tell() {
   local told="$build/story-$1.txt"
   shift
@@ -75,7 +75,7 @@ tell() {
   fi
 }
 
-# The story in Go, against an installed prefix.
+# Builds the story in Go against an installed prefix.
 build_go() {
   cmake --install "$build" --prefix "$build/prefix" &&
     (
@@ -84,7 +84,7 @@ build_go() {
     )
 }
 
-# The story in Rust, in the same way.
+# Builds the story in Rust against an installed prefix.
 build_rust() {
   cmake --install "$build" --prefix "$build/prefix" &&
     (PATH="$rust:$PATH" && bc_rust_programs "$root" "$build/prefix" "$build/examples/rust" story --features server)
@@ -99,7 +99,7 @@ python="$(bc_python)"
 quietly "building the libraries and the examples" build_libraries
 languages="Python, C++, C"
 go="$(bc_go 2>>"$log" || true)"
-if [ -z "$go" ] && [ "${CI:-}" = true ]; then # which tells the story in every language
+if [ -z "$go" ] && [ "${CI:-}" = true ]; then # CI runs the story in every language
   bc_packages golang-go
   go="$(bc_go)"
 fi
@@ -116,12 +116,12 @@ if rust="$(bc_rust)"; then
 else
   echo "no Rust 1.85 or newer in PATH: the story in Rust is left out"
 fi
-# One environment for each state of the package's files.
+# Each state of the package's files has its own virtual environment.
 state="$("$python" -VV; bc_tree_hash CMakeLists.txt LICENSE README.md core pyproject.toml python)"
 venv="$bc_cache/quickstart-$(sha256sum <<<"$state" | cut -c1-16)"
 bc_once "$venv" quietly "installing the Python package" install_python "$venv"
 touch "$venv"
-# Delete those of earlier states that were not used for two weeks.
+# Delete environments of earlier states that were not used for two weeks.
 find "$bc_cache" -maxdepth 1 -name 'quickstart-*' -mtime +14 -exec rm -rf {} +
 
 start_sandbox "$venv/bin/python"

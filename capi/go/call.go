@@ -17,24 +17,24 @@ import (
 	"billcore/internal/handle"
 )
 
-// call is one call of the library, with the options that a context asks for.
+// call holds the C options, cancel token and hooks of one library call, made from a Go context.
 type call struct {
 	options *C.billcore_options
 	cancel  *C.billcore_cancel
 	hooks   cgo.Handle
 }
 
-// maxCalls is how many calls of a client run at once. Each one occupies a thread, and the Go runtime ends a process
-// that has ten thousand threads. A further call waits until another one ends, its context is done, or its time-out
-// has passed.
+// maxCalls is how many calls of a client run at once. Each call occupies a thread, and the Go runtime ends a process
+// that has ten thousand threads. A further call waits until another one ends, its context is done, or its time-out has
+// passed.
 const maxCalls = 1000
 
 func noContext() error {
 	return bridge.NewError(ErrInvalidArgument, "the context is nil: use context.Background()")
 }
 
-// reason returns why the context is done, with the cause that context.WithCancelCause gave it; nil when it is not
-// done.
+// reason returns why the context is done, with the cause that context.WithCancelCause gave it; nil when the context is
+// not done.
 func reason(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if err == nil || cause == nil || errors.Is(err, cause) {
@@ -43,7 +43,7 @@ func reason(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// ended returns the error of a call that its context ended before anything was sent.
+// ended returns the error of a call whose context was done before anything was sent.
 func ended(cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return bridge.Ended(bridge.NewError(ErrTimeout, "the context's deadline passed before the request: nothing was sent"), cause)
@@ -51,8 +51,8 @@ func ended(cause error) error {
 	return bridge.Ended(bridge.NewError(ErrInterrupted, "the context was cancelled before the request: nothing was sent"), cause)
 }
 
-// timeoutOf returns the time-out (milliseconds) of a call that has already waited this long for a slot. A negative
-// result means the client's own time-out.
+// timeoutOf returns the time-out (milliseconds) of a call that has waited for a slot for the duration waited. A
+// negative result means the client's own time-out.
 func (c *Client) timeoutOf(ctx context.Context, waited time.Duration) int64 {
 	timeout, most := int64(-1), c.timeout
 	if most >= 0 && waited > 0 {
@@ -107,12 +107,12 @@ func (c *call) watch(ctx context.Context) (stop func()) {
 	})
 	return func() {
 		if !unregister() {
-			<-told // wait: the function above still uses the token
+			<-told // wait: the AfterFunc function still uses the token
 		}
 	}
 }
 
-// run makes one call. The result is the library's, or nil with an error.
+// run makes one call and returns the library's result or an error.
 func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, call *C.billcore_options) C.bg_made) (C.bg_made, error) {
 	var none C.bg_made
 	if ctx == nil {
@@ -155,7 +155,7 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 	if err := reason(ctx); err != nil {
 		return err
 	}
-	// The library's clock may be a little ahead of the context's timer.
+	// The library's time-out may fire a few milliseconds before the context's deadline.
 	if deadline, ok := ctx.Deadline(); ok && status != C.BILLCORE_ERROR_INTERRUPTED && time.Until(deadline) < 5*time.Millisecond {
 		return context.DeadlineExceeded
 	}

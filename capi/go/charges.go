@@ -14,12 +14,12 @@ import (
 	"billcore/internal/bridge"
 )
 
-// FindCharges returns the orders that a charge of unknown outcome may have made: those of the subscription since the
-// charge was sent, latest first. charge is the error of the charge; an error of another call or of a known outcome
-// gives ErrInvalidArgument. The order of the charge has a Total of amount times quantity (cents without VAT). If no
-// such order is found, the charge was not made or the service is still processing it: search again after the time
-// that the service may need, and charge again only when the later search finds none either. ErrPossiblyMissed when
-// orders may be missing: see FoundCharges.
+// FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's orders since the
+// charge was sent, latest first. charge is the error that the charge returned; an error of another call or of a known
+// outcome gives ErrInvalidArgument. The order that the charge made has a Total of amount times quantity (cents without
+// VAT). If no such order is found, the charge was not made or the service is still processing it: search again after
+// the time that the service may need, and charge again only when the later search finds none either. FindCharges fails
+// with ErrPossiblyMissed when orders may be missing: see FoundCharges.
 func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
 	var given *Error
 	errors.As(charge, &given)
@@ -39,9 +39,9 @@ func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ..
 	return orders(made, err)
 }
 
-// FindChargesSince does the same without the error of a charge, for example after a crash. It returns the
-// subscription's orders created at or after since by the service's clock; since is rounded down to a second.
-// SearchSkew is refused: pass an earlier instant instead.
+// FindChargesSince searches as FindCharges does, but without the error of a charge, for example after a crash.
+// FindChargesSince returns the subscription's orders created at or after since by the service's clock; since is rounded
+// down to a second. The option SearchSkew is refused: pass an earlier instant instead.
 func (s Subscriptions) FindChargesSince(
 	ctx context.Context, id ID, since time.Time, options ...ChargeSearchOption,
 ) ([]Order, error) {

@@ -16,17 +16,17 @@ import (
 	"billcore/internal/handle"
 )
 
-// Client is a client of the billing service. Safe for concurrent use. Close ends its connections.
+// Client is a client of the billing service. A Client is safe for concurrent use; Close ends its connections.
 type Client struct {
 	handle  handle.Handle
-	timeout time.Duration // of a call; below 0: none
+	timeout time.Duration // time-out of a call; negative: none
 	hooks   *Hooks
 	slots   chan struct{} // holds one value for each running call; capacity maxCalls
 }
 
 const defaultTimeout = 30 * time.Second
 
-// NewClient makes a client, which connects to nothing yet. ErrConfig when an option cannot work.
+// NewClient makes a client without connecting. NewClient fails with ErrConfig when an option is missing or invalid.
 func NewClient(options ...Option) (*Client, error) {
 	if err := bridge.LoadError(); err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
 
 func (c *Client) free() { c.handle.Close() }
 
-// With returns a client with these options changed. It shares everything else, including the connections; either
-// client may be closed first. Only WithTimeout, WithNoTimeout, WithMaxRetries, WithConcurrency, WithHeader, WithHooks
-// and WithLogger can be given.
+// With returns a client with the given options changed. The two clients share everything else, including the
+// connections; either may be closed first. With accepts only WithTimeout, WithNoTimeout, WithMaxRetries,
+// WithConcurrency, WithHeader, WithHooks and WithLogger.
 func (c *Client) With(options ...Option) (*Client, error) {
 	native, err := c.use()
 	if err != nil {
@@ -84,12 +84,12 @@ func (c *Client) With(options ...Option) (*Client, error) {
 }
 
 // Close closes idle connections. Running calls finish, and lists already begun return what they have fetched. Later
-// calls fail with ErrConfig. Closing again does nothing. The connections of a client made by With belong to the
-// client it was made from; closing it does not close them.
+// calls fail with ErrConfig. Closing again does nothing. Closing a client made by With closes no connections: they
+// belong to the client it was made from.
 func (c *Client) Close() error {
 	native, err := c.use()
 	if err != nil {
-		return nil //nolint:nilerr // nil or closed already
+		return nil //nolint:nilerr // the client is nil or already closed
 	}
 	made := C.bc_client_close(native)
 	c.handle.Done()
@@ -111,6 +111,6 @@ func (c *Client) use() (*C.billcore_client, error) {
 	return nil, bridge.NewError(ErrConfig, "the client is closed: make a new one")
 }
 
-// WithLogger logs every attempt: retries as warnings, the rest at the level debug. A write that was sent and given up
+// WithLogger logs every attempt: retries as warnings, other attempts at level debug. A write that was sent and given up
 // causes one more warning, with its path, which contains the id. WithLogger replaces WithHooks.
 func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

@@ -1,4 +1,4 @@
-/* The client half of the C library; functions return structs, so that Go passes no pointers to pointers. */
+/* Wrappers of the C client for cgo: they return structs, so that Go passes no pointers to pointers. */
 #ifndef BILLCORE_GO_CLIENT_H
 #define BILLCORE_GO_CLIENT_H
 
@@ -54,7 +54,7 @@ typedef struct bc_call {
   billcore_status status;
 } bc_call;
 
-/* timeout_ms: negative for the client's own. hooks: 0 for none. */
+/* A negative timeout_ms means the client's own time-out; hooks is 0 without hooks. */
 static inline bc_call bc_call_new(bool cancellable, int64_t timeout_ms, uintptr_t hooks) {
   bc_call call = {NULL, NULL, NULL, BILLCORE_OK};
   call.status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, &call.options, &call.err);
@@ -168,7 +168,7 @@ static inline bc_header bc_header_at(const billcore_response_info* info, size_t 
 
 typedef struct bc_page {
   billcore_page* page;
-  size_t count, item_bytes; /* item_bytes: text length of the first item, an estimate for all */
+  size_t count, item_bytes; /* item_bytes: JSON length of the first item, an estimate for all */
   billcore_error* err;
   billcore_status status;
 } bc_page;
@@ -223,7 +223,7 @@ static inline bc_standing bc_standing_of(const billcore_list* list) {
 
 /* ---- pages: one call reads a field of all items ---- */
 
-/* Reads instants into INTEGER cells (microseconds). OTHER: the getter of the item returns the error. */
+/* Reads instants into INTEGER cells (microseconds). OTHER marks an instant whose getter returns an error. */
 static inline void bc_instants(const billcore_page* page, const char* name, size_t len, billcore_cell* cells,
                                size_t count) {
   for (size_t i = 0; i < count; ++i) {

@@ -1,14 +1,14 @@
 // Package billcore is a client of the billing service: subscriptions, products, orders. Package webhook verifies and
-// reads the service's webhooks. Package model holds the types that both share.
+// reads the service's webhooks. Package model holds the types that both packages share.
 //
 // Every write is sent at most once. For a write that may have happened, errors.Is(err, [ErrOutcomeUnknown]) is true:
-// look before you send it again, for a charge with [Subscriptions.FindCharges]. An [ErrDecode] of a write means that
-// the write was done, but the answer is not as promised. After [ErrOutOfMemory] it is open whether the write was
-// done. After any other error it was not done.
+// check whether it did before you send it again, for a charge with [Subscriptions.FindCharges]. A write that fails with
+// [ErrDecode] was done, but its answer is not as the interface promises. After [ErrOutOfMemory] it is not known whether
+// the write was done. After any other error the write was not done.
 //
-// Every call takes a context. Cancelling it ends the transfer, and the client's time-out applies besides its
-// deadline.
+// Every call takes a context. Cancelling the context ends the transfer. A call ends at the client's time-out or the
+// context's deadline, whichever is first.
 //
-// The module calls the C library of the same name through cgo. With the build tag billcore_static it links the
-// archives.
+// The module calls the C library of the same name through cgo. With the build tag billcore_static, the module links the
+// static libraries.
 package billcore

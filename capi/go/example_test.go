@@ -10,7 +10,7 @@ import (
 	"billcore"
 )
 
-// A stand-in for the service, so that the examples run.
+// service starts a fake billing service for the examples.
 func service() *httptest.Server {
 	const order = `{"id":"ord_1","total":1500,"state":"paid"}`
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

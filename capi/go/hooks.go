@@ -16,33 +16,33 @@ import (
 	"billcore/internal/handle"
 )
 
-// Attempt is one attempt of a call. It holds neither header values nor bodies, and an id only in Path.
+// Attempt is one attempt of a call. An Attempt holds no header values, no bodies, and no id except in Path.
 type Attempt struct {
 	Number    int           // from 1
 	Method    string        // such as GET
 	Route     string        // such as /subscription/{id}; "(other)" for a path that is not part of the interface
-	Status    int           // HTTP status of the answer; 0 before it, and when it is incomplete
+	Status    int           // HTTP status; 0 before the answer, and when the answer is incomplete
 	Failure   Code          // why there is no complete answer (ErrInterrupted: given up); else 0
 	RequestID string        // request id from the answer
-	Duration  time.Duration // how long the attempt took; set after it
+	Duration  time.Duration // how long the attempt took; set when it has ended
 	Wait      time.Duration // time until the next attempt; set in OnRetry
 
 	Sent           bool // whether at least a part of the request was sent; set after the attempt
 	OutcomeUnknown bool // whether this is a write that may or may not have happened; set after the attempt
-	// Path is set only for a write that was sent and then given up because its context was done. It contains the id
+	// Path is set only for a write that was sent and then given up because its context was done. Path contains the id
 	// and is relative to the base URL. The write may have happened, so log a warning where the error might get lost.
 	Path string
 }
 
 // Hooks are called for every attempt of every call: for logs, measures and traces. Each OnRequest is followed by
 // exactly one OnResponse, however the attempt ends: also when its context is done, or when a loop leaves a list that
-// has pages in flight. Any of the functions may be nil.
+// has pages in flight. Any of the hooks may be nil.
 //
-// Each hook runs on a goroutine of its own. The call waits for it, and so does the code that leaves, closes or
-// collects a list. When goroutines share a client, several hooks run at once. The context is that of the call, which
-// may be done. A hook may make other calls, but must not use the list that is being read. A panic in a hook is logged
-// with slog.Error and does not change the call, and neither does runtime.Goexit (as in testing.T.FailNow): the caller
-// must learn what became of a write.
+// Each hook runs on a goroutine of its own. The call waits for the hook, and so does the code that leaves, closes or
+// collects a list. When goroutines share a client, several hooks run at once. ctx is the context of the call, and may
+// already be done. A hook may make other calls, but must not use the list that is being read. A panic in a hook is
+// logged with slog.Error and does not change the call, and neither does runtime.Goexit (as in testing.T.FailNow): the
+// caller must learn whether a write was done.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
 	OnResponse func(ctx context.Context, attempt Attempt) // after an attempt: with an answer, without one, or given up

@@ -19,10 +19,12 @@ import (
 	"billcore/internal/handle"
 )
 
-// List is a lazy list, read page by page; it fetches the next pages while one is read. It ends with its context.
+// List reads a list lazily, page by page, and fetches the next pages while the loop reads one. It ends with its
+// context.
 //
-// One loop at a time may read it: a second one gets ErrInvalidArgument. The other methods are safe for concurrent
-// use, also within the loop; they wait while a page is fetched. Close frees the list; so does the garbage collector.
+// One loop at a time may read a list: a second loop gets ErrInvalidArgument. The other methods are safe for concurrent
+// use, also within the loop; they wait while the list fetches a page. Close frees the list; so does the garbage
+// collector.
 type List[T any] struct {
 	failed error // the error when the list could not be made; every method returns it
 	ctx    context.Context
@@ -33,7 +35,7 @@ type List[T any] struct {
 	reading atomic.Bool
 	given   atomic.Int64 // items of the current page that the loop has returned
 	mutex   sync.Mutex   // held during calls of the library
-	skipped int64        // items of that page that are marked as read in the library
+	skipped int64        // items of the current page that are marked as read in the library
 }
 
 func newList[T any](
@@ -117,7 +119,7 @@ func (l *List[T]) done() {
 	l.handle.Done()
 }
 
-// All reads on from the current position: from the beginning, or after the item at which an earlier loop ended. After
+// All reads from the current position: the start of the list, or after the item at which an earlier loop ended. After
 // an error the loop ends; the next All requests the same page again. Leaving the loop ends the prefetch.
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -138,7 +140,8 @@ func (l *List[T]) All() iter.Seq2[T, error] {
 	}
 }
 
-// Pages reads on as All does, but by whole pages. The first one is the rest of a page already begun.
+// Pages reads from the current position as All does, but returns whole pages. The first page lacks the items that an
+// earlier loop returned.
 func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	return func(yield func(Page[T], error) bool) {
 		var failed error
@@ -163,7 +166,7 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	}
 }
 
-// loop passes each page to take until take returns false. It returns the error that ended it.
+// loop passes each page to take until take returns false. loop returns the error that ended the reading, if any.
 func (l *List[T]) loop(take func(*nativePage) bool) error {
 	if l != nil && l.failed == nil {
 		if !l.reading.CompareAndSwap(false, true) {
@@ -236,7 +239,7 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	return bridge.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
 }
 
-// leave ends a loop. If the loop was left early, it stops the prefetch.
+// leave ends a loop. If the loop was left early, leave stops the prefetch.
 func (l *List[T]) leave(ended bool) {
 	if !ended {
 		if native, err := l.use(); err == nil {
@@ -250,7 +253,8 @@ func (l *List[T]) leave(ended bool) {
 	l.reading.Store(false)
 }
 
-// First returns the list's first item without moving on, with one request at most; false when the list is empty.
+// First returns the list's first item and keeps the position. First sends at most one request; it returns false when
+// the list is empty.
 func (l *List[T]) First() (T, bool, error) {
 	var none T
 	native, err := l.use()
@@ -274,11 +278,11 @@ func (l *List[T]) First() (T, bool, error) {
 
 // Standing is the position and the progress of a list.
 type Standing struct {
-	// State is the position, for ListResume in any language: that list continues after the last item returned, also
-	// after an error. The text contains no secrets. It contains the ids of the last 18 pages: 4 KB for pages of 20
-	// records, 39 KB for 200.
+	// State is the position, for ListResume in any language: a resumed list continues after the last item returned,
+	// also after an error. State contains no secrets, but the ids of the last 18 pages: 4 KB for pages of 20 records,
+	// 39 KB for 200.
 	State        string
-	Total        int64 // the service's count of the whole list, from the last page read
+	Total        int64 // number of records in the whole list, as sent with the last page read
 	HasTotal     bool
 	FetchedPages int64
 
@@ -286,8 +290,9 @@ type Standing struct {
 	// the last item was read or the loop was left.
 	HasVerdict bool
 	Complete   bool
-	// Why a record may have been missed, such as "total_changed" or "stopped". "may_repeat": the list has grown by more
-	// records than its state remembers, so some may also have been given twice; drop duplicates by id.
+	// Reason is why a record may have been missed, such as "total_changed" or "stopped". The reason "may_repeat" means
+	// that the list grew by more records than its state remembers, so it may also have returned some twice; drop
+	// duplicates by id.
 	Reason string
 }
 
@@ -309,8 +314,8 @@ func (l *List[T]) Standing() (Standing, error) {
 	}, nil
 }
 
-// Stop cancels the prefetch, for a caller that does not want the rest. Reading on is possible. At the end of the list
-// Stop does nothing. Leaving a loop does the same.
+// Stop cancels the prefetch, for a caller that does not want the rest. The caller may still read on. At the end of the
+// list Stop does nothing. Leaving a loop early cancels the prefetch without Stop.
 func (l *List[T]) Stop() error {
 	native, err := l.use()
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// nativePage is a page of the library. The records read from it keep it in memory; the garbage collector frees it.
+// nativePage is a page object of the C library. The records of a page keep it in memory; the garbage collector frees
+// it.
 type nativePage struct {
 	handle handle.Handle
 	count  int
@@ -39,7 +40,7 @@ func items[T any](page *nativePage) func(int) T {
 func freePage(pointer unsafe.Pointer) { C.billcore_page_free((*C.billcore_page)(pointer)) }
 
 func (p *nativePage) use() *C.billcore_page {
-	pointer, _ := p.handle.Use() // never closed: only the garbage collector closes a page
+	pointer, _ := p.handle.Use() // always succeeds: only the garbage collector closes a page
 	return (*C.billcore_page)(pointer)
 }
 
@@ -68,7 +69,7 @@ func (p *nativePage) Column(name, key string, instants bool) []handle.Cell {
 	return converted(cells)
 }
 
-// converted copies the cells. It copies all texts into one string, which every cell keeps in memory.
+// converted copies the cells. converted copies all texts into one string, which every cell keeps in memory.
 func converted(cells []C.billcore_cell) []handle.Cell {
 	bytes := 0
 	for i := range cells {

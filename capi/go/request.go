@@ -16,7 +16,7 @@ import (
 	"billcore/internal/handle"
 )
 
-// Response is an answer as received, for a request whose answer the interface does not define.
+// Response is the answer to a request made with Client.Request, as received.
 type Response struct {
 	Status    int
 	Header    http.Header
@@ -28,9 +28,8 @@ type Response struct {
 // JSON decodes the body as encoding/json does.
 func (r *Response) JSON(into any) error { return json.Unmarshal(r.Body, into) }
 
-// Request makes a request of your own. method is GET, POST, PUT, PATCH or DELETE; everything but GET is a write,
-// which is sent at most once. path is relative to the base URL, begins with a slash, is already encoded, and has no
-// query.
+// Request sends a request to any path. method is GET, POST, PUT, PATCH or DELETE; everything but GET is a write, which
+// is sent at most once. path is relative to the base URL, begins with a slash, is already encoded, and has no query.
 func (c *Client) Request(ctx context.Context, method, path string, options ...RequestOption) (*Response, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_REQUEST, options)
 	if err != nil {

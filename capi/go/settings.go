@@ -30,7 +30,7 @@ const (
 	setFailed
 )
 
-// setting is one call of a setter of the library, which checks the value.
+// setting holds the arguments of one setter of the C library, which checks the value.
 type setting struct {
 	name   string
 	set    setter
@@ -43,8 +43,8 @@ type setting struct {
 	hooks  *Hooks
 }
 
-// hidden is a text that may be a secret. It is a function because fmt prints the values of unexported fields without
-// calling their methods, and cannot print the result of a function.
+// hidden is a text that may be a secret. A hidden is a function because fmt prints the values of unexported fields
+// without calling their methods, and cannot print the result of a function.
 type hidden func() string
 
 func hide(text string) hidden { return func() string { return text } }
@@ -56,8 +56,8 @@ func (h hidden) show() string {
 	return h()
 }
 
-// Functional options, one type for each target. The functions that make them begin with With, List, Charge,
-// Search, Product and Request.
+// Functional options, one type for each target. The functions that make options begin with With, List, Charge, Search,
+// Product and Request.
 type (
 	// Option is a setting of a client.
 	Option setting
@@ -67,7 +67,7 @@ type (
 	ChargeSearchOption setting
 	// ProductChange is a field of a product to change.
 	ProductChange setting
-	// RequestOption is a part of a request of your own.
+	// RequestOption sets a part of a request made with Client.Request.
 	RequestOption setting
 )
 
@@ -76,8 +76,8 @@ func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.
 
 func milliseconds(given time.Duration) int64 { return handle.Milliseconds(given) }
 
-// SearchSkew is how far the order's time may lie before the sending of the charge, which is taken from the earlier of
-// the local clock and the service's. The default is five minutes.
+// SearchSkew sets how much earlier than the charge an order may have been made. The time of the charge is the earlier
+// one of the local clock and the service's clock. The default is five minutes.
 func SearchSkew(skew time.Duration) ChargeSearchOption {
 	return ChargeSearchOption{name: "skew_ms", set: setInteger, number: milliseconds(skew)}
 }
@@ -87,8 +87,8 @@ func SearchProduct(productID int64) ChargeSearchOption {
 	return ChargeSearchOption{name: "product_id", set: setInteger, number: productID}
 }
 
-// ProductField changes any field, also one without a function of its own. value is anything that encoding/json
-// writes; nil is null, and json.RawMessage and json.Number keep their digits.
+// ProductField changes any field, also one for which this package has no function. value is anything that encoding/json
+// writes; nil means null, and json.RawMessage and json.Number keep their digits.
 func ProductField(name string, value any) ProductChange {
 	text, err := json.Marshal(value)
 	if err != nil {

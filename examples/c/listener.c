@@ -36,7 +36,7 @@ static enum MHD_Result answer(struct MHD_Connection* connection, unsigned status
 static void append(request* into, const char* part, size_t size) {
   char* grown = into->too_large || size > MAX_BODY - into->len ? NULL : realloc(into->body, into->len + size);
   if (grown == NULL) {
-    into->too_large = true; /* the rest is read and dropped */
+    into->too_large = true; /* the rest of the body is read and dropped */
     return;
   }
   memcpy(grown + into->len, part, size);
@@ -44,7 +44,8 @@ static void append(request* into, const char* part, size_t size) {
   into->len += size;
 }
 
-/* libmicrohttpd calls this after the headers, then for each part of the body, then once more at its end. */
+/* libmicrohttpd calls on_request after the headers, then for each part of the body, then once more at the end of the
+ * body. */
 static enum MHD_Result on_request(void* context, struct MHD_Connection* connection, const char* url, const char* method,
                                   const char* version, const char* part, size_t* part_size, void** state) {
   listener* server = context;

@@ -1,4 +1,5 @@
-/* A webhook server: receiver PORT. It keeps each event once, and answers when that is done; SIGTERM or Ctrl-C ends it. */
+/* A webhook server: receiver PORT. The server keeps each event once, and then answers. SIGTERM or Ctrl-C ends the
+ * server. */
 #include <billcore/webhook.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -8,14 +9,15 @@
 
 #include "listener.h"
 
-/* What was received. With a database, do the claim and the event's effect in one transaction. */
+/* The events received so far. With a database, do the claim and the event's effect in one transaction. */
 typedef struct inbox {
   billcore_verifier* verifier;
-  char** claimed; /* account and id */
+  char** claimed; /* the account and id of each event */
   size_t count;
 } inbox;
 
-/* Sets *first to false for a delivery that was claimed before. Every test.hook has the id 0, so those are always first. */
+/* Sets *first to false for a delivery that was claimed before. Every test.hook has the id 0, so a test.hook is always
+ * first. */
 static billcore_status claim(inbox* box, const billcore_event* event, bool* first, billcore_error** err) {
   billcore_event_kind type;
   billcore_str id;
@@ -43,7 +45,7 @@ static billcore_status claim(inbox* box, const billcore_event* event, bool* firs
   return BILLCORE_OK;
 }
 
-/* The status to answer. After 500 the event is delivered again. */
+/* Returns the HTTP status to answer. After 500 the service delivers the event again. */
 static unsigned receive(void* context, billcore_str body, const billcore_headers* headers) {
   inbox* box = context;
   billcore_event* event = NULL;
@@ -77,7 +79,7 @@ int main(int argc, char** argv) {
     billcore_error_free(err);
     return 2;
   }
-  /* Blocked before the server's thread begins, so that sigwait gets them. */
+  /* Block the signals before the server's thread starts, so that sigwait receives them. */
   sigset_t ends;
   int ended_by = 0;
   sigemptyset(&ends);

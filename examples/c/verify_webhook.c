@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
     fputs("usage: verify_webhook SIGNATURE < BODY, with WEBHOOK_SECRET set\n", stderr);
     return 2;
   }
-  /* One byte more than the library accepts (1 MiB): it refuses a longer body with 413 and never verifies a part. */
+  /* One byte more than the library accepts (1 MiB): the library refuses a longer body with 413 and never verifies a
+   * part. */
   static char buffer[(1 << 20) + 1];
   const billcore_str body = {buffer, fread(buffer, 1, sizeof buffer, stdin)};
   if (ferror(stdin)) {
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
   billcore_status status =
       billcore_webhook_unwrap(body, billcore_str_from(argv[1]), billcore_str_from(secret), &event, &err);
   if (status == BILLCORE_OK) status = show(event, &err);
-  /* answer with billcore_error_http_status(err), or 500 where that is 0 */
+  /* a server answers with billcore_error_http_status(err), or with 500 when that is 0 */
   if (status != BILLCORE_OK) fprintf(stderr, "%s\n", billcore_error_message(err).data);
   billcore_event_free(event);
   billcore_error_free(err);

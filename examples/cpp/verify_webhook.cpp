@@ -16,17 +16,17 @@ int main(int argc, char** argv) try {
     std::cout << "test.hook\n";  // only the name is reliable: answer 200, read nothing else
     return 0;
   }
-  const billcore::Id id = event.id();  // throws when it is absent: read before a part of the line is written
+  const billcore::Id id = event.id();  // throws when absent, so it is read before a part of the line is written
   if (event.type() == billcore::EventType::order_paid) {
     if (const auto order = event.data_as<billcore::Order>()) {
       const billcore::Id order_id = order->id();
       const std::int64_t total = order->total();
       std::cout << "event " << id.text() << ": order " << order_id.text() << " is paid, " << total << " cents\n";
       return 0;
-    }  // else its data is not an object
+    }  // else the event's data is not an object
   }
   std::cout << "event " << id.text() << " is " << event.name() << '\n';
-} catch (const billcore::Error& error) {  // answer with detail().http_status, or 500 where that is 0
+} catch (const billcore::Error& error) {  // a server answers with detail().http_status, or with 500 when that is 0
   std::cerr << error.what() << '\n';
   return 1;
 }

@@ -4,7 +4,7 @@ from billcore.testing import SignedEvent
 
 
 def cents(body: bytes, signature: str, secret: str) -> int:
-    """The code under test: what a delivery adds to the revenue."""
+    """The code under test: returns how much a delivery adds to the revenue."""
     match webhooks.unwrap(body, signature, secret):
         case webhooks.OrderPaid(data=order):
             return order.total

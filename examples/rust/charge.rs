@@ -11,7 +11,7 @@ fn charge(id: &str, product: i64, cents: i64) -> Result<(), Box<dyn Error>> {
     match client.subscriptions().charge(id, product, cents, ChargeOptions::new()) {
         Ok(_) => Ok(()),
         Err(error) if error.outcome_unknown() => {
-            // Perhaps charged: look before you charge again.
+            // Perhaps charged: check the orders before you charge again.
             let found = client.subscriptions().find_charges(&error, ChargeSearch::new())?;
             Err(format!("{error}; {} orders were made since then", found.len()).into())
         }

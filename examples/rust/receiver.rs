@@ -1,4 +1,4 @@
-//! A webhook server with axum: receiver ADDRESS. It keeps each event once, and answers when that is done.
+//! A webhook server with axum: receiver ADDRESS. The server keeps each event once, and then answers.
 
 use std::collections::HashSet;
 use std::env;
@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 struct Inbox(Arc<Mutex<HashSet<(i64, String)>>>);
 
 impl Inbox {
-    /// Whether this delivery is the first. Every test.hook has the id 0, so those are never duplicates.
+    /// Whether this delivery is the first. Every test.hook has the id 0, so a test.hook is never a duplicate.
     fn claim(&self, event: &Event) -> billcore::Result<bool> {
         if event.event_type() == EventType::TestHook {
             return Ok(true);
@@ -34,7 +34,7 @@ async fn receive(State(inbox): State<Inbox>, Extension(event): Extension<Arc<Eve
         Ok(false) => {}
         Err(error) => {
             eprintln!("{error}");
-            return StatusCode::INTERNAL_SERVER_ERROR; // it is delivered again
+            return StatusCode::INTERNAL_SERVER_ERROR; // the service delivers the event again
         }
     }
     StatusCode::OK

@@ -43,6 +43,6 @@ def keep(event: webhooks.Event) -> None:
 
 
 urlpatterns = [path("webhooks", receive)]
-# Without LOGGING_CONFIG=None Django would report exceptions nowhere: with it they are written to stderr.
+# LOGGING_CONFIG=None makes Django write exceptions to stderr; otherwise Django would not report them at all.
 settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["localhost", "127.0.0.1"], LOGGING_CONFIG=None)
 application = get_wsgi_application()

@@ -17,7 +17,7 @@ except ConfigError as error:
 app = Flask(__name__)
 
 
-# Nothing may read request.data, request.json or request.form before this.
+# Nothing may read request.data, request.json or request.form before this view.
 @app.post("/webhooks")
 def receive() -> tuple[str, int]:
     try:

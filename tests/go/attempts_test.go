@@ -16,7 +16,7 @@ import (
 	"billcore"
 )
 
-// ends counts the attempts of its hooks and records how each one ended.
+// ends makes hooks that count the attempts and record how each attempt ended.
 type ends struct {
 	mutex sync.Mutex
 	begun int
@@ -61,7 +61,7 @@ func charge(ctx context.Context, client *billcore.Client, id billcore.ID) {
 	_, _ = client.Subscriptions().Charge(ctx, id, 1, 1)
 }
 
-// ways in which an attempt ends, each with the first words of its last reported end.
+// ways lists how an attempt can end; last is the beginning of what the hooks record for its last attempt.
 var ways = map[string]struct {
 	run  func(t *testing.T, s *service, client *billcore.Client)
 	last string

@@ -84,7 +84,7 @@ func TestClientsAndListsThatNobodyClosesAreFreed(t *testing.T) {
 		}
 	}
 	open(500)
-	// Counts descriptors, of which each client has several: the allocator may keep the memory of freed clients.
+	// Count file descriptors (each client has several), not memory: the allocator may keep the memory of freed clients.
 	await(t, "500 clients are freed", func() bool {
 		runtime.GC()
 		return descriptors(t) < 400

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test of the Go module: run.sh PREFIX. PREFIX is where the C libraries are installed. Needs Go 1.23 or
-# newer, and a release build with the drivers of the other languages (tests/run.sh go provides all of this).
+# Runs every test of the Go module: run.sh PREFIX. PREFIX is where the C libraries are installed. The script needs Go
+# 1.23 or newer, and a release build with the drivers of the other languages (tests/run.sh go provides all of this).
 set -euo pipefail
 prefix="$(realpath "${1:?usage: tests/go/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -23,18 +23,18 @@ exported="$(cd capi/go && go doc -short ./model | grep -oE 'func [A-Z]\w*' || tr
 [ "$exported" = "func ParseUnverified" ] || { echo "package model exports: $exported"; exit 1; }
 
 step staticcheck
-# The newest release that this Go can build.
+# Use the newest staticcheck that the installed Go can build.
 staticcheck=v0.6.1
 [[ "$(go env GOVERSION)" =~ ^go1\.2[0-4] ]] || staticcheck=v0.8.2
 for module in "${modules[@]}"; do
-  # Error texts of Go begin in lower case; ST rules are not asked for.
+  # The default checks, without the ST rules on style.
   (cd "$module" && go run "honnef.co/go/tools/cmd/staticcheck@$staticcheck" ./...)
 done
 
 step known vulnerabilities
 if ! go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 -C tests/go ./... >"$work/vulnerabilities" 2>&1; then
   if grep -q '^Vulnerability #' "$work/vulnerabilities"; then
-    # A vulnerability of the standard library is one of the installed Go, not of this module: it does not fail the run.
+    # A vulnerability in the standard library concerns the installed Go, not this module, so it does not fail the run.
     grep -E '^(Vulnerability|    (Module|Found in|Fixed in))' "$work/vulnerabilities"
     if grep -qE '^  Module: ' "$work/vulnerabilities"; then exit 1; fi
   else

@@ -34,8 +34,8 @@ func (s *service) sent() []string {
 	return append([]string(nil), s.requests...)
 }
 
-// serve starts a service that answers with `answer`. It holds a request for a path that ends in /hang or /hang/order
-// until the client disconnects or the test ends.
+// serve starts a service that answers with `answer`. The service holds a request for a path that ends in /hang or
+// /hang/order until the client disconnects or the test ends.
 func serve(t testing.TB, answer http.HandlerFunc) *service {
 	t.Helper()
 	s := &service{held: make(chan struct{})}

@@ -314,7 +314,7 @@ func FuzzUnwrap(f *testing.F) {
 	})
 }
 
-// readAll calls the getters. They may fail, but every error must be a *billcore.Error.
+// readAll calls the getters. The getters may fail, but every error must be a *billcore.Error.
 func readAll(t *testing.T, event *webhook.Event) {
 	_, id := event.ID()
 	_, name := event.Name()

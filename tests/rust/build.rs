@@ -1,5 +1,5 @@
-//! Writes a C file that repeats the declarations of billcore-sys, and compiles it against the installed headers: the C
-//! compiler reports a function of another type. tests/layout.rs compares sizes, offsets and constants.
+//! Writes a C file that repeats the declarations of billcore-sys, and compiles it against the installed headers, so
+//! that the C compiler reports a function whose type differs. tests/layout.rs compares sizes, offsets and constants.
 
 use std::env;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ struct Made {
     checks: String,
     constants: Vec<String>,
     functions: Vec<String>,
-    /// The same size, alignment or offset as an expression of C and of Rust.
+    /// Sizes, alignments and offsets, each as an expression of C and of Rust.
     sizes: Vec<(String, String)>,
 }
 

@@ -1,6 +1,6 @@
 """Checks the dependencies of the Rust crates: their number, source, licence and minimum Rust version.
 
-Known vulnerabilities are not looked up: that needs a database that no package registry has.
+The script does not look up known vulnerabilities, which needs a database that no package registry has.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 LICENCES = {"MIT", "Apache-2.0", "BSD-3-Clause", "ISC", "Unicode-3.0", "Zlib", "Unlicense"}
 OLDEST = (1, 85)
-# Features of the crate billcore -> how many crates a program may link with them. Proc macros and build dependencies do
-# not count.
+# For each set of features of the crate billcore, how many crates a program may link. Proc macros and build dependencies
+# do not count.
 MOST = {
     "": 2,
     "client": 2,

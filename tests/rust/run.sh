@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs every test of the Rust crates: run.sh PREFIX. PREFIX is where the C libraries are installed. Needs Rust 1.85 or
-# newer, and a release build with the drivers of the other languages (tests/run.sh rust provides all of this).
+# Runs every test of the Rust crates: run.sh PREFIX. PREFIX is where the C libraries are installed. The script needs
+# Rust 1.85 or newer, and a release build with the drivers of the other languages (tests/run.sh rust provides all of
+# this).
 set -euo pipefail
 prefix="$(realpath "${1:?usage: tests/rust/run.sh PREFIX}")"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

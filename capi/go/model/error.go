@@ -48,30 +48,31 @@ import (
 	"billcore/internal/handle"
 )
 
-// Error is the error of a failed call. No field shows a secret or an API key. It is immutable.
+// Error is the error of a failed call. No field shows a secret or an API key. An Error is immutable.
 //
-// Compare it with a [Code] by [errors.Is]: errors.Is(err, ErrPayment). [ErrAPI], [ErrTransport] and [ErrDecode] also
-// match the codes that specialise them. [ErrOutcomeUnknown] matches every error of a write that may have happened.
+// Compare an Error with a [Code] by [errors.Is]: errors.Is(err, ErrPayment). [ErrAPI], [ErrTransport] and [ErrDecode]
+// also match their more specific codes. [ErrOutcomeUnknown] matches every error of a write that may have happened.
 type Error struct {
 	Code    Code
 	Message string // one line: what was wrong and what to do
 
-	HTTPStatus int    // of the service's answer, or 0; for ErrSignature the status to answer the webhook with
+	HTTPStatus int    // status of the service's answer, or 0; for ErrSignature the status to answer the webhook with
 	APICode    string // `code` of the service's error body
 	APIMessage string // `message` of the service's error body
-	Body       string // the answer's text, with secrets removed and shortened
+	Body       string // the answer's text, shortened and with secrets removed
 	RequestID  string // request id from the answer
 	Method     string // method of the request
 	Path       string // path of the request, relative to the base URL, encoded
 	Attempts   int    // how often the request was sent
 
-	// RetryAfter is how long the answer said to wait; only when HasRetryAfter is set.
+	// RetryAfter is how long the answer asks the client to wait; valid when HasRetryAfter is set.
 	RetryAfter    time.Duration
 	HasRetryAfter bool
 
-	// OutcomeUnknown reports that a write was sent and may or may not have happened. Look before you send it again.
+	// OutcomeUnknown reports that a write was sent and may or may not have happened. Check whether the write happened
+	// before you send it again.
 	OutcomeUnknown bool
-	AttemptedAt    time.Time // when that write was sent; else the zero time
+	AttemptedAt    time.Time // when the write of unknown outcome was sent; else the zero time
 	Cause          Code      // the failure behind ErrOutcomeUnknown; else 0
 	CauseMessage   string
 
@@ -115,8 +116,8 @@ func (e *Error) Unwrap() error {
 	return e.ended
 }
 
-// Timeout reports whether a deadline passed, the client's or the context's. It is the method of that name in
-// net.Error.
+// Timeout reports whether the client's time-out or the context's deadline passed. It implements net.Error's method
+// Timeout.
 func (e *Error) Timeout() bool {
 	if e == nil {
 		return false
@@ -127,7 +128,8 @@ func (e *Error) Timeout() bool {
 // Error makes each code an error, for errors.Is.
 func (c Code) Error() string { return "billcore: " + c.String() }
 
-// Reason is why a signature check failed, in the order of the checks. A value added later has the String "none".
+// Reason is why a signature check failed; the values follow the order of the checks. An unknown value has the String
+// "none".
 type Reason int32
 
 // String returns the name, such as "mismatch".
@@ -142,7 +144,7 @@ func newError(code Code, format string, arguments ...any) *Error {
 // takeError reads an error of the C library and frees it.
 func takeError(status int32, from handle.Pointer, ended error) *Error {
 	given := (*C.billcore_error)(from.C)
-	if given == nil { // there was no memory for the error
+	if given == nil { // the C library had no memory for the error
 		return &Error{Code: Code(status), Message: Code(status).String(), ended: ended}
 	}
 	var read C.bg_error
@@ -162,7 +164,7 @@ func takeError(status int32, from handle.Pointer, ended error) *Error {
 		C.billcore_error_free(given)
 		return out
 	}
-	out.native = new(handle.Handle) // FindCharges and FoundCharges ask the library for the rest
+	out.native = new(handle.Handle) // FindCharges and FoundCharges pass the C error back to the library
 	out.native.Set(from.C, freeError, 0)
 	runtime.SetFinalizer(out.native, (*handle.Handle).Close)
 	return out

@@ -15,8 +15,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// Event is the event that a webhook delivers. It is immutable and safe for concurrent use. The garbage collector
-// frees it; Close frees it at once. Service interface: Events, Envelope.
+// Event is the event that a webhook delivers. An Event is immutable and safe for concurrent use. The garbage collector
+// frees an Event; Close frees it at once. Service interface: Events, Envelope.
 type Event struct {
 	envelope document
 	id       ID // "" when it cannot be read
@@ -39,8 +39,9 @@ func newEvent(from handle.Event) *Event {
 	return out
 }
 
-// ParseUnverified parses an event that was verified before and stored since, for example in a job queue, from the
-// bytes of Raw. It checks no signature and no age, so use it only for storage that the receiver alone can write to.
+// ParseUnverified parses an event that was verified before and stored since, for example in a job queue, from the bytes
+// of Raw. ParseUnverified checks no signature and no age, so use it only for storage that the receiver alone can write
+// to.
 func ParseUnverified(raw []byte) (*Event, error) {
 	if loadError != nil {
 		return nil, loadError
@@ -81,7 +82,7 @@ func (e *Event) whole() record {
 	return record{doc: &e.envelope}
 }
 
-// ID is the delivery's id. Use it to drop duplicates, except for EventTestHook, whose id is 0.
+// ID is the delivery's id. Use the id to drop duplicates, except for EventTestHook, whose id is 0.
 func (e *Event) ID() (ID, error) {
 	if e != nil && e.id != "" && !e.envelope.handle.Closed() {
 		return e.id, nil
@@ -99,7 +100,7 @@ func (e *Event) Name() (string, error) {
 	return out, err
 }
 
-// Type is the event's name as a number; EventUnknown for any other name, which is not an error.
+// Type is the event's name as a number; EventUnknown for a name that this version does not know, which is not an error.
 func (e *Event) Type() EventType {
 	if e == nil {
 		return EventUnknown
@@ -131,7 +132,7 @@ func (e *Event) RawData() (json.RawMessage, error) {
 	return out, err
 }
 
-// of returns the data when it is of this kind; otherwise it returns the library's error.
+// of returns the event's data when it is of the given kind; otherwise it returns the library's error.
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {

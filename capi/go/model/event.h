@@ -1,4 +1,4 @@
-/* Events; functions return structs. */
+/* Wrappers of the C functions on events; they return structs. */
 #ifndef BILLCORE_GO_EVENT_H
 #define BILLCORE_GO_EVENT_H
 
@@ -23,7 +23,7 @@ static bg_field bg_event_data(uintptr_t event) {
   f.status = billcore_event_data((const billcore_event*)event, &value, &f.present, &f.err);
   return bg_raw_of(value, f);
 }
-/* The data as a resource of this kind. */
+/* The event's data as a resource of the given kind. */
 static bg_field bg_event_resource(uintptr_t event, billcore_data_kind kind) {
   bg_field f = {.present = true};
   billcore_resource* data = NULL;
@@ -31,7 +31,7 @@ static bg_field bg_event_resource(uintptr_t event, billcore_data_kind kind) {
   f.made = data;
   return f;
 }
-/* The data as a resource of its own kind. */
+/* The event's data as a resource of whatever kind the data has. */
 static bg_field bg_data(uintptr_t event) {
   billcore_data_kind kind = BILLCORE_DATA_NONE;
   bg_field f = {.present = true};

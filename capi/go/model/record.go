@@ -16,26 +16,26 @@ import (
 	"billcore/internal/handle"
 )
 
-// document is the C object that records are read from: one resource, or a page of them. It is immutable, so any
-// number of goroutines may read it. The garbage collector frees it; the document of an event is also freed by
+// document is the C object that records are read from: one resource, or a page of resources. A document is immutable,
+// so any number of goroutines may read it. The garbage collector frees it; the document of an event is also freed by
 // Event.Close.
 type document struct {
 	handle handle.Handle
 	page   *page // nil when the document is one resource
 }
 
-// record is a view of one JSON object. Every resource has its methods. The zero record has no fields: reading one
-// returns ErrInvalidArgument.
+// record is a view of one JSON object. Every resource type embeds record. Reading a field of the zero record returns
+// ErrInvalidArgument.
 type record struct {
 	doc    *document
 	index  int    // index of the item in its page
-	prefix string // path of a part, such as "/strings/"; "" for a whole resource, dataPrefix for the data of an event
+	prefix string // path of a nested object, such as "/strings/"; "" for a resource, dataPrefix for an event's data
 }
 
 // field is one field of a resource.
 type field struct {
-	name   string // on the wire
-	key    string // the name as the library takes it, with a ? at its end where the field may be null or absent
+	name   string // the field's name in the JSON text
+	key    string // the name for the C library; it ends in ? when the field may be null or absent
 	data   string // the key within the data of an event
 	kind   kind
 	number int // index among the fields of its resource, and of its column in a page
@@ -48,7 +48,7 @@ const (
 	kindInteger
 	kindBoolean
 	kindTime
-	kindOther // not read by columns
+	kindOther // any other kind; never read as a column
 )
 
 func newDocument(from handle.Pointer, bytes int64) *document {
@@ -127,7 +127,7 @@ func (r record) text(f *field) (string, bool, error) {
 	return r.slowText(f, func(from C.uintptr_t, key *C.char, n C.size_t) C.bg_field { return C.bg_text(from, key, n) })
 }
 
-// slowText reads a text from the library. It copies the text while the resource is in use.
+// slowText reads a text from the library. slowText copies the text while the resource is in use.
 func (r record) slowText(f *field, read func(C.uintptr_t, *C.char, C.size_t) C.bg_field) (string, bool, error) {
 	var out string
 	key, n := chars(r.path(f))
@@ -218,7 +218,7 @@ func (r record) any(f *field) (json.RawMessage, bool, error) {
 	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_any(from, key, n) })
 }
 
-// part returns the view of an object within this one; false when there is none.
+// part returns a view of the object in field f; false when the field is null or absent.
 func (r record) part(f *field) (record, bool, error) {
 	_, present, err := r.object(f)
 	if err != nil || !present {
@@ -274,7 +274,7 @@ func wrapped[T any](r record, f *field, wrap func(record) T) ([]T, error) {
 	return out, nil
 }
 
-// describe returns the kind and the identifying fields of the record, and no customer data.
+// describe returns the kind and the identifying fields of the record, without customer data.
 func (r record) describe(kind string, shown ...*field) string {
 	var out strings.Builder
 	out.WriteString(kind + "(")

@@ -1,4 +1,4 @@
-/* Fields of resources; functions return structs. */
+/* Wrappers of the C getters of resources; they return structs. */
 #ifndef BILLCORE_GO_RECORD_H
 #define BILLCORE_GO_RECORD_H
 
@@ -6,7 +6,7 @@
 
 #include "native.h"
 
-/* Handles are passed as numbers, because cgo checks each pointer for Go memory behind it. */
+/* Handles are passed as numbers, because cgo searches each pointer argument for pointers to Go memory. */
 #define BG_RESOURCE(number) ((const billcore_resource*)(number))
 
 typedef struct bg_field {
@@ -18,7 +18,7 @@ typedef struct bg_field {
   bool present;
 } bg_field;
 
-/* The library sets `present` only when the name ends in `?`, so it starts as true. */
+/* The library sets `present` only when the name ends in `?`, so `present` starts as true. */
 static bg_field bg_text(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   f.status = billcore_resource_text(BG_RESOURCE(from), bg_str(name, len), &f.text, &f.present, &f.err);

@@ -18,16 +18,17 @@ import (
 // ID is an opaque id. Equal ids name the same record, whether they were received as a JSON string or as an integer.
 type ID string
 
-// Resource is an object whose kind this version does not know: the data of an event that was added later.
+// Resource is an object whose kind this version does not know: the data of an event type that is newer than this
+// version.
 type Resource struct{ record }
 
-// String returns the kind, and no customer text.
+// String returns the kind, without customer text.
 func (r Resource) String() string { return r.describe("Resource") }
 
 // LogValue is what slog shows, also in JSON: the same as String.
 func (r Resource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// own returns the record as a whole resource. Data of an event is made into a resource of its own.
+// own returns the record as a whole resource. For the data of an event, own makes a separate resource.
 func (r record) own() (record, error) {
 	if r.prefix == "" {
 		return r, nil
@@ -39,7 +40,7 @@ func (r record) own() (record, error) {
 	return record{doc: newDocument(handle.Pointer{C: got.made}, 0)}, nil
 }
 
-// place is the path of the object itself.
+// place returns the path of the record's object in its document.
 func (r record) place() string {
 	path := strings.TrimSuffix(r.prefix, "/")
 	if strings.Count(path, "/") == 1 {
@@ -62,8 +63,8 @@ func (r record) Raw() (json.RawMessage, error) {
 // MarshalJSON returns the JSON text as received.
 func (r record) MarshalJSON() ([]byte, error) { return r.Raw() }
 
-// UnmarshalJSON fails except for null: a record is made by a client, a list or an event. Read JSON into a type of
-// your own.
+// UnmarshalJSON fails except for null: only a client, a list or an event makes records. Read JSON into a type of your
+// own.
 func (r *record) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
@@ -71,8 +72,8 @@ func (r *record) UnmarshalJSON(text []byte) error {
 	return newError(ErrInvalidArgument, "a record comes from a client, a list or an event: read JSON into a type of your own")
 }
 
-// Field returns any field by its name, also when this version has no method for it. The second result is true for
-// null as well.
+// Field returns any field by its name, also when this version has no method for the field. The second result is false
+// only when the field is absent; a null field is present.
 func (r record) Field(name string) (json.RawMessage, bool, error) {
 	member, m := chars(name)
 	if r.prefix != "" {
@@ -82,7 +83,7 @@ func (r record) Field(name string) (json.RawMessage, bool, error) {
 	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_field_of(from, member, m) })
 }
 
-// same reports whether both are the same JSON.
+// same reports whether both records are the same JSON value.
 func (r record) same(other record) (bool, error) {
 	r, err := r.own()
 	if err == nil {
@@ -116,11 +117,11 @@ func (r record) copied() (record, error) {
 	return record{doc: newDocument(handle.Pointer{C: got.made}, 0)}, nil
 }
 
-// UsableAt reports whether the subscription is still paid for at this instant. It is false for pending, future_start,
-// unpaid and expired. The others are usable until EndsAt. A null there means no end, except that a cancelled
-// subscription is then not usable. ErrMissingField where EndsAt is needed and absent, as in a reduced payload: get
-// the subscription by its id. ErrDecode for a status that this version does not know. Service interface: States and
-// transitions.
+// UsableAt reports whether the subscription is still paid for at an instant. UsableAt is false for the statuses
+// pending, future_start, unpaid and expired. In any other status the subscription is usable until EndsAt. A null EndsAt
+// means that the subscription never ends, except that a cancelled subscription is then not usable. UsableAt fails with
+// ErrMissingField when EndsAt is needed but absent, as in a reduced payload: get the subscription by its id. UsableAt
+// fails with ErrDecode for a status that this version does not know. Service interface: States and transitions.
 func (s Subscription) UsableAt(at time.Time) (bool, error) {
 	r, err := s.own()
 	if err != nil {

@@ -11,7 +11,8 @@ const Version = C.BILLCORE_VERSION
 // loadError is the result of bridge.LoadError.
 var loadError = check(C.GoString(C.billcore_version()))
 
-// check compares the major and the minor version. Patches do not change the interface; before 1.0 minors may.
+// check compares the major and the minor version. A patch release never changes the interface; before 1.0 a minor
+// release may.
 func check(found string) error {
 	if series(found) == series(Version) {
 		return nil

@@ -18,17 +18,17 @@ type receiver struct {
 	refused func(r *http.Request, err error)
 }
 
-// WithOnRefused sets a function for logs and counters. Handler and Middleware call it for each request that they refuse,
-// before they write the answer.
+// WithOnRefused sets a function for logs and counters. Handler and Middleware call the function for each refused
+// request, before they write the answer.
 func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 	return func(to *receiver) { to.refused = tell }
 }
 
-// Handler receives webhooks: it limits the body, verifies, parses, and calls handle with the event. What handle
-// writes is the answer; if it writes nothing the answer is 200. A refused request is answered with the status of the
-// error (413, 401 or 400), with 405 for a method other than POST, and with 400 when the body breaks off. When the
-// signature is right but the body is not an event, the answer is 500, so that the service sends it again. The event
-// is closed when handle returns: copy what is used later, or keep Event.Raw for ParseUnverified.
+// Handler receives webhooks: it limits the body, verifies, parses, and calls handle with the event. The handler handle
+// writes the answer; if it writes nothing, the answer is 200. A refused request is answered with the status of the
+// error (413, 401 or 400), with 405 for a method other than POST, and with 400 when the body is cut short. When the
+// signature is right but the body is not an event, the answer is 500, so that the service sends the event again. The
+// event is closed when handle returns: copy what is used later, or keep Event.Raw for ParseUnverified.
 func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, event *Event), options ...HandlerOption) http.Handler {
 	return v.Middleware(options...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if handle != nil {
@@ -76,7 +76,7 @@ func (v *Verifier) Middleware(options ...HandlerOption) func(http.Handler) http.
 	}
 }
 
-// receive returns the event, or the status to answer with and its error.
+// receive returns the event, or the HTTP status to answer with and the error.
 func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int, error) {
 	if r.Method != http.MethodPost {
 		return nil, http.StatusMethodNotAllowed, bridge.NewError(model.ErrInvalidArgument, "a webhook is a POST, not a %s", r.Method)
@@ -85,13 +85,13 @@ func (v *Verifier) receive(w http.ResponseWriter, r *http.Request) (*Event, int,
 		_, err := v.use()
 		return nil, http.StatusInternalServerError, err
 	}
-	if r.Body == nil { // a request that was not made by a server
+	if r.Body == nil { // the request was not received by a server, as in a test
 		r.Body = http.NoBody
 	}
 	// Read one byte more than the limit, so that the verifier itself refuses the body with its reason.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, min(v.maxBody, math.MaxInt64-1)+1))
 	if tooLarge := new(http.MaxBytesError); err != nil && !errors.As(err, &tooLarge) {
-		return nil, http.StatusBadRequest, err // the sender broke off
+		return nil, http.StatusBadRequest, err // the body was cut short
 	}
 	event, err := v.UnwrapHeader(body, r.Header)
 	if err == nil {

@@ -16,15 +16,16 @@ import (
 	"billcore/model"
 )
 
-// Stream checks one body that arrives in pieces and is too large to hold in memory. It keeps none of the pieces. It
-// is an io.Writer. Do not use the pieces before Finish confirms the signature. Several goroutines may call its
-// methods; a lock runs one call at a time.
+// Stream checks one body that arrives in pieces and is too large to hold in memory. A Stream keeps none of the pieces
+// and is an io.Writer. Do not use the pieces before Finish confirms the signature. Several goroutines may call the
+// methods of a Stream; a lock runs one call at a time.
 type Stream struct {
 	mutex  sync.Mutex
 	handle handle.Handle
 }
 
-// Stream begins the check of one body. ErrConfig for a verifier with WithFreshness, which needs the whole body.
+// Stream begins the check of one body. Stream fails with ErrConfig for a verifier with WithFreshness, which needs the
+// whole body.
 func (v *Verifier) Stream() (*Stream, error) {
 	native, err := v.use()
 	if err != nil {
@@ -60,7 +61,8 @@ func (s *Stream) done() {
 	s.handle.Done()
 }
 
-// Write takes the next piece. ErrSignature with ReasonBodyTooLarge when the pieces together exceed the limit.
+// Write takes the next piece. Write fails with ErrSignature and ReasonBodyTooLarge when the pieces together exceed the
+// limit.
 func (s *Stream) Write(piece []byte) (int, error) {
 	native, err := s.use()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package webhook verifies and reads the webhooks of the billing service. It needs no HTTP stack of its own, and
-// links only the small half of the C library.
+// Package webhook verifies and reads the webhooks of the billing service. The package links only libbillcore-webhook,
+// the half of the C library without an HTTP client.
 //
 // Pass the body exactly as it was received: verify first, then parse.
 //
@@ -32,7 +32,8 @@ const DefaultHeader = "Service-Signature"
 // DefaultMaxBody is the largest body that a verifier accepts (bytes), unless WithMaxBody says otherwise.
 const DefaultMaxBody = 1 << 20
 
-// Verifier checks signatures. Safe for concurrent use. Close frees its keys; so does the garbage collector.
+// Verifier checks signatures. A Verifier is safe for concurrent use. Close frees the keys of a Verifier; so does the
+// garbage collector.
 type Verifier struct {
 	handle  handle.Handle
 	header  string
@@ -53,8 +54,8 @@ type settings struct {
 	clock     func() time.Time
 }
 
-// WithMoreSecrets adds secrets, for the time in which a secret is replaced. A signature by any of the secrets is
-// accepted.
+// WithMoreSecrets adds secrets, for the time in which a secret is replaced. The verifier accepts a signature made with
+// any of its secrets.
 func WithMoreSecrets(secrets ...[]byte) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
 }
@@ -62,13 +63,13 @@ func WithMoreSecrets(secrets ...[]byte) Option {
 // WithHeader sets the name of the header with the signature; case does not matter.
 func WithHeader(name string) Option { return func(s *settings) { s.header = name } }
 
-// WithMaxBody sets the largest body that is accepted (bytes). A larger one is refused before it is hashed.
+// WithMaxBody sets the largest body that is accepted (bytes). A larger body is refused before it is hashed.
 func WithMaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = bytes } }
 
-// WithFreshness refuses events whose signed created_at is further than this from now, before or after, or cannot be
-// read (ReasonStale). Off by default, because old events are legitimate: failed deliveries are retried, and invoices
-// are paid weeks later. It does not protect against replays: drop duplicates by account and id. A test.hook is never
-// stale.
+// WithFreshness refuses events (with ReasonStale) whose signed created_at cannot be read or is further than limit from
+// now, in either direction. The check is off by default, because old events are legitimate: failed deliveries are
+// retried, and invoices are paid weeks later. WithFreshness does not protect against replays: drop duplicates by
+// account and id. A test.hook is never stale.
 func WithFreshness(limit time.Duration) Option {
 	return func(s *settings) { s.freshness, s.fresh = limit, true }
 }
@@ -76,8 +77,8 @@ func WithFreshness(limit time.Duration) Option {
 // WithClock sets the clock that WithFreshness compares with, instead of the system's.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
 
-// WithAnyKeyLength accepts secrets of any length but zero. Only for test vectors and foreign keys: the service's
-// secrets have 32 bytes, and another length means a copying mistake.
+// WithAnyKeyLength accepts secrets of any length but zero. Use WithAnyKeyLength only for test vectors and keys of other
+// services: the service's secrets have 32 bytes, and another length means a copying mistake.
 func WithAnyKeyLength() Option { return func(s *settings) { s.anyLength = true } }
 
 // NewVerifier makes a verifier with the endpoint's secret, 32 bytes; another length fails with ErrConfig. When secret
@@ -180,8 +181,8 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 }
 
 // Verify checks the signature of a body and returns the index of the secret that made it; 0 is the secret of
-// NewVerifier. signature is the value of the header, "" when there is none. It copies and parses nothing. Fails with
-// ErrSignature and a Reason.
+// NewVerifier. signature is the value of the header, "" when there is none. Verify neither copies nor parses the body.
+// Verify fails with ErrSignature and a Reason.
 func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	native, err := v.use()
 	if err != nil {
@@ -197,7 +198,7 @@ func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	return int(made.index), nil
 }
 
-// Unwrap verifies as Verify, then parses: ErrDecode when the body is not an event.
+// Unwrap verifies the body as Verify does, then parses it. Unwrap fails with ErrDecode when the body is not an event.
 func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
 	native, err := v.use()
 	if err != nil {
@@ -209,7 +210,7 @@ func (v *Verifier) Unwrap(body []byte, signature string) (*Event, error) {
 	return event(C.bw_unwrap(number(native), data, n, text, m))
 }
 
-// number converts a handle for the frequent calls, because cgo checks each pointer for Go memory behind it.
+// number converts a pointer to a number for frequent calls, because cgo searches each pointer argument for Go pointers.
 func number(native *C.billcore_verifier) C.uintptr_t {
 	return C.uintptr_t(uintptr(unsafe.Pointer(native)))
 }
@@ -224,8 +225,8 @@ func event(made C.bg_head) (*Event, error) {
 	}).(*Event), nil
 }
 
-// UnwrapHeader finds the signature among the header fields of a request, then works as Unwrap. Equal values, repeated
-// or joined by commas, count as one; different values are malformed.
+// UnwrapHeader finds the signature among the header fields of a request, then does what Unwrap does. Equal signatures,
+// repeated or joined by commas, count as one; UnwrapHeader refuses different ones with ReasonMalformed.
 func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event, error) {
 	native, err := v.use()
 	if err != nil {
@@ -260,7 +261,7 @@ func (v *Verifier) Secrets() int {
 	return int(C.billcore_verifier_secret_count(native))
 }
 
-// Matches returns how often this secret matched. A secret that stays at 0 can be retired.
+// Matches returns how often this secret matched. A secret that never matches can be retired.
 func (v *Verifier) Matches(secret int) (uint64, error) {
 	native, err := v.use()
 	if err != nil {
@@ -277,8 +278,8 @@ func (v *Verifier) Matches(secret int) (uint64, error) {
 	return uint64(made.index), nil
 }
 
-// ParseUnverified parses an event that was verified before and stored since, from the bytes of Event.Raw. It checks
-// no signature and no age, so use it only for storage that the receiver alone can write to.
+// ParseUnverified parses an event that was verified before and stored since, from the bytes of Event.Raw.
+// ParseUnverified checks no signature and no age, so use it only for storage that the receiver alone can write to.
 func ParseUnverified(raw []byte) (*Event, error) { return model.ParseUnverified(raw) }
 
 // Sign returns the signature that the service would send (64 lowercase hex digits), for tests of your own receiver.
@@ -288,10 +289,11 @@ func Sign(body, secret []byte) (string, error) {
 	return owned(C.bw_sign(data, n, key, m))
 }
 
-// Explain explains why a signature is refused. It tries the usual mistakes (the body serialised again, still in
-// base64, with another line end; the signature in upper case or with a prefix; a secret with white space, in another
-// encoding, another of several) and names what would have matched. The text is for a person. Explain never accepts a
-// signature, and shows neither a secret nor the right signature. It is slow: do not call it in a request path.
+// Explain explains why a signature is refused. Explain tries the usual mistakes (the body serialised again, still in
+// base64, with another line end; the signature in upper case or with a prefix; a secret with white space or in another
+// encoding; another one of several secrets) and names what would have matched. The text is for a person. Explain never
+// accepts a signature, and shows neither a secret nor the right signature. Explain is slow: do not call it in a request
+// path.
 func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody, secrets: secrets}
 	native, _, err := given.native()
@@ -322,8 +324,8 @@ func bytes(b []byte) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
 }
 
-// chars returns the library's form of a text. An empty signature means that there is none: http.Header.Get returns ""
-// then.
+// chars returns a string as C pointer and length; nil for "", because http.Header.Get returns "" for a missing
+// signature.
 func chars(s string) (*C.char, C.size_t) {
 	if s == "" {
 		return nil, 0

@@ -1,4 +1,4 @@
-/* The webhook half of the C library; functions return structs. */
+/* Wrappers of libbillcore-webhook for cgo; they return structs. */
 #ifndef BILLCORE_GO_WEBHOOK_H
 #define BILLCORE_GO_WEBHOOK_H
 

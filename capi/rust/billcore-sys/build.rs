@@ -1,4 +1,4 @@
-//! Finds the C libraries by pkg-config, of the same version as this crate.
+//! Finds the C libraries with pkg-config; they must have exactly the version of this crate.
 
 use std::env;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn main() {
         )
     });
     if archives {
-        // The archives by their paths: by its name the linker would take the shared library beside it.
+        // Link each static library by its path: by name the linker would take the shared library in the same folder.
         for file in &library.link_files {
             let (Some(folder), Some(name)) = (file.parent(), archive_name(file)) else { continue };
             println!("cargo:rustc-link-search=native={}", folder.display());

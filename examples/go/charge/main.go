@@ -18,7 +18,7 @@ func charge(ctx context.Context, id billcore.ID, product, cents int64) error {
 	}
 	defer client.Close()
 	_, err = client.Subscriptions().Charge(ctx, id, product, cents)
-	if errors.Is(err, billcore.ErrOutcomeUnknown) { // perhaps charged: look before you charge again
+	if errors.Is(err, billcore.ErrOutcomeUnknown) { // perhaps charged: check the orders before you charge again
 		found, lookup := client.Subscriptions().FindCharges(ctx, err)
 		if lookup != nil {
 			return errors.Join(err, lookup)

@@ -1,4 +1,4 @@
-// A webhook server: receiver ADDRESS. It keeps each event once, and answers when that is done.
+// A webhook server: receiver ADDRESS. The server keeps each event once, and then answers.
 package main
 
 import (
@@ -18,7 +18,7 @@ type inbox struct {
 	claimed map[string]bool
 }
 
-// claim reports whether this delivery is the first. Every test.hook has the id 0, so those are never duplicates.
+// claim reports whether this delivery is the first. Every test.hook has the id 0, so a test.hook is never a duplicate.
 func (i *inbox) claim(event *webhook.Event) (bool, error) {
 	if event.Type() == webhook.EventTestHook {
 		return true, nil
@@ -43,7 +43,7 @@ func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.E
 	first, err := i.claim(event)
 	if err != nil {
 		log.Print(err)
-		http.Error(w, "not an event that can be kept", http.StatusInternalServerError) // it is delivered again
+		http.Error(w, "not an event that can be kept", http.StatusInternalServerError) // the service delivers it again
 		return
 	}
 	if first {

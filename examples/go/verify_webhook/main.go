@@ -27,7 +27,7 @@ func show(event *webhook.Event) error {
 		return nil
 	}
 	order, err := event.Order()
-	if err != nil { // the name of an order's event with other data
+	if err != nil { // the event has the name of an order's event, but other data
 		fmt.Printf("event %s is %s\n", id, name)
 		return nil //nolint:nilerr
 	}

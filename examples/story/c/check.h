@@ -1,16 +1,16 @@
-/* How the examples stop: they need no cleanup after a failed step. */
+/* Functions that end an example when a step fails, without cleanup. */
 #ifndef EXAMPLE_CHECK_H
 #define EXAMPLE_CHECK_H
 
 #include <billcore.h>
 
-/* Ends the program unless `claim` is true. */
+/* Ends the program, and names `claim`, unless `truth` is true. */
 void expect(bool truth, const char* claim);
 
 /* Ends the program unless the call succeeded: must(billcore_order_total(order, &total, &err), &err). */
 void must(billcore_status status, billcore_error** err);
 
-/* The same for iterations: true with an item, false after the last one. */
+/* Like must(), for iterations: returns true with an item, and false after the last item. */
 bool must_have_next(billcore_status status, billcore_error** err);
 
 bool is_text(billcore_str text, const char* expected);

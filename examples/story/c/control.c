@@ -47,7 +47,7 @@ static billcore_value* get_array(const billcore_client* control, const char* pat
   return array;
 }
 
-/* The member `name` of item `index`; text is valid as long as the result. */
+/* Returns the member `name` of the item `index`; *text is valid as long as the result. */
 static billcore_value* text_at(const billcore_value* array, size_t index, const char* name, billcore_str* text) {
   billcore_error* err = NULL;
   billcore_value* item = NULL;

@@ -26,7 +26,8 @@ void inbox_trust(inbox* box, const char* secret) {
   pthread_mutex_unlock(&box->lock);
 }
 
-/* Sets *out to true for a second delivery of an event. Every test.hook has the id 0, so those are never duplicates. */
+/* Sets *out to true for a second delivery of an event. Every test.hook has the id 0, so a test.hook is never a
+ * duplicate. */
 static billcore_status is_duplicate(const inbox* box, const billcore_event* event, bool* out, billcore_error** err) {
   billcore_event_kind type;
   billcore_str id;
@@ -61,7 +62,7 @@ static billcore_status keep(inbox* box, billcore_event* event, unsigned* answer,
     return BILLCORE_OK;
   }
   box->events[box->event_count++] = event;
-  /* For the story: the first event was kept, but the answer is 500, so the sender delivers it again. */
+  /* Only for the story: the first event is kept but answered with 500, so the service delivers it again. */
   *answer = box->event_count == 1 ? 500 : 200;
   return BILLCORE_OK;
 }
@@ -79,7 +80,7 @@ unsigned inbox_receive(void* context, billcore_str body, const billcore_headers*
       if (box->refused_count < INBOX_MAX) box->refused[box->refused_count++] = billcore_error_reason(err);
       answer = (unsigned)billcore_error_http_status(err);
     } else if (status != BILLCORE_OK) {
-      answer = 500; /* signed, but not readable: the sender will try again */
+      answer = 500; /* signed, but not readable: the service will deliver the event again */
     }
     billcore_error_free(err);
   }

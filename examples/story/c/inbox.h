@@ -1,4 +1,4 @@
-/* The steps of a receiver for a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest. */
+/* Handles webhook deliveries: verifies the raw bytes, parses them, drops duplicates, and keeps the other events. */
 #ifndef EXAMPLE_INBOX_H
 #define EXAMPLE_INBOX_H
 
@@ -7,7 +7,7 @@
 
 enum { INBOX_MAX = 64 };
 
-/* Read the arrays after inbox_wait. */
+/* Read the arrays of an inbox only after inbox_wait. */
 typedef struct inbox {
   billcore_event* events[INBOX_MAX];
   size_t event_count;
@@ -24,9 +24,10 @@ void inbox_init(inbox* box);
 void inbox_destroy(inbox* box);
 /* Sets the endpoint's secret, which the service makes when the URL is registered. */
 void inbox_trust(inbox* box, const char* secret);
-/* Handles a delivery, from any thread; returns the HTTP status to answer. A listener_receive: context is the inbox. */
+/* Handles a delivery, from any thread, and returns the HTTP status to answer: a listener_receive whose context is the
+ * inbox. */
 unsigned inbox_receive(void* context, billcore_str body, const billcore_headers* headers);
-/* Waits until so many have arrived, or 30 seconds have passed. */
+/* Waits until that many events and duplicates have arrived, or 30 seconds have passed. */
 void inbox_wait(inbox* box, size_t events, size_t duplicates);
 
 #endif

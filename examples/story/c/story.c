@@ -1,7 +1,8 @@
 /* A subscription's life, end to end: the same story as in the folders beside this one.
  *
- * It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
- * BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails. */
+ * The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
+ * BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The story exits with status 1 when a check
+ * fails. */
 #include <billcore.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -201,7 +202,7 @@ static billcore_order* lose_an_answer(const billcore_client* client, const billc
   return found;
 }
 
-/* Another monthly product in the same currency, at another price; NULL when there is none. */
+/* Finds another monthly product in the same currency, at another price; NULL when there is none. */
 static const billcore_product* find_plan(const catalogue* all, subscription_view now, int64_t* id, int64_t* price) {
   billcore_error* err = NULL;
   for (size_t i = 0; i < all->count; ++i) {

@@ -10,7 +10,7 @@ typedef struct amount {
   char text[40];
 } amount;
 
-/* "15.00 DKK" */
+/* Formats an amount, such as "15.00 DKK". */
 amount money(int64_t cents, billcore_str currency);
 
 typedef struct order_view {

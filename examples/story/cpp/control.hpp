@@ -1,5 +1,5 @@
-// The sandbox's control routes: in tests they act as the service's other side (its admin UI, customers, time,
-// failures).
+// The sandbox's control routes: tests call them to act as the admin UI or a customer, to let time pass, and to cause
+// failures.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 class Control {
  public:
-  /// control_url: as in the sandbox's ready line. Control routes need no key, but a client always sends one.
+  /// control_url is the value in the sandbox's ready line. Control routes need no key, but a client always sends one.
   explicit Control(const std::string& control_url) : client_({.base_url = control_url, .api_key = "none"}) {}
 
   void reset() const { post("/reset"); }
   void renew(const billcore::Id& subscription) const { post("/subscriptions/" + subscription.text() + "/renew"); }
-  /// The next charge is made, but its connection is reset instead of an answer.
+  /// Makes the sandbox perform the next charge, and reset the connection instead of answering.
   void lose_the_next_charge_answer() const;
   /// The secret of a registered URL; empty when there is none.
   [[nodiscard]] std::string endpoint_secret(std::string_view url) const;

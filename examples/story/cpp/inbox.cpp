@@ -25,11 +25,11 @@ unsigned Inbox::keep(billcore::Event event) {
     return 200;
   }
   contents_.events.push_back(std::move(event));
-  // For the story: the first event was kept, but the answer is 500, so the sender delivers it again.
+  // Only for the story: the first event is kept but answered with 500, so the service delivers it again.
   return contents_.events.size() == 1 ? 500 : 200;
 }
 
-// True for the first delivery of an event. Every test.hook has the id 0, so those are never duplicates.
+// True for the first delivery of an event. Every test.hook has the id 0, so a test.hook is never a duplicate.
 bool Inbox::claim(const billcore::Event& event) {
   if (event.type() == billcore::EventType::test_hook) return true;
   return claimed_.emplace(event.account(), event.id().text()).second;

@@ -1,4 +1,4 @@
-// The steps of a receiver for a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest.
+// Handles webhook deliveries: verifies the raw bytes, parses them, drops duplicates, and keeps the other events.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 class Inbox {
  public:
-  /// What has arrived so far.
+  /// The deliveries that have arrived so far.
   struct Contents {
     std::vector<billcore::Event> events;
     std::vector<billcore::Event> duplicates;
@@ -28,7 +28,8 @@ class Inbox {
   void trust(std::string_view secret);
   /// Handles one delivery, from any thread; returns the HTTP status to answer.
   unsigned receive(std::string_view body, billcore::HeaderFields headers);
-  /// Waits until so many have arrived, or the time-out; returns the contents at that moment.
+  /// Waits until that many events and duplicates have arrived, or until the time-out; returns the contents at that
+  /// moment.
   Contents wait_for(std::size_t events, std::size_t duplicates,
                     std::chrono::seconds timeout = std::chrono::seconds(30));
 

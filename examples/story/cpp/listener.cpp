@@ -26,7 +26,8 @@ MHD_Result answer(MHD_Connection* connection, unsigned status) {
   return queued;
 }
 
-// libmicrohttpd calls this after the headers, then for each part of the body, then once more at its end.
+// libmicrohttpd calls on_request after the headers, then for each part of the body, then once more at the end of the
+// body.
 MHD_Result on_request(void* context, MHD_Connection* connection, const char*, const char* method, const char*,
                       const char* part, std::size_t* part_size, void** state) {
   if (*state == nullptr) {
@@ -35,7 +36,7 @@ MHD_Result on_request(void* context, MHD_Connection* connection, const char*, co
   }
   auto& body = *static_cast<std::string*>(*state);
   if (*part_size > 0) {
-    // One byte over the limit is enough to detect it; the rest is read and dropped.
+    // One byte over the limit is enough to detect a body that is too large; the rest is read and dropped.
     body.append(part, std::min(*part_size, max_body + 1 - body.size()));
     *part_size = 0;
     return MHD_YES;
@@ -48,7 +49,7 @@ MHD_Result on_request(void* context, MHD_Connection* connection, const char*, co
     MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, &headers);
     status = (*static_cast<Listener::Receive*>(context))(body, headers);
   } catch (const std::exception&) {
-    // An exception must not propagate through C; the sender will try again.
+    // An exception must not propagate through C; the service will deliver the event again.
   }
   return answer(connection, status);
 }

@@ -1,4 +1,4 @@
-// A small HTTP server on loopback: passes every POST to a function, answers with the status it returns.
+// A small HTTP server on loopback that passes every POST to a function and answers with the status that it returns.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 class Listener {
  public:
-  /// Called from the server's thread.
+  /// A function that the server's thread calls.
   using Receive = std::function<unsigned(std::string_view body, billcore::HeaderFields headers)>;
 
   /// Listens from construction to destruction, on a free port.

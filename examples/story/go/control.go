@@ -32,7 +32,8 @@ func (c control) loseTheNextChargeAnswer() {
 	c.post("/faults", map[string]string{"kind": "reset_after", "method": "POST", "path": "/subscription/*/order"})
 }
 
-// secret gives an endpoint's. The service shows it in its admin UI only; the sandbox has a control route for it.
+// secret returns the secret of an endpoint. The service shows secrets in its admin UI only; the sandbox has a control
+// route for them.
 func (c control) secret(endpoint string) string {
 	var answer struct {
 		Endpoints []struct{ URL, Secret string }

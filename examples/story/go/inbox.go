@@ -12,10 +12,11 @@ import (
 	"billcore/webhook"
 )
 
-// inbox does the steps of a receiver: verify the raw bytes, parse them, drop duplicates, keep the rest.
+// inbox handles webhook deliveries: it verifies the raw bytes, parses them, drops duplicates, and keeps the other
+// events.
 type inbox struct {
 	mutex      sync.Mutex
-	bodies     [][]byte // of the events that were kept: what webhook.ParseUnverified takes
+	bodies     [][]byte // bodies of the events that were kept, for webhook.ParseUnverified
 	duplicates []model.ID
 	refused    []string
 	claimed    map[string]bool
@@ -59,12 +60,12 @@ func (i *inbox) receive(w http.ResponseWriter, _ *http.Request, event *webhook.E
 	i.claimed[key] = true
 	i.bodies = append(i.bodies, must(event.Raw()))
 	if len(i.bodies) == 1 {
-		// For the story: the first event was kept, but the answer is 500, so the sender delivers it again.
+		// Only for the story: the first event is kept but answered with 500, so the service delivers it again.
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }
 
-// events waits until so many were kept and one was dropped.
+// events waits until count events were kept and one duplicate was dropped.
 func (i *inbox) events(count int) (found []*webhook.Event) {
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		i.mutex.Lock()

@@ -1,7 +1,7 @@
 // A subscription's life, end to end: the same story as in the folders beside this one.
 //
-// It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: BILLCORE_BASE_URL,
-// BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. Exits with status 1 when a check fails.
+// The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
+// BILLCORE_BASE_URL, BILLCORE_API_KEY and BILLCORE_SANDBOX_CONTROL. The story exits with status 1 when a check fails.
 package main
 
 import (
@@ -22,7 +22,7 @@ var ctx = context.Background()
 
 type failure struct{ error }
 
-// check ends the story with an error; must does, or gives the result.
+// check ends the story when there is an error; must does the same, or returns the result.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})
@@ -140,7 +140,8 @@ func loseAnAnswer(client *billcore.Client, control control, id billcore.ID, prod
 	expect(errors.Is(err, billcore.ErrOutcomeUnknown) && errors.As(err, &lost),
 		"a connection reset instead of an answer leaves the outcome unknown")
 	say("OutcomeUnknownError: %s %s was sent, but not answered", lost.Method, lost.Path)
-	// Do not charge again: check first. The orders since the charge hold it, and perhaps others.
+	// Do not charge again: check first. The orders since the charge include the one that the charge made, and perhaps
+	// others.
 	var found []billcore.Order
 	for _, order := range must(client.Subscriptions().FindCharges(ctx, err)) {
 		if must(order.Total()) == 2700 {

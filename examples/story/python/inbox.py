@@ -1,4 +1,4 @@
-"""The steps of a receiver for a delivery: verify the raw bytes, parse them, drop duplicates, keep the rest."""
+"""Handles webhook deliveries: verifies the raw bytes, parses them, drops duplicates, and keeps the other events."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Inbox:
             self.duplicates.append(event)
             return 200
         self.events.append(event)
-        # For the story: the first event was kept, but the answer is 500, so the sender delivers it again.
+        # Only for the story: the first event is kept but answered with 500, so the service delivers it again.
         return 500 if len(self.events) == 1 else 200
 
     def _claim(self, event: webhooks.Event) -> bool:
-        """True for the first delivery of an event. Every test.hook has the id 0, so those are never duplicates."""
+        """True for the first delivery of an event. Every test.hook has the id 0, so it is never a duplicate."""
         if isinstance(event, webhooks.TestHook):
             return True
         key = (event.account, str(event.id))

@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback: passes every POST to a function, answers with the status it returns."""
+"""A small HTTP server on loopback that passes every POST to a function and answers with the status that it returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Receive = Callable[[bytes, Iterable[tuple[str, str]]], int]
 
 
 class Listener:
-    """Listens from construction to the end of `with`. receive(body, headers) is called from the server's threads."""
+    """Listens from construction to the end of `with`. The server's threads call receive(body, headers)."""
 
     def __init__(self, receive: Receive) -> None:
         class Handler(http.server.BaseHTTPRequestHandler):

@@ -43,14 +43,15 @@ impl Control {
     pub fn reset(&self) -> Outcome<()> {
         self.post("/reset", &json!({}))
     }
-    /// The sandbox's ids are digits: nothing of them needs encoding.
+    /// The sandbox's ids are digits, which need no encoding in a path.
     pub fn renew(&self, id: &str) -> Outcome<()> {
         self.post(&format!("/subscriptions/{id}/renew"), &json!({}))
     }
     pub fn lose_the_next_charge_answer(&self) -> Outcome<()> {
         self.post("/faults", &json!({"kind": "reset_after", "method": "POST", "path": "/subscription/*/order"}))
     }
-    /// The secret of an endpoint. The service shows it in its admin UI only; the sandbox has a control route for it.
+    /// The secret of an endpoint. The service shows secrets in its admin UI only; the sandbox has a control route for
+    /// them.
     pub fn secret(&self, url: &str) -> Outcome<String> {
         let found: Endpoints = self.get("/endpoints")?;
         let found = found.endpoints.into_iter().find(|endpoint| endpoint.url == url);

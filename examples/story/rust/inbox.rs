@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use crate::Outcome;
 
-/// Does the steps of a receiver: verify the raw bytes, parse them, drop duplicates, keep the rest.
+/// Handles webhook deliveries: verifies the raw bytes, parses them, drops duplicates, and keeps the other events.
 pub struct Inbox {
     kept: Kept,
     runtime: Runtime,
@@ -28,7 +28,7 @@ struct Kept(Arc<Mutex<Contents>>);
 
 #[derive(Default)]
 pub struct Contents {
-    /// Of the events that were kept: what `parse_unverified` takes.
+    /// Bodies of the events that were kept, for `parse_unverified`.
     pub bodies: Vec<Vec<u8>>,
     pub duplicates: Vec<String>,
     pub refused: Vec<String>,
@@ -53,7 +53,7 @@ fn keep(kept: &mut Contents, event: &Event) -> billcore::Result<StatusCode> {
         return Ok(StatusCode::OK);
     }
     kept.bodies.push(event.raw()?.to_vec());
-    // For the story: the first event was kept, but the answer is 500, so the sender delivers it again.
+    // Only for the story: the first event is kept but answered with 500, so the service delivers it again.
     Ok(if kept.bodies.len() == 1 { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::OK })
 }
 
@@ -64,7 +64,7 @@ impl Inbox {
         let address = listener.local_addr()?;
         Ok(Self { kept: Kept::default(), runtime, listener: Some(listener), address })
     }
-    /// Up to the segment that a client of this library takes for the account.
+    /// A base URL for a client, with "receiver" where the client expects the account.
     pub fn address(&self) -> String {
         format!("http://{}/receiver", self.address)
     }
@@ -85,7 +85,7 @@ impl Inbox {
     pub fn contents(&self) -> MutexGuard<'_, Contents> {
         self.kept.lock()
     }
-    /// Waits until so many events were kept and one was dropped.
+    /// Waits until `count` events were kept and one duplicate was dropped.
     pub fn events(&self, count: usize) -> Outcome<Vec<Event>> {
         let end = Instant::now() + Duration::from_secs(30);
         while Instant::now() < end {

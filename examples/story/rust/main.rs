@@ -1,7 +1,8 @@
 //! A subscription's life, end to end: the same story as in the folders beside this one.
 //!
-//! It runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment: `BILLCORE_BASE_URL`,
-//! `BILLCORE_API_KEY` and `BILLCORE_SANDBOX_CONTROL`. Exits with status 1 when a check fails.
+//! The story runs against a sandbox (examples/quickstart.sh starts one), which it finds in the environment:
+//! `BILLCORE_BASE_URL`, `BILLCORE_API_KEY` and `BILLCORE_SANDBOX_CONTROL`. The story exits with status 1 when a check
+//! fails.
 
 mod control;
 mod inbox;
@@ -127,7 +128,8 @@ fn lose_an_answer(client: &Client, control: &Control, id: &str, product: i64) ->
     expect(lost.outcome_unknown(), "a connection reset instead of an answer leaves the outcome unknown")?;
     let (method, path) = (lost.method().unwrap_or_default(), lost.path().unwrap_or_default());
     say!("OutcomeUnknownError: {method} {path} was sent, but not answered");
-    // Do not charge again: check first. The orders since the charge hold it, and perhaps others.
+    // Do not charge again: check first. The orders since the charge include the one that the charge made, and perhaps
+    // others.
     let mut found = client.subscriptions().find_charges(&lost, ChargeSearch::new())?;
     found.retain(|order| order.total().is_ok_and(|total| total == 2700));
     let [order] = &*found else { return Err("check failed: the order list shows the charge once".into()) };
@@ -215,7 +217,7 @@ fn refuse_a_forgery(inbox: &Inbox) -> Outcome<()> {
     step(12, "Refuse a forged event");
     let body = inbox.contents().bodies[0].clone();
     let forged = sign(&body, "a guess of thirty-two characters")?;
-    // Any HTTP client sends it; this one is at hand.
+    // Any HTTP client can send the forgery; the story uses a billcore client.
     let sender =
         Client::options().base_url(&inbox.address()).api_key("none").header(DEFAULT_HEADER, &forged).build()?;
     let json = RequestOptions::new().json(std::str::from_utf8(&body)?).accept_all_statuses();

@@ -1,5 +1,5 @@
-/* Lists as Arrow columns: values, nulls, pages, what a wrong value leaves behind. The columns of every kind are checked
- * against pyarrow by tests/python; here it is the C data interface itself. */
+/* Lists as Arrow columns: values, nulls, pages, and the list's position after a wrong value. tests/python checks every
+ * kind of column with pyarrow; this test checks the C data interface. */
 #include <billcore/arrow.h>
 
 #include "support/client.h"
@@ -52,7 +52,7 @@ static void test_pages(const billcore_client* client) {
   billcore_order* first = NULL;
   struct ArrowArray array;
   struct ArrowSchema schema;
-  CHECK_OK(billcore_order_list_next(list, &first, &err)); /* the columns begin behind it */
+  CHECK_OK(billcore_order_list_next(list, &first, &err)); /* the columns begin with the next item */
   billcore_order_free(first);
 
   CHECK_OK(billcore_order_list_next_arrow(list, &array, &schema, &err));
@@ -76,7 +76,7 @@ static void test_pages(const billcore_client* client) {
   CHECK(billcore_order_list_next_arrow(list, &none, NULL, &err) == BILLCORE_DONE && err == NULL);
   CHECK(none.release == NULL && none.length == 0);
 
-  billcore_order_list_free(list); /* arrays and the schema outlive it */
+  billcore_order_list_free(list); /* arrays and the schema outlive the list */
   CHECK(holds(array.children[column(&schema, "id", "u")], 0, "c"));
   array.release(&array);
   last.release(&last);
@@ -84,7 +84,7 @@ static void test_pages(const billcore_client* client) {
   CHECK(array.release == NULL && schema.release == NULL);
 }
 
-/* A value that fits no column: the list stays where it was. */
+/* A value that does not fit its column: the list keeps its position. */
 static void test_a_wrong_value(const billcore_client* client) {
   billcore_order_list* list = list_of(client, "bad");
   struct ArrowArray array;

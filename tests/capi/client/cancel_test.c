@@ -1,4 +1,4 @@
-/* Cancel tokens: triggered before a call, during, after, twice, by several threads. */
+/* Cancel tokens that are triggered before, during and after a call, twice, and by several threads. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include "support/client.h"
 
 static billcore_error* err;
-static _Atomic int requests; /* that the server has seen */
+static _Atomic int requests; /* number of requests that the server has seen */
 
 static const char* answer(const char* request) {
   ++requests;
@@ -38,7 +38,7 @@ static billcore_call_options* options_with(const billcore_cancel* token) {
   return out;
 }
 
-/* Triggers a token once the server has seen so many requests. */
+/* Triggers a token once the server has seen `after` requests. */
 typedef struct {
   billcore_cancel* token;
   int after;
@@ -69,7 +69,7 @@ static void test_a_waiting_call(const billcore_client* client, const char* id) {
   err = NULL;
   CHECK(pthread_join(it.thread, NULL) == 0 && billcore_cancel_is_triggered(token));
 
-  /* A later call with this token sends nothing; without it, or with another, the client works. */
+  /* A later call with the triggered token sends nothing; a call without a token succeeds. */
   const int before = requests;
   CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o"), options, &order, &err), BILLCORE_ERROR_INTERRUPTED,
               "interrupted");
@@ -77,7 +77,7 @@ static void test_a_waiting_call(const billcore_client* client, const char* id) {
   CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o"), options, &order, &err), BILLCORE_ERROR_INTERRUPTED,
               "interrupted");
   CHECK(requests == before);
-  billcore_cancel_free(token); /* the options live on, and stay cancelled */
+  billcore_cancel_free(token); /* the options stay valid, and their calls stay cancelled */
   CHECK_FAILS(billcore_order_get(client, BILLCORE_STR("o"), options, &order, &err), BILLCORE_ERROR_INTERRUPTED,
               "interrupted");
   CHECK_OK(billcore_call_options_set_cancel(options, NULL, &err));
@@ -102,7 +102,7 @@ static void test_a_write(const billcore_client* client) {
   err = NULL;
   CHECK(pthread_join(it.thread, NULL) == 0);
 
-  const int before = requests; /* nothing leaves for a token that was triggered before */
+  const int before = requests; /* a call with a token that is already triggered sends nothing */
   CHECK(billcore_subscription_charge(client, BILLCORE_STR("s"), 1, 500, NULL, options, &order, &err) ==
         BILLCORE_ERROR_INTERRUPTED);
   CHECK(!billcore_error_outcome_unknown(err) && !billcore_error_attempted_at(err, NULL) && requests == before);
@@ -112,7 +112,7 @@ static void test_a_write(const billcore_client* client) {
   billcore_cancel_free(token);
 }
 
-/* Of a token that is not triggered, a call returns as usual; triggering later changes nothing. */
+/* With a token that is not triggered, a call returns as usual; a later trigger changes nothing. */
 static void test_triggered_after(const billcore_client* client) {
   billcore_cancel* token = new_token();
   billcore_call_options* options = options_with(token);
@@ -155,7 +155,7 @@ static void* call_held(void* options) {
   return NULL;
 }
 
-/* One token, several calls: all end. Two threads trigger it. */
+/* Two threads trigger a token that several calls use: all calls end. */
 static void test_several_calls(const billcore_client* client) {
   enum { threads = 3 };
   pthread_t calls[threads];
@@ -172,7 +172,7 @@ static void test_several_calls(const billcore_client* client) {
   billcore_cancel_free(token);
 }
 
-/* A token is triggered at any moment of a call: it is either done or interrupted. */
+/* Triggers a token at any moment of a call: the call either succeeds or is interrupted. */
 static void test_any_moment(const billcore_client* client) {
   int done = 0;
   for (int i = 0; i < 100; ++i) {
@@ -185,7 +185,7 @@ static void test_any_moment(const billcore_client* client) {
     CHECK(status == BILLCORE_OK || status == BILLCORE_ERROR_INTERRUPTED);
     CHECK((status == BILLCORE_OK) == (order != NULL));
     done += status == BILLCORE_OK;
-    requests += 1; /* the call may have ended before it sent */
+    requests += 1; /* the thread may still wait for a request that the call never sent */
     CHECK(pthread_join(it.thread, NULL) == 0);
     billcore_order_free(order);
     billcore_call_options_free(options);
@@ -202,7 +202,7 @@ int main(void) {
   CHECK(!billcore_cancel_is_triggered(NULL));
   test_triggered_after(client);
   test_a_waiting_call(client, "held");
-  test_a_waiting_call(client, "busy"); /* it waits for its next attempt */
+  test_a_waiting_call(client, "busy"); /* the call waits for its next attempt */
   test_a_write(client);
   test_a_list(client);
   test_several_calls(client);

@@ -1,4 +1,4 @@
-/* What a charge of unknown outcome has made: billcore_subscription_find_charges. */
+/* billcore_subscription_find_charges: the orders that a charge of unknown outcome has made. */
 #include <inttypes.h>
 
 #include "support/client.h"
@@ -15,7 +15,7 @@
 static billcore_error* err;
 
 static const char* answer(const char* request) {
-  if (strncmp(request, "POST /acct/subscription/s/order", 31) == 0) return ""; /* hangs up: done, or not? */
+  if (strncmp(request, "POST /acct/subscription/s/order", 31) == 0) return ""; /* hangs up: unknown outcome */
   if (strncmp(request, "POST ", 5) == 0) return "HTTP/1.1 402 X" HEAD "{}";
   if (strncmp(request, "GET /acct/subscription/s", 24) == 0) {
     return strstr(request, "/short/") ? ORDERS("3") : ORDERS("2");
@@ -65,7 +65,7 @@ int main(void) {
   CHECK_OK(billcore_subscription_find_charges(client, unknown, NULL, NULL, &found, &err));
   expect(found, 1, "new");
   CHECK_OK(billcore_subscription_find_charges(client, unknown, search_of(INT64_MAX), NULL, &found, &err));
-  expect(found, 1, "new"); /* of no more than ten years */
+  expect(found, 1, "new"); /* a skew counts as ten years at most */
   CHECK_OK(billcore_subscription_find_charges_since(client, BILLCORE_STR("s"), 0, NULL, NULL, &found, &err));
   expect(found, 2, "new");
   CHECK_OK(billcore_subscription_find_charges_since(client, BILLCORE_STR("s"), INT64_MIN, NULL, NULL, &found, &err));
@@ -90,13 +90,13 @@ int main(void) {
               invalid, "skew_ms");
   CHECK(found == NULL);
 
-  /* More orders than the list gives: they may be missing, and those found are in the error. */
+  /* The list's total exceeds the orders received: orders may be missing, and the error holds those found. */
   billcore_error* unproven = NULL;
   CHECK(billcore_subscription_find_charges_since(client, BILLCORE_STR("short"), 0, NULL, NULL, &found, &unproven) ==
         BILLCORE_ERROR_POSSIBLY_MISSED);
   CHECK(found == NULL && billcore_error_cause(unproven) == BILLCORE_ERROR_PAGINATION);
   CHECK_OK(billcore_subscription_found_charges(unproven, &found, &err));
-  billcore_error_free(unproven); /* the orders outlive it */
+  billcore_error_free(unproven); /* the orders outlive the error */
   expect(found, 2, "new");
   CHECK_FAILS(billcore_subscription_found_charges(refused, &found, &err), invalid, "POSSIBLY_MISSED");
   CHECK_FAILS(billcore_subscription_found_charges(NULL, &found, &err), invalid, "NULL");

@@ -1,5 +1,5 @@
-/* The client half against a small server: results, errors, lifetimes across the two libraries, threads. Lists are in
- * pager_test.c; what is sent is checked by the conformance tests. */
+/* The client against a small server: results, errors, lifetimes across the two libraries, threads. pager_test.c tests
+ * lists; the conformance tests check what the client sends. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/client.h"
@@ -10,7 +10,7 @@
 
 #include "support/events.h"
 
-static _Atomic int busy; /* requests for the order "busy", which is not there for everybody */
+static _Atomic int busy; /* requests for the order "busy", which fails without the header X-Tenant */
 
 static const char* answer(const char* request) {
   if (strncmp(request, "GET /acct/order/o1 ", 19) == 0) return "HTTP/1.1 200 OK" HEAD "{\"data\":" ORDER("o1") "}";
@@ -91,7 +91,7 @@ static void test_errors(const billcore_client* client) {
   CHECK(strstr(billcore_error_body(err).data, "card_declined") != NULL);
   billcore_error_free(err);
 
-  /* Sent, and the connection ends without an answer. */
+  /* The charge is sent, and the connection ends without an answer. */
   CHECK(billcore_subscription_charge(client, BILLCORE_STR("s2"), 1, 100, NULL, NULL, &order, &err) ==
         BILLCORE_ERROR_OUTCOME_UNKNOWN);
   CHECK(billcore_error_outcome_unknown(err) && billcore_error_cause(err) == BILLCORE_ERROR_CONNECTION);
@@ -269,7 +269,7 @@ static void test_config(void) {
   billcore_client_options_free(options);
 }
 
-/* One client and one verifier for many threads. */
+/* One client and one verifier that many threads use. */
 static billcore_client* shared_client;
 static billcore_verifier* shared_verifier;
 

@@ -1,4 +1,4 @@
-/* A field of all items of a page at once. */
+/* billcore_page_column reads one field of all items of a page. */
 #include "support/client.h"
 
 static billcore_error* err;
@@ -20,7 +20,7 @@ static billcore_page* first_page(const billcore_client* client) {
   return page;
 }
 
-/* Reading a page and stopping in its middle: the list goes on behind what was read. */
+/* Peeks at a page and skips some of its items: the list continues with the next item. */
 static void test_peek_and_skip(const billcore_client* client) {
   billcore_order_list* list = NULL;
   billcore_order_page* page = NULL;
@@ -28,7 +28,7 @@ static void test_peek_and_skip(const billcore_client* client) {
   billcore_str raw;
   size_t count = 0;
   CHECK_OK(billcore_subscription_orders_new(client, BILLCORE_STR("s"), NULL, NULL, &list, &err));
-  for (int i = 0; i < 2; ++i) { /* peeking moves nothing */
+  for (int i = 0; i < 2; ++i) { /* peeking keeps the position */
     CHECK_OK(billcore_order_list_peek_page(list, &page, &err));
     CHECK_OK(billcore_order_page_count(page, &count, &err));
     CHECK(count == 5);
@@ -54,7 +54,7 @@ int main(void) {
   enum { count = 5 };
   server* at = server_start(answer);
   billcore_client* client = client_of(at, "key", NULL, NULL);
-  billcore_page* page = first_page(client); /* outlives its list */
+  billcore_page* page = first_page(client); /* the page outlives its list */
   billcore_cell cells[count + 1];
   cells[count].kind = -1;
   CHECK_OK(billcore_page_column(page, BILLCORE_STR("id"), cells, count, &err));
@@ -66,7 +66,7 @@ int main(void) {
   CHECK(cells[0].kind == BILLCORE_CELL_INTEGER && cells[0].number == -5);
   CHECK(cells[1].kind == BILLCORE_CELL_NULL && cells[1].number == 0);
   CHECK(cells[2].kind == BILLCORE_CELL_BOOLEAN && cells[2].number == 1);
-  CHECK(cells[3].kind == BILLCORE_CELL_OTHER && cells[4].kind == BILLCORE_CELL_OTHER); /* too large; not whole */
+  CHECK(cells[3].kind == BILLCORE_CELL_OTHER && cells[4].kind == BILLCORE_CELL_OTHER); /* too large; a fraction */
   CHECK(cells[count].kind == -1);
   CHECK_OK(billcore_page_column(page, BILLCORE_STR("no such field"), cells, count + 1, &err));
   for (int i = 0; i < count; ++i) CHECK(cells[i].kind == BILLCORE_CELL_ABSENT);

@@ -1,4 +1,4 @@
-/* Hooks by callback: what they are told, of a client and of a call; how each attempt ends; one that does not return. */
+/* Hooks of clients and calls: the attempts that they get, one end for each attempt, and a hook that does not return. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 #include "support/client.h"
 
 static billcore_error* err;
-static _Atomic int busy;     /* answers of 503 that come first */
-static _Atomic int requests; /* that the server has seen */
+static _Atomic int busy;     /* number of requests to answer with 503 first */
+static _Atomic int requests; /* number of requests that the server has seen */
 
 #define PAGE \
   "HTTP/1.1 200 OK" HEAD "{\"data\":[" ORDER("a") "," ORDER("b") "],\"pagination\":{\"total\":6,\"count\":2,\"per_page\":2," \
@@ -30,7 +30,7 @@ typedef struct {
   char text[1024];
 } record;
 
-/* Writes down what it is told. */
+/* A hook that records each attempt as text. */
 static void note(void* context, const billcore_attempt* attempt) {
   record* self = context;
   const size_t used = strlen(self->text);
@@ -75,7 +75,7 @@ static void test_what_they_are_told(const server* at) {
                "2: GET /order/{id} 2 200 OK req-7\n") == 0 ||
         (fputs(of_client.text, stderr), false));
 
-  /* That of a call counts instead of the client's. */
+  /* The hook of a call replaces the client's hook. */
   billcore_call_options* call = NULL;
   of_client.text[0] = '\0';
   CHECK_OK(billcore_call_options_new(&call, &err));
@@ -88,7 +88,7 @@ static void test_what_they_are_told(const server* at) {
   CHECK(of_call.text[0] == '\0' && strstr(of_client.text, "2: GET ") != NULL);
   billcore_call_options_free(call);
 
-  /* Without an answer it is told why. */
+  /* When there is no answer, the hook gets the reason. */
   billcore_client_changes* once = NULL;
   billcore_client* other = NULL;
   billcore_order* order = NULL;
@@ -103,12 +103,12 @@ static void test_what_they_are_told(const server* at) {
   billcore_client_free(client);
 }
 
-/* Ends of attempts. */
+/* Counts the attempts, and records how they end. */
 typedef struct {
   int begun;
   int ended;
   char text[1024];
-  billcore_client* client; /* makes another call at the end, if it is set */
+  billcore_client* client; /* if set, makes another call at the end of an attempt */
 } ends;
 
 static void get(const billcore_client* client, const billcore_call_options* call);
@@ -131,7 +131,7 @@ static void note_end(void* context, const billcore_attempt* attempt) {
 }
 
 static billcore_cancel* token;
-static _Atomic int until; /* requests after which a call is ended */
+static _Atomic int until; /* number of requests after which a call is ended */
 
 static bool is_asked(void* context) {
   (void)context;
@@ -170,7 +170,7 @@ static void ended_by_the_interrupt(const billcore_client* client, billcore_call_
   charge(client, "held", call);
 }
 
-/* The list has one page, and waits for others. */
+/* Returns a list that has read one page and waits for further pages. */
 static billcore_order_list* begun_list(const billcore_client* client, const billcore_call_options* call) {
   billcore_order_list* list = NULL;
   billcore_order* order = NULL;
@@ -197,7 +197,7 @@ static const struct {
   void (*run)(const billcore_client* client, billcore_call_options* call);
   bool interrupts;
   int attempts;
-  const char* ends; /* of a list: any */
+  const char* ends; /* NULL for a list: one attempt must be interrupted */
 } ways[] = {
     {refused, false, 1, "OK 402 sent \n"},
     {down, false, 1, "OK 503 sent unknown \n"},
@@ -226,7 +226,7 @@ static void test_each_attempt_ends_once(const server* at) {
   }
 }
 
-/* A hook that is told of an end makes another call. */
+/* A hook makes another call at the end of an attempt. */
 static void test_a_call_at_the_end(const server* at) {
   billcore_client* other = client_of(at, "key", NULL, NULL);
   ends told = {0, 0, "", other};
@@ -239,10 +239,10 @@ static void test_a_call_at_the_end(const server* at) {
   billcore_client_free(other);
 }
 
-static int gone; /* contexts that were released */
+static int gone; /* number of contexts that were released */
 
 static void release(void* context) {
-  CHECK(((record*)context)->text[0] != '\0'); /* it lives until here */
+  CHECK(((record*)context)->text[0] != '\0'); /* the context is valid until its release */
   ++gone;
 }
 
@@ -251,7 +251,7 @@ static bool at_once(void* context) {
   return true;
 }
 
-/* A client made by other options has a hook of its own, and a call an interrupt of its own. */
+/* A client made by billcore_client_with_options has its own hook, and a call has its own interrupt. */
 static void test_of_changes_and_of_a_call(const server* at) {
   record of_client = {""};
   record of_other = {""};
@@ -274,7 +274,7 @@ static void test_of_changes_and_of_a_call(const server* at) {
   CHECK(gone == 1);
   get(other, NULL); /* no other call is interrupted */
 
-  /* A list asks the interrupt of its call for as long as it lives. */
+  /* A list uses the interrupt of its call options until the list is freed. */
   CHECK_OK(billcore_call_options_new(&call, &err));
   CHECK_OK(billcore_call_options_set_interrupt(call, at_once, &of_other, release, &err));
   billcore_order_list* list = NULL;
@@ -298,7 +298,7 @@ static void test_of_changes_and_of_a_call(const server* at) {
 
 static sem_t entered, released;
 
-/* Holds the first call until it is released. */
+/* A hook that blocks the first call until `released` is posted. */
 static void hold(void* context, const billcore_attempt* attempt) {
   _Atomic int* calls = context;
   if (attempt->moment != BILLCORE_MOMENT_REQUEST || (*calls)++ > 0) return;
@@ -311,7 +311,7 @@ static void* call_held(void* client) {
   return NULL;
 }
 
-/* A hook that does not return holds its own call, no other. */
+/* A hook that does not return blocks only its own call. */
 static void test_one_that_does_not_return(const server* at) {
   _Atomic int calls = 0;
   pthread_t thread;

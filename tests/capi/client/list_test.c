@@ -12,11 +12,11 @@ enum { pages = 20, per_page = 3, records = pages * per_page };
 
 static atomic_int requests;
 static atomic_int broken; /* the page that fails; 0: none */
-static atomic_int silent; /* the page that never comes; 0: none */
+static atomic_int silent; /* the page that gets no answer; 0: none */
 static atomic_bool stop_waiting;
 
 static const char* answer(const char* request) {
-  static _Thread_local char out[1024]; /* a server sends it before it reads the next request, on its one thread */
+  static _Thread_local char out[1024]; /* each server thread sends an answer before it reads the next request */
   char body[512];
   const char* page = strstr(request, "page=");
   const int number = page != NULL ? atoi(page + 5) : 0;
@@ -27,7 +27,7 @@ static const char* answer(const char* request) {
            "{\"data\":[{\"id\":%d},{\"id\":%d},{\"id\":%d}],\"pagination\":{\"total\":%d,\"count\":3,\"per_page\":3,"
            "\"current_page\":%d,\"total_pages\":%d,\"links\":{\"next\":null,\"previous\":null}}}",
            (number - 1) * 3, (number - 1) * 3 + 1, (number - 1) * 3 + 2, (int)records, number, (int)pages);
-  /* With its length: a forked child also holds the server's side of a connection, which then does not end. */
+  /* Send the length: a forked child also holds the server's socket, so the server's close does not end the answer. */
   snprintf(out, sizeof out, "HTTP/1.1 200 OK\r\nContent-Length: %d" HEAD "%s", (int)strlen(body), body);
   return out;
 }
@@ -133,14 +133,14 @@ static void test_concurrency(const server* at) {
   billcore_client_free(refused);
 
   for (int32_t concurrency = 1; concurrency <= 64; concurrency *= 4) {
-    /* A server of its own: what a stopped list asked for may arrive late, and would be counted by the next. */
+    /* Use a separate server: late requests of a stopped list would be counted in the next round. */
     server* apart = server_start(answer);
     billcore_client* plain = client_of(apart, "key", NULL, NULL);
     billcore_client* own = several_at_once(plain, concurrency);
     requests = 0;
     list = orders_of(own);
     read_items(list, 0, 1);
-    CHECK(requests == 1); /* others are asked for with the second item */
+    CHECK(requests == 1); /* the list requests further pages when the second item is read */
     read_to_the_end(list, 1);
     CHECK(requests == pages);
     billcore_order_list_free(list);
@@ -189,7 +189,7 @@ static void test_an_error_names_its_page(const server* at, const billcore_client
   billcore_client* other = client_of(at, "another-key", NULL, NULL);
   CHECK_OK(new_list(other, "s", (billcore_str){state.data, state.len}, false, NULL, &rest, &err));
   billcore_client_free(other);
-  billcore_buf_free(&state); /* it was copied */
+  billcore_buf_free(&state); /* the list copied the state */
   read_to_the_end(rest, 6 * per_page);
   billcore_order_list_free(rest);
   read_to_the_end(list, 6 * per_page);
@@ -240,7 +240,7 @@ static void test_states(const billcore_client* client) {
   billcore_product_list* product_list = NULL;
   billcore_buf buf;
   requests = 0;
-  billcore_buf state = state_of(list); /* of one that has not begun */
+  billcore_buf state = state_of(list); /* the state of a list that was not read yet */
   const billcore_str whole = {state.data, state.len};
   CHECK(requests == 0);
   CHECK_OK(new_list(client, "s", whole, false, NULL, &other, &err));
@@ -254,7 +254,7 @@ static void test_states(const billcore_client* client) {
     refused(client, whole, "resume is not the state");
     state.data[i] = right;
   }
-  refused(client, (billcore_str){state.data, state.len + 1}, "resume"); /* with the NUL */
+  refused(client, (billcore_str){state.data, state.len + 1}, "resume"); /* the state including its NUL */
   CHECK_FAILS(new_list(client, "t", whole, false, NULL, &other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "another list");
   CHECK_FAILS(new_list(client, "s", whole, true, NULL, &other, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "strict");
   CHECK_OK(billcore_subscription_query_new(&subscriptions, &err));
@@ -297,8 +297,8 @@ static void test_states(const billcore_client* client) {
   billcore_product_list_free(product_list);
 }
 
-/* With requests outstanding, both sides read on. (The child comes second: the server serves one connection after the
- * other, and those of a parent that waits would hold it up.) */
+/* Forks while requests are in flight: parent and child read on. (The child reads after the parent: the server serves
+ * one connection at a time, and open connections of a waiting parent would block the child.) */
 static void test_fork(const billcore_client* client) {
   int status = -1;
   int turn[2];

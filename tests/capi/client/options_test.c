@@ -1,4 +1,4 @@
-/* Options and queries by their names, as other languages set them: what is refused, and when. */
+/* Options and queries that are set by name, as the bindings of other languages do: what is refused, and when. */
 #include "support/check.h"
 
 static billcore_error* err;
@@ -16,7 +16,7 @@ static void test_names(void) {
   CHECK(out == NULL);
   for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_CHARGE_SEARCH; ++kind) {
     billcore_options* it = options_of(kind);
-    if (kind != BILLCORE_OPTIONS_OF_PRODUCT) { /* which takes any field */
+    if (kind != BILLCORE_OPTIONS_OF_PRODUCT) { /* a product accepts any field */
       CHECK_FAILS(billcore_options_set_text(it, BILLCORE_STR("nothing"), BILLCORE_STR("x"), &err),
                   BILLCORE_ERROR_INVALID_ARGUMENT, "no such option of this type: 'nothing'");
       CHECK_FAILS(billcore_options_set_int64(it, BILLCORE_STR("nothing"), 1, &err), BILLCORE_ERROR_INVALID_ARGUMENT,
@@ -53,7 +53,7 @@ static void unhooked(void* context, const billcore_attempt* attempt) {
   (void)attempt;
 }
 
-/* Each context is released once: with its options, when another one comes, and when it is not taken. */
+/* Each context is released once: with its options, when another context replaces it, or when it is refused. */
 static void test_contexts_are_released(void) {
   int first = 0, second = 0, refused = 0;
   for (billcore_options_kind kind = BILLCORE_OPTIONS_OF_CLIENT; kind <= BILLCORE_OPTIONS_OF_CALL; ++kind) {
@@ -104,7 +104,7 @@ static void test_values(void) {
   billcore_options_free(product);
 }
 
-/* Another language may pass what the types of C forbid. */
+/* A binding may pass options of a wrong kind, which the types of C forbid. */
 static void test_other_kinds(void) {
   billcore_client_options* options = NULL;
   billcore_client* client = NULL;

@@ -1,4 +1,4 @@
-/* The third library, without a list to read. */
+/* Calls libbillcore-arrow without a list to read. */
 #include <billcore.h>
 #include <billcore/arrow.h>
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs a build, moves the installed folder, and builds programs against it with CMake (C and C++, shared and static)
-# and with pkg-config. Then runs other_crypto.sh.
+# and with pkg-config. Then the script runs other_crypto.sh.
 # Usage: consumer.sh BUILD_FOLDER [OTHER_LIBCRYPTO]
 set -eu
 build=$(cd "$1" && pwd)
@@ -98,7 +98,8 @@ if ldd "$work/pc-small" "$work/pc-small-static" | grep -i curl; then
 fi
 "$here/other_crypto.sh" "$libdir" "$work" "${2:-}"
 
-# A C program linked with the archive of the webhook half. capi/README.md states its size; the limit is 1.25 times that.
+# A C program linked with the static libbillcore-webhook. capi/README.md states its size; the limit is 1.25 times that
+# size.
 PKG_CONFIG_PATH=$libdir/pkgconfig
 # shellcheck disable=SC2046,SC2086
 $cc $flags -O2 "$here/small.c" -o "$work/stripped" $(pkg-config --cflags --libs billcore-webhook-static) -Wl,--gc-sections

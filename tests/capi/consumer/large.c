@@ -1,4 +1,5 @@
-/* Both halves in one program: signatures, options, and an error that one library makes and the other reads. */
+/* libbillcore and libbillcore-webhook in one program: signatures, options, and an error that one library makes and the
+ * other reads. */
 #include <billcore.h>
 #include <string.h>
 

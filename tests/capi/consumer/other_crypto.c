@@ -1,6 +1,6 @@
 /* Signs and verifies in a process that also loads another libcrypto.
  * Usage: other-crypto before|after local|global OTHER_LIBCRYPTO
- * With LOADED this program opens libbillcore itself, before or after the other; else it is linked with ours. */
+ * With LOADED the program opens libbillcore itself, before or after the other libcrypto; else it links libbillcore. */
 #define _GNU_SOURCE
 
 #include <billcore.h>
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   if (CALL(billcore_webhook_verify)(BILLCORE_STR("{}"), header, secret, NULL) != BILLCORE_OK) return 1;
   CALL(billcore_buf_free)(&signature);
 
-  /* libcurl prepares its TLS. */
+  /* A new client makes libcurl initialise TLS. */
   if (CALL(billcore_options_new)(BILLCORE_OPTIONS_OF_CLIENT, (billcore_options**)&options, NULL) != BILLCORE_OK)
     return 1;
   if (CALL(billcore_options_set_text)((billcore_options*)options, BILLCORE_STR("base_url"),

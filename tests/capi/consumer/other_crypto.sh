@@ -1,5 +1,5 @@
 #!/bin/sh
-# Our libraries, shared and static, in a process with another libcrypto. Whichever libcrypto is loaded first, our
+# Runs our libraries, shared and static, in a process with another libcrypto. Whichever libcrypto is loaded first, our
 # libraries call the OpenSSL they were linked with, because OpenSSL's symbols have versions.
 # Usage: other_crypto.sh LIBRARY_FOLDER WORK_FOLDER [OTHER_LIBCRYPTO]
 set -eu
@@ -12,8 +12,8 @@ PKG_CONFIG_PATH=$libdir/pkgconfig
 export PKG_CONFIG_PATH
 cc="${CC:-cc} -std=gnu11 -Wall -Wextra -Werror"
 
-# Builds a foreign libcrypto, whose functions end the process. It has every function that libbillcore-webhook.so calls,
-# and other well-known ones.
+# Builds a foreign libcrypto, whose functions end the process. The foreign library has every function that
+# libbillcore-webhook.so calls, and other well-known ones.
 {
   nm -D --undefined-only "$libdir/libbillcore-webhook.so" | sed -n 's/.* U \([A-Za-z0-9_]*\)@OPENSSL_.*/\1/p'
   printf '%s\n' CRYPTO_free CRYPTO_malloc EVP_DigestInit_ex EVP_DigestUpdate EVP_MD_CTX_new EVP_sha256 HMAC OPENSSL_init_crypto
@@ -52,8 +52,8 @@ try "$work/loaded" before local "$work/libplain.so"
 try "$work/first" after local "$work/libcrypto.so.999"
 for program in shared static; do
   try env LD_PRELOAD="$work/libcrypto.so.999" "$work/$program" after local "$work/libcrypto.so.999"
-  # A preloaded library without symbol versions does replace OpenSSL. This shows that the foreign functions end a
-  # process that calls them.
+  # A preloaded library without symbol versions does replace OpenSSL. The next run shows that the foreign functions end
+  # a process that calls them.
   if env LD_PRELOAD="$work/libplain.so" "$work/$program" after local "$work/libplain.so" 2>"$work/log"; then
     echo "the foreign functions are never called: this test cannot fail" >&2
     exit 1

@@ -1,4 +1,4 @@
-/* The webhook half alone. */
+/* Uses libbillcore-webhook alone. */
 #include <billcore/webhook.h>
 #include <stdio.h>
 

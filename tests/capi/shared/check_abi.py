@@ -1,7 +1,7 @@
-"""Compares the public headers, and the shared libraries with libabigail's abidiff, with what capi/abi stores of them.
+"""Compares the public headers, and the ABI of the shared libraries (by libabigail), with the copies in capi/abi.
 
 Usage: check_abi.py CAPI_FOLDER [LIBRARY…] [--write]
---write stores the headers and the ABI of these libraries first. They need debug information and no sanitizer.
+--write first stores the headers and the ABI of the libraries, which must have debug information and no sanitizer.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from stored_header import differences, joined, version
 
-# What a C program cannot see is left out, and so is what depends on the machine: types that are defined in no public
-# header, names of parameters, places in the sources.
+# Leave out what a C program cannot see (names of parameters, types that no public header defines) and what depends on
+# the machine (places in the sources).
 DUMP = [
     "--drop-private-types",
     "--exported-interfaces-only",
@@ -29,7 +29,7 @@ DUMP = [
     "--type-id-style",
     "hash",
 ]
-PRIVATE = "billcore_private_"  # another version in each build, and in no header
+PRIVATE = "billcore_private_"  # its symbol version differs in each build, and no header declares it
 
 
 def dump(capi: Path, library: Path) -> str:

@@ -1,8 +1,8 @@
-"""The libraries of one build load together, those of two builds do not.
+"""Checks that the libraries of one build load together, and that those of two builds do not.
 
 Usage: check_build_id.py LIBBILLCORE_WEBHOOK LIBBILLCORE LIBBILLCORE_ARROW
 
-A copy of a library gets another build id in its symbol versions; the dynamic loader itself must refuse.
+The script changes the build id in the symbol versions of a library's copy; the dynamic loader must refuse the copy.
 """
 
 from __future__ import annotations

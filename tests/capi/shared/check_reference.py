@@ -1,7 +1,7 @@
 """Makes the reference of the C headers with Doxygen, and checks it: check_reference.py (in the root of the tree)
 
-Each function, type and constant of the headers must be on a page, and the macros that declare functions on none.
-Doxygen itself warns about what has no comment (capi/Doxyfile makes warnings errors).
+Each function, type and constant of the headers must be on a page, and no page may show the macros that declare
+functions. Doxygen itself warns about declarations without a comment (capi/Doxyfile makes warnings errors).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> int:
     hidden: set[str] = set()
     for page in (OUTPUT / "html").glob("*_8h.html"):
         text = re.sub(r"<[^>]+>", "", page.read_text("utf-8"))
-        shown |= {  # the headings of its functions and types, and the numbers of its enumerations
+        shown |= {  # headings of functions and types, and numbers of enumerations
             *re.findall(r"&#9670;(?:&#160;|&nbsp;)(\w+(?:\(\))?)", text),
             *re.findall(r"\b(BILLCORE_\w+) = ", text),
         }

@@ -1,4 +1,4 @@
-/* What the examples of the headers use without declaring it. */
+/* Variables that the examples in the headers use without declaring them. */
 #ifndef EXAMPLES_H
 #define EXAMPLES_H
 
@@ -23,7 +23,7 @@ typedef struct example {
   billcore_status (*run)(const given*);
 } example;
 
-/* The last one is {NULL, NULL}. */
+/* The array ends with {NULL, NULL}. */
 extern const example examples[];
 
 #define EXAMPLE(name) static billcore_status name(const given* given)

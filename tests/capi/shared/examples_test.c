@@ -1,5 +1,5 @@
-/* Runs the examples of the headers: against a service that does what is asked, where each must succeed, and against one
- * that refuses everything, where AddressSanitizer finds what an example does not free. */
+/* Runs the examples of the headers twice: against a service that accepts every request, where each example must
+ * succeed, and against one that refuses every request, where AddressSanitizer finds what an example does not free. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "shared/examples.h"
@@ -63,7 +63,7 @@ int main(void) {
   for (const example* one = examples; one->run != NULL; ++one) {
     if (one->run(&all) > BILLCORE_DONE) ++refused;
   }
-  CHECK(refused > count / 2); /* the others ask nobody */
+  CHECK(refused > count / 2); /* the other examples send no request */
 
   billcore_buf_free(&signature);
   billcore_value_free(value);

@@ -18,9 +18,9 @@ class Function:
     name: str
     result: str
     parameters: tuple[Parameter, ...]
-    documented: bool  # a comment with its version stands right before it
+    documented: bool  # whether a comment with @since is right before the declaration
     since: str
-    inline: bool  # in the header itself: no library exports it
+    inline: bool  # defined in the header: no library exports the function
 
 
 _DECLARATION = re.compile(

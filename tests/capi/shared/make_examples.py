@@ -1,8 +1,8 @@
 """Writes each example of the headers as a C function that examples_test.c runs.
 
-An example is an `@code{.c}` block of 5 to 12 lines. It may use the members of `given` in examples.h
-as variables, and a variable `status`. Every hand-written header that declares functions has at least one example.
-Usage: make_examples.py INCLUDE_FOLDER OUTPUT.c
+An example is an `@code{.c}` block of 5 to 12 lines. An example may use the members of `given` in examples.h as
+variables, and a variable `status`. Every hand-written header that declares functions has at least one example. Usage:
+make_examples.py INCLUDE_FOLDER OUTPUT.c
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes a C program that calls every fallible function of billcore.h with NULL where a handle or an output belongs.
 
-Each such call must be BILLCORE_ERROR_INVALID_ARGUMENT, fill in the error, and leave every output zero.
+Each such call must return BILLCORE_ERROR_INVALID_ARGUMENT, fill in the error, and leave every output zero.
 Usage: make_null_calls.py INCLUDE_FOLDER OUTPUT.c
 """
 
@@ -32,7 +32,7 @@ int main(void) {
 
 
 def is_handle(parameter: Parameter) -> bool:
-    """Whether this first parameter must not be NULL: a pointer to an opaque struct. (Options may be NULL.)"""
+    """Whether the first parameter must not be NULL, as a pointer to an opaque struct. (Options may be NULL.)"""
     kind = parameter.type.removeprefix("const ").removesuffix(" *")
     optional = parameter.type.startswith("const ") and parameter.name == "options"
     return not optional and parameter.type.count("*") == 1 and kind.startswith("billcore_") and kind not in TRANSPARENT
@@ -67,7 +67,7 @@ def call(function: Function, *, outputs: bool) -> str:
             )
             arguments.append(f"&{parameter.name}")
             checks.append(f"    CHECK(memcmp(&{parameter.name}, zeros, sizeof {parameter.name}) == 0);\n")
-        elif parameter.name == "room":  # of the output before it
+        elif parameter.name == "room":  # the room in the preceding output
             arguments.append("1")
         elif parameter.type == "billcore_str":
             arguments.append('BILLCORE_STR("x")')

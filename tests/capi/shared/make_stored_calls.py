@@ -2,7 +2,7 @@
 
 Usage: make_stored_calls.py STORED.h FIELDS.json OUTPUT.h
 tests/fixtures/fields.json determines the expected result of each accessor.
-A function of an unknown kind is called with NULL.
+The calls pass NULL to functions of an unknown kind.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Writer:
         full = "if (full) " if nullable or types == ["billcore_value **"] else ""
         absent = "  CHECK(present == full);\n" if nullable else ""
         value = self.samples.value(name)
-        if types == ["billcore_str *"] and (value is None or name == "billcore_event_name"):  # not of the samples
+        if types == ["billcore_str *"] and (value is None or name == "billcore_event_name"):  # not in the samples
             return f"  OK({name}(self, &text{present}, &err));\n  CHECK(text.len > 0);\n"
         if len(types) == 1 and types[0] in SIMPLE and value is not None:
             variable = SIMPLE[types[0]]

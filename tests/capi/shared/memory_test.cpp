@@ -9,7 +9,7 @@
 
 namespace {
 
-long until_failure = -1;  // allocations that still succeed; below 0: all
+long until_failure = -1;  // number of allocations that still succeed; negative: all
 bool failed = false;
 long allocations = 0;
 

@@ -1,4 +1,4 @@
-/* What the program of make_odd_texts.py calls with. */
+/* The handles and texts that the program written by make_odd_texts.py passes to functions. */
 #ifndef ODD_TEXTS_H
 #define ODD_TEXTS_H
 
@@ -22,7 +22,7 @@ enum { odd_count = 4 };
 extern const billcore_str odd_texts[odd_count];
 extern billcore_error* odd_error;
 
-/* Ends the test unless the call says what is wrong with its text. */
+/* Ends the test unless the call refused its text with the right message. */
 void refused(const char* function, const char* parameter, billcore_status status);
 void call_all(const given* g);
 

@@ -1,4 +1,4 @@
-/* Every exported function with texts that cannot be. */
+/* Calls every exported function with invalid texts. */
 #include "shared/odd_texts.h"
 
 #include "support/client.h"

@@ -1,4 +1,4 @@
-"""The headers of a version, as one file without comments: programs that were compiled with them must go on working."""
+"""Joins the headers of a version into one text, and compares two versions: old programs must keep working."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def version(header: str) -> str:
 
 
 def declarations(header: str) -> dict[str, str]:
-    """What a program may rely on: each function, type, number and macro by its name, as text."""
+    """The declarations that a program may rely on: each function, type, number and macro by its name, as text."""
     out = {}
     for function in functions_of(header, "the stored header"):
         kind = "inline " if function.inline else ""

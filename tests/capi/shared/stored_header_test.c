@@ -1,6 +1,6 @@
-/* A program that was compiled with the headers of an older version, against the libraries of today. The accessors are
- * inline functions: the code of the old ones is in this program, so no list of symbols shows whether it still works.
- * STORED_HEADER: of capi/abi; no header of today is included. STORED_CALLS: written by make_stored_calls.py. */
+/* A program compiled with the headers of an older version and linked with today's libraries. The accessors are inline
+ * functions, so the program contains their old code, and no list of symbols shows whether that code still works.
+ * STORED_HEADER is in capi/abi; no current header is included. make_stored_calls.py writes STORED_CALLS. */
 #include STORED_HEADER
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static billcore_error* err;
 #define HEAD "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
 #define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
 #define OK(call) ok(#call, call)
-/* A setter: it may refuse the value, but it must know its option. */
+/* Calls a setter, which may refuse the value but must know its option. */
 #define SET(call) set(#call, call)
 #define REFUSED(call) refused(#call, call)
 #define LOCALS                   \
@@ -107,7 +107,7 @@ int main(void) {
   read_events();
   READ_LISTS(client)
   set_options();
-  (void)refused; /* if there is no rest */
+  (void)refused; /* call_the_rest may be empty and not use it */
   call_the_rest();
   billcore_client_free(client);
   server_stop(at);

@@ -16,7 +16,7 @@ TABLES = {
     "event": "Event envelope",
     "pagination": "Pagination",
 }
-PAGE = {"total": 1, "count": 1, "per_page": 20, "current_page": 1, "total_pages": 1}  # these must agree
+PAGE = {"total": 1, "count": 1, "per_page": 20, "current_page": 1, "total_pages": 1}  # these numbers must agree
 
 
 def compact(value: object) -> str:
@@ -65,7 +65,7 @@ class Samples:
         return out
 
     def value(self, getter: str) -> Any:
-        """The expected result of an accessor, JSON as text; None if it does not read a field."""
+        """The expected result of an accessor, with JSON as text; None if the accessor does not read a field."""
         row = self.by_getter.get(getter)
         if row is None:
             for kind, table in TABLES.items():  # an object that holds fields has an accessor of its own
@@ -77,7 +77,7 @@ class Samples:
         return compact(found) if isinstance(found, dict) else str(found) if isinstance(found, float) else found
 
     def first(self, getter: str) -> Any:
-        """The first item of the list whose `_count` begins like this function, such as billcore_x_product_at."""
+        """The first item of the list that an `_at` function such as billcore_x_product_at reads."""
         begin = getter.removesuffix("_at")
         (row,) = [row for row in self.rows if row["c_getter"].startswith(begin) and row["c_getter"].endswith("s_count")]
         return self.sample(row, full=True)[0]

@@ -15,20 +15,20 @@ typedef struct bytes {
 billcore_str arg_text(yyjson_val* args, const char* name);
 bool arg_integer(yyjson_val* args, const char* name, int64_t* out);
 bool arg_flag(yyjson_val* args, const char* name, bool otherwise);
-/* Compact JSON of a value, numbers with their digits; free it. */
+/* Returns a value as compact JSON that keeps the digits of numbers; the caller frees it. */
 bytes json_of(yyjson_val* value);
 /* Reads a string or {"b64": …}; null and absent give {NULL, 0}. The caller frees the bytes. */
 bytes bytes_of(yyjson_val* given);
 bytes base64_decoded(const char* text, size_t len);
 billcore_str str_of(bytes given);
 
-/* Each copies its argument into the reply and returns the new value. */
+/* Each put_ function copies its argument into the reply and returns the new value. */
 yyjson_mut_val* put_text(yyjson_mut_doc* reply, billcore_str text);
-/* JSON text as received, on one line. */
+/* Puts JSON text as received, on one line. */
 yyjson_mut_val* put_json(yyjson_mut_doc* reply, billcore_str json);
-/* JSON of `value`; frees `value`. */
+/* Puts the JSON of `value`, and frees `value`. */
 yyjson_mut_val* put_value(yyjson_mut_doc* reply, billcore_value* value);
-/* The fields of `error` as a JSON object. */
+/* Puts the fields of `error` as a JSON object. */
 yyjson_mut_val* put_error(yyjson_mut_doc* reply, const billcore_error* error);
 
 /* Name of the Python exception class for a status. */

@@ -6,8 +6,8 @@
 
 typedef struct server server;
 
-/* Gets a request (head and body as received), returns the whole answer as static text. NULL: the server sends no answer
- * and keeps the connection open until it stops. Called on the server's thread, one request after the other. */
+/* Gets a request (head and body as received) and returns the whole answer as static text. For NULL the server sends no
+ * answer and keeps the connection open until it stops. The server's thread calls it for one request at a time. */
 typedef const char* (*server_answer)(const char* request);
 
 server* server_start(server_answer answer);

@@ -48,7 +48,7 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
     if (ok(status)) status = billcore_##resource##_list_fetched_pages(list, &fetched, &self->err);                   \
     if (ok(status)) status = billcore_##resource##_list_verdict(list, &complete, &reason, &has_verdict, &self->err); \
     yyjson_mut_obj_add_val(reply, out, "items", items);                                                              \
-    /* A value has one place: a null for each. */                                                                    \
+    /* A yyjson value has one parent, so each member needs its own null. */                                          \
     yyjson_mut_val* none = yyjson_mut_null(reply);                                                                   \
     yyjson_mut_val* verdict = yyjson_mut_str(reply, complete ? "complete" : "possibly_missed");                      \
     yyjson_mut_obj_add_val(reply, out, "verdict", has_verdict ? verdict : none);                                     \
@@ -62,7 +62,7 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
     return ok(status) ? out : NULL;                                                                                  \
   }
 
-/* What every list takes. */
+/* Sets the options that every list has. */
 #define SET_QUERY(resource)                                                                                            \
   static bool set_##resource##_query(job* self, billcore_##resource##_query* query) {                                  \
     const billcore_str resume = arg_text(self->args, "resume");                                                        \
@@ -74,7 +74,7 @@ static inline bool ok(billcore_status status) { return status == BILLCORE_OK; }
     return resume.data == NULL || ok(billcore_##resource##_query_set_resume(query, resume, &self->err));               \
   }
 
-/* Frees the response. */
+/* Makes the reply from a response, and frees the response. */
 yyjson_mut_val* put_response(job* self, billcore_response* response);
 
 /* The operations that are written by hand. */

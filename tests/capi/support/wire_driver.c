@@ -29,7 +29,7 @@ static bool set_client_options(billcore_client_options* to, yyjson_val* from, bi
   if (arg_integer(from, "max_retries", &retries) &&
       !ok(billcore_client_options_set_max_retries(to, (int32_t)retries, err)))
     return false;
-  int64_t concurrency = 1; /* by default one request at a time, so that canned answers keep their order */
+  int64_t concurrency = 1; /* by default the client sends one request at a time, to keep the order of the answers */
   arg_integer(from, "concurrency", &concurrency);
   if (!ok(billcore_client_options_set_concurrency(to, (int32_t)concurrency, err))) return false;
   text = arg_text(from, "proxy");
@@ -63,7 +63,7 @@ static void forget_client(driver* self) {
   self->made_with = (bytes){NULL, 0};
 }
 
-/* Makes the client of this request, or reuses that of the previous one if the options are the same. */
+/* Makes the client of a request, or reuses the previous request's client if the options are the same. */
 static bool connect_client(job* self) {
   driver* kept = self->driver;
   yyjson_val* given = yyjson_obj_get(self->request, "client");

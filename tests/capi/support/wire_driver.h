@@ -20,7 +20,7 @@ typedef struct job {
   const char* problem; /* what is wrong with the request itself */
   bool listing;
   size_t items_before;
-  billcore_buf state; /* of a list, so that the reply has it even if the list failed */
+  billcore_buf state; /* state of a list, for the reply even if the list failed */
 } job;
 
 /* Runs one operation; returns the reply, or NULL with job->err or job->problem set. */

@@ -1,5 +1,5 @@
-/* Resources: what getters cannot show one by one in the conformance tests: lifetimes, absence, JSON views,
- * iteration. */
+/* Resources: lifetimes, absence, JSON views and iteration, which the conformance tests of single getters cannot
+ * show. */
 #include "support/events.h"
 
 static const char order_event[] =
@@ -60,7 +60,7 @@ static void test_order(void) {
   size_t count;
 
   CHECK_OK(billcore_event_order(event, &order, &err));
-  billcore_event_free(event); /* an order lives on its own */
+  billcore_event_free(event); /* the order outlives its event */
 
   CHECK_OK(billcore_order_id(order, &text, &flag, &err));
   CHECK(is_text(text, "4711") && flag);
@@ -111,7 +111,7 @@ static void test_order(void) {
   CHECK(is_text(text, "{\"b\":[1,2.50],\"a\":null}"));
   billcore_value_free(value);
 
-  /* A copy still knows where its fields stood. */
+  /* An error of a copy still names the path in the event. */
   CHECK_FAILS(billcore_order_total_with_vat(copy, &number, &err), BILLCORE_ERROR_OUT_OF_RANGE, "data.total_with_vat");
   billcore_order_free(copy);
 }
@@ -145,14 +145,14 @@ static void test_values(void) {
   CHECK_FAILS(billcore_value_equal(data, NULL, &flag, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "billcore_value");
   billcore_value_free(same);
 
-  /* Of members with one name the last one counts; the iteration shows them all. */
+  /* Of several members with the same name, find returns the last one; the iteration returns all of them. */
   CHECK_OK(billcore_value_find(data, BILLCORE_STR("a"), &item, &present, &err));
   CHECK_OK(billcore_value_kind(item, &kind, &err));
   CHECK(present && kind == BILLCORE_KIND_OBJECT);
   billcore_value_free(item);
 
   CHECK_OK(billcore_value_iterator_new(data, &each, &err));
-  billcore_value_free(data); /* the iteration holds it */
+  billcore_value_free(data); /* the iterator keeps the value alive */
   CHECK_OK(billcore_value_iterator_next(each, &name, &item, &err));
   CHECK(is_text(name, "a"));
   CHECK_OK(billcore_value_count(item, &size, &err));

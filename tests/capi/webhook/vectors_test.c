@@ -1,4 +1,4 @@
-/* Every case of the shared webhook vectors: one-shot, prepared and by headers. */
+/* Runs every case of the shared webhook vectors: with the one-shot functions, with a verifier, and with headers. */
 #include <yyjson.h>
 
 #include "support/check.h"
@@ -70,7 +70,7 @@ static void free_case(test_case* self) {
   free(self->body.data);
 }
 
-/* Did a call end as the case says of `what` ("verify" or "unwrap")? Frees the error. */
+/* Checks that a call ended as the case expects of `what` ("verify" or "unwrap"), and frees the error. */
 static void check_outcome(const test_case* self, const char* what, billcore_status status, billcore_error* err) {
   const char* wanted = expected(self, what);
   const char* verify = expected(self, "verify");
@@ -155,7 +155,7 @@ static void check_case(const test_case* self) {
   status = billcore_webhook_unwrap(body, signature, self->secret_views[0], &event, &err);
   check_outcome(self, "unwrap", status, err);
   billcore_event_free(event);
-  /* Without an error to fill in, the status is the same. */
+  /* A call without an error output returns the same status. */
   CHECK(billcore_webhook_verify(body, signature, self->secret_views[0], NULL) ==
         billcore_webhook_verify(body, signature, self->secret_views[0], &err));
   billcore_error_free(err);

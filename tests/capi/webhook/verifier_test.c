@@ -1,4 +1,4 @@
-/* Verifiers: freshness and its clock, streams, counts, explain; what the conformance driver cannot say. */
+/* Verifiers: cases of freshness, clocks, streams, counts and explain that the conformance driver cannot express. */
 #include <string.h>
 
 #include "support/events.h"
@@ -36,7 +36,7 @@ static void test_freshness(void) {
   billcore_event* event = (billcore_event*)&err;
   const billcore_str body = billcore_str_from(body_text);
   billcore_buf signature = signature_of(body);
-  int64_t times[2] = {NOON + 300000000, 0}; /* what the clock says; how often it was asked */
+  int64_t times[2] = {NOON + 300000000, 0}; /* the clock's time; how often the clock was read */
   billcore_verifier* verifier = make(fresh(300000, times));
   size_t index = 9;
   CHECK_OK(billcore_verifier_verify(verifier, body, view_of(signature), &index, &err));
@@ -53,19 +53,19 @@ static void test_freshness(void) {
   CHECK_FAILS(billcore_verifier_unwrap(verifier, body, view_of(signature), &event, &err), BILLCORE_ERROR_SIGNATURE,
               "stale");
   CHECK(event == NULL);
-  /* A signature that is wrong asks no clock. */
+  /* For a wrong signature the verifier does not read the clock. */
   times[1] = 0;
   CHECK_FAILS(billcore_verifier_verify(verifier, BILLCORE_STR("{}"), view_of(signature), NULL, &err),
               BILLCORE_ERROR_SIGNATURE, "mismatch");
   CHECK(times[1] == 0);
   billcore_verifier_free(verifier);
 
-  /* No clock: the system's. */
+  /* Without a clock the verifier uses the system's clock. */
   verifier = make(fresh(INT64_C(1000) * 3600, NULL));
   CHECK_FAILS(billcore_verifier_verify(verifier, body, view_of(signature), NULL, &err), BILLCORE_ERROR_SIGNATURE,
               "stale");
   billcore_verifier_free(verifier);
-  /* The largest number means as long as can be, not that something overflows. */
+  /* The largest limit accepts an event of any age, and nothing overflows. */
   verifier = make(fresh(INT64_MAX, NULL));
   CHECK_OK(billcore_verifier_verify(verifier, body, view_of(signature), NULL, &err));
   billcore_verifier_free(verifier);
@@ -97,14 +97,14 @@ static void test_stream(void) {
   CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
   CHECK_OK(billcore_verifier_stream_new(verifier, &other, &err));
   for (size_t i = 0; i < body.len; ++i) {
-    /* A piece may go as soon as update() is back. */
+    /* The caller may free a piece as soon as update() returns. */
     char piece = body.data[i];
     CHECK_OK(billcore_verifier_stream_update(stream, (billcore_str){&piece, 1}, &err));
     CHECK_OK(billcore_verifier_stream_update(other, (billcore_str){&piece, i % 2}, &err));
     piece = '\0';
   }
   CHECK_OK(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err));
-  /* Streams keep alive what they need of the verifier, and count for it. */
+  /* A match of a stream counts as a match of its verifier. */
   CHECK_FAILS(billcore_verifier_stream_finish(other, view_of(signature), &index, &err), BILLCORE_ERROR_SIGNATURE,
               "mismatch");
   CHECK(index == 0);
@@ -120,7 +120,7 @@ static void test_stream(void) {
   CHECK_FAILS(billcore_verifier_matches(verifier, 2, &count, &err), BILLCORE_ERROR_INVALID_ARGUMENT, "there are 2");
   CHECK(count == 0);
 
-  /* It has ended, also when the signature was wrong. */
+  /* A stream has ended after finish(), even when the signature was wrong. */
   index = 9;
   CHECK_FAILS(billcore_verifier_stream_finish(stream, view_of(signature), &index, &err),
               BILLCORE_ERROR_INVALID_ARGUMENT, "ended");
@@ -133,7 +133,7 @@ static void test_stream(void) {
   billcore_verifier_stream_free(other);
   billcore_verifier_stream_free(NULL);
 
-  /* Unfinished, and living longer than its verifier. */
+  /* Streams outlive their verifier, and one is freed unfinished. */
   CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
   CHECK_OK(billcore_verifier_stream_new(verifier, &other, &err));
   billcore_verifier_free(verifier);
@@ -163,7 +163,7 @@ static void test_stream_over_the_limit(void) {
   CHECK_OK(billcore_verifier_stream_new(verifier, &stream, &err));
   CHECK_OK(billcore_verifier_stream_update(stream, five, &err));
   CHECK_REFUSED(billcore_verifier_stream_update(stream, five, &err), BILLCORE_REASON_BODY_TOO_LARGE, 413);
-  /* A caller that goes on all the same gets the same answer, not that of a shorter body. */
+  /* After a piece over the limit every later call returns the same error, not the result for a shorter body. */
   CHECK_FAILS(billcore_verifier_stream_update(stream, (billcore_str){NULL, 0}, &err), BILLCORE_ERROR_SIGNATURE,
               "too_large");
   CHECK_FAILS(billcore_verifier_stream_finish(stream, (billcore_str){NULL, 0}, NULL, &err), BILLCORE_ERROR_SIGNATURE,

@@ -1,4 +1,4 @@
-// The conformance driver in Go: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance).
+// The conformance driver in Go: reads one JSON request a line, writes one JSON reply a line (see tests/conformance).
 package main
 
 import (
@@ -26,7 +26,7 @@ type request struct {
 	Take   json.RawMessage            `json:"take"`
 }
 
-// decode reads a JSON value. given is false if it is absent, null or of another type.
+// decode reads a JSON value. given is false if the value is absent, null or of another type.
 func decode[T any](raw json.RawMessage) (out T, given bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return out, false

@@ -42,7 +42,7 @@ pub fn connect(given: &str) -> Result<Client, Error> {
     if let Some(retries) = from.get("max_retries") {
         options = options.max_retries(retries);
     }
-    // By default one request at a time, so that canned answers keep their order.
+    // By default the client sends one request at a time, so that canned answers keep their order.
     options = options.concurrency(from.get("concurrency").unwrap_or(1));
     for (name, value) in from.get::<Map<String, Value>>("headers").unwrap_or_default() {
         options = options.header(&name, value.as_str().unwrap_or_default());

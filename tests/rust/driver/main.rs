@@ -1,4 +1,4 @@
-//! The conformance driver in Rust: one JSON request a line on stdin, one JSON reply a line on stdout (see tests/conformance).
+//! The conformance driver in Rust: reads one JSON request a line, writes one JSON reply a line (see tests/conformance).
 
 mod classes;
 mod client;
@@ -33,7 +33,7 @@ struct Request {
     take: Value,
 }
 
-/// Members of the request, by name; absent and null ones count as not given.
+/// Arguments of the request, by name; absent and null ones count as not given.
 #[derive(Default, Deserialize)]
 struct Arguments(HashMap<String, Box<RawValue>>);
 

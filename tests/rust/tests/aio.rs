@@ -82,7 +82,7 @@ async fn a_future_that_is_dropped_early_sends_nothing() {
     while service.sent().is_empty() {
         assert!(timeout(Duration::from_millis(2), &mut running).await.is_err());
     }
-    // This call waits for the only slot.
+    // The next call waits for the only slot.
     assert!(timeout(Duration::from_millis(20), client.orders().get("o")).await.is_err());
     assert_eq!(service.sent().len(), 1);
     drop(running);
@@ -105,8 +105,8 @@ async fn dropped_futures_do_not_pile_up() {
     for _ in 0..20 {
         client.orders().get("o").await.unwrap();
     }
-    // Counts the threads of this client, and of the runtimes and servers of all tests in this program. libcurl resolves
-    // no names here, so it starts no resolver threads.
+    // `most` counts the threads of the client, and of the runtimes and servers of all tests in this program. libcurl
+    // resolves no names here, so it starts no resolver threads.
     assert!(most < 300, "{most} threads");
     wait("every transfer ends", || {
         let hung = service.sent().iter().filter(|line| line.contains("hang")).count();
@@ -249,7 +249,7 @@ fn a_list_ends_with_its_runtime() {
     runtime.block_on(list.next()).unwrap().unwrap();
     let handle = runtime.handle().clone();
     drop(runtime);
-    let _entered = handle.enter(); // tasks that are spawned here end at once
+    let _entered = handle.enter(); // tasks spawned on the stopped runtime end at once
     let mut next = || match pin!(list.next()).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(found) => found,
         Poll::Pending => panic!("nothing is awaited"),

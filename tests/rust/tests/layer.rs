@@ -1,4 +1,4 @@
-//! The tower layer for programs that receive deliveries.
+//! Tests of `WebhookLayer`, the tower layer for webhook receivers.
 
 mod support;
 

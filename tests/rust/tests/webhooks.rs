@@ -1,4 +1,4 @@
-//! The webhook half, for programs that receive deliveries.
+//! Tests of the module `billcore::webhook`.
 
 mod support;
 

@@ -1,5 +1,5 @@
 // Package bridge holds the functions of package model that only this module may call, so that model need not export
-// them. Package model sets them when it is initialised.
+// them. Package model sets these functions when it is initialised.
 package bridge
 
 import "billcore/internal/handle"
@@ -22,7 +22,7 @@ var (
 	NewEvent func(from handle.Event) any
 	// Record takes ownership of a resource of the C library. like is an empty record of the type to return.
 	Record func(like any, from handle.Pointer) any
-	// Items returns the items of a page, as a func(int) that returns records of the type of like. count is their
-	// number.
+	// Items returns the items of a page, as a func(int) that returns records of the type of like. count is the number
+	// of items.
 	Items func(like any, from handle.Page, count int) any
 )

@@ -1,4 +1,5 @@
-/* Shared by the packages of this module. Results are structs, so that Go passes no pointers to pointers. */
+/* C code shared by the Go packages of this module. Functions return structs, so that Go passes no pointers to
+ * pointers. */
 #ifndef BILLCORE_GO_NATIVE_H
 #define BILLCORE_GO_NATIVE_H
 
@@ -24,7 +25,8 @@ typedef struct bg_head {
   billcore_data_kind data_kind;
 } bg_head;
 
-/* An event with the values that every reader needs, read in one call. The id is empty when it cannot be read. */
+/* An event with the values that every reader needs, read in one call. `id` is empty when the event's id cannot be
+ * read. */
 static inline bg_head bg_event_head(billcore_status status, billcore_event* event, billcore_error* err) {
   bg_head head = {NULL, {NULL, 0}, err, status, BILLCORE_EVENT_UNKNOWN, BILLCORE_DATA_NONE};
   if (status != BILLCORE_OK) return head;

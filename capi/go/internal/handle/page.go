@@ -1,6 +1,6 @@
 package handle
 
-// Page is a page of a list. The client half implements it, so that package model need not link that half.
+// Page is a page of a list. Package billcore implements Page, so that package model need not link libbillcore.
 type Page interface {
 	// Column reads one field of all items; nil when the library refuses. key is the name of the field, with a ? at
 	// its end where the field may be null or absent.
@@ -29,5 +29,5 @@ const (
 	Other   CellKind = 5
 )
 
-// Empty reports whether there is no value.
+// Empty reports whether the cell has no value.
 func (k CellKind) Empty() bool { return k == Absent || k == Null }

@@ -1,7 +1,9 @@
-//! The C ABI of billcore: declarations only, generated from its headers. The crate `billcore` makes them safe to use.
+//! The C ABI of billcore: declarations only, generated from its headers. The crate `billcore` makes these declarations
+//! safe to use.
 //!
-//! What a function promises and asks for is said in its header, and in the list that `billcore.h` begins with. Functions of
-//! single fields, which are inline in C, are not here: they call [`billcore_resource_text`] and the like with a name.
+//! Each function is documented in its C header, and the rules for all functions are at the top of `billcore.h`. The C
+//! getters of single fields are inline, so this crate lacks them: call [`billcore_resource_text`] or a related function
+//! with the field's name.
 
 #![no_std]
 #![allow(

@@ -10,8 +10,8 @@ use crate::ffi::NativeError;
 /// The result of the calls of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The error of a failed call. None of its texts shows a secret or an API key. It is immutable and may be kept:
-/// [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) takes the error of a charge.
+/// The error of a failed call. No text of an `Error` shows a secret or an API key. An `Error` is immutable and may be
+/// kept: [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) takes the error of a charge.
 ///
 /// A method whose value does not apply returns `None`, 0 or false. Clones share the texts.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ enum Cause {
 
 struct Native {
     error: NativeError,
-    /// Made on first use.
+    /// The error that `source` returns, made on first use.
     source: OnceLock<Error>,
 }
 
@@ -40,7 +40,7 @@ impl Error {
     pub(crate) fn native(error: NativeError) -> Self {
         Self(Cause::Library(Arc::new(Native { error, source: OnceLock::new() })))
     }
-    /// For a status that the library returned without an error object.
+    /// Makes the error for a status that the library returned without an error object.
     pub(crate) fn of_status(status: i32) -> Self {
         let code = ErrorCode::of_status(status).unwrap_or(ErrorCode::Internal);
         Self(Cause::Crate { code, status, message: code.name().into() })
@@ -70,7 +70,7 @@ impl Error {
             Cause::Crate { status, .. } => *status,
         }
     }
-    /// Whether it has this code, or one that specialises it: [`ErrorCode::Api`] also matches a refused payment.
+    /// Whether the error has this code or a more specific one: [`ErrorCode::Api`] also matches a refused payment.
     /// [`ErrorCode::OutcomeUnknown`] matches every write that may have happened.
     pub fn is(&self, code: ErrorCode) -> bool {
         let mut own = Some(self.code());
@@ -82,14 +82,14 @@ impl Error {
         }
         code == ErrorCode::OutcomeUnknown && self.outcome_unknown()
     }
-    /// One line: what was wrong and what to do.
+    /// The message in one line: what was wrong and what to do.
     pub fn message(&self) -> &str {
         match &self.0 {
             Cause::Library(native) => native.error.message(),
             Cause::Crate { message, .. } => message,
         }
     }
-    /// True when a write may or may not have happened: look before you send it again.
+    /// True when a write may or may not have happened: check whether it did before you send it again.
     pub fn outcome_unknown(&self) -> bool {
         self.of(NativeError::outcome_unknown, false)
     }
@@ -107,7 +107,7 @@ impl Error {
     pub fn api_message(&self) -> Option<&str> {
         self.of(|error| some(error.api_message()), None)
     }
-    /// The answer's text, scrubbed of secrets and cut to some thousand bytes.
+    /// The answer's text, with secrets removed and cut to a few thousand bytes.
     pub fn body(&self) -> Option<&str> {
         self.of(|error| some(error.body()), None)
     }
@@ -119,7 +119,7 @@ impl Error {
     pub fn method(&self) -> Option<&str> {
         self.of(|error| some(error.method()), None)
     }
-    /// Path of the request, below the base URL, encoded.
+    /// Path of the request, relative to the base URL, encoded.
     pub fn path(&self) -> Option<&str> {
         self.of(|error| some(error.path()), None)
     }
@@ -127,7 +127,7 @@ impl Error {
     pub fn attempts(&self) -> u32 {
         self.of(NativeError::attempts, 0).try_into().unwrap_or(0)
     }
-    /// How long the answer said to wait.
+    /// How long the answer asks the client to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.of(NativeError::retry_after, None)?;
         Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))

@@ -6,13 +6,13 @@ use crate::ffi::NativeEvent;
 use crate::resource::Part;
 use crate::{EventData, EventType, Id, Timestamp, Value};
 
-/// The event that a webhook delivers. It is immutable. Service interface: Events, Envelope.
+/// The event that a webhook delivers. An `Event` is immutable. Service interface: Events, Envelope.
 pub struct Event {
     native: NativeEvent,
     data: OnceLock<EventData>,
 }
 
-/// The library's error when the event's data is not of this kind.
+/// The library's error for an event whose data is not of the kind `kind`.
 #[cold]
 pub(crate) fn other_kind(event: &Event, kind: i32) -> Error {
     let known = event.native.resource(kind).err();
@@ -26,7 +26,7 @@ impl Event {
     fn fields(&self) -> Part<'_> {
         Part::whole(&self.native)
     }
-    /// The delivery's id. Use it to drop duplicates, except for [`EventType::TestHook`], whose id is 0.
+    /// The delivery's id. Use the id to drop duplicates, except for [`EventType::TestHook`], whose id is 0.
     pub fn id(&self) -> Result<Id<'_>> {
         self.fields().id("id")
     }
@@ -34,11 +34,11 @@ impl Event {
     pub fn name(&self) -> Result<&str> {
         self.fields().text("name")
     }
-    /// The name as a type; [`EventType::Unknown`] for any other name, which is not an error.
+    /// The name as a type; [`EventType::Unknown`] for a name that this version does not know, which is not an error.
     pub fn event_type(&self) -> EventType {
         EventType::of_number(self.native.kind().unwrap_or(0))
     }
-    /// Integer id of the account. It is not the UUID of the base URL.
+    /// Integer id of the account, which is not the UUID of the base URL.
     pub fn account(&self) -> Result<i64> {
         self.fields().integer("account")
     }
@@ -46,7 +46,7 @@ impl Event {
     pub fn created_at(&self) -> Result<Timestamp> {
         self.fields().time("created_at")
     }
-    /// The body as received: what [`webhook::parse_unverified`](crate::webhook::parse_unverified) takes.
+    /// The body as received, for [`webhook::parse_unverified`](crate::webhook::parse_unverified).
     pub fn raw(&self) -> Result<&[u8]> {
         self.native.raw()
     }
@@ -67,7 +67,7 @@ impl Event {
         };
         Ok(self.data.get_or_init(|| made))
     }
-    /// The data of any kind as plain JSON; `None` when it is null or absent.
+    /// The event's data, of any kind, as plain JSON; `None` when the data is null or absent.
     pub fn raw_data(&self) -> Result<Option<Value>> {
         Ok(self.native.data()?.map(Value::own))
     }
@@ -78,7 +78,7 @@ impl Event {
     }
 }
 
-/// Shows type and id, and no customer data.
+/// Shows type and id, without customer data.
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Event");

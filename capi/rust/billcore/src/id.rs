@@ -18,7 +18,7 @@ impl<'a> Id<'a> {
     pub fn as_str(self) -> &'a str {
         self.text
     }
-    /// Whether it was received as a JSON integer.
+    /// Whether the id was received as a JSON integer.
     pub fn is_integer(self) -> bool {
         self.integer
     }

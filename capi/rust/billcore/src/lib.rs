@@ -14,11 +14,12 @@
 //! ```
 //!
 //! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true for every write that may have happened:
-//!   look before you send it again, for a charge with [`Subscriptions::find_charges`]. [`ErrorCode::Decode`] of a
-//!   write means that the write was done, but the answer is not as promised. After [`ErrorCode::OutOfMemory`] it is
-//!   open whether the write was done. After any other error it was not done.
-//! - **Resources** are views of JSON as received. A getter borrows from its resource. It returns an error where the
-//!   service sent something other than it promises, and `None` for a field that is null or absent.
+//!   check whether it did before you send it again, for a charge with [`Subscriptions::find_charges`]. A write that
+//!   fails with [`ErrorCode::Decode`] was done, but its answer is not as the interface promises. After
+//!   [`ErrorCode::OutOfMemory`] it is not known whether the write was done. After any other error the write was not
+//!   done.
+//! - **Resources** are views of JSON as received. A getter borrows from its resource. A getter returns an error when
+//!   the service sent a value that the interface does not allow, and `None` for a field that is null or absent.
 //!   ```compile_fail,E0505
 //!   # fn main() -> billcore::Result<()> {
 //!   let event = billcore::webhook::parse_unverified(b"{}")?;
@@ -30,7 +31,7 @@
 //!   ```
 //! - **Lists** are iterators ([`List`]) that fetch ahead while they are read.
 //! - **Cancelling**: a [`CancelToken`], a time-out and a deadline, for each call ([`CallOptions`]).
-//! - **Webhooks**: see [`webhook`]. The feature `client` is not needed for them.
+//! - **Webhooks**: see [`webhook`]. Webhooks do not need the feature `client`.
 //! - **Async**: the type `AsyncClient`, with the feature `tokio`.
 //!
 //! The crate and the C library must have the same major and minor version, which each client and verifier checks.

@@ -7,7 +7,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi;
 use crate::{Id, Timestamp, Value};
 
-/// The fields of a resource, or of an object in it. `path` is the path of that object and is put before each name.
+/// The fields of a resource, or of an object in a resource. `path` is the path of that object and is put before each
+/// name.
 #[derive(Clone)]
 pub(crate) struct Part<'a> {
     whole: &'a ffi::Fields,
@@ -56,7 +57,7 @@ impl<'a> Part<'a> {
     pub(crate) fn integers(&self, name: &'static str) -> Result<Vec<i64>> {
         self.whole.integers(&self.name(name))
     }
-    /// An object within this one; an error when there is none.
+    /// The object in the field `name`; an error when the field is null or absent.
     pub(crate) fn part(&self, name: &'static str) -> Result<Part<'a>> {
         self.maybe_part(name)?.ok_or_else(|| absent(name))
     }
@@ -72,7 +73,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Shows the kind and the fields that identify it, and no customer text.
+/// Shows the kind and the identifying fields, without customer text.
 pub(crate) fn describe(f: &mut fmt::Formatter<'_>, kind: &str, fields: &ffi::Fields, shown: &[&str]) -> fmt::Result {
     let mut out = f.debug_struct(kind);
     for name in shown {
@@ -91,7 +92,8 @@ macro_rules! owned_resource {
     ($(#[$doc:meta])* $name:ident, [$($shown:literal),*]) => {
         $(#[$doc])*
         ///
-        /// It is immutable, and may outlive its list or event. An item of a list keeps its whole page in memory.
+        /// A resource is immutable, and may outlive its list or event. An item of a list keeps its whole page in
+        /// memory.
         pub struct $name(crate::ffi::Resource);
 
         impl $name {
@@ -115,15 +117,15 @@ macro_rules! owned_resource {
             pub fn to_value(&self) -> crate::Result<crate::Value> {
                 self.0.value().map(crate::Value::own)
             }
-            /// Any field by its name, also when this version has no method for it or its value is null.
+            /// Any field by its name, also when this version has no method for the field or its value is null.
             pub fn field(&self, name: &str) -> crate::Result<Option<crate::Value>> {
                 Ok(self.0.field(name)?.map(crate::Value::own))
             }
-            /// Whether there is a field of this name, null or not.
+            /// Whether the resource has a field of this name, null or not.
             pub fn contains(&self, name: &str) -> crate::Result<bool> {
                 self.0.contains(name)
             }
-            /// Whether both are the same JSON.
+            /// Whether both resources are the same JSON value.
             pub fn equal(&self, other: &Self) -> crate::Result<bool> {
                 self.0.equal(&other.0)
             }
@@ -131,13 +133,13 @@ macro_rules! owned_resource {
             pub fn copy(&self) -> crate::Result<Self> {
                 self.0.copy().map(Self)
             }
-            /// Information on the answer that contained it; `None` for a part of an event.
+            /// Information on the answer that contained the resource; `None` for a part of an event.
             pub fn response_info(&self) -> crate::Result<Option<crate::ResponseInfo>> {
                 Ok(self.0.response_info()?.map(crate::ResponseInfo::own))
             }
         }
 
-        /// Shows the kind and the fields that identify it, and no customer text.
+        /// Shows the kind and the identifying fields, without customer text.
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 crate::resource::describe(f, stringify!($name), &self.0, &[$($shown),*])
@@ -191,16 +193,17 @@ macro_rules! borrowed_part {
 pub(crate) use borrowed_part;
 
 owned_resource!(
-    /// An object whose kind this version does not know: the data of an event that was added later.
+    /// An object whose kind this version does not know: the data of an event type that is newer than this version.
     Resource, []
 );
 
 impl crate::Subscription {
-    /// Whether the subscription is still paid for at this instant. False for pending, future_start, unpaid and
-    /// expired. The others are usable until [`ends_at`](Self::ends_at). A null there means no end, except that a
-    /// cancelled subscription is then not usable. [`ErrorCode::MissingField`] where `ends_at` is needed and absent,
-    /// as in a reduced payload: get the subscription by its id. [`ErrorCode::Decode`] for a status that this version
-    /// does not know. Service interface: States and transitions.
+    /// Whether the subscription is still paid for at the instant `at`. False for the statuses pending, future_start,
+    /// unpaid and expired. In any other status the subscription is usable until [`ends_at`](Self::ends_at). A null
+    /// `ends_at` means that the subscription never ends, except that a cancelled one is then not usable. Fails with
+    /// [`ErrorCode::MissingField`] when `ends_at` is needed but absent, as in a reduced payload: get the subscription
+    /// by its id. Fails with [`ErrorCode::Decode`] for a status that this version does not know. Service interface:
+    /// States and transitions.
     pub fn usable_at(&self, at: Timestamp) -> Result<bool> {
         self.native().usable_at(at.unix_micros())
     }

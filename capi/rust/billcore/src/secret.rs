@@ -1,5 +1,5 @@
-/// An API key or a signing secret: a text, bytes, or, with the feature `secrecy`, a `SecretString` or `SecretSlice<u8>`.
-/// This crate keeps no copy of it; the C library does, and shows it in no text.
+/// An API key or a signing secret: a text, bytes, or, with the feature `secrecy`, a `SecretString` or
+/// `SecretSlice<u8>`. This crate keeps no copy of the secret; the C library keeps one, and never prints it.
 pub trait Secret {
     /// Passes the bytes to `use_it`.
     fn expose<T>(&self, use_it: impl FnOnce(&[u8]) -> T) -> T

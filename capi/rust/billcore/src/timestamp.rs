@@ -1,10 +1,10 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// An instant: microseconds since 1970-01-01T00:00:00Z. It is displayed as RFC 3339, in UTC.
+/// An instant: microseconds since 1970-01-01T00:00:00Z. `Display` writes an instant as RFC 3339, in UTC.
 ///
-/// It converts to and from [`SystemTime`], and with the features `time` and `chrono` to and from `time::OffsetDateTime` and
-/// `chrono::DateTime<Utc>`.
+/// A `Timestamp` converts to and from [`SystemTime`], and with the features `time` and `chrono` to and from
+/// `time::OffsetDateTime` and `chrono::DateTime<Utc>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
@@ -23,7 +23,7 @@ impl Timestamp {
     }
 }
 
-/// Rounds down to a microsecond. A time beyond the range (some 292,000 years from 1970) is clamped to it.
+/// Rounds down to a microsecond. A time beyond the range (some 292,000 years from 1970) is clamped to the range.
 impl From<SystemTime> for Timestamp {
     fn from(time: SystemTime) -> Self {
         let micros = |length: Duration| i64::try_from(length.as_micros()).unwrap_or(i64::MAX);
@@ -37,7 +37,7 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
-/// Exact if a `SystemTime` can hold the instant, as on Linux; otherwise 1970.
+/// The conversion is exact if a `SystemTime` can hold the instant, as on Linux; otherwise it gives 1970.
 impl From<Timestamp> for SystemTime {
     fn from(given: Timestamp) -> Self {
         let length = Duration::from_micros(given.0.unsigned_abs());
@@ -83,7 +83,7 @@ mod with_time {
 
     impl From<time::OffsetDateTime> for Timestamp {
         fn from(given: time::OffsetDateTime) -> Self {
-            // The years of an OffsetDateTime are far within the range.
+            // Every year of an OffsetDateTime is within the range of a Timestamp.
             Self(i64::try_from(given.unix_timestamp_nanos().div_euclid(1000)).unwrap_or(i64::MAX))
         }
     }

@@ -19,7 +19,7 @@ pub enum Kind {
     Object,
 }
 
-/// A JSON value as received: a view of its document, which it keeps alive. A getter for another kind fails with
+/// A JSON value as received: a view of a document that the value keeps in memory. A getter for another kind fails with
 /// [`ErrorCode::Decode`](crate::ErrorCode::Decode) and the path of the value.
 pub struct Value(NativeValue);
 
@@ -64,7 +64,7 @@ impl Value {
     pub fn path(&self) -> Result<String> {
         self.0.path()
     }
-    /// How many items or members it has; 0 for other kinds.
+    /// How many items or members the value has; 0 for kinds other than array and object.
     pub fn count(&self) -> Result<usize> {
         self.0.count()
     }
@@ -72,12 +72,12 @@ impl Value {
     pub fn at(&self, index: usize) -> Result<Value> {
         self.0.at(index).map(Self)
     }
-    /// A member of an object by name; if the name is repeated, the last one. `None` when there is none, and for other
-    /// kinds.
+    /// A member of an object by name; if the name is repeated, the last one. `None` when there is no such member, and
+    /// for kinds other than object.
     pub fn find(&self, name: &str) -> Result<Option<Value>> {
         Ok(self.0.find(name)?.map(Self))
     }
-    /// The items of an array or the members of an object, in the order received; other kinds have none.
+    /// The items of an array or the members of an object, in the order received; values of other kinds have none.
     pub fn members(&self) -> Result<Members> {
         self.0.items().map(Members)
     }
@@ -85,11 +85,11 @@ impl Value {
     pub fn copy(&self) -> Result<Value> {
         self.0.copy().map(Self)
     }
-    /// Whether both are the same JSON. The order of members does not matter; 1 and 1.0 differ.
+    /// Whether both are the same JSON value. The order of members does not matter; 1 and 1.0 differ.
     pub fn equal(&self, other: &Value) -> Result<bool> {
         self.0.equal(&other.0)
     }
-    /// Reads it as a type of your own. The records of this crate cannot be deserialised:
+    /// Deserialises the value into a type of your own. The records of this crate cannot be deserialised:
     ///
     /// ```
     /// fn read<T: serde::de::DeserializeOwned>() {}

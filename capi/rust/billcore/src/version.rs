@@ -7,7 +7,7 @@ use crate::ffi;
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Fails when the C library found at run time has another major or minor version than this crate was made for. Every
-/// client and verifier checks it.
+/// client and verifier calls `loaded`.
 pub(crate) fn loaded() -> Result<()> {
     static FITS: OnceLock<bool> = OnceLock::new();
     let found = ffi::library_version();
@@ -25,7 +25,7 @@ fn wrong(found: &str) -> String {
     )
 }
 
-/// Major and minor version. Patches do not change the interface; before 1.0 minors may.
+/// Major and minor version. A patch release never changes the interface; before 1.0 a minor release may.
 fn series(version: &str) -> &str {
     version.rsplit_once('.').map_or(version, |(series, _)| series)
 }

@@ -89,7 +89,7 @@ fn converse(connection: &TcpStream, state: &State, answer: &Answer) {
     }
 }
 
-/// Repeats a read that timed out, until it succeeds, fails otherwise, or the server stops.
+/// Repeats a read after each time-out, until the read succeeds, fails for another reason, or the server stops.
 fn patiently<T>(state: &State, mut read: impl FnMut() -> std::io::Result<T>) -> Option<T> {
     while !state.over.load(Ordering::SeqCst) {
         match read() {

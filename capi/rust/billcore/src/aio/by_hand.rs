@@ -1,4 +1,4 @@
-//! The operations that are not generated.
+//! The asynchronous operations that are written by hand.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::{Order, Product, Timestamp};
 
 impl AsyncSubscriptions<'_> {
-    /// As [`Subscriptions::find_charges`](crate::Subscriptions::find_charges), but takes the error as an `Arc`.
+    /// Like [`Subscriptions::find_charges`](crate::Subscriptions::find_charges), but takes the error as an `Arc`.
     pub async fn find_charges(self, charge: Arc<Error>, search: ChargeSearch) -> Result<Vec<Order>> {
         self.0.run(move |client| client.subscriptions().find_charges(&charge, search)).await
     }
-    /// As [`Subscriptions::find_charges_since`](crate::Subscriptions::find_charges_since).
+    /// Like [`Subscriptions::find_charges_since`](crate::Subscriptions::find_charges_since).
     pub async fn find_charges_since(
         self,
         id: impl AsRef<str>,
@@ -25,7 +25,7 @@ impl AsyncSubscriptions<'_> {
 }
 
 impl AsyncProducts<'_> {
-    /// As [`Products::update`](crate::Products::update).
+    /// Like [`Products::update`](crate::Products::update).
     pub async fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
         self.0.run(move |client| client.products().update(id, changes)).await
     }

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::Step;
 
 /// A [`List`] whose items are awaited, by [`AsyncList::next`] or as a [`Stream`]. Fetching a page occupies a thread;
-/// the items of a fetched page are returned without one.
+/// returning the items of a fetched page does not.
 ///
 /// Dropping the future of `next` loses nothing: the list keeps the fetch, and the next call returns the first item of
 /// the page. Dropping the list cancels the requests it has in flight.
@@ -48,8 +48,8 @@ impl<T: Item> AsyncList<T> {
         }
     }
 
-    /// The next item. `None` at the end of the list, and once after an error; reading on then requests the same page
-    /// again.
+    /// The next item. `None` at the end of the list, and once after an error; a later `next` then requests the same
+    /// page again.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll(cx)).await
     }
@@ -63,7 +63,7 @@ impl<T: Item> AsyncList<T> {
                 let item = page.at(self.given);
                 self.given += 1;
                 if self.given == page.len() {
-                    let _ = self.tell(); // fetch() repeats it and returns the error
+                    let _ = self.tell(); // if tell() fails, fetch() calls it again and returns the error
                 }
                 return Poll::Ready(Some(item));
             }
@@ -126,29 +126,29 @@ impl<T: Item> AsyncList<T> {
     fn standing(&self) -> Result<&List<T>> {
         self.list.as_ref().ok_or_else(|| not_here(self.fetching.is_some()))
     }
-    /// As [`List::state`]. This method and those below return [`ErrorCode::InvalidArgument`] while a page is fetched
-    /// (after the future of `next` was dropped), and [`ErrorCode::Interrupted`] when the list's tokio runtime was
-    /// shut down.
+    /// Like [`List::state`]. `state`, `total`, `fetched_pages` and `verdict` return [`ErrorCode::InvalidArgument`]
+    /// while a page is fetched (after the future of `next` was dropped), and [`ErrorCode::Interrupted`] when the list's
+    /// tokio runtime was shut down.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
         self.standing()?.state()
     }
-    /// As [`List::total`].
+    /// Like [`List::total`].
     pub fn total(&self) -> Result<Option<i64>> {
         self.standing()?.total()
     }
-    /// As [`List::fetched_pages`].
+    /// Like [`List::fetched_pages`].
     pub fn fetched_pages(&self) -> Result<i64> {
         self.standing()?.fetched_pages()
     }
-    /// As [`List::verdict`].
+    /// Like [`List::verdict`].
     pub fn verdict(&self) -> Result<Option<Verdict>> {
         self.standing()?.verdict()
     }
 }
 
 fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
-    // Only peek: an item counts as read when it is returned, so the state is exact in the middle of a page.
+    // Only peek: `tell` marks each item as read when it is returned, so the state is exact in the middle of a page.
     loop {
         let Step::Item(native) = list.native().peek_page()? else { return Ok(None) };
         let page = Page::own(native)?;
@@ -161,7 +161,7 @@ fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
     }
 }
 
-/// The error while a task owns the list: it is fetching a page, or it lost the list when its runtime shut down.
+/// The error while a blocking task owns the list, or after the list was lost because its tokio runtime shut down.
 fn not_here(fetching: bool) -> Error {
     if fetching {
         Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first")

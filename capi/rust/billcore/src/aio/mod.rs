@@ -20,8 +20,8 @@ use crate::error::{Error, ErrorCode, Result};
 /// How many calls of an [`AsyncClient`] run at once by default; see [`AsyncClient::with_limit`].
 const CALLS: usize = 64;
 
-/// A [`Client`] whose calls are awaited. It needs a tokio runtime: each call runs on one of tokio's threads for
-/// blocking work. Clones share the connections and the limit.
+/// A [`Client`] whose calls are awaited. An `AsyncClient` needs a tokio runtime: each call runs on one of tokio's
+/// threads for blocking work. Clones share the connections and the limit.
 ///
 /// Dropping the future of a call cancels the transfer and frees the thread at once. If the call is a write, only the
 /// hooks learn whether it was sent and what the answer was (see [`Attempt::path`](crate::Attempt::path)). So do not
@@ -31,16 +31,16 @@ const CALLS: usize = 64;
 /// The limit bounds how many calls run at once. A call whose future was dropped counts until it has ended. Further
 /// calls wait; their time-outs begin when they run.
 ///
-/// The cost is one thread for each call in progress. To await descriptors instead (tokio's `AsyncFd`), the C ABI
-/// would have to offer its engine step by step: begin a call, name the descriptors and the timer it waits for,
-/// continue when one is ready, take the result. Today it has only calls that block.
+/// The cost is one thread for each call in progress. To await file descriptors instead (tokio's `AsyncFd`), the C ABI
+/// would need functions that begin a call, name the descriptors and the timer that the call waits for, continue the
+/// call when one of them is ready, and take the result. Today the C ABI has only blocking calls.
 #[derive(Clone)]
 pub struct AsyncClient {
     client: Client,
     slots: Arc<Semaphore>,
 }
 
-/// Triggers its token when it is dropped.
+/// Triggers its token when the `Trigger` is dropped.
 struct Trigger(CancelToken);
 
 impl Drop for Trigger {
@@ -70,13 +70,13 @@ impl AsyncClient {
     pub fn new(client: Client) -> Self {
         Self::with_limit(client, CALLS)
     }
-    /// Wraps `client`; at most `calls` calls run at once. Each one occupies one of the runtime's threads for blocking
+    /// Wraps `client`; at most `calls` calls run at once. Each call occupies one of the runtime's threads for blocking
     /// work, of which tokio has 512 by default.
     pub fn with_limit(client: Client, calls: usize) -> Self {
         let calls = calls.clamp(1, Semaphore::MAX_PERMITS);
         Self { client, slots: Arc::new(Semaphore::new(calls)) }
     }
-    /// A client with the address in `BILLCORE_BASE_URL` and the key in `BILLCORE_API_KEY`. It connects to nothing yet.
+    /// A client with the address in `BILLCORE_BASE_URL` and the key in `BILLCORE_API_KEY`, made without connecting.
     pub fn from_env() -> Result<Self> {
         Client::from_env().map(Self::new)
     }
@@ -84,7 +84,7 @@ impl AsyncClient {
     pub fn client(&self) -> &Client {
         &self.client
     }
-    /// As [`Client::with_call`].
+    /// Like [`Client::with_call`].
     #[must_use]
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
         Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }
@@ -105,7 +105,7 @@ impl AsyncClient {
         task.await.map_err(ended)?
     }
 
-    /// As [`Client::request`].
+    /// Like [`Client::request`].
     pub async fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
         let (method, path) = (method.to_owned(), path.to_owned());
         self.run(move |client| client.request(&method, &path, options)).await

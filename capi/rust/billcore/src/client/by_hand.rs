@@ -1,4 +1,4 @@
-//! The operations that are not generated.
+//! The operations that are written by hand.
 
 use super::options::no_change;
 use super::{ChargeSearch, ProductChanges, Products, Subscriptions, page::items};
@@ -6,12 +6,12 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::{Order, Product, Timestamp};
 
 impl Subscriptions<'_> {
-    /// Returns the orders that a charge of unknown outcome may have made: those of the subscription since the charge
-    /// was sent, latest first. `charge` is the error of the charge; an error of another call or of a known outcome
-    /// gives [`ErrorCode::InvalidArgument`]. The order of the charge has a [`total`](Order::total) of amount times
-    /// quantity (cents without VAT). If no such order is found, the charge was not made or the service is still
-    /// processing it: search again after the time that the service may need, and charge again only when the later
-    /// search finds none either. [`ErrorCode::PossiblyMissed`] when orders may be missing: see
+    /// Returns the orders that a charge of unknown outcome may have made: the subscription's orders since the charge
+    /// was sent, latest first. `charge` is the error that the charge returned; an error of another call or of a known
+    /// outcome gives [`ErrorCode::InvalidArgument`]. The order that the charge made has a [`total`](Order::total) of
+    /// amount times quantity (cents without VAT). If no such order is found, the charge was not made or the service is
+    /// still processing it: search again after the time that the service may need, and charge again only when the later
+    /// search finds none either. Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see
     /// [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {
@@ -20,9 +20,9 @@ impl Subscriptions<'_> {
         let search = search.given.into_optional()?;
         items(&self.client.run(|client, call| client.find_charges(charge, search.as_ref(), call))?)
     }
-    /// As [`Self::find_charges`], but without the error of a charge, for example after a crash. Returns the
+    /// Like [`Self::find_charges`], but without the error of a charge, for example after a crash. Returns the
     /// subscription's orders created at or after `since` by the service's clock; `since` is rounded down to a second.
-    /// A skew in `search` is refused: pass an earlier instant instead.
+    /// The option [`ChargeSearch::skew`] is refused: pass an earlier instant instead.
     pub fn find_charges_since(self, id: impl AsRef<str>, since: Timestamp, search: ChargeSearch) -> Result<Vec<Order>> {
         let (micros, search) = (since.unix_micros(), search.given.into_optional()?);
         items(&self.client.run(|client, call| client.find_charges_since(id.as_ref(), micros, search.as_ref(), call))?)
@@ -30,8 +30,8 @@ impl Subscriptions<'_> {
 }
 
 impl Products<'_> {
-    /// Changes only the given fields and returns the product as it is now. The request is sent at most once. Without
-    /// any field it fails with [`ErrorCode::InvalidArgument`].
+    /// Changes only the given fields and returns the product as it is now. The request is sent at most once. An update
+    /// without any field fails with [`ErrorCode::InvalidArgument`].
     pub fn update(self, id: i64, changes: ProductChanges) -> Result<Product> {
         let changes = changes.given.into_optional()?.ok_or_else(no_change)?;
         self.client.run(|client, call| client.product_update(id, Some(&changes), call)).map(Product::own)

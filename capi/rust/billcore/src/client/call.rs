@@ -29,7 +29,7 @@ impl CallOptions {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Overrides the client's time-out. For a list it applies to each page.
+    /// Overrides the client's time-out. For a list, the time-out applies to each page.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Timeout::After(timeout);
         self
@@ -39,13 +39,13 @@ impl CallOptions {
         self.timeout = Timeout::Never;
         self
     }
-    /// Ends the call at this instant. It replaces the client's time-out; a time-out set here still applies. Each page
-    /// of a list gets the time that is left when the list is made.
+    /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out; [`CallOptions::timeout`]
+    /// still applies. Each page of a list gets the time that is left when the list is made.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
     }
-    /// Ends the call when the token is triggered. For a list it applies to every page.
+    /// Ends the call when the token is triggered. For a list, the token applies to every page.
     pub fn cancel(mut self, token: &CancelToken) -> Self {
         self.cancel = Some(token.clone());
         self
@@ -56,7 +56,7 @@ impl CallOptions {
         self
     }
 
-    /// These options, completed with `before` where nothing is set.
+    /// Returns these options, with each option that is not set taken from `before`.
     pub(super) fn over(self, before: &Self) -> Self {
         Self {
             timeout: if self.timeout == Timeout::OfClient { before.timeout } else { self.timeout },

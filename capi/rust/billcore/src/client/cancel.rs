@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::error::Result;
 use crate::ffi::Cancel;
 
-/// Ends calls from another thread: set it in [`CallOptions`](crate::CallOptions). Once it is triggered, a call that
-/// waits returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call sends
-/// nothing. A list ends with the page it waits for, or with the next one it would fetch. A call whose answer arrives
-/// before the trigger, or at the same moment, returns as usual.
+/// Ends calls from another thread: set the token in [`CallOptions`](crate::CallOptions). Once the token is triggered, a
+/// call that waits returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call
+/// sends nothing. A list ends with the page it waits for, or with the next one it would fetch. A call whose answer
+/// arrives before the trigger, or at the same moment, returns as usual.
 ///
-/// For a write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether it may have happened. When it
-/// is false, nothing was sent.
+/// For a write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether the write may have happened.
+/// When `outcome_unknown` is false, nothing was sent.
 ///
 /// Clones are the same token, and any number of threads may share it.
 #[derive(Clone)]
@@ -39,12 +39,12 @@ impl CancelToken {
         }
         Ok(made)
     }
-    /// Ends the running calls that use the token, and all later ones. It cannot be undone; triggering again does
-    /// nothing. It does not wait for the calls to end.
+    /// Ends the running calls that use the token, and all later ones. A trigger cannot be undone; triggering again does
+    /// nothing. `trigger` does not wait for the calls to end.
     pub fn trigger(&self) {
         self.0.trigger();
     }
-    /// Whether it was triggered.
+    /// Whether the token was triggered.
     pub fn is_triggered(&self) -> bool {
         self.0.native.is_triggered()
     }
@@ -56,7 +56,7 @@ impl CancelToken {
 impl Inner {
     fn trigger(&self) {
         self.native.trigger();
-        // `child` checks for the trigger after it adds a token, so a child added from here on is triggered there.
+        // `child` adds a token and then checks for the trigger, so it triggers a child that is added after this point.
         let children = std::mem::take(&mut *self.children.lock().unwrap_or_else(PoisonError::into_inner));
         for child in children.iter().filter_map(Weak::upgrade) {
             child.trigger();

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use crate::ErrorCode;
 
-/// One attempt of a call. It holds neither header values nor bodies, and an id only in `path`.
+/// One attempt of a call. An `Attempt` holds no header values, no bodies, and no id except in `path`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attempt<'a> {
@@ -12,13 +12,13 @@ pub struct Attempt<'a> {
     pub method: &'a str,
     /// Route, such as `/subscription/{id}`; "(other)" for a path that is not part of the interface.
     pub route: &'a str,
-    /// HTTP status of the answer; `None` before the answer, and when it is incomplete.
+    /// HTTP status of the answer; `None` before the answer, and when the answer is incomplete.
     pub status: Option<u16>,
     /// Why there is no complete answer; [`ErrorCode::Interrupted`] when the attempt was given up.
     pub failure: Option<ErrorCode>,
     /// Request id from the answer.
     pub request_id: Option<&'a str>,
-    /// How long the attempt took; set after it.
+    /// How long the attempt took; set when the attempt has ended.
     pub duration: Duration,
     /// Time until the next attempt; set in [`Hooks::on_retry`].
     pub wait: Duration,
@@ -32,14 +32,14 @@ pub struct Attempt<'a> {
 }
 
 /// Called for every attempt of every call: for logs, measures and traces. The methods run on the thread of the call,
-/// and the call waits for them. When threads share a client, several methods run at once. For pages that are given
-/// up, they run on the thread that stops or drops the list.
+/// and the call waits for them. When threads share a client, several methods run at once. For list pages that are given
+/// up, the methods run on the thread that stops or drops the list.
 ///
 /// Each `on_request` is followed by exactly one `on_response`, however the attempt ends. A hook may make other calls,
 /// but must not use the list whose page is being fetched.
 ///
-/// A panic in a method ends that method but not the call, so that the caller learns what became of a write. The
-/// process's panic hook has reported the panic by then.
+/// A panic in a method ends that method but not the call, so that the caller learns whether a write was done. The
+/// process's panic hook reports the panic.
 pub trait Hooks: Send + Sync {
     /// Called before an attempt.
     fn on_request(&self, attempt: &Attempt<'_>) {

@@ -16,13 +16,14 @@ pub(crate) use sealed::Sealed;
 /// A type of list items, such as [`Order`](crate::Order).
 pub trait Item: Sealed + Send + Sync + 'static {}
 
-/// A lazy list, read in order: an iterator of its items that fetches the next pages while one is read. It may outlive
-/// its client, and its items may outlive it. Dropping it cancels the requests in flight.
+/// A lazy list: an iterator over items that fetches the next pages while the caller reads one. A list may outlive its
+/// client, and its items may outlive the list. Dropping a list cancels the requests in flight.
 ///
-/// After an error the iterator ends. Reading on, for example with [`Iterator::by_ref`], requests the same page again.
+/// After an error the iterator ends. Reading on, for example with [`Iterator::by_ref`], requests the same page
+/// again.
 /// [`List::pages`] reads whole pages instead of items.
 ///
-/// One thread at a time may use it: it is `Send`, not `Sync`.
+/// One thread at a time may use a list: `List` is `Send`, not `Sync`.
 ///
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>() {}
@@ -35,7 +36,7 @@ pub trait Item: Sealed + Send + Sync + 'static {}
 /// ```
 pub struct List<T> {
     native: NativeList,
-    /// The library may call these until the list is freed.
+    /// The library may call these hooks until the list is freed.
     _hooks: [Option<Arc<HookContext>>; 2],
     failed: bool,
     kind: PhantomData<fn() -> T>,
@@ -65,7 +66,7 @@ impl<T: Item> List<T> {
         std::mem::take(&mut self.failed)
     }
 
-    /// Reads on by whole pages. The first one is the rest of a page already begun.
+    /// Reads whole pages from the current position. The first page lacks the items that were returned before.
     pub fn pages(&mut self) -> Pages<'_, T> {
         Pages { list: self }
     }
@@ -76,18 +77,18 @@ impl<T: Item> List<T> {
             Step::Done => Ok(None),
         }
     }
-    /// Cancels the prefetch, for a caller that does not want the rest. Reading on is possible. At the end of the list
-    /// it does nothing.
+    /// Cancels the prefetch, for a caller that does not want the rest. The caller may still read on. At the end of the
+    /// list `stop` does nothing.
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()
     }
-    /// The position of the list. Pass it as `resume` to a later query without `page`, in any language: that list
-    /// continues after the last item returned, also after an error. The text contains no secrets. It contains the ids
-    /// of the last 18 pages: 4 KB for pages of 20 records, 39 KB for 200. This function sends nothing.
+    /// The position of the list. Pass the state as `resume` to a later query without `page`, in any language: a resumed
+    /// list continues after the last item returned, also after an error. The state contains no secrets, but the ids of
+    /// the last 18 pages: 4 KB for pages of 20 records, 39 KB for 200. `state` sends nothing.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
-    /// The service's count of the whole list, from the last page read; `None` before the first page.
+    /// Number of records in the whole list, as sent with the last page read; `None` before the first page.
     pub fn total(&self) -> Result<Option<i64>> {
         self.native.total()
     }
@@ -147,7 +148,8 @@ impl<T: Item> Iterator for Pages<'_, T> {
 pub struct Verdict {
     /// The list returned every record that existed from start to end.
     pub complete: bool,
-    /// Why a record may have been missed, such as "`total_changed`" or "stopped". "`may_repeat`": the list has grown by
-    /// more records than its state remembers, so some may also have been given twice; drop duplicates by id.
+    /// Why a record may have been missed, such as "`total_changed`" or "stopped". The reason "`may_repeat`" means that
+    /// the list grew by more records than its state remembers, so it may also have returned some twice; drop duplicates
+    /// by id.
     pub reason: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! The client half.
+//! The client for the REST interface.
 
 mod by_hand;
 mod call;
@@ -32,8 +32,8 @@ pub use self::tracing::TracingHooks;
 use crate::error::Result;
 use crate::ffi::{HookContext, NativeClient, Options};
 
-/// A client of the billing service. It is cheap to clone, and any number of threads may share it. Clones share the
-/// connections.
+/// A client of the billing service. A `Client` is cheap to clone, and any number of threads may share it. Clones share
+/// the connections.
 ///
 /// ```
 /// fn shared<T: Send + Sync + Clone>() {}
@@ -52,25 +52,25 @@ struct Shared {
 }
 
 impl Client {
-    /// Options of a new client; [`ClientOptions::build`] makes it.
+    /// Options of a new client; [`ClientOptions::build`] makes the client.
     pub fn options() -> ClientOptions {
         ClientOptions::new()
     }
-    /// A client with the address in `BILLCORE_BASE_URL` and the key in `BILLCORE_API_KEY`. It connects to nothing yet.
+    /// A client with the address in `BILLCORE_BASE_URL` and the key in `BILLCORE_API_KEY`, made without connecting.
     pub fn from_env() -> Result<Self> {
         ClientOptions::new().build()
     }
     fn make(native: NativeClient, hooks: Option<Arc<HookContext>>) -> Self {
         Self { shared: Arc::new(Shared { native, hooks }), call: CallOptions::new() }
     }
-    /// A client with these options changed. It shares everything else, including the connections.
-    /// [`ErrorCode::Config`](crate::ErrorCode::Config) when an option cannot work, or the client is closed.
+    /// A client with the given options changed. Both clients share everything else, including the connections. Fails
+    /// with [`ErrorCode::Config`](crate::ErrorCode::Config) when an option is invalid or the client is closed.
     pub fn with_options(&self, changes: ClientChanges) -> Result<Self> {
         let native = self.shared.native.with_options(&changes.given.into_native()?)?;
         Ok(Self { call: self.call.clone(), ..Self::make(native, self.shared.hooks.clone()) })
     }
-    /// A client whose calls take these options. For one call: `client.with_call(call).orders().get(id)`. Options of
-    /// an earlier `with_call`, such as a token, stay in force unless `call` sets them.
+    /// A client whose calls take these options. For one call: `client.with_call(call).orders().get(id)`. Options of an
+    /// earlier `with_call`, such as a token, still apply unless `call` sets them.
     #[must_use]
     pub fn with_call(&self, call: CallOptions) -> Self {
         Self { shared: Arc::clone(&self.shared), call: call.over(&self.call) }
@@ -81,13 +81,13 @@ impl Client {
     }
     /// Closes idle connections. Running calls finish, and lists already begun return what they have fetched. Later
     /// calls fail with [`ErrorCode::Config`](crate::ErrorCode::Config), on all clones. Closing again does nothing.
-    /// The connections of a client made by [`Client::with_options`] belong to the client it was made from; closing it
-    /// does not close them.
+    /// Closing a client made by [`Client::with_options`] closes no connections: they belong to the client it was made
+    /// from.
     pub fn close(&self) -> Result<()> {
         self.shared.native.close()
     }
 
-    /// Makes a request of your own. `method` is GET, POST, PUT, PATCH or DELETE; everything but GET is a write, which
+    /// Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE; everything but GET is a write, which
     /// is sent at most once. `path` is relative to the base URL, begins with a slash, is already encoded, and has no
     /// query.
     pub fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {

@@ -1,4 +1,4 @@
-//! Options: the code that all option types share, and the options that are not generated.
+//! The code that all option types share, and the options that are written by hand.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::{HookContext, NativeClient, Options, OptionsKind};
 use crate::timestamp::milliseconds;
 
-/// The library's options while they are being set, or the first error of a setter.
+/// The C options while the caller sets them, or the first error of a setter.
 pub(crate) struct Settings {
     native: Result<Options>,
     empty: bool,
@@ -93,7 +93,7 @@ impl ClientOptions {
         self.given.hooks = Some(hooks);
         self
     }
-    /// Makes the client, which connects to nothing yet. [`ErrorCode::Config`] when an option cannot work.
+    /// Makes the client without connecting. Fails with [`ErrorCode::Config`] when an option is missing or invalid.
     pub fn build(self) -> Result<Client> {
         crate::version::loaded()?;
         let native = NativeClient::new(&self.given.native?)?;
@@ -106,7 +106,7 @@ impl ProductChanges {
     pub fn null(self, field: &str) -> Self {
         self.json(field, "null")
     }
-    /// Sets any field, also one without a method of its own, to a JSON text. Its numbers keep their digits.
+    /// Sets any field, also one that has no method, to a JSON text. Numbers in the text keep their digits.
     pub fn json(self, field: &str, json: &str) -> Self {
         self.set(|to| to.set_json(field, json))
     }
@@ -123,19 +123,20 @@ options!(
 );
 
 impl ChargeSearch {
-    /// How far the order's time may lie before the sending of the charge, which is taken from the earlier of the
-    /// local clock and the service's. The default is five minutes. Only for a search with the error of a charge.
+    /// How much earlier than the charge an order may have been made. The time of the charge is the earlier one of the
+    /// local clock and the service's clock. The default is five minutes. Only
+    /// [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) accepts a skew.
     pub fn skew(self, skew: Duration) -> Self {
         self.set(|to| to.set_milliseconds("skew_ms", skew))
     }
-    /// Only orders of this product.
+    /// Restricts the search to orders of this product.
     pub fn product_id(self, product_id: i64) -> Self {
         self.set(|to| to.set_integer("product_id", product_id))
     }
 }
 
 options!(
-    /// Contents of a request of your own.
+    /// Query and body of a request made with [`Client::request`].
     RequestOptions, OptionsKind::Request
 );
 

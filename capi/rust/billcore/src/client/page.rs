@@ -22,7 +22,7 @@ impl<T: Item> Page<T> {
     pub fn len(&self) -> usize {
         self.count
     }
-    /// Whether it has none.
+    /// Whether every item of the page was returned before.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -34,8 +34,8 @@ impl<T: Item> Page<T> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<T>> + '_ {
         (0..self.count).map(|index| self.at(index))
     }
-    /// One field of all items at once, by its name, such as "total". Its type is not checked: each cell shows what it
-    /// holds.
+    /// One field of all items at once, by its name, such as "total". The type of the field is not checked: each cell
+    /// has the kind of its value.
     pub fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
         self.native.column(name)
     }
@@ -56,7 +56,7 @@ pub(crate) fn items<T: Item>(native: &NativePage) -> Result<Vec<T>> {
     (0..native.count()?).map(|index| native.at(index).map(T::own)).collect()
 }
 
-/// What a field of an item holds.
+/// The value of one field of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -98,11 +98,11 @@ impl Pagination {
         /// Number of pages.
         total_pages;
     }
-    /// `links.next` as received; it is never followed.
+    /// `links.next` as received; the library never follows it.
     pub fn links_next(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("/links/next?")
     }
-    /// `links.previous` as received; it is never followed.
+    /// `links.previous` as received; the library never follows it.
     pub fn links_previous(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("/links/previous?")
     }

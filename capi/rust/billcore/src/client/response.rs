@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::ffi::NativeResponse;
 use crate::{ResponseInfo, Value};
 
-/// An answer as received, for a request whose answer the interface does not define.
+/// The answer to a request made with [`Client::request`](crate::Client::request), as received.
 pub struct Response {
     native: NativeResponse,
     info: ResponseInfo,
@@ -20,15 +20,15 @@ impl Response {
     pub fn status(&self) -> Result<u16> {
         self.info.status()
     }
-    /// The body after transfer decoding. It may be any bytes.
+    /// The body after transfer decoding, which may be any bytes.
     pub fn body(&self) -> Result<&[u8]> {
         self.native.body()
     }
-    /// The body parsed; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is not JSON.
+    /// The body parsed as JSON; [`ErrorCode::Decode`](crate::ErrorCode::Decode) when it is not JSON.
     pub fn json(&self) -> Result<Value> {
         self.native.json().map(Value::own)
     }
-    /// The body as a type of yours.
+    /// The body deserialised into a type of your own.
     #[cfg(feature = "serde")]
     pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         crate::value::parsed(self.body()?)

@@ -18,7 +18,7 @@ handle!(
     Options, billcore_options, billcore_options_free, single
 );
 
-/// Hooks in the form that the library calls. They must live as long as the client, its calls and its lists.
+/// Hooks that the C library calls. A `HookContext` must live as long as the clients, calls and lists that use it.
 pub(crate) struct HookContext(Box<dyn Hooks>);
 
 impl HookContext {
@@ -31,7 +31,7 @@ unsafe extern "C" fn hook(context: *mut c_void, attempt: *const sys::billcore_at
     // SAFETY: the owner of the client, call or list keeps the context alive; any thread may call it; the attempt is
     // valid during this call.
     let (hooks, given) = unsafe { (&*context.cast::<HookContext>().cast_const(), &*attempt) };
-    // SAFETY: the texts are valid during this call, and the attempt that borrows them is dropped before it ends.
+    // SAFETY: the texts are valid during this call, and `told`, which borrows them, is dropped before the call ends.
     let (method, route, request_id, path) =
         unsafe { (text_out(given.method), text_out(given.route), text_out(given.request_id), text_out(given.path)) };
     let told = Attempt {
@@ -70,7 +70,7 @@ pub(crate) enum OptionsKind {
 
 impl Options {
     pub(crate) fn new(kind: OptionsKind) -> Result<Self> {
-        // SAFETY: the outputs are ours.
+        // SAFETY: the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_options_new(kind as i32, out, error) })
     }
     pub(crate) fn set_text(&mut self, name: &str, value: &[u8]) -> Result<()> {
@@ -120,7 +120,7 @@ handle!(
 
 impl Cancel {
     pub(crate) fn new() -> Result<Self> {
-        // SAFETY: the outputs are ours.
+        // SAFETY: the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_cancel_new(out, error) })
     }
     pub(crate) fn trigger(&self) {
@@ -134,7 +134,7 @@ impl Cancel {
 }
 
 handle!(
-    /// A client. Its owner also owns its hooks.
+    /// A client. The owner of a `NativeClient` also owns its hooks.
     NativeClient, billcore_client, billcore_client_free, shared
 );
 
@@ -143,11 +143,11 @@ pub(super) type Call<'a> = Option<&'a Options>;
 
 impl NativeClient {
     pub(crate) fn new(options: &Options) -> Result<Self> {
-        // SAFETY: the options are valid and of a client, and the outputs are ours.
+        // SAFETY: the options are valid and of a client, and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_client_new(raw(Some(options)), out, error) })
     }
     pub(crate) fn with_options(&self, changes: &Options) -> Result<Self> {
-        // SAFETY: the handles are valid, and the outputs are ours.
+        // SAFETY: the handles are valid, and the output pointers are valid.
         made(Self::own, |out, error| unsafe {
             sys::billcore_client_with_options(self.get(), raw(Some(changes)), out, error)
         })
@@ -158,7 +158,7 @@ impl NativeClient {
     }
 
     // SAFETY, for all operations: the handles are valid, the options are of the kind that the function takes, texts
-    // live for the call, the outputs are ours, and a typed resource or page may be used as a plain one.
+    // live for the call, the output pointers are valid, and a typed resource or page may be used as a plain one.
 
     pub(crate) fn find_charges(&self, charge: &NativeError, search: Call<'_>, call: Call<'_>) -> Result<NativePage> {
         let search = raw(search);
@@ -203,29 +203,29 @@ handle!(
 impl NativeResponse {
     pub(crate) fn body(&self) -> Result<&[u8]> {
         let mut out = NO_TEXT;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_response_body(self.get(), &raw mut out, error) })?;
         // SAFETY: texts live as long as the handle, which self borrows.
         Ok(unsafe { bytes_out(out) })
     }
     pub(crate) fn json(&self) -> Result<NativeValue> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeValue::own, |out, error| unsafe { sys::billcore_response_json(self.get(), out, error) })
     }
     pub(crate) fn info(&self) -> Result<NativeInfo> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeInfo::own, |out, error| unsafe { sys::billcore_response_get_info(self.get(), out, error) })
     }
 }
 
 handle!(
-    /// A list. Its owner also owns its hooks.
+    /// A list. The owner of a `NativeList` also owns its hooks.
     NativeList, billcore_list, billcore_list_free, single
 );
 
 impl NativeList {
     pub(crate) fn next(&mut self) -> Result<Step<Resource>> {
-        // SAFETY: the handle is valid and used by this thread alone, and the outputs are ours.
+        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
         next(Resource::own, |out, error| unsafe { sys::billcore_list_next(self.get(), out, error) })
     }
     pub(crate) fn next_page(&mut self) -> Result<Step<NativePage>> {
@@ -288,12 +288,12 @@ handle!(
 impl NativePage {
     /// The orders of a search that ended with [`ErrorCode::PossiblyMissed`].
     pub(crate) fn found(error: &NativeError) -> Result<Self> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, err| unsafe { sys::billcore_subscription_found_charges(error.get(), out.cast(), err) })
     }
     pub(crate) fn count(&self) -> Result<usize> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_page_count(self.get(), &raw mut out, error) })?;
         Ok(out)
     }

@@ -65,16 +65,16 @@ impl NativeError {
         self.number(sys::billcore_error_cause)
     }
 
-    /// How long the answer said to wait, in seconds.
+    /// How long the answer asks the client to wait, in seconds.
     pub(crate) fn retry_after(&self) -> Option<f64> {
         let mut seconds = 0.0;
-        // SAFETY: the handle is valid, and the output is ours.
+        // SAFETY: the handle is valid, and the output pointer is valid.
         unsafe { sys::billcore_error_retry_after(self.get(), &raw mut seconds) }.then_some(seconds)
     }
     /// When the write was sent, in microseconds since 1970.
     pub(crate) fn attempted_at(&self) -> Option<i64> {
         let mut micros = 0;
-        // SAFETY: the handle is valid, and the output is ours.
+        // SAFETY: the handle is valid, and the output pointer is valid.
         unsafe { sys::billcore_error_attempted_at(self.get(), &raw mut micros) }.then_some(micros)
     }
 }

@@ -8,7 +8,7 @@ handle!(
     NativeValue, billcore_value, billcore_value_free, immutable
 );
 handle!(
-    /// An iteration over items or members.
+    /// An iteration over the items of an array or the members of an object.
     NativeItems, billcore_value_iterator, billcore_value_iterator_free, single
 );
 
@@ -17,7 +17,7 @@ type Read<T> = unsafe extern "C" fn(*const sys::billcore_value, *mut T, *mut *mu
 impl NativeValue {
     fn read<T>(&self, empty: T, read: Read<T>) -> Result<T> {
         let mut out = empty;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { read(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
@@ -49,37 +49,37 @@ impl NativeValue {
         self.read(empty, sys::billcore_value_path).map(owned_text)
     }
     pub(crate) fn at(&self, index: usize) -> Result<Self> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_value_at(self.get(), index, out, error) })
     }
     pub(crate) fn find(&self, name: &str) -> Result<Option<Self>> {
         let mut present = false;
         let (mut out, name) = (std::ptr::null_mut(), text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours.
+        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_value_find(self.get(), name, &raw mut out, &raw mut present, error) })?;
         Ok(std::ptr::NonNull::new(out).map(Self::own))
     }
     pub(crate) fn equal(&self, other: &Self) -> Result<bool> {
         let mut out = false;
-        // SAFETY: both handles are valid, and the outputs are ours.
+        // SAFETY: both handles are valid, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_value_equal(self.get(), other.get(), &raw mut out, error) })?;
         Ok(out)
     }
     pub(crate) fn copy(&self) -> Result<Self> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_value_copy(self.get(), out, error) })
     }
     pub(crate) fn items(&self) -> Result<NativeItems> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeItems::own, |out, error| unsafe { sys::billcore_value_iterator_new(self.get(), out, error) })
     }
 }
 
 impl NativeItems {
-    /// The next item with its name, which is empty in an array.
+    /// The next item and its name; the name is empty in an array.
     pub(crate) fn next(&mut self) -> Result<Step<(String, NativeValue)>> {
         let mut name = super::NO_TEXT;
-        // SAFETY: the handle is valid and used by this thread alone, and the outputs are ours.
+        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
         let step = next(NativeValue::own, |out, error| unsafe {
             sys::billcore_value_iterator_next(self.get(), &raw mut name, out, error)
         })?;

@@ -1,7 +1,7 @@
 //! The interface to the C library, with all unsafe code of this crate. Each handle is owned by one Rust value, which
-//! frees it when it is dropped. A text borrowed from a handle has the lifetime of the handle's owner. The thread
-//! rules are those of the headers: a type that is "immutable" or "shared" is `Send` and `Sync`, a type for "one
-//! thread at a time" is only `Send`.
+//! frees it when it is dropped. A text borrowed from a handle has the lifetime of the handle's owner. The thread rules
+//! of the C headers apply: a type that is "immutable" or "shared" is `Send` and `Sync`, a type for "one thread at a
+//! time" is only `Send`.
 
 #![allow(unsafe_code)]
 
@@ -31,8 +31,8 @@ use crate::error::{Error, ErrorCode, Result};
 
 type Err = *mut *mut sys::billcore_error;
 
-/// Declares the owner of a handle. `immutable` and `shared` are those thread rules of the headers that allow any
-/// number of threads; `single` allows one at a time.
+/// Declares the owner of a handle. The thread rules `immutable` and `shared` of the headers allow any number of
+/// threads; `single` allows one at a time.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $raw:ident, $free:ident, $rule:ident) => {
         $(#[$doc])*
@@ -63,7 +63,7 @@ macro_rules! handle {
         unsafe impl Sync for $name {}
     };
     (@shared $name:ident) => {
-        // SAFETY: the header says "Threads: shared": any number of threads may call with it at once.
+        // SAFETY: the header says "Threads: shared": any number of threads may pass it to functions at once.
         unsafe impl Sync for $name {}
     };
 }
@@ -86,7 +86,7 @@ fn check(call: impl FnOnce(Err) -> i32) -> Result<()> {
 fn failed(status: i32, error: *mut sys::billcore_error) -> Error {
     match NonNull::new(error) {
         Some(error) => Error::native(NativeError::own(error)),
-        None => Error::of_status(status), // there was no memory for the error
+        None => Error::of_status(status), // the C library had no memory for the error
     }
 }
 
@@ -115,14 +115,14 @@ fn text_in(text: &str) -> sys::billcore_str {
     bytes_in(text.as_bytes())
 }
 
-/// Lends bytes to the library for one call: its functions copy what they keep.
+/// Passes bytes to the library for one call: the library copies the bytes that it keeps.
 fn bytes_in(bytes: &[u8]) -> sys::billcore_str {
     sys::billcore_str { data: bytes.as_ptr().cast(), len: bytes.len() }
 }
 
 const NO_TEXT: sys::billcore_str = sys::billcore_str { data: ptr::null(), len: 0 };
 
-/// Bytes that the library lends.
+/// Bytes that the library owns.
 ///
 /// # Safety
 /// The bytes must live, unchanged, for the lifetime that the caller gives the result.
@@ -134,11 +134,11 @@ unsafe fn bytes_out<'a>(from: sys::billcore_str) -> &'a [u8] {
     unsafe { slice::from_raw_parts(from.data.cast(), from.len) }
 }
 
-/// As [`bytes_out`], for text. The library's texts are UTF-8; of any other bytes it returns the part before the first
-/// fault.
+/// Like [`bytes_out`], for text. The library's texts are UTF-8; for invalid UTF-8, `text_out` returns the part before
+/// the first fault.
 ///
 /// # Safety
-/// As [`bytes_out`].
+/// Like [`bytes_out`].
 unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
     // SAFETY: the caller guarantees what `bytes_out` requires.
     let bytes = unsafe { bytes_out(from) };

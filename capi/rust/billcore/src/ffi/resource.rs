@@ -6,8 +6,8 @@ use billcore_sys as sys;
 use super::{NO_TEXT, NativeValue, bytes_out, check, handle, made, text_in, text_out};
 use crate::error::Result;
 
-/// The fields of a JSON object (a resource or an event), read by name. It is public only for the sealed trait of
-/// lists.
+/// The fields of a JSON object (a resource or an event), read by name. `Fields` is public only because the sealed
+/// trait of list items names it.
 #[allow(missing_debug_implementations, unreachable_pub)]
 #[repr(transparent)]
 pub struct Fields(NonNull<sys::billcore_resource>);
@@ -37,7 +37,7 @@ impl Fields {
     /// `None`.
     fn read<T>(&self, name: &str, empty: T, read: Read<T>) -> Result<Option<T>> {
         let (mut out, mut present, name) = (empty, true, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours.
+        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid.
         check(|error| unsafe { read(self.get(), name, &raw mut out, &raw mut present, error) })?;
         Ok(present.then_some(out))
     }
@@ -61,7 +61,7 @@ impl Fields {
     /// The text of the id, and whether it was received as an integer.
     pub(crate) fn id(&self, name: &str) -> Result<(&str, bool)> {
         let (mut text, mut integer, name) = (NO_TEXT, false, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours or NULL, which the header allows.
+        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid or NULL.
         check(|error| unsafe {
             sys::billcore_resource_id(self.get(), name, &raw mut text, &raw mut integer, ptr::null_mut(), error)
         })?;
@@ -71,7 +71,7 @@ impl Fields {
     /// The instant, in microseconds since 1970.
     pub(crate) fn time(&self, name: &str) -> Result<Option<i64>> {
         let (mut micros, mut present, name) = (0, true, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours or NULL, which the header allows.
+        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid or NULL.
         check(|error| unsafe {
             sys::billcore_resource_time(self.get(), name, ptr::null_mut(), &raw mut micros, &raw mut present, error)
         })?;
@@ -94,18 +94,18 @@ impl Fields {
     }
     pub(crate) fn contains(&self, name: &str) -> Result<bool> {
         let (mut out, name) = (false, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours.
+        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_contains(self.get(), name, &raw mut out, error) })?;
         Ok(out)
     }
     pub(crate) fn value(&self) -> Result<NativeValue> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeValue::own, |out, error| unsafe { sys::billcore_resource_value(self.get(), out, error) })
     }
 
     pub(crate) fn list(&self, name: &str) -> Result<Vec<Resource>> {
         let (mut count, name) = (0, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the calls, and the outputs are ours.
+        // SAFETY: the handle is valid, the name lives for the calls, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_list_count(self.get(), name, &raw mut count, error) })?;
         let item = |index| {
             // SAFETY: as for the count.
@@ -117,7 +117,7 @@ impl Fields {
     }
     pub(crate) fn integers(&self, name: &str) -> Result<Vec<i64>> {
         let (mut count, name) = (0, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the calls, and the outputs are ours.
+        // SAFETY: the handle is valid, the name lives for the calls, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_integers_count(self.get(), name, &raw mut count, error) })?;
         let item = |index| {
             let mut out = 0;
@@ -129,7 +129,7 @@ impl Fields {
     }
 }
 
-/// A resource that this value owns. It is public only for the sealed trait of lists.
+/// An owned C resource. `Resource` is public only because the sealed trait of list items names it.
 #[allow(missing_debug_implementations, unreachable_pub)]
 pub struct Resource(Fields);
 
@@ -139,32 +139,32 @@ impl Resource {
     }
     pub(crate) fn raw(&self) -> Result<&str> {
         let mut out = NO_TEXT;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_raw(self.get(), &raw mut out, error) })?;
         // SAFETY: texts live as long as the handle, which self borrows.
         Ok(unsafe { text_out(out) })
     }
     pub(crate) fn equal(&self, other: &Self) -> Result<bool> {
         let mut out = false;
-        // SAFETY: both handles are valid, and the outputs are ours.
+        // SAFETY: both handles are valid, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_resource_equal(self.get(), other.get(), &raw mut out, error) })?;
         Ok(out)
     }
     pub(crate) fn copy(&self) -> Result<Self> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_resource_copy(self.get(), out, error) })
     }
-    /// For a subscription: whether it is paid for at this instant (microseconds since 1970).
+    /// For a subscription: whether it is paid for at the instant `micros` (microseconds since 1970).
     pub(crate) fn usable_at(&self, micros: i64) -> Result<bool> {
         let mut out = false;
-        // SAFETY: the handle is valid, and the outputs are ours. Only `Subscription` calls this, so the cast is
+        // SAFETY: the handle and the output pointers are valid. Only `Subscription` calls this method, so the cast is
         // right.
         check(|error| unsafe { sys::billcore_subscription_usable_at(self.get().cast(), micros, &raw mut out, error) })?;
         Ok(out)
     }
     pub(crate) fn response_info(&self) -> Result<Option<NativeInfo>> {
         let (mut out, mut present) = (ptr::null_mut(), false);
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe {
             sys::billcore_resource_response_info(self.get(), &raw mut out, &raw mut present, error)
         })?;
@@ -197,7 +197,7 @@ impl NativeInfo {
         read: unsafe extern "C" fn(*const sys::billcore_response_info, *mut i32, *mut *mut sys::billcore_error) -> i32,
     ) -> Result<i32> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { read(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
@@ -209,14 +209,14 @@ impl NativeInfo {
     }
     pub(crate) fn request_id(&self) -> Result<&str> {
         let mut out = NO_TEXT;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_response_info_request_id(self.get(), &raw mut out, error) })?;
         // SAFETY: texts live as long as the handle, which self borrows.
         Ok(unsafe { text_out(out) })
     }
     pub(crate) fn header(&self, name: &str) -> Result<Option<&[u8]>> {
         let (mut out, mut present, name) = (NO_TEXT, false, text_in(name));
-        // SAFETY: the handle is valid, the name lives for the call, and the outputs are ours.
+        // SAFETY: the handle is valid, the name lives for the call, and the output pointers are valid.
         check(|error| unsafe {
             sys::billcore_response_info_header(self.get(), name, &raw mut out, &raw mut present, error)
         })?;
@@ -225,13 +225,13 @@ impl NativeInfo {
     }
     pub(crate) fn header_count(&self) -> Result<usize> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_response_info_header_count(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
     pub(crate) fn header_at(&self, index: usize) -> Result<(&str, &[u8])> {
         let (mut name, mut value) = (NO_TEXT, NO_TEXT);
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe {
             sys::billcore_response_info_header_at(self.get(), index, &raw mut name, &raw mut value, error)
         })?;

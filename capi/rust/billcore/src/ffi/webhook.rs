@@ -9,7 +9,7 @@ use billcore_sys as sys;
 use super::{Fields, NO_TEXT, NativeValue, Resource, bytes_in, bytes_out, check, handle, made, owned_text, text_in};
 use crate::error::Result;
 
-/// An event. Its fields are read with the functions of a resource.
+/// An event, whose fields are read with the C functions of a resource.
 pub(crate) struct NativeEvent {
     handle: NonNull<sys::billcore_event>,
     fields: Fields,
@@ -34,7 +34,7 @@ impl NativeEvent {
         read: unsafe extern "C" fn(*const sys::billcore_event, *mut i32, *mut *mut sys::billcore_error) -> i32,
     ) -> Result<i32> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { read(self.get(), &raw mut out, error) })?;
         Ok(out)
     }
@@ -46,23 +46,23 @@ impl NativeEvent {
     }
     pub(crate) fn raw(&self) -> Result<&[u8]> {
         let mut out = NO_TEXT;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_event_raw(self.get(), &raw mut out, error) })?;
         // SAFETY: texts live as long as the event, which self borrows.
         Ok(unsafe { bytes_out(out) })
     }
     pub(crate) fn data(&self) -> Result<Option<NativeValue>> {
         let (mut out, mut present) = (ptr::null_mut(), false);
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_event_data(self.get(), &raw mut out, &raw mut present, error) })?;
         Ok(NonNull::new(out).map(NativeValue::own))
     }
     pub(crate) fn resource(&self, kind: i32) -> Result<Resource> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(Resource::own, |out, error| unsafe { sys::billcore_event_resource(self.get(), kind, out, error) })
     }
     pub(crate) fn parse_unverified(body: &[u8]) -> Result<Self> {
-        // SAFETY: the body lives for the call, and the outputs are ours.
+        // SAFETY: the body lives for the call, and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_webhook_parse_unverified(bytes_in(body), out, error) })
     }
 }
@@ -81,7 +81,7 @@ impl Drop for NativeEvent {
     }
 }
 
-/// A clock. It returns microseconds since 1970.
+/// A clock that returns microseconds since 1970.
 pub(crate) type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 
 /// An instant at which no event is fresh.
@@ -96,7 +96,7 @@ unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
     })
 }
 
-/// Drops the payload of a panic. No panic may cross C, also not one that the drop of a payload raises.
+/// Drops the payload of a panic. No panic may cross C, not even one that the payload raises when it is dropped.
 pub(super) fn forget(mut panic: Box<dyn Any + Send>) {
     for _ in 0..4 {
         match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
@@ -114,7 +114,7 @@ handle!(
 
 impl NativeVerifierOptions {
     pub(crate) fn new() -> Result<Self> {
-        // SAFETY: the outputs are ours.
+        // SAFETY: the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_verifier_options_new(out, error) })
     }
     pub(crate) fn add_secret(&mut self, secret: &[u8]) -> Result<()> {
@@ -141,7 +141,7 @@ impl NativeVerifierOptions {
 
 handle!(NativeKeys, billcore_verifier, billcore_verifier_free, shared);
 
-/// The keys of an endpoint, and their clock, which must live as long as the keys.
+/// The keys of an endpoint, and the clock of the verifier, which must live as long as the keys.
 pub(crate) struct NativeVerifier {
     keys: NativeKeys,
     _clock: Option<Box<Clock>>,
@@ -158,7 +158,7 @@ impl NativeVerifier {
                 sys::billcore_verifier_options_set_clock(options.get(), Some(clock), context, None, error)
             })?;
         }
-        // SAFETY: the options are valid, and the outputs are ours.
+        // SAFETY: the options are valid, and the output pointers are valid.
         let keys = made(NativeKeys::own, |out, error| unsafe {
             sys::billcore_verifier_new(NO_TEXT, options.get(), out, error)
         })?;
@@ -167,7 +167,7 @@ impl NativeVerifier {
     pub(crate) fn verify(&self, body: &[u8], signature: Option<&[u8]>) -> Result<usize> {
         let mut index = 0;
         let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
-        // SAFETY: the handle is valid, the inputs live for the call, and the outputs are ours.
+        // SAFETY: the handle is valid, the inputs live for the call, and the output pointers are valid.
         check(|error| unsafe {
             sys::billcore_verifier_verify(self.keys.get(), body, signature, &raw mut index, error)
         })?;
@@ -175,13 +175,13 @@ impl NativeVerifier {
     }
     pub(crate) fn unwrap(&self, body: &[u8], signature: Option<&[u8]>) -> Result<NativeEvent> {
         let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
-        // SAFETY: the handle is valid, the inputs live for the call, and the outputs are ours.
+        // SAFETY: the handle is valid, the inputs live for the call, and the output pointers are valid.
         made(NativeEvent::own, |out, error| unsafe {
             sys::billcore_verifier_unwrap(self.keys.get(), body, signature, out, error)
         })
     }
     pub(crate) fn unwrap_request(&self, body: &[u8], headers: &NativeHeaders) -> Result<NativeEvent> {
-        // SAFETY: the handles are valid, the body lives for the call, and the outputs are ours.
+        // SAFETY: the handles are valid, the body lives for the call, and the output pointers are valid.
         made(NativeEvent::own, |out, error| unsafe {
             sys::billcore_verifier_unwrap_request(self.keys.get(), bytes_in(body), headers.get(), out, error)
         })
@@ -192,13 +192,13 @@ impl NativeVerifier {
     }
     pub(crate) fn matches(&self, secret: usize) -> Result<u64> {
         let mut out = 0;
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         check(|error| unsafe { sys::billcore_verifier_matches(self.keys.get(), secret, &raw mut out, error) })?;
         Ok(out)
     }
-    /// The stream keeps the keys alive. It never calls the clock: a verifier with freshness makes no streams.
+    /// The stream keeps the keys alive. A stream never calls the clock: a verifier with freshness makes no streams.
     pub(crate) fn stream(&self) -> Result<NativeStream> {
-        // SAFETY: the handle is valid, and the outputs are ours.
+        // SAFETY: the handle and the output pointers are valid.
         made(NativeStream::own, |out, error| unsafe { sys::billcore_verifier_stream_new(self.keys.get(), out, error) })
     }
 }
@@ -210,7 +210,7 @@ handle!(
 
 impl NativeHeaders {
     pub(crate) fn new() -> Result<Self> {
-        // SAFETY: the outputs are ours.
+        // SAFETY: the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_headers_new(out, error) })
     }
     pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
@@ -231,7 +231,7 @@ impl NativeStream {
     }
     pub(crate) fn finish(&mut self, signature: Option<&[u8]>) -> Result<usize> {
         let (mut index, signature) = (0, signature.map_or(NO_TEXT, bytes_in));
-        // SAFETY: the handle is valid and used by this thread alone, and the outputs are ours.
+        // SAFETY: the handle is valid and used by this thread alone, and the output pointers are valid.
         check(|error| unsafe { sys::billcore_verifier_stream_finish(self.get(), signature, &raw mut index, error) })?;
         Ok(index)
     }
@@ -244,12 +244,12 @@ fn text_of(call: impl FnOnce(*mut sys::billcore_buf, super::Err) -> i32) -> Resu
 }
 
 pub(crate) fn sign(body: &[u8], secret: &[u8]) -> Result<String> {
-    // SAFETY: the inputs live for the call, and the outputs are ours.
+    // SAFETY: the inputs live for the call, and the output pointers are valid.
     text_of(|out, error| unsafe { sys::billcore_webhook_sign(bytes_in(body), bytes_in(secret), out, error) })
 }
 
 pub(crate) fn explain(body: &[u8], signature: Option<&[u8]>, options: &NativeVerifierOptions) -> Result<String> {
     let (body, signature) = (bytes_in(body), signature.map_or(NO_TEXT, bytes_in));
-    // SAFETY: the options are valid, the inputs live for the call, and the outputs are ours.
+    // SAFETY: the options are valid, the inputs live for the call, and the output pointers are valid.
     text_of(|out, error| unsafe { sys::billcore_webhook_explain(body, signature, NO_TEXT, options.get(), out, error) })
 }

@@ -15,13 +15,13 @@ use crate::error::{Error, ErrorCode};
 
 type OnRefused = Arc<dyn Fn(&request::Parts, &Error) + Send + Sync>;
 
-/// Receives webhooks in front of a service of tower (of axum, hyper or tonic, for example). It limits the body,
-/// verifies, parses, and puts the event into the request's extensions, as `Arc<Event>`. The inner service gets the
-/// request with its body as received.
+/// Receives webhooks in front of a service of tower (of axum, hyper or tonic, for example). The layer limits the body,
+/// verifies and parses it, and puts the event into the request's extensions, as `Arc<Event>`. The inner service gets
+/// the request with its body as received.
 ///
-/// A refused request does not reach the inner service. The layer answers it with the status of the error (413, 401 or
-/// 400), with 405 for a method other than POST, and with 400 when the body breaks off. It answers 500 when the
-/// signature is right but the body is not an event, so that the billing service sends it again.
+/// A refused request does not reach the inner service. The layer answers a refused request with the status of the error
+/// (413, 401 or 400), with 405 for a method other than POST, and with 400 when the body is cut short. The layer answers
+/// 500 when the signature is right but the body is not an event, so that the billing service sends the event again.
 #[derive(Clone)]
 pub struct WebhookLayer {
     verifier: Arc<Verifier>,
@@ -29,11 +29,12 @@ pub struct WebhookLayer {
 }
 
 impl WebhookLayer {
-    /// A layer that accepts what this verifier accepts.
+    /// A layer that accepts the requests that `verifier` accepts.
     pub fn new(verifier: impl Into<Arc<Verifier>>) -> Self {
         Self { verifier: verifier.into(), refused: None }
     }
-    /// Sets a function for logs and counters. The layer calls it for each request that it refuses, before it answers.
+    /// Sets a function for logs and counters. The layer calls the function for each request that it refuses, before it
+    /// answers.
     #[must_use]
     pub fn on_refused(mut self, tell: impl Fn(&request::Parts, &Error) + Send + Sync + 'static) -> Self {
         self.refused = Some(Arc::new(tell));
@@ -133,8 +134,8 @@ impl WebhookLayer {
     }
 }
 
-/// The body. Of one that is too large it returns `limit + 1` bytes, so that the verifier itself refuses it with its
-/// reason. `None` when the body breaks off.
+/// Reads the body. For a body that is too large, `collect` returns `limit + 1` bytes, so that the verifier itself
+/// refuses the body with its reason. `None` when the body is cut short.
 async fn collect<B: Body>(body: B, limit: usize) -> Option<Bytes> {
     let mut body = pin!(body);
     let mut whole = BytesMut::new();

@@ -1,5 +1,5 @@
-//! Verifies and reads the webhooks of the billing service. It needs no HTTP stack. Without the feature `client` it
-//! links only the small half of the C library.
+//! Verifies and reads the webhooks of the billing service. This module needs no HTTP stack. Without the feature
+//! `client` the crate links only `libbillcore-webhook`.
 //!
 //! Pass the body exactly as it was received: verify first, then parse.
 //!
@@ -71,7 +71,7 @@ pub struct VerifierOptions {
 }
 
 impl VerifierOptions {
-    /// Options with nothing set. At least one secret is needed.
+    /// Options with nothing set. A verifier needs at least one secret.
     pub fn new() -> Self {
         Self { native: NativeVerifierOptions::new(), max_body: DEFAULT_MAX_BODY, clock: None }
     }
@@ -83,8 +83,9 @@ impl VerifierOptions {
         }
         self
     }
-    /// Adds a secret of the endpoint, 32 bytes. Call it again for a second secret while the first is being replaced.
-    /// With another length [`VerifierOptions::build`] fails with [`ErrorCode::Config`](crate::ErrorCode::Config).
+    /// Adds a secret of the endpoint, 32 bytes. Call `secret` again for a second secret while the first is being
+    /// replaced. For a secret of another length [`VerifierOptions::build`] fails with
+    /// [`ErrorCode::Config`](crate::ErrorCode::Config).
     pub fn secret(self, secret: impl Secret) -> Self {
         self.set(|to| secret.expose(|secret| to.add_secret(secret)))
     }
@@ -92,25 +93,25 @@ impl VerifierOptions {
     pub fn header(self, name: &str) -> Self {
         self.set(|to| to.set_header(name))
     }
-    /// Sets the largest body that is accepted (bytes). A larger one is refused before it is hashed.
+    /// Sets the largest body that is accepted (bytes). A larger body is refused before it is hashed.
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self.set(|to| to.set_max_body(bytes))
     }
-    /// Refuses events whose signed `created_at` is further than this from now, before or after, or cannot be read
-    /// ([`Reason::Stale`](crate::Reason::Stale)). Off by default, because old events are legitimate: failed
-    /// deliveries are retried, and invoices are paid weeks later. It does not protect against replays: drop
-    /// duplicates by account and id. A test.hook is never stale.
+    /// Refuses events (with [`Reason::Stale`](crate::Reason::Stale)) whose signed `created_at` cannot be read or is
+    /// further than `limit` from now, in either direction. The check is off by default, because old events are
+    /// legitimate: failed deliveries are retried, and invoices are paid weeks later. Freshness does not protect against
+    /// replays: drop duplicates by account and id. A test.hook is never stale.
     pub fn freshness(self, limit: Duration) -> Self {
         self.set(|to| to.set_freshness_ms(crate::timestamp::milliseconds(limit)))
     }
-    /// Sets the clock for freshness, instead of the system's. When it panics, the event counts as stale.
+    /// Sets the clock for freshness, instead of the system's. When the clock panics, the event counts as stale.
     pub fn clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(move || now().unix_micros()));
         self
     }
-    /// Accepts secrets of any length but zero. Only for test vectors and foreign keys: the service's secrets have 32
-    /// bytes, and another length means a copying mistake.
+    /// Accepts secrets of any length but zero. Use `allow_any_key_length` only for test vectors and keys of other
+    /// services: the service's secrets have 32 bytes, and another length means a copying mistake.
     pub fn allow_any_key_length(self) -> Self {
         self.set(NativeVerifierOptions::allow_any_key_length)
     }
@@ -135,7 +136,7 @@ impl fmt::Debug for VerifierOptions {
     }
 }
 
-/// The keys of an endpoint, prepared once. Any number of threads may share it.
+/// The keys of an endpoint, prepared once. Any number of threads may share a `Verifier`.
 pub struct Verifier {
     native: NativeVerifier,
     max_body: usize,
@@ -146,19 +147,20 @@ impl Verifier {
     pub fn new(secret: impl Secret) -> Result<Self> {
         VerifierOptions::new().secret(secret).build()
     }
-    /// Checks the signature of a body and returns the index of the secret that made it. It copies and parses nothing.
-    /// Fails with [`ErrorCode::Signature`](crate::ErrorCode::Signature) and a [`Reason`](crate::Reason).
+    /// Checks the signature of a body and returns the index of the secret that made it. `verify` neither copies nor
+    /// parses the body. Fails with [`ErrorCode::Signature`](crate::ErrorCode::Signature) and a
+    /// [`Reason`](crate::Reason).
     pub fn verify<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.native.verify(body, signature.into().0)
     }
-    /// Verifies as [`Verifier::verify`], then parses: [`ErrorCode::Decode`](crate::ErrorCode::Decode) when the body is not an
-    /// event.
+    /// Verifies the body as [`Verifier::verify`] does, then parses it. Fails with
+    /// [`ErrorCode::Decode`](crate::ErrorCode::Decode) when the body is not an event.
     pub fn unwrap<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<Event> {
         self.native.unwrap(body, signature.into().0).map(Event::own)
     }
-    /// Finds the signature among the header fields of a request, then works as [`Verifier::unwrap`]. Equal values,
-    /// repeated or joined by commas, count as one; different values are malformed. `headers` are pairs, such as
-    /// `&http::HeaderMap`.
+    /// Finds the signature among the header fields of a request, then does what [`Verifier::unwrap`] does. Equal
+    /// signatures, repeated or joined by commas, count as one; different ones are refused as
+    /// [`Reason::Malformed`](crate::Reason::Malformed). `headers` are pairs, such as `&http::HeaderMap`.
     pub fn unwrap_request<N, V>(&self, body: &[u8], headers: impl IntoIterator<Item = (N, V)>) -> Result<Event>
     where
         N: AsRef<[u8]>,
@@ -170,21 +172,21 @@ impl Verifier {
         }
         self.native.unwrap_request(body, &given).map(Event::own)
     }
-    /// Begins the check of one body that arrives in pieces. [`ErrorCode::Config`](crate::ErrorCode::Config) for a verifier with
-    /// freshness, which needs the whole body.
+    /// Begins the check of one body that arrives in pieces. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config)
+    /// for a verifier with freshness, which needs the whole body.
     pub fn stream(&self) -> Result<VerifierStream> {
         self.native.stream().map(VerifierStream::own)
     }
-    /// How many secrets it has.
+    /// How many secrets the verifier has.
     pub fn secret_count(&self) -> usize {
         self.native.secret_count()
     }
-    /// How often the secret with this index matched (from 0, in the order given). One that stays at 0 matches can be
+    /// How often the secret with this index matched (from 0, in the order given). A secret that never matches can be
     /// retired.
     pub fn matches(&self, secret: usize) -> Result<u64> {
         self.native.matches(secret)
     }
-    /// The largest body that it accepts (bytes).
+    /// The largest body that the verifier accepts (bytes).
     pub fn max_body(&self) -> usize {
         self.max_body
     }
@@ -197,8 +199,8 @@ impl fmt::Debug for Verifier {
     }
 }
 
-/// Parses an event that was verified before and stored since, from the bytes of [`Event::raw`]. It checks no
-/// signature and no age, so use it only for storage that the receiver alone can write to.
+/// Parses an event that was verified before and stored since, from the bytes of [`Event::raw`]. `parse_unverified`
+/// checks no signature and no age, so use it only for storage that the receiver alone can write to.
 pub fn parse_unverified(raw: &[u8]) -> Result<Event> {
     crate::version::loaded()?;
     ffi::NativeEvent::parse_unverified(raw).map(Event::own)
@@ -209,10 +211,11 @@ pub fn sign(body: &[u8], secret: impl Secret) -> Result<String> {
     secret.expose(|secret| ffi::sign(body, secret))
 }
 
-/// Explains why a signature is refused. It tries the usual mistakes (the body serialised again, still in base64, with
-/// another line end; the signature in upper case or with a prefix; a secret with white space, in another encoding,
-/// another of several) and names what would have matched. The text is for a person. The function never accepts a
-/// signature, and shows neither a secret nor the right signature. It is slow: do not call it in a request path.
+/// Explains why a signature is refused. `explain` tries the usual mistakes (the body serialised again, still in base64,
+/// with another line end; the signature in upper case or with a prefix; a secret with white space or in another
+/// encoding; another one of several secrets) and names what would have matched. The text is for a person. The function
+/// never accepts a signature, and shows neither a secret nor the right signature. `explain` is slow: do not call it in
+/// a request path.
 pub fn explain<'a, S: Secret>(
     body: &[u8],
     signature: impl Into<Signature<'a>>,

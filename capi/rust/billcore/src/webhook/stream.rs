@@ -5,10 +5,10 @@ use super::Signature;
 use crate::error::{ErrorCode, Result};
 use crate::ffi::NativeStream;
 
-/// Checks one body that arrives in pieces and is too large to hold in memory. It keeps none of the pieces. It is an
-/// [`io::Write`]. Do not use the pieces before [`VerifierStream::finish`] confirms the signature.
+/// Checks one body that arrives in pieces and is too large to hold in memory. A `VerifierStream` keeps none of the
+/// pieces and is an [`io::Write`]. Do not use the pieces before [`VerifierStream::finish`] confirms the signature.
 ///
-/// One thread at a time may use it: it is `Send`, not `Sync`.
+/// One thread at a time may use a `VerifierStream`: it is `Send`, not `Sync`.
 ///
 /// ```compile_fail,E0277
 /// fn shared<T: Sync>() {}
@@ -20,8 +20,8 @@ impl VerifierStream {
     pub(super) fn own(native: NativeStream) -> Self {
         Self(native)
     }
-    /// Takes the next piece. [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge) when the pieces together exceed
-    /// the limit.
+    /// Takes the next piece. Fails with [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge) when the pieces together
+    /// exceed the limit.
     pub fn update(&mut self, piece: &[u8]) -> Result<()> {
         self.0.update(piece)
     }
