@@ -68,9 +68,9 @@ class Attempt:
         try:
             object.__getattribute__(self, "path")
         except AttributeError:
-            return "<billcore.Attempt, never initialised>"
+            return "<Attempt, never initialised>"
         end = f" {self.error or self.status}" if self.error or self.status else ""
-        return f"<billcore.Attempt {self.method} {self.route} attempt={self.attempt}{end}>"
+        return f"<Attempt {self.method} {self.route} attempt={self.attempt}{end}>"
 
 
 class Hooks:

@@ -67,7 +67,7 @@ def html_of_page(page: Page[Resource]) -> str:
         for one in shown
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    title = f"{len(items)} items"
+    title = "1 item" if len(items) == 1 else f"{len(items)} items"
     if len(items) > _MOST_ROWS:
         title += f", the first {_MOST_ROWS} shown"
     return f"<table><caption>{escape(title)}</caption><tr>{head}</tr>{body}</table>"

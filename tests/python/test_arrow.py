@@ -155,7 +155,7 @@ def test_batches_are_pages(serve: Serve) -> None:
     next(iter(pager))
     batches = list(pager.to_batches(["id"]))
     assert [batch.num_rows for batch in batches] == [4, 5, 2], "first the rest of the page already begun"
-    assert repr(batches[0]) == "<billcore.ArrowBatch num_rows=4>"
+    assert repr(batches[0]) == "<ArrowBatch num_rows=4>"
     for _ in range(2):  # a batch can be exported again, as an array and as a stream
         assert pyarrow.record_batch(batches[0]).to_pylist()[0] == {"id": "101"}
         assert [row["id"] for row in read_duckdb(batches[2])] == ["110", "111"]

@@ -313,7 +313,7 @@ def test_neither_a_stream_nor_a_batch_is_pickled_or_shows_anything(serve: Serve)
     _, client = serve([page([ORDER], 1, 1)])
     pager = client.subscriptions.orders("s")
     stream, batch = pager.to_arrow(), next(pager.to_batches())
-    assert repr(stream) == "<billcore.ArrowStream>"
+    assert repr(stream) == "<ArrowStream>"
     for thing in (stream, batch):
         with pytest.raises(TypeError):
             pickle.dumps(thing)

@@ -35,10 +35,9 @@ def test_a_list_is_lazy_and_in_order(run: Run) -> None:
                 assert await ids(items) == [3, 4, 5, 6, 7]
                 assert [r.target.split("?")[1] for r in server.requests] == ["page=1", "page=2", "page=3"]
                 assert pager.fetched_pages == 3 and str(pager.verdict) == "complete"
-                assert await ids(pager) == []
                 with pytest.raises(StopAsyncIteration):
                     await anext(items)
-                assert repr(pager) == "<billcore.AsyncPager>"
+                assert repr(pager).startswith("<AsyncPager of orders, ")
 
         run(main())
 

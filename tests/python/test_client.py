@@ -138,7 +138,7 @@ def test_request(serve: Serve) -> None:
     response = client.request("POST", "/things", query=query, json={"k": None})
     assert (response.status, response.json(), response.body) == (201, [1, {"a": 10**30}], b'[1,{"a":%d}]' % 10**30)
     assert response.headers["content-type"] == "application/json" and response.response_info.status == 201
-    assert repr(response) == "<billcore.Response status=201>"
+    assert repr(response) == "<Response status=201>"
     assert client.request("DELETE", "/things", query=[("a", "1"), ("a", "2")], json=billcore.NOT_GIVEN).body == b""
     assert client.request("GET", "/x", raise_on_error=False).status == 404
     assert [(r.method, r.target, r.body) for r in server.requests] == [

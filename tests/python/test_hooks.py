@@ -154,7 +154,7 @@ def test_retries_are_told(kind: str) -> None:
     assert all(attempt.duration > 0 for hook, attempt in hooks.told if hook == "response")
     assert all(attempt.duration == 0 and attempt.wait == 0 for hook, attempt in hooks.told if hook == "request")
     assert all(0 <= attempt.wait <= 8 for _, attempt in hooks.told)
-    assert repr(by_hook["retry", 1]) == "<billcore.Attempt GET /subscription/{id} attempt=1 503>"
+    assert repr(by_hook["retry", 1]) == "<Attempt GET /subscription/{id} attempt=1 503>"
 
 
 @each_kind

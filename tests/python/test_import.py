@@ -6,7 +6,7 @@ import inspect
 import pickle
 import pydoc
 import re
-from types import ModuleType
+from types import ModuleType, UnionType
 from typing import Any
 
 import pytest
@@ -143,7 +143,7 @@ def public_objects() -> list[tuple[str, object]]:
     for module in (billcore, webhooks):
         for name in module.__all__:
             value = getattr(module, name)
-            if isinstance(value, ModuleType | str | billcore.NotGiven) or not hasattr(value, "__module__"):
+            if isinstance(value, ModuleType | UnionType | str | billcore.NotGiven) or not hasattr(value, "__module__"):
                 continue
             if getattr(value, "__module__", "") == "typing":
                 continue

@@ -33,7 +33,7 @@ def look():
     return []
 one = iter(pager)
 """,
-    "collect": "look = lambda: pager.collect() or next(iter(()))",
+    "collect": "look = lambda: pager.collect(limit=1000) or next(iter(()))",
     "collect some": "look = lambda: pager.collect(limit=4) or next(iter(()))",
     "loop": """
 def look():

@@ -46,7 +46,7 @@ def test_a_list_is_lazy_and_in_order(serve: Serve) -> None:
         and verdict.reason is None
         and str(verdict) == "complete"
     )
-    assert list(pager) == [] and next(items, None) is None
+    assert next(items, None) is None
 
 
 def test_items_are_typed_and_know_their_answer(serve: Serve) -> None:
@@ -91,7 +91,7 @@ def test_stopping_early(serve: Serve) -> None:
     assert (str(verdict), verdict.reason, repr(verdict)) == (
         "possibly_missed",
         "stopped",
-        "<billcore.Verdict possibly_missed: stopped>",
+        "<Verdict possibly_missed: stopped>",
     )
     assert len(server.requests) == 1
     assert [order.id for order in pager] == list(range(2, 8)), "reading on is possible"
@@ -110,7 +110,7 @@ def test_pages(serve: Serve) -> None:
     assert [order.id for p in seen for order in p.items] == list(range(8))
     assert seen[0].links.next == "http://elsewhere/?page=2" and seen[0].links.previous is None
     assert seen[2].links.next is None and seen[1].response_info.status == 200
-    assert repr(seen[0]) == "<billcore.Page items=3>" and str(pager.verdict) == "complete"
+    assert repr(seen[0]) == "<Page of orders, 3 items>" and str(pager.verdict) == "complete"
 
 
 def test_pages_after_items_begin_with_the_rest(serve: Serve) -> None:

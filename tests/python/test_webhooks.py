@@ -154,7 +154,7 @@ def test_any_key_length() -> None:
 def test_verified_is_true() -> None:
     verified = webhooks.verify(BODY, sign(BODY), SECRET)
     assert verified and bool(verified) is True
-    assert repr(verified) == "<billcore.webhooks.Verified secret_index=0>"
+    assert repr(verified) == "<Verified secret_index=0>"
 
 
 HEADERS: list[Any] = [

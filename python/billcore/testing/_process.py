@@ -160,7 +160,7 @@ class Sandbox:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<billcore.testing.Sandbox pid={getattr(self, 'pid', None)}>"
+        return f"<Sandbox pid={getattr(self, 'pid', None)}>"
 
 
 def _environment() -> dict[str, str]:

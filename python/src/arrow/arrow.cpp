@@ -251,7 +251,7 @@ void bind_stream(py::module_& module) {
       "__arrow_c_schema__", [](const ArrowStream& self) { return schema_of(*self.reading->columns); },
       schema.doc(docs::arrow_stream_arrow_c_schema).c_str());
   type.def_property_readonly("error", &last_error, docs::arrow_stream_error);
-  type.def("__repr__", [](const ArrowStream& /*self*/) { return "<billcore.ArrowStream>"; });
+  type.def("__repr__", [](const ArrowStream& /*self*/) { return "<ArrowStream>"; });
 }
 
 void bind_batch(py::module_& module) {
@@ -280,7 +280,7 @@ void bind_batch(py::module_& module) {
       schema.doc(docs::arrow_batch_arrow_c_schema).c_str());
   type.def_property_readonly("num_rows", &detail::Batch::rows, docs::arrow_batch_num_rows);
   type.def("__repr__", [](const detail::Batch& self) {
-    return "<billcore.ArrowBatch num_rows=" + std::to_string(self.rows()) + '>';
+    return "<ArrowBatch num_rows=" + std::to_string(self.rows()) + '>';
   });
 }
 

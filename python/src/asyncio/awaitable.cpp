@@ -300,7 +300,7 @@ PyObject* close_method(PyObject* self, PyObject* /*nothing*/) noexcept {
 
 PyObject* itself(PyObject* self) noexcept { return Py_NewRef(self); }
 PyObject* name_of(PyObject* self, void* /*closure*/) noexcept { return PyUnicode_FromString(own(self).name()); }
-PyObject* repr(PyObject* self) noexcept { return PyUnicode_FromFormat("<billcore.AsyncCall %s>", own(self).name()); }
+PyObject* repr(PyObject* self) noexcept { return PyUnicode_FromFormat("<AsyncCall %s>", own(self).name()); }
 
 int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
   Py_VISIT(Py_TYPE(self));

@@ -39,7 +39,7 @@ void bind_response(py::module_& module) {
       },
       json.doc(docs::response_json).c_str());
   type.def("__repr__", [](const PyResponse& self) {
-    return "<billcore.Response status=" + std::to_string(self.response.status()) + '>';
+    return "<Response status=" + std::to_string(self.response.status()) + '>';
   });
 }
 

@@ -65,8 +65,11 @@ class List {
   /// Notes that a reader has reached the end.
   void end() const noexcept { ended_ = true; }
   /// Throws Error(invalid_argument) if the list was read to its end: reading it again would silently give nothing.
-  void refuse_second_reading() const {
-    if (!ended_) return;
+  void refuse_second_reading() {
+    if (!ended_ || busy.exchange(true)) return;  // another reader says what is wrong
+    const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();  // not taken back
+    busy = false;
+    if (!is_at_end) return;
     refuse("this list of " + std::string(name()) + " was read to its end: list again to read it once more");
   }
 

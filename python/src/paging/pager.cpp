@@ -117,7 +117,7 @@ void bind_verdict(py::module_& module) {
   type.def("__str__", verdict_text);
   type.def("__bool__", [](const Verdict& self) { return self.complete; });
   type.def("__repr__", [](const Verdict& self) {
-    return "<billcore.Verdict " + verdict_text(self) + (self.complete ? "" : ": " + std::string(self.reason)) + '>';
+    return "<Verdict " + verdict_text(self) + (self.complete ? "" : ": " + std::string(self.reason)) + '>';
   });
 }
 
@@ -183,10 +183,11 @@ void bind_page(py::module_& module) {
       "response_info", [](const AnyPage& self) { return response_info(self.pagination.response_info()); },
       docs::page_response_info);
   type.def("__repr__", [](const AnyPage& self) {
-    return std::string("<Page of ") + list_name(self.type) + ", " + std::to_string(self.items.size()) + " items>";
+    return std::string("<Page of ") + list_name(self.type) + ", " + std::to_string(self.items.size()) +
+           (self.items.size() == 1 ? " item>" : " items>");
   });
-  type.def("_repr_html_", [](const py::object& self) {
-    return py::module_::import("billcore._shown").attr("html_of_page")(self);
+  type.def("_repr_html_", [](const AnyPage& self) {
+    return py::module_::import("billcore._shown").attr("html_of_page")(py::cast(self));
   });
 }
 

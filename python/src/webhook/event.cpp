@@ -77,8 +77,11 @@ PyObject* repr(PyObject* self) noexcept {
       const auto value = try_field(envelope, field);
       return value ? py::repr(value)[py::slice(0, longest, 1)] : py::object(py::str("?"));
     };
-    return py::str("<{} id={} name={}>")
-        .format(Py_TYPE(self)->tp_name, shown(id_field), shown(name_field))
+    const std::string_view type(Py_TYPE(self)->tp_name);
+    const auto kind = py::str(std::string(type.substr(type.rfind('.') + 1)));
+    const bool is_known = Py_TYPE(self) != made[0];  // then the class says the name
+    return py::str(is_known ? "<{} {}>" : "<{} {} {}>")
+        .format(kind, shown(id_field), shown(name_field))
         .release()
         .ptr();
   });

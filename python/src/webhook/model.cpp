@@ -305,8 +305,9 @@ PyObject* repr(PyObject* self) noexcept {
 PyObject* html(PyObject* self, PyObject* /*unused*/) noexcept { return call_shown("html", self); }
 PyObject* rich_repr(PyObject* self, PyObject* /*unused*/) noexcept { return call_shown("rich_repr", self); }
 
-PyObject* pydantic_schema(PyObject* type, PyObject* /*arguments*/) noexcept {
+PyObject* pydantic_schema(PyObject* type, PyObject* arguments) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
+    if (PyTuple_GET_SIZE(arguments) != 2) type_error("__get_pydantic_core_schema__() takes a source and a handler");
     return py::module_::import("billcore._pydantic").attr("schema")(py::handle(type)).release().ptr();
   });
 }

@@ -45,7 +45,7 @@ void bind_response_info(py::module_& module) {
       "attempts", [](const Info& self) { return self.info->attempts(); }, docs::response_info_attempts);
   type.def_property_readonly("request_id", request_id, docs::response_info_request_id);
   type.def("__repr__", [](const Info& self) {
-    return py::str("<billcore.ResponseInfo status={} request_id={!r}>").format(self.info->status(), request_id(self));
+    return py::str("<ResponseInfo status={} request_id={!r}>").format(self.info->status(), request_id(self));
   });
 }
 

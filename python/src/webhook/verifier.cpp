@@ -45,7 +45,7 @@ std::array verified_getset{
 void bind_verified(py::module_& module) {
   constexpr auto is_true = [](PyObject* /*self*/) noexcept { return 1; };
   constexpr auto repr = [](PyObject* self) noexcept {
-    return PyUnicode_FromFormat("<billcore.webhooks.Verified secret_index=%zu>", index_of(self));
+    return PyUnicode_FromFormat("<Verified secret_index=%zu>", index_of(self));
   };
   verified_type = make_type<VerifiedObject>(module, "billcore.webhooks.Verified", docs::about_verified,
                                             {{Py_tp_dealloc, slot(free_object)},
@@ -231,8 +231,8 @@ void bind_verifier(py::module_& module) {
       "max_body", [](const BoundVerifier& self) { return self.options().max_body; }, docs::verifier_max_body);
   type.def("__repr__", [](const py::object& self) {
     const auto* const verifier = held_or_null<BoundVerifier>(self.ptr());
-    if (verifier == nullptr) return py::str("<billcore.webhooks.Verifier, never initialised>");
-    return py::str("<billcore.webhooks.Verifier header={!r} secrets={}>")
+    if (verifier == nullptr) return py::str("<Verifier, never initialised>");
+    return py::str("<Verifier header={!r} secrets={}>")
         .format(verifier->options().header, verifier->secret_count());
   });
   refuse_copies(type, "it holds signing secrets; make one where it is needed");

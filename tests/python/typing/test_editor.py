@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with th
 SIGNATURES = {
     "billcore.Client(|)": ("timeout: float | None = 30", "max_retries: Further"),
     "client.subscriptions.charge(|)": ("amount: int", "amount: Cents."),
-    "client.subscriptions.orders(|)": ("state: str | Sequence[OrderState | str] | None", "per_page: "),
+    "client.subscriptions.orders(|)": ("state: OrderState | Sequence[OrderState] | None", "per_page: "),
     "client.subscriptions.find_charges(|)": ("charge: BillcoreError", "skew: "),
     "client.products.update(|)": ("price: int | None", "ProductWrite"),
     "client.products.list().collect(|)": ("limit: int | None = None", "Args:"),
@@ -39,14 +39,14 @@ SIGNATURES = {
 HOVERS = {
     "client.subscriptions.cha|rge": ("-> Order", "Bill a one-off amount"),
     "client.subscriptions.li|st": ("-> Pager[Subscription]", "lazily"),
-    "webhooks.unw|rap": ("-> Event", "Service interface: Events"),
+    "webhooks.unw|rap": ("-> AnyEvent", "Service interface: Events"),
     "webhooks.Order|Paid": ("class OrderPaid", "its data is an Order"),
     "subscription.pri|ce": ("int", "Cents."),
-    "subscription.stat|us": ("str", "SubscriptionStatus"),
+    "subscription.stat|us": ("SubscriptionStatus", "does not know yet"),
     "billcore.NOT_GI|VEN": ("NotGiven", "left out"),
     "billcore.OutcomeUnknown|Error": ("class OutcomeUnknownError", "attempted_at"),
     "awaited.subscriptions.char|ge": ("Order]", "Bill a one-off amount"),
-    "verifier.unwr|ap": ("-> Event", "Raises"),
+    "verifier.unwr|ap": ("-> AnyEvent", "Raises"),
 }
 
 
