@@ -8,7 +8,7 @@
 namespace billcore::detail {
 
 /// Lock-free, so that a forked child can read it regardless of what other threads were doing. The child closes its
-/// copies of the parent's descriptors; the connections themselves are not affected. Threads: any.
+/// copies of the parent's descriptors, which does not affect the connections. Threads: any.
 class Descriptors {
  public:
   Descriptors() = default;
