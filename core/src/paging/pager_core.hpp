@@ -4,7 +4,7 @@
 // wanted() names the page to request, accept() takes it, and the take functions return buffered items.
 // Responsibilities:
 //   which page to request, and which to prefetch    PagePlan
-// whether an item is new, or the list changed     Drift, RecentIds
+//   whether an item is new, or the list changed     Drift, RecentIds
 //   which items of a page have been taken            PageCursor
 //   where a later process resumes                   PagerState
 #pragma once
