@@ -9,8 +9,8 @@
  *
  *  1. Functions that can fail return billcore_status: BILLCORE_OK is 0, the other numbers are append-only. The result
  *     must be used. Functions that cannot fail give their result directly and take NULL handles as empty.
- *  2. `err`, always the last argument, may be NULL. If it is not, `*err` becomes NULL on BILLCORE_OK and BILLCORE_DONE,
- *     and on failure a new billcore_error: free it with billcore_error_free. The library has no thread-local or global
+ *  2. `err`, always the last argument, may be NULL. Otherwise `*err` becomes NULL on BILLCORE_OK and BILLCORE_DONE, and
+ *     on failure a new billcore_error: free it with billcore_error_free. The library has no thread-local or global
  *     state and needs no init call.
  *  3. The order of arguments is handle, inputs, outputs, err. Outputs are zeroed (NULL, 0, false, {NULL, 0}) unless the
  *     call succeeds. A NULL handle or output pointer gives BILLCORE_ERROR_INVALID_ARGUMENT, unless its comment says
@@ -51,8 +51,8 @@
  *      libbillcore-webhook), and stay loaded while handles exist. `billcore/arrow.h`, with the library billcore-arrow,
  *      reads lists as Arrow columns.
  *
- * The headers begin with an example. It assumes a client and ids, or an event and the parts of a request (body,
- * signature, secret), and declares everything else. */
+ * The headers begin with an example. The examples assume a client and ids, or an event and the parts of a request
+ * (body, signature, secret), and declare everything else. */
 #ifndef BILLCORE_H
 #define BILLCORE_H
 

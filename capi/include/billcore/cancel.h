@@ -1,9 +1,9 @@
 /** @file
  * Cancellation: ends calls from another thread. Conventions: billcore.h.
  *
- * A token is set in the options of calls (billcore_call_options_set_cancel). Once it is triggered, a waiting call
- * returns at once with BILLCORE_ERROR_INTERRUPTED, and a later call sends nothing. A list fails at the page that it
- * waits for, or at the next one that it would fetch. A call whose answer arrived before the trigger, or at the same
+ * A token is set in the options of calls (billcore_call_options_set_cancel). Once the token is triggered, a waiting
+ * call returns at once with BILLCORE_ERROR_INTERRUPTED, and a later call sends nothing. A list fails at the page that
+ * it waits for, or at the next one that it would fetch. A call whose answer arrived before the trigger, or at the same
  * moment, returns as usual.
  *
  * For a cancelled write, billcore_error_outcome_unknown says whether it may have happened; if false, nothing was sent.
@@ -45,7 +45,7 @@ BILLCORE_EXPORT void billcore_cancel_trigger(billcore_cancel* cancel);
 /** Whether the token was triggered; false for NULL.  @since 0.1 */
 BILLCORE_API bool billcore_cancel_is_triggered(const billcore_cancel* cancel);
 
-/** Frees a token; accepts NULL. Options and calls may still have the token: it can just no longer be triggered.
+/** Frees a token; accepts NULL. Options and calls may still have the token, but nobody can trigger it any more.
  * @since 0.1 */
 BILLCORE_EXPORT void billcore_cancel_free(billcore_cancel* cancel);
 

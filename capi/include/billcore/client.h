@@ -1,6 +1,6 @@
 /** @file
- * The REST client. Its operations are in billcore/operations.h and in this header. The client may repeat a read; it
- * sends a write at most once. Conventions: billcore.h.
+ * The REST client. The operations of a client are in billcore/operations.h and in this header. The client may repeat a
+ * read; it sends a write at most once. Conventions: billcore.h.
  *
  * Every operation may return: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent), BILLCORE_ERROR_CONFIG (the client is
  * closed), an error status of the service (BILLCORE_ERROR_API to BILLCORE_ERROR_SERVER; billcore_error_outcome_unknown
@@ -52,7 +52,7 @@ BILLCORE_API billcore_status billcore_client_with_options(const billcore_client*
  * nothing. Closing a client made by billcore_client_with_options leaves the shared connections open. @since 0.1 */
 BILLCORE_API billcore_status billcore_client_close(billcore_client* client, billcore_error** err);
 
-/** Frees a client; accepts NULL. No call may be running.  @since 0.1 */
+/** Frees a client; accepts NULL. Call it only when no call of the client is running.  @since 0.1 */
 BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
 
 /* ---- operations besides those of billcore/operations.h ---- */

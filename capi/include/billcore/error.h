@@ -48,7 +48,7 @@ BILLCORE_API billcore_str billcore_error_api_code(const billcore_error* error);
 /** `message` of the service's error body. Service interface: Errors.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_api_message(const billcore_error* error);
 
-/** The start of the answer's body, some thousand bytes, with secrets redacted.  @since 0.1 */
+/** The start of the answer's body, at most some thousand bytes, with secrets redacted.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_body(const billcore_error* error);
 
 /** Value of the answer's request id header (billcore_client_options_set_request_id_header).  @since 0.1 */
@@ -60,7 +60,7 @@ BILLCORE_API bool billcore_error_retry_after(const billcore_error* error, double
 /** Number of attempts of the request; 0 when the error is not about a request.  @since 0.1 */
 BILLCORE_API int32_t billcore_error_attempts(const billcore_error* error);
 
-/** True when a write may or may not have happened: look before sending it again.  @since 0.1 */
+/** True when a write may or may not have happened: check before you send it again.  @since 0.1 */
 BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 
 /** The reasons why a signature check fails, in the order of the checks. Append-only. */

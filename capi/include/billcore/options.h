@@ -66,7 +66,7 @@ BILLCORE_API billcore_status billcore_options_set_bool(billcore_options* options
 BILLCORE_API billcore_status billcore_options_set_json(billcore_options* options, billcore_str name, billcore_str json,
                                                        billcore_error** err);
 
-/** Adds a pair to an option that holds several: headers of a client or of changes, query of a request. Copied.
+/** Adds a pair of texts to an option: headers of a client or of changes, query of a request. The texts are copied.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_options_add(billcore_options* options, billcore_str name, billcore_str key,
                                                   billcore_str value, billcore_error** err);

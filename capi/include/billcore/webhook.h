@@ -57,7 +57,7 @@ typedef struct billcore_verifier_options billcore_verifier_options;
 /** New options of a verifier, with nothing set; free them.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_new(billcore_verifier_options** out, billcore_error** err);
 
-/** Name of the signature header, looked up without regard to case. Default: Service-Signature.  @since 0.1 */
+/** Name of the signature header, whose case does not matter. Default: Service-Signature.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_header(billcore_verifier_options* options, billcore_str name,
                                                                   billcore_error** err);
 
@@ -66,10 +66,10 @@ BILLCORE_API billcore_status billcore_verifier_options_set_header(billcore_verif
 BILLCORE_API billcore_status billcore_verifier_options_set_max_body(billcore_verifier_options* options, size_t bytes,
                                                                     billcore_error** err);
 
-/** Refuses, with BILLCORE_REASON_STALE, events whose signed created_at is further than this before or after now, or
- * cannot be read (milliseconds, more than 0). Off by default, because old events are legitimate: failed deliveries are
- * retried, invoices are paid weeks later. Freshness does not prevent replays: for that, drop events whose account and
- * id were seen before. test.hook is never stale.  @since 0.1 */
+/** Refuses, with BILLCORE_REASON_STALE, events whose signed created_at is further than this time from now, before or
+ * after, or cannot be read (milliseconds, more than 0). Off by default, because old events are legitimate: failed
+ * deliveries are retried, invoices are paid weeks later. Freshness does not prevent replays: for that, drop events
+ * whose account and id were seen before. test.hook is never stale.  @since 0.1 */
 BILLCORE_API billcore_status billcore_verifier_options_set_freshness_ms(billcore_verifier_options* options,
                                                                         int64_t milliseconds, billcore_error** err);
 

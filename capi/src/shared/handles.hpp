@@ -1,5 +1,5 @@
-// The handles of the webhook half. Both libraries make and free them, which works because they are of one build and
-// share a heap.
+// The handles of the webhook half. libbillcore and libbillcore-webhook make and free these handles, which works because
+// they are of one build and share a heap.
 #pragma once
 
 #include <atomic>

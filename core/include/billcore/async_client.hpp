@@ -25,12 +25,14 @@ class AsyncClient {
   /// Identifies an operation that was started.
   using CallId = std::uint64_t;
 
-  /// Uses the options of `client` and connections of its own. Error(internal) when no descriptor is available.
+  /// Makes an AsyncClient with the options of `client` and connections of its own. Error(internal) when no descriptor
+  /// is available.
   explicit AsyncClient(const Client& client);
-  /// Uses the options of `client` and the connections of `beside`.
+  /// Makes an AsyncClient with the options of `client` and the connections of `beside`.
   AsyncClient(const Client& client, const AsyncClient& beside);
 
-  /// A descriptor that is readable when process() has work to do. It never changes, and the connections own it.
+  /// A descriptor that is readable when process() has work to do. The descriptor never changes and is owned by the
+  /// connections.
   [[nodiscard]] int descriptor() const;
   /// Advances all operations as far as possible without waiting, and calls `done` of the finished ones. Exceptions from
   /// `done` are ignored.
@@ -38,8 +40,8 @@ class AsyncClient {
   /// Starts an operation. `done` is called once, never from within start(), unless the operation is cancelled.
   /// Error(config) after Client::close(), Error(invalid_argument) for an invalid timeout.
   [[nodiscard]] CallId start(Operation operation, const CallOptions& call, Done done);
-  /// Result of cancelling an operation. Its `done` is not called, unless cancel() was called within a hook of the same
-  /// operation: then no further attempt is made, and `done` is called after the hook.
+  /// Result of cancelling an operation. The operation's `done` is not called, unless cancel() was called within a hook
+  /// of the same operation: then no further attempt is made, and `done` is called after the hook.
   struct Cancelled {
     bool outcome_unknown = false;  // a write that was at least partly sent, or cancelled within its own hook
     std::string text;              // one-line description

@@ -35,8 +35,8 @@ class SubscriptionsByHand : protected Group {
   /// The charge's order has total = amount × quantity (cents without VAT). An empty result means that the charge was
   /// not made, or that the service is still processing it: search again after the time that it may need, and charge
   /// again only when the later search is also empty. Error(possibly_missed) when orders may be missing, with those
-  /// found so far in detail().found. Error(invalid_argument) if `error` is not from a charge or its outcome is known.
-  /// The time-out of `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
+  /// found so far in detail().found. Error(invalid_argument) if `error` is not from a charge or the charge's outcome is
+  /// known. The time-out of `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 std::optional<std::int64_t> product_id = {},

@@ -33,8 +33,8 @@ struct Attempt {
 
 /// Threads: called on the thread of the call, so concurrently when a client is shared; for an attempt that is given up,
 /// on the thread that gives it up. Exceptions from a hook are ignored, because a hook must not change the outcome of a
-/// charge. A hook may make other calls, and may cancel its own operation (AsyncClient::cancel). When called for a page,
-/// it must not use the list of that page.
+/// charge. A hook may make other calls, and may cancel its own operation (AsyncClient::cancel). A hook that is called
+/// for a page must not use the list of that page.
 class Hooks {
  public:
   Hooks() = default;

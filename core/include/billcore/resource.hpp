@@ -2,9 +2,9 @@
 //
 // A resource is a view of one parsed, immutable, shared document: nothing is copied, and fields are looked up when they
 // are read. An absent field, an unknown field or an unknown enum value is therefore not an error by itself. Reading a
-// required field that is absent throws Error(missing_field); null or a wrong type is Error(decode). Both errors contain
-// the path, such as `data.price`, in their text and as detail().field_path. An item of a list keeps its whole page
-// alive; copy() makes a detached copy. Threads: immutable; may be read and copied from any thread.
+// required field that is absent throws Error(missing_field); null or a wrong type is Error(decode). The errors contain
+// the field's path, such as `data.price`, in their text and as detail().field_path. An item of a list keeps its whole
+// page alive; copy() makes a detached copy. Threads: immutable; may be read and copied from any thread.
 #pragma once
 
 #include <cstdint>
@@ -106,7 +106,7 @@ class Resource {
 };
 
 /// Reads a Value as an id (integer or string), a time, or the digits of a number. Error(decode) with the value's path
-/// if it has another type.
+/// if the value has another type.
 [[nodiscard]] Id read_id(const Value& value);
 [[nodiscard]] Time read_time(const Value& value);
 [[nodiscard]] std::string_view read_number_text(const Value& value);

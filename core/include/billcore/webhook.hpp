@@ -128,7 +128,7 @@ namespace webhooks {
                            std::size_t max_body = default_max_body);
 /// Parses an event whose bytes the receiver verified and stored (Event::raw()), for example in a job queue. Checks
 /// neither signature nor age. Use it only for storage that the receiver alone can write to; pass anything received over
-/// the network to unwrap(). Copies the bytes. Throws Error(decode) when they are not an event.
+/// the network to unwrap(). Copies the bytes. Throws Error(decode) when the bytes are not an event.
 [[nodiscard]] Event parse_unverified(std::string_view raw);
 /// As parse_unverified(), but without a copy of the bytes: the event holds `raw.keep`.
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);

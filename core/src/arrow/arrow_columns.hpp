@@ -74,7 +74,7 @@ class TextFinder {
 class CellFinder {
  public:
   explicit CellFinder(const Columns& columns);
-  /// The cells of an item, in the order of the columns; valid until the next call. Error(decode) if it is not an
+  /// The cells of an item, in the order of the columns; valid until the next call. Error(decode) if the item is not an
   /// object.
   [[nodiscard]] std::span<const Cell> find(const Document& document, const Node* item);
 

@@ -79,8 +79,8 @@ class Call {
     bool sent = false;  // at least part of the request may have left
     SendTime sent_at;
   };
-  /// Cancels the call: see Engine::cancel(). The destructor drops the call without a result. Both call on_response for
-  /// an attempt in flight; its failure is `why`, or interrupted.
+  /// Cancels the call: see Engine::cancel(). The destructor drops the call without a result. cancel() and the
+  /// destructor call on_response for an attempt in flight; its failure is `why`, or interrupted.
   SendState cancel(ErrorCode why = ErrorCode::interrupted) noexcept;
   /// Whether a hook of this call is running. The hook must not destroy the call, but may end it.
   [[nodiscard]] bool is_in_hook() const noexcept { return in_hook_; }
@@ -104,7 +104,7 @@ class Call {
   void guarded(Step step) noexcept;
   // False in a forked child: engine and attempt belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept { return process_ == settings_.state->pool.process(); }
-  // The current attempt for hooks: at its beginning, at its end, and at its end with this transfer.
+  // The current attempt as hooks get it: at its beginning, at its end, and at its end with a transfer.
   [[nodiscard]] Attempt about() const noexcept;
   [[nodiscard]] Attempt about_end() const noexcept;
   [[nodiscard]] Attempt about_end(const Transfer& transfer) noexcept;

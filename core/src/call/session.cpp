@@ -107,7 +107,7 @@ bool Session::close() noexcept {
 
 namespace {
 
-// Returns false if the call was interrupted.
+// Drives a call until it is done; returns false if the call was interrupted.
 bool finish(Call& call, Engine& engine, const std::function<bool()>& interrupt, const std::stop_token& cancel) {
   // Signal handlers may fork: the child must leave the parent's connection alone.
   const auto asked = [&] {

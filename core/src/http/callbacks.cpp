@@ -48,7 +48,8 @@ bool is_usable(const InFlight& flight, const Connection& connection) noexcept {
   return !connection.opaque && !connection.is_readable() && !holds_bytes(flight.easy.get());
 }
 
-// Checks the names in the server's certificate once for each connection. If false, the connection must not be used.
+// Checks the names in the server's certificate once for each connection; returns false if the connection must not be
+// used.
 bool is_named(InFlight& flight, Connection* connection) noexcept {
   if (connection != nullptr && connection->named) return true;
   const auto naming = naming_of_peer(flight.easy.get());
@@ -58,7 +59,7 @@ bool is_named(InFlight& flight, Connection* connection) noexcept {
   return naming == Naming::good;
 }
 
-// Called by libcurl when a connection is ready, just before it sends the request.
+// libcurl calls this when a connection is ready, just before libcurl sends the request.
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& flight = *static_cast<InFlight*>(context);
   if (flight.sends > 0) {
@@ -120,7 +121,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   return 0;
 }
 
-// Reserves memory for the body. Without it, append() could reserve twice the size of a large body, far more than
+// Reserves memory for the body, since append() alone could reserve twice the size of a large body, far more than
 // `most`.
 void make_room(std::string& body, std::size_t more, std::size_t most) {
   const auto needed = std::min(body.size() + more, most);

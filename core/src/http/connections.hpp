@@ -29,8 +29,8 @@ struct Connection {
   [[nodiscard]] bool is_dead() const noexcept;
   /// Whether there are bytes to read, which on an idle HTTP/1 connection cannot belong to an answer.
   [[nodiscard]] bool is_readable() const noexcept;
-  /// Whether more bytes have arrived than were parsed. Only for plain HTTP/1: over TLS always true, because of the
-  /// record overhead.
+  /// Whether more bytes have arrived than were parsed. Only for plain HTTP/1: over TLS the result is always true,
+  /// because of the record overhead.
   [[nodiscard]] bool has_unparsed() const noexcept;
   /// Bytes read from the connection (over TLS with record overhead) but not parsed as part of an answer; 0 if unknown.
   /// Also valid for a closed connection that had a request in flight.

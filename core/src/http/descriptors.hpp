@@ -19,7 +19,7 @@ class Descriptors {
   /// Records an open socket; does nothing if memory runs out.
   void add(int descriptor) noexcept;
   void remove(int descriptor) noexcept;
-  /// In a forked child: closes the descriptors that still refer to the recorded sockets.
+  /// Call in a forked child: closes the descriptors that still refer to the recorded sockets.
   void close_inherited() noexcept;
 
  private:

@@ -6,7 +6,8 @@
 namespace billcore::detail {
 namespace {
 
-// libcurl's limit for one header line in HTTP/1. Beyond it libcurl reports out of memory, from 8.6 on CURLE_TOO_LARGE.
+// libcurl's limit for one header line in HTTP/1. For a longer line libcurl reports out of memory, from 8.6 on
+// CURLE_TOO_LARGE.
 constexpr std::size_t max_header_line = std::size_t{100} << 10U;
 constexpr int curle_too_large = 100;
 
@@ -68,8 +69,8 @@ bool refuses_certificate(std::string_view reason) noexcept {
          });
 }
 
-// Whether libcurl failed because the headers exceed one of its own limits. For HTTP/1 it reports out of memory, which
-// is correct unless it has read more than the longest allowed line. For HTTP/2 either libcurl's callback fails or
+// Whether libcurl failed because the headers exceed one of its own limits. For HTTP/1 libcurl reports out of memory,
+// which is correct unless it has read more than the longest allowed line. For HTTP/2 either libcurl's callback fails or
 // nghttp2 rejects too many CONTINUATION frames; both appear only in the error text. On a reused connection libcurl then
 // sends the request again, which the write guard aborts.
 bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noexcept {

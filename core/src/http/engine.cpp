@@ -102,8 +102,8 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   const auto found = std::find_if(in_flight.begin(), in_flight.end(),
                                   [flight](const auto& candidate) { return candidate.get() == flight; });
   if (found == in_flight.end()) return nullptr;
-  // An HTTP/2 connection survives abandoned requests. If nothing has arrived on it since this request was sent, it may
-  // be dead without any sign.
+  // An HTTP/2 connection stays open after an abandoned request. If nothing has arrived on the connection since the
+  // request was sent, the connection may be dead without any sign.
   const auto& connection = (*found)->connection;
   if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
   auto taken = std::move(*found);

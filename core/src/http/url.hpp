@@ -25,7 +25,8 @@ namespace billcore::detail {
 /// Percent-encodes everything except RFC 3986's unreserved characters.
 [[nodiscard]] std::string percent_encode(std::string_view text);
 
-/// Encodes an id as one path segment. Error(invalid_argument) if it cannot be one: empty, `.`, `..`, CR, LF, NUL.
+/// Encodes an id as one path segment. Error(invalid_argument) if the id cannot be a segment: empty, `.`, `..`, CR, LF,
+/// NUL.
 [[nodiscard]] std::string path_segment(const Id& id);
 
 /// A query such as `a=1&b=2`, with names and values encoded.

@@ -62,7 +62,7 @@ void BlockingSource::ahead(const Wanted& wanted) {
   move_on();  // send the requests now, not only when a caller waits for them
 }
 
-// In a forked child: abandons the parent's engine and pages without touching them.
+// In a forked child, abandons the parent's engine and pages without touching them; does nothing in the parent.
 void BlockingSource::leave_behind() noexcept {
   if (leased_ != nullptr && !leased_->lease.is_ours()) static_cast<void>(leased_.release());
 }

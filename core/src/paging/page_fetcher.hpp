@@ -21,8 +21,8 @@ class PageFetcher {
   PageFetcher(const PageFetcher&) = delete;
   PageFetcher& operator=(const PageFetcher&) = delete;
 
-  /// Sets the wanted pages: `count` pages from `first` on, none after `last`. Requests those that are not in flight and
-  /// cancels all others. After a 429 fewer pages are requested.
+  /// Sets the wanted pages: `count` pages from `first` on, none after `last`. Requests the wanted pages that are not in
+  /// flight, and cancels all other pages. After a 429 fewer pages are requested.
   void request(std::int64_t first, std::int64_t last, std::int64_t count);
   /// Starts waiting for a page that was passed to request(). The page's time-out runs until the page arrives or the
   /// wait ends. `ready` (may be empty) is called when the page arrives.
@@ -33,7 +33,7 @@ class PageFetcher {
   /// Whether the page has arrived or failed. A page that failed while nobody drove the engine is requested again
   /// instead.
   [[nodiscard]] bool has(std::int64_t page);
-  /// Returns the page or throws its error; removes it in both cases.
+  /// Returns a page or throws the page's error; removes the page in both cases.
   [[nodiscard]] std::shared_ptr<const Document> take(std::int64_t page);
   /// Call before driving the engine: an undriven transfer may have timed out, so after a long pause the pages in flight
   /// are marked.

@@ -213,8 +213,8 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   if (strict_) order_.add(cursor_.number(), ids, cursor_.left());
 }
 
-// Allocates before a page changes any state. If recording failed halfway, the page would look like a changed list when
-// it is requested again.
+// Allocates before a page changes any state. If memory ran out while the page is recorded, the list would seem to have
+// changed when the page is requested again.
 void PagerCore::reserve(const Ids& ids, PageData& page, std::int64_t pages_ahead) {
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
@@ -347,7 +347,7 @@ void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexc
 
 std::optional<PageData> PagerCore::rest_of_page() {
   if (!cursor_.has_page()) return std::nullopt;
-  // Reported once; the next call returns the page without it.
+  // An item that is not an object is reported once; the next call returns the page without it.
   if (const auto odd = cursor_.drop_odd()) static_cast<void>(checked(*odd, cursor_.number()));
   return cursor_.rest();
 }

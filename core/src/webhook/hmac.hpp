@@ -17,7 +17,7 @@ namespace billcore::detail {
 inline constexpr std::size_t digest_size = 32;
 using Digest = std::array<std::uint8_t, digest_size>;
 
-/// A hash state of libcrypto, without exposing libcrypto's types. Its memory is overwritten when it is freed.
+/// A hash state of libcrypto, without exposing libcrypto's types. The memory is overwritten when the state is freed.
 struct HashState;
 struct FreeHashState {
   void operator()(HashState* state) const noexcept;

@@ -98,9 +98,9 @@ class Document {
 
 /// Makes the error "`path` `problem`", such as "data.price is null", with `path` as its field_path.
 [[nodiscard]] Error value_error(ErrorCode code, std::string path, std::string_view problem);
-/// Error(decode): "data.price is null, not an integer". expected: such as "an integer".
+/// Makes an Error(decode) such as "data.price is null, not an integer". expected: such as "an integer".
 [[nodiscard]] Error wrong_kind(const Value& value, const char* expected);
-/// Error(missing_field) for a member that the object at `owner` does not have.
+/// Makes an Error(missing_field) for a member that the object at `owner` does not have.
 [[nodiscard]] Error missing_field(std::string owner, std::string_view field);
 
 /// The same JSON without white space; numbers keep their digits. nullopt when `text` is not a single JSON value;
