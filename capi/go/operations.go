@@ -47,7 +47,7 @@ func (s Subscriptions) List(ctx context.Context, options ...ListOption) *List[Su
 		})
 }
 
-// Get returns the subscription with this id. id: the subscription's id. ErrNotFound: there is none with this id.
+// Get returns the subscription with this id. id: the subscription's id. ErrNotFound: no subscription has this id.
 // Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) Get(ctx context.Context, id ID) (Subscription, error) {
 	idText, idTextLen := chars(string(id))
@@ -67,8 +67,8 @@ func (s Subscriptions) Cancel(ctx context.Context, id ID) (Subscription, error) 
 	return resource[Subscription](made, err)
 }
 
-// ChangeProduct swaps the product for another one of the account. Sent at most once. id: the subscription's id.
-// productID: the new product. Service interface: Endpoints, Subscriptions.
+// ChangeProduct replaces the subscription's product by another product of the account. Sent at most once. id: the
+// subscription's id. productID: the new product. Service interface: Endpoints, Subscriptions.
 func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64) (Subscription, error) {
 	idText, idTextLen := chars(string(id))
 	made, err := s.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
@@ -78,8 +78,9 @@ func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64
 }
 
 // Charge bills a one-off amount through the subscription's billing method. Sent at most once. id: the subscription's
-// id. productID: a one-time product of the account. amount: cents. ErrPayment: the service refused the charge (402).
-// ErrOutcomeUnknown: the charge may have been made; see FindCharges. Service interface: Endpoints, Subscriptions.
+// id. productID: a one-time product of the account. amount: the amount in cents. ErrPayment: the service refused the
+// charge (402). ErrOutcomeUnknown: the charge may have been made; see FindCharges. Service interface: Endpoints,
+// Subscriptions.
 func (s Subscriptions) Charge(ctx context.Context, id ID, productID int64, amount int64, options ...ChargeOption) (Order, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE, options)
 	if err != nil {
@@ -111,8 +112,8 @@ func (p Products) List(ctx context.Context, options ...ListOption) *List[Product
 		})
 }
 
-// Get returns the product with this id. id: the product's id. ErrNotFound: there is none with this id. Service
-// interface: Endpoints, Products.
+// Get returns the product with this id. id: the product's id. ErrNotFound: no product has this id. Service interface:
+// Endpoints, Products.
 func (p Products) Get(ctx context.Context, id int64) (Product, error) {
 	made, err := p.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {
 		return C.bc_product_get(client, C.int64_t(id), call)
@@ -128,7 +129,7 @@ func (p Products) Delete(ctx context.Context, id int64) error {
 	return err
 }
 
-// Get returns the order with this id. id: the order's id. ErrNotFound: there is none with this id. Service interface:
+// Get returns the order with this id. id: the order's id. ErrNotFound: no order has this id. Service interface:
 // Endpoints, Orders.
 func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
 	idText, idTextLen := chars(string(id))
@@ -138,9 +139,9 @@ func (o Orders) Get(ctx context.Context, id ID) (Order, error) {
 	return resource[Order](made, err)
 }
 
-// Create registers a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it
-// from the admin UI. url: the receiver's address. ErrValidation: the URL is invalid or already registered (422).
-// Service interface: Endpoints, Webhook endpoints.
+// Create registers a URL that receives signed events. Sent at most once. The answer does not contain the signing
+// secret: read it in the admin UI. url: the receiver's address. ErrValidation: the URL is invalid or already
+// registered (422). Service interface: Endpoints, Webhook endpoints.
 func (w WebhookEndpoints) Create(ctx context.Context, url string) (*Response, error) {
 	urlText, urlTextLen := chars(url)
 	made, err := w.client.run(ctx, func(client nativeClient, call nativeCall) C.bg_made {

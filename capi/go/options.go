@@ -8,19 +8,19 @@ import (
 	"billcore/model"
 )
 
-// WithBaseURL: Address of the service up to and including the account segment. Left out: BILLCORE_BASE_URL. With or
-// without a slash at its end; https, or http on loopback.
+// WithBaseURL: Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL. The scheme
+// is https, or http for loopback; a slash at the end makes no difference.
 func WithBaseURL(url string) Option {
 	return Option{name: "base_url", set: setText, text: hide(url)}
 }
 
-// WithAPIKey: API key. Left out: BILLCORE_API_KEY. Never shown in any text.
+// WithAPIKey: API key. Default: BILLCORE_API_KEY. The library shows the key in no text.
 func WithAPIKey(key string) Option {
 	return Option{name: "api_key", set: setText, text: hide(key)}
 }
 
-// WithTimeout: For a whole call with all its attempts. Default: 30 seconds. One budget for DNS, connect, TLS, all
-// attempts and the waits between them.
+// WithTimeout: Time-out of a whole call with all its attempts. Default: 30 seconds. The time-out includes DNS,
+// connect, TLS, all attempts and the waits between them.
 func WithTimeout(timeout time.Duration) Option {
 	return Option{name: "timeout_ms", set: setInteger, number: milliseconds(timeout)}
 }
@@ -30,21 +30,23 @@ func WithNoTimeout() Option {
 	return Option{name: "no_timeout", set: setFlag, flag: true}
 }
 
-// WithMaxRetries: Further attempts, where one is safe. 0: exactly one send. Of a GET when no connection came about,
-// the answer broke off, or its status is 408, 429 or 5xx; of a write only when nothing of it was sent. Default: 2.
+// WithMaxRetries: Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no
+// connection was made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was
+// sent. Default: 2.
 func WithMaxRetries(maxRetries int) Option {
 	return Option{name: "max_retries", set: setInteger, number: int64(maxRetries)}
 }
 
-// WithConcurrency: Pages of a list in flight at once. After a 429 fewer. Default: 8.
+// WithConcurrency: Largest number of pages of a list in flight at once. After a 429 the client uses fewer. Default:
+// 8.
 func WithConcurrency(pages int) Option {
 	return Option{name: "concurrency", set: setInteger, number: int64(pages)}
 }
 
-// WithProxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Left out: the environment. Such as
-// http://user:password@proxy.example:3128. The environment is HTTPS_PROXY, ALL_PROXY and NO_PROXY; it never applies
-// to a base_url on loopback. To an https service the API key and the requests pass through the proxy's tunnel, which
-// cannot read them.
+// WithProxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the environment. An example is
+// http://user:password@proxy.example:3128. The environment variables are HTTPS_PROXY, ALL_PROXY and NO_PROXY; they
+// never apply to a base_url on loopback. If the service uses https, the proxy only tunnels the connection and cannot
+// read the API key and the requests.
 func WithProxy(url string) Option {
 	return Option{name: "proxy", set: setText, text: hide(url)}
 }
@@ -54,13 +56,13 @@ func WithNoProxy() Option {
 	return Option{name: "no_proxy", set: setFlag, flag: true}
 }
 
-// WithCABundle: File of PEM certificates to trust. Left out: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
+// WithCABundle: File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
 func WithCABundle(file string) Option {
 	return Option{name: "ca_bundle", set: setText, text: hide(file)}
 }
 
-// WithClientCertificate: PEM file with a certificate and its key, for a service that asks for one. The certificate,
-// those above it, and the key without a password.
+// WithClientCertificate: PEM file with a certificate and its key, for a service that asks for one. The file contains
+// the certificate, its chain, and the key without a password.
 func WithClientCertificate(file string) Option {
 	return Option{name: "client_certificate", set: setText, text: hide(file)}
 }
@@ -71,13 +73,13 @@ func WithHeader(name, value string) Option {
 	return Option{name: "headers", set: addPair, key: name, text: hide(value)}
 }
 
-// WithHTTP2, on: Offer HTTP/2, whatever the libcurl in use. Left out: where floods are withstood and cuts seen. Off:
-// HTTP/1.1 only.
+// WithHTTP2, on: Offer HTTP/2, whatever the libcurl in use. Default: only in builds that withstand floods and detect
+// cut-off answers. Off: HTTP/1.1 only.
 func WithHTTP2(on bool) Option {
 	return Option{name: "http2", set: setFlag, flag: on}
 }
 
-// WithAllowInsecureHTTP: Allow http to hosts that are not loopback: the API key travels in the clear.
+// WithAllowInsecureHTTP: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
 func WithAllowInsecureHTTP() Option {
 	return Option{name: "allow_insecure_http", set: setFlag, flag: true}
 }
@@ -88,12 +90,12 @@ func WithRequestIDHeader(header string) Option {
 	return Option{name: "request_id_header", set: setText, text: hide(header)}
 }
 
-// WithMaxResponse: Larger answers are refused (bytes). Default: 67108864.
+// WithMaxResponse: Largest answer that is accepted (bytes). Default: 67108864.
 func WithMaxResponse(bytes int64) Option {
 	return Option{name: "max_response", set: setInteger, number: int64(bytes)}
 }
 
-// ListReferenceID: Only subscriptions with exactly this value.
+// ListReferenceID: Only subscriptions with exactly this reference id.
 func ListReferenceID(referenceID string) ListOption {
 	return ListOption{name: "reference_id", set: setText, text: hide(referenceID)}
 }
@@ -113,7 +115,7 @@ func ListResume(resume string) ListOption {
 	return ListOption{name: "resume", set: setText, text: hide(resume)}
 }
 
-// ListPerPage: Orders on a page, 1 to 200. Left out: the service's own number.
+// ListPerPage: Orders per page, 1 to 200. The service decides when left out.
 func ListPerPage(perPage int64) ListOption {
 	return ListOption{name: "per_page", set: setInteger, number: perPage}
 }
@@ -123,7 +125,7 @@ func ListProductID(productID int64) ListOption {
 	return ListOption{name: "product_id", set: setInteger, number: productID}
 }
 
-// ListState: Only orders in this state, or in one of several.
+// ListState: Only orders in this state, or in one of several states.
 func ListState(states ...model.OrderState) ListOption {
 	texts := make([]string, len(states))
 	for i, state := range states {
@@ -140,7 +142,7 @@ func ChargeQuantity(quantity int64) ChargeOption {
 	return ChargeOption{name: "quantity", set: setInteger, number: quantity}
 }
 
-// ChargeVAT: Basis points (2500 = 25 %). The service uses 2500 when left out.
+// ChargeVAT: VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
 func ChargeVAT(vat int64) ChargeOption {
 	return ChargeOption{name: "vat", set: setInteger, number: vat}
 }

@@ -34,20 +34,20 @@ class Client:
     Threads: any number may share a client. It works in the child of a fork.
 
     Args:
-        base_url: Address of the service up to and including the account segment. Left out: BILLCORE_BASE_URL.
-        api_key: API key. Left out: BILLCORE_API_KEY.
+        base_url: Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL.
+        api_key: API key. Default: BILLCORE_API_KEY.
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
-        max_retries: Further attempts, where one is safe. 0: exactly one send.
-        concurrency: Pages of a list in flight at once.
-        proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Left out: the environment.
-        ca_bundle: File of PEM certificates to trust. Left out: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
+        max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.
+        concurrency: Largest number of pages of a list in flight at once.
+        proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment.
+        ca_bundle: File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
         client_certificate: PEM file with a certificate and its key, for a service that asks for one.
         headers: Headers sent with every request besides the client's own.
-        http2: True: offer HTTP/2. False: never. None: where floods are withstood and cut answers seen, as in the wheel.
-        allow_insecure_http: Allow http to hosts that are not loopback: the API key travels in the clear.
+        http2: True: offer HTTP/2. False: never. None: only in builds that withstand floods and detect cut-off answers.
+        allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header whose value errors and response_info show as the request id.
-        max_response: Larger answers are refused (bytes).
-        hooks: Object that is told of every attempt; see Hooks.
+        max_response: Largest answer that is accepted (bytes).
+        hooks: Object whose methods are called for every attempt; see Hooks.
 
     Raises:
         ConfigError: An option cannot work.
@@ -129,9 +129,9 @@ class Client:
 
         Args:
             timeout: Seconds for a whole call with all its attempts; None: no deadline.
-            max_retries: Further attempts, where one is safe. 0: exactly one send.
-            concurrency: Pages of a list in flight at once.
-            headers: Headers that replace all that were given.
+            max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.
+            concurrency: Largest number of pages of a list in flight at once.
+            headers: Headers that replace all those given to the original client.
 
         Raises:
             ConfigError: An option cannot work.
@@ -161,7 +161,7 @@ class Subscriptions:
         """List all subscriptions, lazily, page by page.
 
         Args:
-            reference_id: Only subscriptions with exactly this value.
+            reference_id: Only subscriptions with exactly this reference id.
             page: The page to begin with.
             strict: Read the list a second time, for what the first reading missed.
             resume: A pager's state: continue from there.
@@ -178,7 +178,7 @@ class Subscriptions:
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: No subscription has this id.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -199,7 +199,7 @@ class Subscriptions:
     def change_product(
         self, id: str | int, /, *, product_id: int, timeout: float | NotGiven | None = NOT_GIVEN
     ) -> Subscription:
-        """Swap the product for another one of the account. Sent at most once.
+        """Replace the subscription's product by another product of the account. Sent at most once.
 
         Args:
             id: The subscription's id.
@@ -229,9 +229,9 @@ class Subscriptions:
         Args:
             id: The subscription's id.
             product_id: A one-time product of the account.
-            amount: Cents.
+            amount: The amount in cents.
             quantity: Number of pieces.
-            vat: Basis points (2500 = 25 %). The service uses 2500 when left out.
+            vat: VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
             description: Text of the order.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
@@ -252,24 +252,25 @@ class Subscriptions:
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> builtins.list[Order]:
-        """Return the orders that a charge of unknown outcome may have made: those since then, latest first.
+        """Return the orders that a charge of unknown outcome may have created, latest first.
 
         The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does
-        not name its product. An empty list says that the charge was not made, or that the service is still processing
-        it: search again after the time that it may need, and charge again only when that search is also empty. One
-        page of 200 orders is proof that none is missing if it reaches an older order or is the only page; otherwise
-        the pages are read again until two readings are equal.
+        not name its product. An empty list means that the charge was not made, or that the service is still
+        processing it: search again after the time that it may need, and charge again only when that search is also
+        empty. The first page of 200 orders proves that none is missing if it reaches an older order or is the only
+        page; otherwise the pages are read again until two readings are equal. The search covers the orders since the
+        charge was sent.
 
         Args:
             charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.
             product_id: Only orders of this product.
-            skew: With an error: begins so much before the earlier of two clocks, local and service's. Left out: 300 s.
-            since: With an id: an instant before the charge was sent. Counts from the beginning of its second.
+            skew: With an error: also finds orders dated up to this long before the charge was sent. Default: 300 s.
+            since: With an id: an instant before the charge was sent; rounded down to a whole second.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
-            InvalidArgumentError: The error is not of a charge, or its outcome is known.
-            PossiblyMissedError: Orders may be missing; its `found` has those found so far.
+            InvalidArgumentError: The error is not from a charge, or the outcome of the charge is known.
+            PossiblyMissedError: Orders may be missing; the error's `found` has those found so far.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -301,9 +302,9 @@ class Subscriptions:
 
         Args:
             id: The subscription's id.
-            per_page: Orders on a page, 1 to 200. Left out: the service's own number.
+            per_page: Orders per page, 1 to 200. The service decides when left out.
             product_id: Only orders of this product.
-            state: Only orders in this state, or in one of several.
+            state: Only orders in this state, or in one of several states.
             page: The page to begin with.
             strict: Read the list a second time, for what the first reading missed.
             resume: A pager's state: continue from there.
@@ -343,7 +344,7 @@ class Products:
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: No product has this id.
 
         Service interface: Endpoints, Products.
         """
@@ -359,14 +360,14 @@ class Products:
     ) -> Product:
         """Change the given fields only. Sent at most once.
 
-        ProductWrite has their names: name, description, price (cents), currency, vat_rate (percent), interval. Others
-        go through the mapping.
+        The keywords are the fields of ProductWrite: name, description, price (cents), currency, vat_rate (percent),
+        interval. Pass any other field in the mapping.
 
         Args:
             id: The product's id.
-            fields: A mapping, which may hold any field, also one that ProductWrite does not name.
+            fields: A mapping of any fields, also of fields that ProductWrite does not have.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
-            more: Fields; they win over the mapping. None is sent as null, Decimal with its digits.
+            more: Fields of ProductWrite; they override the mapping. None is sent as null, a Decimal with its digits.
 
         Raises:
             InvalidArgumentError: No field is given.
@@ -400,19 +401,19 @@ class Orders:
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: No order has this id.
 
         Service interface: Endpoints, Orders.
         """
 
 @final
 class WebhookEndpoints:
-    """Receivers of events. Service interface: Endpoints, Webhook endpoints."""
+    """Registered receivers of events. Service interface: Endpoints, Webhook endpoints."""
 
     def create(self, *, url: str, timeout: float | NotGiven | None = NOT_GIVEN) -> Response:
         """Register a URL that receives signed events. Sent at most once.
 
-        The answer does not hold the secret: read it from the admin UI.
+        The answer does not contain the signing secret: read it in the admin UI.
 
         Args:
             url: The receiver's address.
@@ -437,20 +438,20 @@ class AsyncClient:
     timeout. Threads: one event loop each.
 
     Args:
-        base_url: Address of the service up to and including the account segment. Left out: BILLCORE_BASE_URL.
-        api_key: API key. Left out: BILLCORE_API_KEY.
+        base_url: Address of the service up to and including the account segment. Default: BILLCORE_BASE_URL.
+        api_key: API key. Default: BILLCORE_API_KEY.
         timeout: Seconds for a whole call with all its attempts; None: no deadline.
-        max_retries: Further attempts, where one is safe. 0: exactly one send.
-        concurrency: Pages of a list in flight at once.
-        proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Left out: the environment.
-        ca_bundle: File of PEM certificates to trust. Left out: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
+        max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.
+        concurrency: Largest number of pages of a list in flight at once.
+        proxy: URL of a proxy (http, https, socks4, socks4a, socks5, socks5h); '' for none. Default: the environment.
+        ca_bundle: File of PEM certificates to trust. Default: SSL_CERT_FILE, SSL_CERT_DIR or the system's.
         client_certificate: PEM file with a certificate and its key, for a service that asks for one.
         headers: Headers sent with every request besides the client's own.
-        http2: True: offer HTTP/2. False: never. None: where floods are withstood and cut answers seen, as in the wheel.
-        allow_insecure_http: Allow http to hosts that are not loopback: the API key travels in the clear.
+        http2: True: offer HTTP/2. False: never. None: only in builds that withstand floods and detect cut-off answers.
+        allow_insecure_http: Allow http to hosts that are not loopback; the API key is then sent unencrypted.
         request_id_header: Answer header whose value errors and response_info show as the request id.
-        max_response: Larger answers are refused (bytes).
-        hooks: Object that is told of every attempt; see Hooks.
+        max_response: Largest answer that is accepted (bytes).
+        hooks: Object whose methods are called for every attempt; see Hooks.
 
     Raises:
         ConfigError: An option cannot work.
@@ -532,9 +533,9 @@ class AsyncClient:
 
         Args:
             timeout: Seconds for a whole call with all its attempts; None: no deadline.
-            max_retries: Further attempts, where one is safe. 0: exactly one send.
-            concurrency: Pages of a list in flight at once.
-            headers: Headers that replace all that were given.
+            max_retries: Further attempts of a request if they are safe. 0: exactly one attempt.
+            concurrency: Largest number of pages of a list in flight at once.
+            headers: Headers that replace all those given to the original client.
 
         Raises:
             ConfigError: An option cannot work.
@@ -564,7 +565,7 @@ class AsyncSubscriptions:
         """List all subscriptions, lazily, page by page.
 
         Args:
-            reference_id: Only subscriptions with exactly this value.
+            reference_id: Only subscriptions with exactly this reference id.
             page: The page to begin with.
             strict: Read the list a second time, for what the first reading missed.
             resume: A pager's state: continue from there.
@@ -583,7 +584,7 @@ class AsyncSubscriptions:
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: No subscription has this id.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -606,7 +607,7 @@ class AsyncSubscriptions:
     def change_product(
         self, id: str | int, /, *, product_id: int, timeout: float | NotGiven | None = NOT_GIVEN
     ) -> Coroutine[object, None, Subscription]:
-        """Swap the product for another one of the account. Sent at most once.
+        """Replace the subscription's product by another product of the account. Sent at most once.
 
         Args:
             id: The subscription's id.
@@ -636,9 +637,9 @@ class AsyncSubscriptions:
         Args:
             id: The subscription's id.
             product_id: A one-time product of the account.
-            amount: Cents.
+            amount: The amount in cents.
             quantity: Number of pieces.
-            vat: Basis points (2500 = 25 %). The service uses 2500 when left out.
+            vat: VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
             description: Text of the order.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
@@ -659,24 +660,25 @@ class AsyncSubscriptions:
         skew: float | timedelta | NotGiven = NOT_GIVEN,
         timeout: float | NotGiven | None = NOT_GIVEN,
     ) -> Coroutine[object, None, builtins.list[Order]]:
-        """Return the orders that a charge of unknown outcome may have made: those since then, latest first.
+        """Return the orders that a charge of unknown outcome may have created, latest first.
 
         The charge's order has total == amount * quantity (cents without VAT); pass product_id, since an order does
-        not name its product. An empty list says that the charge was not made, or that the service is still processing
-        it: search again after the time that it may need, and charge again only when that search is also empty. One
-        page of 200 orders is proof that none is missing if it reaches an older order or is the only page; otherwise
-        the pages are read again until two readings are equal.
+        not name its product. An empty list means that the charge was not made, or that the service is still
+        processing it: search again after the time that it may need, and charge again only when that search is also
+        empty. The first page of 200 orders proves that none is missing if it reaches an older order or is the only
+        page; otherwise the pages are read again until two readings are equal. The search covers the orders since the
+        charge was sent.
 
         Args:
             charge: The error of the charge, also one that was pickled; or, after a crash, the subscription's id.
             product_id: Only orders of this product.
-            skew: With an error: begins so much before the earlier of two clocks, local and service's. Left out: 300 s.
-            since: With an id: an instant before the charge was sent. Counts from the beginning of its second.
+            skew: With an error: also finds orders dated up to this long before the charge was sent. Default: 300 s.
+            since: With an id: an instant before the charge was sent; rounded down to a whole second.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
-            InvalidArgumentError: The error is not of a charge, or its outcome is known.
-            PossiblyMissedError: Orders may be missing; its `found` has those found so far.
+            InvalidArgumentError: The error is not from a charge, or the outcome of the charge is known.
+            PossiblyMissedError: Orders may be missing; the error's `found` has those found so far.
 
         Service interface: Endpoints, Subscriptions.
         """
@@ -708,9 +710,9 @@ class AsyncSubscriptions:
 
         Args:
             id: The subscription's id.
-            per_page: Orders on a page, 1 to 200. Left out: the service's own number.
+            per_page: Orders per page, 1 to 200. The service decides when left out.
             product_id: Only orders of this product.
-            state: Only orders in this state, or in one of several.
+            state: Only orders in this state, or in one of several states.
             page: The page to begin with.
             strict: Read the list a second time, for what the first reading missed.
             resume: A pager's state: continue from there.
@@ -750,7 +752,7 @@ class AsyncProducts:
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: No product has this id.
 
         Service interface: Endpoints, Products.
         """
@@ -766,14 +768,14 @@ class AsyncProducts:
     ) -> Coroutine[object, None, Product]:
         """Change the given fields only. Sent at most once.
 
-        ProductWrite has their names: name, description, price (cents), currency, vat_rate (percent), interval. Others
-        go through the mapping.
+        The keywords are the fields of ProductWrite: name, description, price (cents), currency, vat_rate (percent),
+        interval. Pass any other field in the mapping.
 
         Args:
             id: The product's id.
-            fields: A mapping, which may hold any field, also one that ProductWrite does not name.
+            fields: A mapping of any fields, also of fields that ProductWrite does not have.
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
-            more: Fields; they win over the mapping. None is sent as null, Decimal with its digits.
+            more: Fields of ProductWrite; they override the mapping. None is sent as null, a Decimal with its digits.
 
         Raises:
             InvalidArgumentError: No field is given.
@@ -807,19 +809,19 @@ class AsyncOrders:
             timeout: Seconds for the call with all its attempts; None: no deadline. Left out: the client's.
 
         Raises:
-            NotFoundError: There is none with this id.
+            NotFoundError: No order has this id.
 
         Service interface: Endpoints, Orders.
         """
 
 @final
 class AsyncWebhookEndpoints:
-    """Receivers of events. Service interface: Endpoints, Webhook endpoints."""
+    """Registered receivers of events. Service interface: Endpoints, Webhook endpoints."""
 
     def create(self, *, url: str, timeout: float | NotGiven | None = NOT_GIVEN) -> Coroutine[object, None, Response]:
         """Register a URL that receives signed events. Sent at most once.
 
-        The answer does not hold the secret: read it from the admin UI.
+        The answer does not contain the signing secret: read it in the admin UI.
 
         Args:
             url: The receiver's address.

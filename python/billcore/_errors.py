@@ -84,19 +84,19 @@ class ServerError(ApiError):
 
 
 class TimeoutError(TransportError, builtins.TimeoutError):
-    """The deadline passed."""
+    """The deadline of the call passed."""
 
 
 class ConnectionError(TransportError, builtins.ConnectionError):
-    """The host was not found, no connection was made, or it broke."""
+    """The host was not found, or the connection could not be made or broke off."""
 
 
 class TlsError(TransportError):
-    """The TLS connection was not made: wrong host name, untrusted certificate."""
+    """The TLS handshake failed, for example because of a wrong host name or an untrusted certificate."""
 
 
 class PaginationError(BillcoreError):
-    """A list contradicts itself: wrong page, the same page again and again, an empty page that says more follow."""
+    """A list contradicts itself: a wrong page, a page that repeats, an empty page that announces more."""
 
 
 class BadRequestError(ApiError):
@@ -104,7 +104,7 @@ class BadRequestError(ApiError):
 
 
 class PermissionDeniedError(ApiError):
-    """403: the API key may not do this."""
+    """403: the API key has no permission for the request."""
 
 
 class ConflictError(ApiError):

@@ -54,7 +54,7 @@ VerdictReason: TypeAlias = Literal[
 
 
 class ProductWrite(TypedDict, total=False):
-    """Fields of products.update(), each optional; others go through its mapping. Service interface: ProductWrite."""
+    """Optional fields of products.update(); pass any other field in its mapping. Service interface: ProductWrite."""
 
     name: str | None
     description: str | None

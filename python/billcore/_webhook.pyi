@@ -179,7 +179,7 @@ class Order(Resource):
 
     @property
     def delivery(self) -> Delivery | None:
-        """What is delivered, or None."""
+        """What is delivered with the order, or None."""
 
     @property
     def custom_fields(self) -> list[CustomFieldValue]:
@@ -259,7 +259,7 @@ class Product(Resource):
 
 @final
 class ProductGroup(Resource):
-    """A product group. Only events have it. Service interface: Product group."""
+    """A product group. The service sends it only in events. Service interface: Product group."""
 
     @property
     def id(self) -> int:

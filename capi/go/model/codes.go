@@ -9,19 +9,19 @@ type Code int32
 const (
 	// An argument was refused before anything was sent.
 	ErrInvalidArgument Code = 2
-	// A setting cannot work: a missing key, a wrong base URL, a secret of the wrong length, a closed client.
+	// An option is missing or invalid (API key, base URL, length of a secret), or the client is closed.
 	ErrConfig Code = 3
 	// Memory ran out.
 	ErrOutOfMemory Code = 4
-	// A fault of this library.
+	// A bug in this library.
 	ErrInternal Code = 5
 	// A webhook's signature check failed.
 	ErrSignature Code = 6
-	// An answer or an event is not as the interface promises.
+	// An answer or an event does not match the service interface.
 	ErrDecode Code = 7
-	// A number does not fit; its digits are in the raw text.
+	// A number does not fit into its type; its digits are in the raw text.
 	ErrOutOfRange Code = 8
-	// The service answered with an error status that has no class of its own.
+	// The service answered with an error status that has no more specific error.
 	ErrAPI Code = 9
 	// 401: the API key is missing or invalid.
 	ErrAuthentication Code = 10
@@ -35,29 +35,29 @@ const (
 	ErrRateLimit Code = 14
 	// 5xx: the service failed. After a write, outcome_unknown is set.
 	ErrServer Code = 15
-	// No complete answer came. For a write: nothing was sent (otherwise it is outcome_unknown).
+	// No complete answer arrived. Nothing of a write was sent (otherwise the error is outcome_unknown).
 	ErrTransport Code = 16
-	// The deadline passed.
+	// The deadline of the call passed.
 	ErrTimeout Code = 17
-	// The host was not found, no connection was made, or it broke.
+	// The host was not found, or the connection could not be made or broke off.
 	ErrConnection Code = 18
-	// The TLS connection was not made: wrong host name, untrusted certificate.
+	// The TLS handshake failed, for example because of a wrong host name or an untrusted certificate.
 	ErrTLS Code = 19
-	// A write was sent and no complete answer came: it may or may not have happened. Look before you send it again.
+	// A write was sent and no complete answer arrived: it may have happened. Check before you send it again.
 	ErrOutcomeUnknown Code = 20
-	// A list contradicts itself: wrong page, the same page again and again, an empty page that says more follow.
+	// A list contradicts itself: a wrong page, a page that repeats, an empty page that announces more.
 	ErrPagination Code = 21
-	// The interrupt hook or a signal handler ended the call.
+	// The interrupt callback, a cancel token or a signal handler ended the call.
 	ErrInterrupted Code = 22
-	// A required field that was read is absent; null or a wrong type is decode.
+	// A required field is absent; a field that is null or has a wrong type gives decode.
 	ErrMissingField Code = 23
 	// 400: the service could not read the request.
 	ErrBadRequest Code = 24
-	// 403: the API key may not do this.
+	// 403: the API key has no permission for the request.
 	ErrPermissionDenied Code = 25
 	// 409: the request conflicts with the present state of the record.
 	ErrConflict Code = 26
-	// A search changed under the reader: what it found may lack records. Search again.
+	// The list changed during a search, so the result may lack records. Search again.
 	ErrPossiblyMissed Code = 27
 )
 

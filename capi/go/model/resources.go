@@ -214,7 +214,7 @@ func (r Order) RemoteID() (string, bool, error) {
 	return r.text(&orderRemoteID)
 }
 
-// Delivery: What is delivered. False when it is null or absent. Service interface: Order.
+// Delivery: What is delivered with the order. False when it is null or absent. Service interface: Order.
 func (r Order) Delivery() (Delivery, bool, error) {
 	out, present, err := r.part(&orderDelivery)
 	return Delivery{out}, present, err
@@ -379,7 +379,8 @@ func (r Product) String() string {
 // LogValue is what slog shows, in JSON too: the same as String.
 func (r Product) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// ProductGroup: A product group. Only events have it. Safe for concurrent use. Service interface: Product group.
+// ProductGroup: A product group. The service sends it only in events. Safe for concurrent use. Service interface:
+// Product group.
 type ProductGroup struct{ record }
 
 var (

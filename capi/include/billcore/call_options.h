@@ -1,6 +1,6 @@
 /** @file
- * What a single call does differently from its client. Conventions: billcore.h; what all options share:
- * billcore/options.h.
+ * Options of a single call, which replace those of its client. Conventions: billcore.h; functions for options of every
+ * kind: billcore/options.h.
  *
  * @code{.c}
  * billcore_call_options* call = NULL;
@@ -23,11 +23,11 @@
 extern "C" {
 #endif
 
-/** What a single call does differently from its client. Freed with billcore_call_options_free. Threads: one thread at a
- * time while it is filled, then immutable. */
+/** Options of a single call, which replace those of its client. Freed with billcore_call_options_free. Threads: one
+ * thread at a time while they are filled, then immutable. */
 typedef struct billcore_call_options billcore_call_options;
 
-/** Nothing set yet. New; free it.  @since 0.1 */
+/** New options of a call, with nothing set; free them.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_new(billcore_call_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, out == NULL ? NULL : &made, err);
@@ -35,7 +35,7 @@ BILLCORE_INLINE billcore_status billcore_call_options_new(billcore_call_options*
   return status;
 }
 
-/** Instead of the client's; for lists it holds per page (milliseconds, more than 0).  @since 0.1 */
+/** Time-out of the call, instead of the client's; for a list, of each page (milliseconds, more than 0).  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_timeout_ms(billcore_call_options* options,
                                                                      int64_t milliseconds, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("timeout_ms"), milliseconds,
@@ -48,23 +48,23 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_no_timeout(billcore_ca
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Ends the call when the token is triggered; for lists it holds for every page. The token may be freed before the
+/** Ends the call when the token is triggered; for a list, the fetch of any page. The token may be freed before the
  * options; NULL removes it.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_cancel(billcore_call_options* options,
                                                                  const billcore_cancel* cancel, billcore_error** err) {
   return billcore_options_set_cancel(BILLCORE_CAST(billcore_options*, options), cancel, err);
 }
 
-/** Counts instead of the client's. The hook gets `context`, which `release` (may be NULL) releases. A NULL hook leaves
- * the client's.  @since 0.1 */
+/** Hook of the call, instead of the client's. The hook gets `context`, which `release` (may be NULL) releases. With a
+ * NULL hook the client's is used.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_hook(billcore_call_options* options, billcore_hook hook,
                                                                void* context, billcore_release release,
                                                                billcore_error** err) {
   return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
 }
 
-/** Counts instead of the client's; see billcore_interrupt. The callback gets `context`, which `release` (may be NULL)
- * releases. A NULL callback leaves the client's.  @since 0.1 */
+/** Interrupt of the call, instead of the client's; see billcore_interrupt. The callback gets `context`, which `release`
+ * (may be NULL) releases. With a NULL callback the client's is used.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_interrupt(billcore_call_options* options,
                                                                     billcore_interrupt callback, void* context,
                                                                     billcore_release release, billcore_error** err) {

@@ -1,13 +1,13 @@
 /** @file
  * Cancellation: ends calls from another thread. Conventions: billcore.h.
  *
- * A token is set in the options of calls (billcore_call_options_set_cancel). Once it is triggered, a call that waits
- * returns at once with BILLCORE_ERROR_INTERRUPTED, and a call that is made later sends nothing. A list ends with the page
- * it waits for, or with the next one it would fetch. A call whose answer came first, or at the same moment, returns as
- * usual.
+ * A token is set in the options of calls (billcore_call_options_set_cancel). Once the token is triggered, a waiting
+ * call returns at once with BILLCORE_ERROR_INTERRUPTED, and a later call sends nothing. A list fails at the page that
+ * it waits for, or at the next one that it would fetch. A call whose answer arrived before the trigger, or at the same
+ * moment, returns as usual.
  *
- * Of a write the error says what is known: billcore_error_outcome_unknown whether it may have happened. Where that is
- * false, nothing was sent. A hook (billcore/hooks.h) is told the same.
+ * For a cancelled write, billcore_error_outcome_unknown says whether it may have happened; if false, nothing was sent.
+ * A hook (billcore/hooks.h) gets the same in billcore_attempt.outcome_unknown.
  *
  * @code{.c}
  * billcore_cancel* cancel = NULL;
@@ -34,18 +34,19 @@ extern "C" {
 /** A token for any number of calls. Freed with billcore_cancel_free. Threads: shared. */
 typedef struct billcore_cancel billcore_cancel;
 
-/** Not triggered yet. New; free it.  @since 0.1 */
+/** A new token, not triggered; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_cancel_new(billcore_cancel** out, billcore_error** err);
 
-/** Ends the calls of the token, those that are running and those to come. It cannot be taken back; triggering again does
- * nothing, nor does NULL. Waits for nothing; not for signal handlers, where billcore_interrupt is the way.  @since 0.1 */
+/** Ends all present and future calls that have the token. A trigger cannot be undone; another one does nothing, nor
+ * does NULL. The function does not block. Do not call it in a signal handler: use billcore_interrupt for that.
+ * @since 0.1 */
 BILLCORE_EXPORT void billcore_cancel_trigger(billcore_cancel* cancel);
 
-/** Whether it was triggered; false for NULL.  @since 0.1 */
+/** Whether the token was triggered; false for NULL.  @since 0.1 */
 BILLCORE_API bool billcore_cancel_is_triggered(const billcore_cancel* cancel);
 
-/** Frees a token; accepts NULL. Options and calls that have it may live on: it can no longer be triggered.
- *  @since 0.1 */
+/** Frees a token; accepts NULL. Options and calls may still have the token, but nobody can trigger it any more.
+ * @since 0.1 */
 BILLCORE_EXPORT void billcore_cancel_free(billcore_cancel* cancel);
 
 #ifdef __cplusplus

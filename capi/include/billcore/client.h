@@ -1,13 +1,13 @@
 /** @file
- * The REST client. Its operations are in billcore/operations.h, and below. A read may be repeated, a write is sent at
- * most once. Conventions: billcore.h.
+ * The REST client. The operations of a client are in billcore/operations.h and in this header. The client may repeat a
+ * read; it sends a write at most once. Conventions: billcore.h.
  *
- * What every operation may return, besides its own: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent),
- * BILLCORE_ERROR_CONFIG (the client is closed), the statuses of the service (BILLCORE_ERROR_API to
- * BILLCORE_ERROR_SERVER; a write's error says outcome_unknown when it may have happened), BILLCORE_ERROR_DECODE (a
- * success, but not the JSON promised), BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS (a write: nothing was sent),
- * BILLCORE_ERROR_OUTCOME_UNKNOWN (a write: sent, no complete answer), BILLCORE_ERROR_INTERRUPTED. `call` may be
- * NULL: the client's time-out.
+ * Every operation may return: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent), BILLCORE_ERROR_CONFIG (the client is
+ * closed), an error status of the service (BILLCORE_ERROR_API to BILLCORE_ERROR_SERVER; billcore_error_outcome_unknown
+ * is true for a write that may have happened), BILLCORE_ERROR_DECODE (a success, but not the JSON promised),
+ * BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS (no complete answer; nothing of a write was sent),
+ * BILLCORE_ERROR_OUTCOME_UNKNOWN (a write was sent, and no complete answer came), BILLCORE_ERROR_INTERRUPTED. The
+ * argument `call` of an operation may be NULL: then the client's options hold.
  *
  * @code{.c}
  * billcore_client* client = NULL;
@@ -36,46 +36,45 @@
 extern "C" {
 #endif
 
-/** Connects to nothing yet. options may be NULL; they may be freed afterwards. BILLCORE_ERROR_CONFIG when one cannot
- * work. New; free it.
- *  @since 0.1 */
+/** A new client, which connects with its first call; free it. options may be NULL, and may be freed afterwards.
+ * BILLCORE_ERROR_CONFIG when an option is invalid. @since 0.1 */
 BILLCORE_API billcore_status billcore_client_new(const billcore_client_options* options, billcore_client** out,
                                                  billcore_error** err);
 
-/** A client that differs in these options and shares everything else, connections included; either may be freed first.
- * changes may be NULL. BILLCORE_ERROR_CONFIG when one cannot work, or the client is closed. New; free it.
- *  @since 0.1 */
+/** A new client that differs in these options and shares everything else with `client`, connections included; free both
+ * in any order. changes may be NULL. BILLCORE_ERROR_CONFIG when an option is invalid, or `client` is closed.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_client_with_options(const billcore_client* client,
                                                           const billcore_client_changes* changes, billcore_client** out,
                                                           billcore_error** err);
 
-/** Closes idle connections; calls that are running finish, later ones are BILLCORE_ERROR_CONFIG. Closing again does
- * nothing. A client made by billcore_client_with_options leaves the connections to the one it was made from.
- *  @since 0.1 */
+/** Closes idle connections; calls in flight finish, later ones fail with BILLCORE_ERROR_CONFIG. Closing again does
+ * nothing. Closing a client made by billcore_client_with_options leaves the shared connections open. @since 0.1 */
 BILLCORE_API billcore_status billcore_client_close(billcore_client* client, billcore_error** err);
 
-/** Frees a client; accepts NULL. No call may be running.  @since 0.1 */
+/** Frees a client; accepts NULL. Call it only when no call of the client is running.  @since 0.1 */
 BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
 
 /* ---- operations besides those of billcore/operations.h ---- */
 
-/** The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
- * latest first. charge: its error (billcore_error_outcome_unknown is true); it stays the caller's. search may be NULL.
- * The charge's order has a total of amount times quantity (cents without VAT). None: the charge was not made, or the
- * service is still processing it, so search again after the time that it may need; charge again only when the later
- * search also finds none. BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see
- * billcore_subscription_found_charges. BILLCORE_ERROR_INVALID_ARGUMENT for the error of another call and for a known
- * outcome. The time-out of `call` bounds the whole search. *out has no numbers; new; free it. Service interface:
- * Endpoints, Subscriptions.  @since 0.1 */
+/** Finds the orders that a charge of unknown outcome may have created: those of the subscription since the charge was
+ * sent, latest first. charge: the error of the charge (billcore_error_outcome_unknown is true); it is neither changed
+ * nor freed. search may be NULL. The charge's order has a total of amount times quantity (cents without VAT). No
+ * orders: the charge was not made, or the service is still processing it, so search again after the time that it may
+ * need; charge again only when the later search also finds none. BILLCORE_ERROR_POSSIBLY_MISSED when orders may be
+ * missing: see billcore_subscription_found_charges. BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is the error of
+ * another call, or its outcome is known. The time-out of `call` bounds the whole search. *out is new, without
+ * billcore_page_numbers; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_client* client,
                                                                 const billcore_error* charge,
                                                                 const billcore_charge_search* search,
                                                                 const billcore_call_options* call,
                                                                 billcore_order_page** out, billcore_error** err);
 
-/** The same without an error, for example after a crash: the subscription's orders created at or after a moment by the
- * service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second). search may be NULL; a skew in it
- * is refused. *out has no numbers; new; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Finds the orders of a charge without its error, for example after a crash: the subscription's orders created at or
+ * after a moment by the service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second). search may
+ * be NULL; a skew in it is refused. *out is new, without billcore_page_numbers; free it. Service interface: Endpoints,
+ * Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
                                                                       int64_t unix_micros,
                                                                       const billcore_charge_search* search,
@@ -83,29 +82,32 @@ BILLCORE_API billcore_status billcore_subscription_find_charges_since(const bill
                                                                       billcore_order_page** out, billcore_error** err);
 
 /** The orders that a search had found when it ended with BILLCORE_ERROR_POSSIBLY_MISSED, latest first.
- * BILLCORE_ERROR_INVALID_ARGUMENT for another error. *out has no numbers; new; free it.  @since 0.1 */
+ * BILLCORE_ERROR_INVALID_ARGUMENT for any other error. *out is new, without billcore_page_numbers; free it.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_found_charges(const billcore_error* search_error,
                                                                  billcore_order_page** out, billcore_error** err);
 
-/** Changes the fields that are set, no others; none at all is BILLCORE_ERROR_INVALID_ARGUMENT. Sent at most once.
- * *out: as it is now; new; free it. Service interface: Endpoints, Products.  @since 0.1 */
+/** Changes only the fields that are set in `changes`; none at all is BILLCORE_ERROR_INVALID_ARGUMENT. Sent at most
+ * once. *out is the product after the change, a new handle; free it. Service interface: Endpoints, Products.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_product_update(const billcore_client* client, int64_t id,
                                                      const billcore_product_changes* changes,
                                                      const billcore_call_options* call, billcore_product** out,
                                                      billcore_error** err);
 
-/** A request of your own. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write. path: below the base
- * URL, begins with a slash, already encoded, no query. options may be NULL. New; free it.  @since 0.1 */
+/** Sends any other request. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write. path: relative to
+ * the base URL, with a slash in front, already encoded, without a query. options may be NULL. New; free it.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_client_request(const billcore_client* client, billcore_str method,
                                                      billcore_str path, const billcore_request_options* options,
                                                      const billcore_call_options* call, billcore_response** out,
                                                      billcore_error** err);
 
-/** HTTP status.  @since 0.1 */
+/** HTTP status of the answer.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_status(const billcore_response* response, int32_t* out,
                                                       billcore_error** err);
 
-/** The body, decoded from its transfer; any bytes.  @since 0.1 */
+/** The body without its transfer encoding; it may hold any bytes.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_body(const billcore_response* response, billcore_str* out,
                                                     billcore_error** err);
 

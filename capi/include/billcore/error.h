@@ -25,20 +25,20 @@
 extern "C" {
 #endif
 
-/** What went wrong. Freed with billcore_error_free. Texts live as long as it; what does not apply is empty, 0 or false,
- * and so is everything of a NULL error. Threads: immutable. */
+/** An error of a call. Freed with billcore_error_free. Its texts are valid as long as the handle. A getter returns
+ * empty, 0 or false when it does not apply to the error, and for NULL. Threads: immutable. */
 typedef struct billcore_error billcore_error;
 
 /** Frees an error; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_error_free(billcore_error* error);
 
-/** The status the call returned; BILLCORE_OK for NULL.  @since 0.1 */
+/** The status that the failed call returned; BILLCORE_OK for NULL.  @since 0.1 */
 BILLCORE_API billcore_status billcore_error_status(const billcore_error* error);
 
 /** One line: what was wrong and what to do. Never shows secrets or API keys.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_message(const billcore_error* error);
 
-/** HTTP status of the service's answer; for BILLCORE_ERROR_SIGNATURE the one to answer with (413, 401 or 400). 0: none.
+/** HTTP status of the service's answer, or 0; for BILLCORE_ERROR_SIGNATURE the status to send (413, 401 or 400).
  * @since 0.1 */
 BILLCORE_API int32_t billcore_error_http_status(const billcore_error* error);
 
@@ -48,58 +48,59 @@ BILLCORE_API billcore_str billcore_error_api_code(const billcore_error* error);
 /** `message` of the service's error body. Service interface: Errors.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_api_message(const billcore_error* error);
 
-/** The answer's text, scrubbed of secrets and cut to some thousand bytes.  @since 0.1 */
+/** The start of the answer's body, at most some thousand bytes, with secrets redacted.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_body(const billcore_error* error);
 
 /** Value of the answer's request id header (billcore_client_options_set_request_id_header).  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_request_id(const billcore_error* error);
 
-/** True when the answer said how many seconds to wait, which then are in *seconds (may be NULL; else 0).  @since 0.1 */
+/** True when the answer said how many seconds to wait; *seconds (may be NULL) is that number, else 0.  @since 0.1 */
 BILLCORE_API bool billcore_error_retry_after(const billcore_error* error, double* seconds);
 
-/** How often the request was tried; 0 when the error is about no request.  @since 0.1 */
+/** Number of attempts of the request; 0 when the error is not about a request.  @since 0.1 */
 BILLCORE_API int32_t billcore_error_attempts(const billcore_error* error);
 
-/** True when a write may or may not have happened: look before sending it again.  @since 0.1 */
+/** True when a write may or may not have happened: check before you send it again.  @since 0.1 */
 BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 
-/** Why a signature check failed, in the order in which the checks are made. Append-only. */
+/** The reasons why a signature check fails, in the order of the checks. Append-only. */
 typedef int32_t billcore_reason;
 /** Values of a billcore_reason. */
 enum {
   BILLCORE_REASON_NONE = 0,           /**< the error is not about a signature */
-  BILLCORE_REASON_BODY_TOO_LARGE = 1, /**< answer 413 */
-  BILLCORE_REASON_MISSING = 2,        /**< 401: the request has no signature header */
-  BILLCORE_REASON_MALFORMED = 3,      /**< 400: not exactly 64 lowercase hex digits */
-  BILLCORE_REASON_MISMATCH = 4,       /**< 401: no secret gives this signature for this body */
-  BILLCORE_REASON_STALE = 5           /**< 400: signed right, but too old or too new (set_freshness_ms) */
+  BILLCORE_REASON_BODY_TOO_LARGE = 1, /**< answer 413; the body is over the limit */
+  BILLCORE_REASON_MISSING = 2,        /**< answer 401; the request has no signature header */
+  BILLCORE_REASON_MALFORMED = 3,      /**< answer 400; not exactly 64 lowercase hex digits */
+  BILLCORE_REASON_MISMATCH = 4,       /**< answer 401; no secret gives this signature for this body */
+  BILLCORE_REASON_STALE = 5           /**< answer 400; signed right, but too old or too new (set_freshness_ms) */
 };
 
-/** One of BILLCORE_REASON_*.  @since 0.1 */
+/** The reason of a BILLCORE_ERROR_SIGNATURE: one of BILLCORE_REASON_*.  @since 0.1 */
 BILLCORE_API billcore_reason billcore_error_reason(const billcore_error* error);
 
-/** "mismatch" for BILLCORE_REASON_MISMATCH, and so on; "none" for other numbers. Lives for ever.  @since 0.1 */
+/** Name of a reason: "mismatch" for BILLCORE_REASON_MISMATCH, and so on; "none" for other numbers. Static text.
+ * @since 0.1 */
 BILLCORE_API const char* billcore_reason_name(billcore_reason reason);
 
-/** Method of the request the error is about, such as "POST".  @since 0.1 */
+/** Method of the failed request, such as "POST".  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_method(const billcore_error* error);
 
-/** Path of the request the error is about, below the base URL, encoded.  @since 0.1 */
+/** Path of the failed request, relative to the base URL, encoded.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_path(const billcore_error* error);
 
-/** Path of the JSON value that a BILLCORE_ERROR_DECODE, BILLCORE_ERROR_OUT_OF_RANGE or BILLCORE_ERROR_MISSING_FIELD
- * is about, such as "data.price"; empty when it is about a whole answer.  @since 0.1 */
+/** Path of the JSON value that a BILLCORE_ERROR_DECODE, BILLCORE_ERROR_OUT_OF_RANGE or BILLCORE_ERROR_MISSING_FIELD is
+ * about, such as "data.price"; empty when the error is about a whole answer.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_field_path(const billcore_error* error);
 
-/** True when a write left, whose outcome is now unknown; *unix_micros (may be NULL; else 0) is when.  @since 0.1 */
+/** True when a write was sent whose outcome is unknown; *unix_micros (may be NULL) is the time of sending, else 0.
+ * @since 0.1 */
 BILLCORE_API bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micros);
 
-/** What went wrong on the wire behind BILLCORE_ERROR_OUTCOME_UNKNOWN, such as BILLCORE_ERROR_TIMEOUT; else
- * BILLCORE_OK.  @since 0.1
- */
+/** The transport failure that led to a BILLCORE_ERROR_OUTCOME_UNKNOWN, such as BILLCORE_ERROR_TIMEOUT; else
+ * BILLCORE_OK.  @since 0.1 */
 BILLCORE_API billcore_status billcore_error_cause(const billcore_error* error);
 
-/** The cause in one line.  @since 0.1 */
+/** The message of billcore_error_cause, one line.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_cause_message(const billcore_error* error);
 
 #ifdef __cplusplus

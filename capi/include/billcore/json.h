@@ -25,11 +25,11 @@
 extern "C" {
 #endif
 
-/** Any JSON value: a view into the document it came with, which it keeps alive. Freed with billcore_value_free. Reading
- * it as a kind that it is not gives BILLCORE_ERROR_DECODE with its path. Threads: immutable. */
+/** A JSON value of any kind: a view into its document, which the value keeps alive. Freed with billcore_value_free.
+ * Reading a value as another kind than its own gives BILLCORE_ERROR_DECODE with its path. Threads: immutable. */
 typedef struct billcore_value billcore_value;
 
-/** Kinds of JSON. A number with a fraction or an exponent is REAL. Append-only. */
+/** Kinds of JSON values. A number with a fraction or an exponent is REAL. Append-only. */
 typedef int32_t billcore_kind;
 /** Values of a billcore_kind. */
 enum {
@@ -45,44 +45,45 @@ enum {
 /** Frees a value; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_value_free(billcore_value* value);
 
-/** One of BILLCORE_KIND_*.  @since 0.1 */
+/** Kind of the value: one of BILLCORE_KIND_*.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_kind(const billcore_value* value, billcore_kind* out, billcore_error** err);
 
-/** true or false.  @since 0.1 */
+/** The value of a boolean.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_boolean(const billcore_value* value, bool* out, billcore_error** err);
 
-/** A whole number; BILLCORE_ERROR_OUT_OF_RANGE beyond 64 signed bits (its digits: billcore_value_raw).  @since 0.1 */
+/** The value of an integer; BILLCORE_ERROR_OUT_OF_RANGE when 64 signed bits do not hold it (billcore_value_raw gives
+ * its digits).  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_integer(const billcore_value* value, int64_t* out, billcore_error** err);
 
-/** Any number, rounded to a double.  @since 0.1 */
+/** The value of any number, rounded to a double.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_real(const billcore_value* value, double* out, billcore_error** err);
 
-/** A string's text: UTF-8, unescaped, it may hold NULs. Borrowed from the value.  @since 0.1 */
+/** The text of a string, unescaped, as UTF-8; it may contain NULs. Borrowed from the value.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_text(const billcore_value* value, billcore_str* out, billcore_error** err);
 
-/** The JSON text exactly as received: a slice, without a NUL after it. Borrowed from the value.  @since 0.1 */
+/** The value's JSON text exactly as received: a slice, without a NUL after it. Borrowed from the value.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_raw(const billcore_value* value, billcore_str* out, billcore_error** err);
 
-/** Where the value stands in its document, such as `data.images[0]`; empty for the whole. Free *out.  @since 0.1 */
+/** Path of the value in its document, such as `data.images[0]`; empty for the whole document. Free *out.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_path(const billcore_value* value, billcore_buf* out, billcore_error** err);
 
-/** Number of items or members; 0 for other kinds.  @since 0.1 */
+/** Number of items of an array or members of an object; 0 for other kinds.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_count(const billcore_value* value, size_t* out, billcore_error** err);
 
 /** Item `index` of an array, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond its end. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,
                                                billcore_error** err);
 
-/** A member of an object by its name, the last one of that name. *present is true also when it is null; without it *out
- * is NULL, as it is for every other kind. New; free it.  @since 0.1 */
+/** The member of an object with this name; the last one if there are several. *present is true also for a null member.
+ * *out is NULL when there is no such member, and when the value is not an object. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_find(const billcore_value* value, billcore_str name, billcore_value** out,
                                                  bool* present, billcore_error** err);
 
-/** The same JSON? Members in any order; 1 and 1.0 differ.  @since 0.1 */
+/** Whether two values are the same JSON. The order of members does not matter; 1 and 1.0 differ.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_equal(const billcore_value* value, const billcore_value* other, bool* out,
                                                   billcore_error** err);
 
-/** Another handle of the same value; copies no JSON. New; free it.  @since 0.1 */
+/** A second handle of the same value, without a copy of the JSON. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_copy(const billcore_value* value, billcore_value** out,
                                                  billcore_error** err);
 
@@ -90,12 +91,13 @@ BILLCORE_API billcore_status billcore_value_copy(const billcore_value* value, bi
  *  billcore_value_iterator_free. Threads: one thread at a time. */
 typedef struct billcore_value_iterator billcore_value_iterator;
 
-/** Begins an iteration; other kinds have no items. The value may be freed before it. New; free it.  @since 0.1 */
+/** Begins an iteration over an array or object; a value of another kind has no items. The value may be freed before the
+ * iterator. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_iterator_new(const billcore_value* value, billcore_value_iterator** out,
                                                          billcore_error** err);
 
-/** The next item: BILLCORE_OK, or BILLCORE_DONE after the last one. name (may be NULL): of a member, borrowed from the
- *  iterator; empty for items of an array. *out is new; free it.  @since 0.1 */
+/** The next item or member; BILLCORE_DONE after the last one. name (may be NULL): name of the member, borrowed from the
+ * iterator; empty for items of an array. *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_iterator_next(billcore_value_iterator* iterator, billcore_str* name,
                                                           billcore_value** out, billcore_error** err);
 

@@ -1,19 +1,19 @@
 /** @file
- * Lists: read item by item or page by page, in order, fetched when needed. Conventions: billcore.h.
+ * Lists, read in order, item by item or page by page; pages are fetched as needed. Conventions: billcore.h.
  *
- * The first page is fetched alone. From the second item on further pages are requested ahead, as many as the client's
- * concurrency allows. No thread works for a list: its requests move on while it is read, and a pause between two items
- * is not a time-out. The message of an error names the page ("GET /products?page=57: ..."); after an error the list can
- * be read on.
+ * The first page is fetched alone. From the second item on, the list prefetches as many pages as the client's
+ * concurrency allows. There is no background thread: requests make progress only while the list is read, and a pause
+ * between two items does not count towards the time-out. The message of an error names the page ("GET
+ * /products?page=57: ..."); after an error the caller can continue to read.
  *
- * A list may change while it is read: an id that was given within the last pages is not given again, and `_verdict`
- * says at the end whether a record may have been missed. Items and pages may outlive their list. Besides what
- * billcore/client.h says of every operation, reading may return BILLCORE_ERROR_PAGINATION, for a list that repeats
- * itself or contradicts its own page numbers.
+ * Records may be added or removed while a list is read: an id that was returned within the last pages is not returned
+ * again, and `_verdict` says at the end whether a record may have been missed. Items and pages may outlive their list.
+ * Besides the errors of every operation (billcore/client.h), reading may return BILLCORE_ERROR_PAGINATION, for a list
+ * that repeats itself or contradicts its own page numbers.
  *
  * Each kind of list has types and inline functions of its own, such as billcore_order_list_next in
- * billcore/order_list.h. They call the functions below, which work with every kind; other languages may call these
- * directly.
+ * billcore/order_list.h. The inline functions call those of this header, which work with every kind; other languages
+ * may call these directly.
  *
  * @code{.c}
  * billcore_order_list* orders = NULL;
@@ -60,59 +60,63 @@ typedef struct billcore_list billcore_list;
 /** One page of a list. Freed with billcore_page_free. Threads: immutable. */
 typedef struct billcore_page billcore_page;
 
-/** The next item; fetches the next page when it must. BILLCORE_DONE after the last one. After an error the next call
+/** The next item; fetches the next page if necessary. BILLCORE_DONE after the last item. After an error the next call
  * requests the same page again. *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next(billcore_list* list, billcore_resource** out, billcore_error** err);
 
-/** The next page: first what is left of a page already begun. BILLCORE_DONE after the last one. *out is new; free it.
- *  @since 0.1 */
+/** The next page; if a page was read in part, the rest of it. BILLCORE_DONE after the last page. *out is new; free it.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
-/** What billcore_list_next_page would give, without moving on: for readers of whole pages (billcore_page_column) who may
- * stop in the middle of one. BILLCORE_DONE after the last one. *out is new; free it.  @since 0.1 */
+/** The page that billcore_list_next_page would return, without advancing the list: for callers of billcore_page_column
+ * that may stop in the middle of a page. BILLCORE_DONE after the last page. *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
-/** Moves on behind the first `count` items of that page, of which the list then says that they were read.
- * BILLCORE_ERROR_INVALID_ARGUMENT when fewer are left of it.  @since 0.1 */
+/** Marks the first `count` items of the page from billcore_list_peek_page as read. BILLCORE_ERROR_INVALID_ARGUMENT when
+ * the page has fewer.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_error** err);
 
-/** The list's first item, without moving on: one request at most. BILLCORE_DONE when the list is empty. *out is new;
- * free it.  @since 0.1 */
+/** The list's first item, without advancing the list; sends at most one request. BILLCORE_DONE when the list is empty.
+ * *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err);
 
-/** The service's count of the whole list, from the page read last; not present before the first.  @since 0.1 */
+/** The number of records in the whole list according to the service, from the page read last; not present before the
+ * first page.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
 
-/** The position of the list, for the option resume of a later list, which must not have the option page: it continues
- * behind the item given last, also after an error. The text has no secrets, and this function sends nothing. The state has
- * the ids of the last 18 pages (2 * concurrency + 2 if that is more), at most 4096: 4 KB for pages of 20 records, 19 KB for
- * 100, 39 KB for 200. When the list grows by more records than that before it is resumed, or a `total` is lacking, some
- * may be given twice; the verdict is then "may_repeat". *out is new; free it with billcore_buf_free.  @since 0.1 */
+/** The position of the list, for the option resume of a later list, which then must not have the option page. The later
+ * list continues after the item that this one returned last, also after an error. The state contains no secrets; this
+ * function sends nothing. The state has the ids of the last 18 pages (2 * concurrency + 2 if that is more), at most
+ * 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. If the list grows by more records than the state
+ * has ids before it is resumed, or a page has no `total`, some records may be returned twice; the verdict is then
+ * "may_repeat". *out is new; free it with billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err);
 
-/** How many pages were fetched.  @since 0.1 */
+/** Number of pages fetched so far.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* list, int64_t* out, billcore_error** err);
 
-/** Whether everything was read that was there from start to end. Not present until the last item was taken or the list
- * was stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap", "repeated_page",
- * "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total", "may_repeat"); lives for ever. "no_total": a
- * page had no `total` that can be read, so nothing proves that the list of several pages did not move; the option strict
- * proves it by a second reading that gives the same. "may_repeat", instead of any other: the list has grown by more
- * records than its state remembers, so some may also have been given twice; drop duplicates by id.  @since 0.1 */
+/** Whether every record was read that was in the list from start to end. Not present until the last item was read or
+ * the list was stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap",
+ * "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total", "may_repeat"); static
+ * text. With "no_total", a page had no readable `total`, so nothing proves that a list of several pages did not change;
+ * with the option strict a second, equal reading proves that. "may_repeat" replaces any other reason: the list has
+ * grown by more records than its state has ids, so some records may also have been returned twice; drop duplicates by
+ * id.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason,
                                                    bool* present, billcore_error** err);
 
-/** The rest is not wanted; does nothing at the end of the list. Reading on is possible.  @since 0.1 */
+/** Cancels the prefetched pages and sets the verdict to "stopped"; does nothing at the end of the list. The list can
+ * still be read afterwards.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_stop(billcore_list* list, billcore_error** err);
 
 /** Frees a list; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_list_free(billcore_list* list);
 
-/** Number of items of the page that were not given before.  @since 0.1 */
+/** Number of items of the page that the list had not returned before.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_count(const billcore_page* page, size_t* out, billcore_error** err);
 
-/** Item `index`, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
+/** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last one. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_at(const billcore_page* page, size_t index, billcore_resource** out,
                                               billcore_error** err);
 
@@ -125,25 +129,26 @@ enum {
   BILLCORE_CELL_TEXT = 2,    /**< in text */
   BILLCORE_CELL_INTEGER = 3, /**< in number */
   BILLCORE_CELL_BOOLEAN = 4, /**< in number: 0 or 1 */
-  BILLCORE_CELL_OTHER = 5    /**< any other JSON: read it by the functions of a resource */
+  BILLCORE_CELL_OTHER = 5    /**< any other JSON: read it with the functions of a resource */
 };
 
 /** A field of one item. This struct never changes. */
 typedef struct billcore_cell {
-  billcore_str text;       /**< borrowed; lives as long as the page */
-  int64_t number;          /**< of an integer that fits, or of a boolean */
-  billcore_cell_kind kind; /**< which BILLCORE_CELL_ this is */
+  billcore_str text;       /**< borrowed; valid as long as the page */
+  int64_t number;          /**< value of a boolean, or of an integer that fits */
+  billcore_cell_kind kind; /**< one of BILLCORE_CELL_* */
 } billcore_cell;
 
-/** One field of all items of the page at once, for languages in which a call into C costs more than reading a field.
- * name: of a field, such as "total"; neither a mark nor a path. cells: filled from the first item on; room: how many it
- * holds, at least billcore_page_count. What a field must be is not checked: a cell says what is there.  @since 0.1 */
+/** Reads one field of all items of the page at once, for languages in which a call into C costs more than reading a
+ * field. name: a field's exact name, such as "total", without `?` and slashes. cells: an array that gets the field of
+ * each item in order; room: its length, at least billcore_page_count. Types are not checked: each cell has the kind of
+ * the value received.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_column(const billcore_page* page, billcore_str name, billcore_cell* cells,
                                                   size_t room, billcore_error** err);
 
 /** The page's numbers, as a resource: "total", "count", "per_page", "current_page", "total_pages", "/links/next?",
- * "/links/previous?" (never followed). BILLCORE_ERROR_INVALID_ARGUMENT for the orders that a search has found, which have
- * none. New; free it. Service interface: Pagination.  @since 0.1 */
+ * "/links/previous?" (never followed). BILLCORE_ERROR_INVALID_ARGUMENT for a page of orders that a charge search found,
+ * which has no numbers. New; free it. Service interface: Pagination.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_numbers(const billcore_page* page, billcore_resource** out,
                                                    billcore_error** err);
 

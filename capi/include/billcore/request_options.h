@@ -1,6 +1,6 @@
 /** @file
- * Options of a search for charges, and of a request of your own. Conventions: billcore.h; what all options share:
- * billcore/options.h.
+ * Options of a search for charges, and of billcore_client_request. Conventions: billcore.h; functions for options of
+ * every kind: billcore/options.h.
  *
  * @code{.c}
  * billcore_request_options* options = NULL;
@@ -25,11 +25,11 @@
 extern "C" {
 #endif
 
-/** What narrows a search for the orders of a charge. Freed with billcore_charge_search_free. Threads: one thread at a
- * time while it is filled, then immutable. */
+/** Limits of a search for the orders of a charge. Freed with billcore_charge_search_free. Threads: one thread at a time
+ * while it is filled, then immutable. */
 typedef struct billcore_charge_search billcore_charge_search;
 
-/** Nothing set yet. New; free it.  @since 0.1 */
+/** New options of a search, with nothing set; free them.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_search** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status =
@@ -38,15 +38,15 @@ BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_searc
   return status;
 }
 
-/** How much earlier the time of the order may be than the earlier of the two clocks, the local one and the service's,
- * when the charge was sent: milliseconds, at most ten years. Not set: five minutes. Only with the error of a charge.
- * @since 0.1 */
+/** Also finds orders dated up to this long before the charge was sent, by the local or the service's clock, whichever
+ * showed the earlier time (milliseconds, at most ten years). Default: five minutes. Only for
+ * billcore_subscription_find_charges.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_set_skew_ms(billcore_charge_search* search, int64_t skew_ms,
                                                                    billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("skew_ms"), skew_ms, err);
 }
 
-/** Only orders of this product.  @since 0.1 */
+/** Finds only orders of this product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_set_product_id(billcore_charge_search* search,
                                                                       int64_t product_id, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("product_id"), product_id,
@@ -58,11 +58,11 @@ BILLCORE_INLINE_VOID void billcore_charge_search_free(billcore_charge_search* se
   billcore_options_free(BILLCORE_CAST(billcore_options*, search));
 }
 
-/** What a request of your own carries. Freed with billcore_request_options_free. Threads: one thread at a time while it
- * is filled, then immutable. */
+/** Query, body and other options of billcore_client_request. Freed with billcore_request_options_free. Threads: one
+ * thread at a time while they are filled, then immutable. */
 typedef struct billcore_request_options billcore_request_options;
 
-/** Nothing set yet. New; free it.  @since 0.1 */
+/** New options of a request, with nothing set; free them.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_new(billcore_request_options** out, billcore_error** err) {
   billcore_options* made = NULL;
   const billcore_status status = billcore_options_new(BILLCORE_OPTIONS_OF_REQUEST, out == NULL ? NULL : &made, err);
@@ -70,19 +70,20 @@ BILLCORE_INLINE billcore_status billcore_request_options_new(billcore_request_op
   return status;
 }
 
-/** A query parameter, encoded by the client; in the order of the calls.  @since 0.1 */
+/** Adds a query parameter, which the client encodes. Parameters are sent in the order in which they were added.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_add_query(billcore_request_options* options, billcore_str name,
                                                                    billcore_str value, billcore_error** err) {
   return billcore_options_add(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("query"), name, value, err);
 }
 
-/** The body, checked to be JSON when it is sent.  @since 0.1 */
+/** Sets the body, which must be JSON: billcore_client_request checks that before it sends.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_set_json(billcore_request_options* options, billcore_str json,
                                                                   billcore_error** err) {
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("json"), json, err);
 }
 
-/** Return every complete answer: a 4xx or 5xx is not an error.  @since 0.1 */
+/** Return every complete answer: a status of 4xx or 5xx is not an error.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_accept_all_statuses(billcore_request_options* options,
                                                                              billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("raise_on_error"), false,

@@ -1,15 +1,15 @@
 /** @file
  * Resources: what subscriptions, orders, products and their parts have in common. Conventions: billcore.h.
  *
- * A resource is a read-only view of a JSON object in the document that it came in. It keeps that document alive: an
- * item of a list keeps its whole page (billcore_order_copy and the like give a detached copy).
+ * A resource is a read-only view of a JSON object in a received document. It keeps the document alive: an item of a
+ * list keeps its whole page (billcore_order_copy and the like make a detached copy).
  *
- * Each kind has a type and inline functions of its own, such as billcore_order and billcore_order_total in
- * billcore/order.h. They call the functions below, which read a field by its name; other languages may call these
- * directly. In `name`, `?` marks what may be null or absent, and slashes lead into objects: "total", "reference_id?",
- * "/strings/price?", "/delivery?/link". A name without `?` is of a required field: absent is
- * BILLCORE_ERROR_MISSING_FIELD, null BILLCORE_ERROR_DECODE. Where a name has a `?`, `present` must be given. A value of
- * another type is BILLCORE_ERROR_DECODE. All errors have the path.
+ * Each kind of resource has a type and inline functions of its own, such as billcore_order and billcore_order_total in
+ * billcore/order.h. The inline functions call those of this header, which read a field by its name; other languages may
+ * call these directly. In `name`, `?` marks a field that may be null or absent, and slashes separate nested fields:
+ * "total", "reference_id?", "/strings/price?", "/delivery?/link". A name without `?` is a required field: if absent,
+ * the call returns BILLCORE_ERROR_MISSING_FIELD, if null BILLCORE_ERROR_DECODE. If the name has a `?`, `present` must
+ * not be NULL. A value of another type is BILLCORE_ERROR_DECODE. All errors have the field's path.
  *
  * @code{.c}
  * billcore_str reference;
@@ -33,25 +33,27 @@
 extern "C" {
 #endif
 
-/** A resource of any kind. Freed with billcore_resource_free. Texts live as long as it. Threads: immutable. */
+/** A resource of any kind. Freed with billcore_resource_free. Texts are valid as long as the handle. Threads:
+ * immutable. */
 typedef struct billcore_resource billcore_resource;
 
 /** Frees a resource; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_resource_free(billcore_resource* resource);
 
-/** A text. present may be NULL where name has no `?`; so it is below.  @since 0.1 */
+/** A text field. Here and in the other readers, present may be NULL if name has no `?`.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_text(const billcore_resource* resource, billcore_str name,
                                                     billcore_str* out, bool* present, billcore_error** err);
 
-/** An integer; BILLCORE_ERROR_OUT_OF_RANGE when it does not fit.  @since 0.1 */
+/** An integer field; BILLCORE_ERROR_OUT_OF_RANGE when the number does not fit.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_int64(const billcore_resource* resource, billcore_str name, int64_t* out,
                                                      bool* present, billcore_error** err);
 
-/** True or false.  @since 0.1 */
+/** A boolean field.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_bool(const billcore_resource* resource, billcore_str name, bool* out,
                                                     bool* present, billcore_error** err);
 
-/** A date-time: the text as received, and microseconds since 1970 in UTC. Either may be NULL.  @since 0.1 */
+/** A date-time: the text as received, and microseconds since 1970 in UTC. `text` or `unix_micros` may be NULL.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_time(const billcore_resource* resource, billcore_str name,
                                                     billcore_str* text, int64_t* unix_micros, bool* present,
                                                     billcore_error** err);
@@ -60,53 +62,55 @@ BILLCORE_API billcore_status billcore_resource_time(const billcore_resource* res
 BILLCORE_API billcore_status billcore_resource_number(const billcore_resource* resource, billcore_str name,
                                                       billcore_str* out, bool* present, billcore_error** err);
 
-/** An opaque id: its text, and whether it came as a JSON integer. is_integer may be NULL.  @since 0.1 */
+/** An opaque id: its text, and whether it was received as a JSON integer. is_integer may be NULL.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_id(const billcore_resource* resource, billcore_str name,
                                                   billcore_str* text, bool* is_integer, bool* present,
                                                   billcore_error** err);
 
-/** A JSON object. New; free it.  @since 0.1 */
+/** A field that holds a JSON object. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_object(const billcore_resource* resource, billcore_str name,
                                                       billcore_value** out, bool* present, billcore_error** err);
 
-/** Any JSON value, null included; with `?` null counts as absent. New; free it.  @since 0.1 */
+/** A field that holds any JSON value, null included; if name has a `?`, null counts as absent. New; free it.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_any(const billcore_resource* resource, billcore_str name,
                                                    billcore_value** out, bool* present, billcore_error** err);
 
-/** How many resources a list has.  @since 0.1 */
+/** Number of resources in a list.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_list_count(const billcore_resource* resource, billcore_str name,
                                                           size_t* out, billcore_error** err);
 
-/** One of them, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last. New; free it.  @since 0.1 */
+/** Resource `index` of a list, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last one. New; free it.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_list_at(const billcore_resource* resource, billcore_str name,
                                                        size_t index, billcore_resource** out, billcore_error** err);
 
-/** How many integers a list has.  @since 0.1 */
+/** Number of integers in a list.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_integers_count(const billcore_resource* resource, billcore_str name,
                                                               size_t* out, billcore_error** err);
 
-/** One of them, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last.  @since 0.1 */
+/** Integer `index` of a list, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last one.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_integer_at(const billcore_resource* resource, billcore_str name,
                                                           size_t index, int64_t* out, billcore_error** err);
 
-/** The JSON text as received, a slice.  @since 0.1 */
+/** The resource's JSON text as received, a slice.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_raw(const billcore_resource* resource, billcore_str* out,
                                                    billcore_error** err);
 
-/** The whole as plain JSON, to read or iterate. New; free it.  @since 0.1 */
+/** The whole resource as a JSON value, to read or iterate. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_value(const billcore_resource* resource, billcore_value** out,
                                                      billcore_error** err);
 
-/** Any field by its exact name, also one this library does not know. *present is true also when it is null; without it
- * *out is NULL. New; free it.  @since 0.1 */
+/** Any field by its exact name, also one that this library does not know. *present is true also for a null field; *out
+ * is NULL when there is none. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_field(const billcore_resource* resource, billcore_str name,
                                                      billcore_value** out, bool* present, billcore_error** err);
 
-/** Whether there is a field of this exact name, null or not.  @since 0.1 */
+/** Whether the resource has a field of this exact name, null or not.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_contains(const billcore_resource* resource, billcore_str name, bool* out,
                                                         billcore_error** err);
 
-/** Whether both are the same JSON.  @since 0.1 */
+/** Whether both resources are the same JSON.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_equal(const billcore_resource* resource, const billcore_resource* other,
                                                      bool* out, billcore_error** err);
 
@@ -114,11 +118,11 @@ BILLCORE_API billcore_status billcore_resource_equal(const billcore_resource* re
 BILLCORE_API billcore_status billcore_resource_copy(const billcore_resource* resource, billcore_resource** out,
                                                     billcore_error** err);
 
-/** What is known about the answer a result came with. Freed with billcore_response_info_free. Texts live as long as it.
- *  Threads: immutable. */
+/** Status, attempts and header fields of the answer that contained a result. Freed with billcore_response_info_free.
+ * Texts are valid as long as the handle. Threads: immutable. */
 typedef struct billcore_response_info billcore_response_info;
 
-/** The answer it came with; not present for a part of an event. New; free it.  @since 0.1 */
+/** The answer that contained the resource; not present for a part of an event. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_response_info(const billcore_resource* resource,
                                                              billcore_response_info** out, bool* present,
                                                              billcore_error** err);
@@ -126,11 +130,11 @@ BILLCORE_API billcore_status billcore_resource_response_info(const billcore_reso
 /** Frees a response info; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_response_info_free(billcore_response_info* info);
 
-/** HTTP status.  @since 0.1 */
+/** HTTP status of the answer.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_info_status(const billcore_response_info* info, int32_t* out,
                                                            billcore_error** err);
 
-/** How often the request was sent.  @since 0.1 */
+/** Number of attempts of the request.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_info_attempts(const billcore_response_info* info, int32_t* out,
                                                              billcore_error** err);
 

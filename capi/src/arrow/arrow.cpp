@@ -1,4 +1,4 @@
-// Lists as columns. The pages come from libbillcore; what is here reads their JSON and writes arrays.
+// Lists as columns: gets pages from libbillcore, reads their JSON and writes Arrow arrays.
 #include "billcore/arrow.h"
 
 #include <optional>
@@ -11,7 +11,7 @@ using namespace billcore;
 
 namespace {
 
-// As the interface asks: what was moved from is released.
+// Moves a struct as Arrow's C data interface requires: the source is marked as released.
 template <typename Struct>
 void move(Struct& from, Struct* to) noexcept {
   *to = from;

@@ -1,4 +1,4 @@
-// The client, and its operations that are not generated.
+// The client and those operations of it that are not generated.
 #include "billcore/client.h"
 
 #include <chrono>
@@ -17,7 +17,7 @@ using namespace billcore::capi;
 
 namespace {
 
-// Ties this library to the webhook library of the same build when it is loaded (build_c.cpp).
+// Makes the loader refuse this library with a webhook library of another build; see webhook/build.cpp.
 [[gnu::used]] const char* const tied_to_build = &billcore_private_build;
 
 billcore_page* make_page(const std::vector<billcore::Order>& found) { return new billcore_page(found); }

@@ -13,7 +13,7 @@
 
 namespace billcore::capi {
 
-// Each takes an option of its type; false: there is none of this name.
+// Each function sets an option of one type; returns false if no option of that type has this name.
 
 inline bool set_by_name(ClientOptions& to, std::string_view name, const std::string& value) {
   if (name == "base_url") {
@@ -94,7 +94,8 @@ inline bool set_by_name(ClientOptions& to, std::string_view name, const Pair& pa
   return false;
 }
 
-/// Sets an option where the value goes into ClientOptions; false if it cannot be changed.
+/// Sets an option of ClientChanges as its setter for ClientOptions would; returns false if the option cannot be
+/// changed.
 template <typename Given>
 requires requires(ClientOptions& options, std::string_view name, const Given& value) {
   set_by_name(options, name, value);

@@ -18,7 +18,7 @@
 
 namespace billcore::capi {
 
-/// What a search for charges may be given.
+/// Options of a search for charges.
 struct ChargeSearchOptions {
   std::optional<std::chrono::microseconds> skew;
   std::optional<std::int64_t> product_id;
@@ -26,11 +26,11 @@ struct ChargeSearchOptions {
 
 }  // namespace billcore::capi
 
-// A pointer to billcore_client_options and the like is one to this.
+// A pointer to billcore_client_options and similar types in fact points to a billcore_options.
 struct billcore_options {
   static constexpr const char* name = "billcore_options";
   using View = std::variant<billcore::ClientOptions, billcore::ClientChanges, billcore::CallOptions,
-                            billcore::Charge,  // its required members are arguments in C
+                            billcore::Charge,  // C passes its required members as arguments
                             billcore::JsonObject, billcore::RequestOptions, billcore::capi::ListOptions,
                             billcore::capi::ChargeSearchOptions>;
   explicit billcore_options(View of_a_kind) : view(std::move(of_a_kind)) {}
@@ -55,12 +55,12 @@ struct billcore_response {
   billcore::Response view;
 };
 
-// A pointer to billcore_order_list and the like is one to this; so it is with pages and queries.
+// A pointer to billcore_order_list and similar types in fact points to a billcore_list; likewise for pages.
 struct billcore_list {
   static constexpr const char* name = "billcore_list";
   template <typename T>
   explicit billcore_list(billcore::Pager<T> pager) : table(billcore::detail::table_of<T>), view(std::move(pager)) {}
-  billcore::detail::Table table;  // the kind of its items
+  billcore::detail::Table table;  // kind of the items
   billcore::AnyPager view;
 };
 
@@ -72,7 +72,7 @@ struct billcore_page {
   }
   explicit billcore_page(const std::vector<billcore::Order>& found) : items(found.begin(), found.end()) {}
   explicit billcore_page(const std::vector<billcore::Value>& found) : items(found.begin(), found.end()) {}
-  std::optional<billcore::Resource> numbers;  // not of orders that were found on several pages
+  std::optional<billcore::Resource> numbers;  // unset for a page of orders that a charge search found
   std::vector<billcore::Resource> items;
 };
 
@@ -103,7 +103,7 @@ struct OptionsOf<billcore_request_options> {
   using type = RequestOptions;
 };
 
-/// What an optional options handle holds; nothing set when it is NULL.
+/// The options of a handle that may be NULL: then nothing is set.
 template <typename Face>
 typename OptionsOf<Face>::type options_of(const Face* given) {
   using Options = typename OptionsOf<Face>::type;

@@ -1,4 +1,4 @@
-// New lists, and what their queries may not hold.
+// Makes lists, and refuses query options that a list does not have.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ billcore_list* make_list(Pager<T> pager) {
   return new billcore_list(std::move(pager));
 }
 
-/// A new list, under the type that the header gives it.
+/// Makes a list, cast to the type that the header declares for it.
 template <typename Face, typename Read>
 billcore_status new_list(const billcore_client* client, Read read, Face** out, billcore_error** err) noexcept {
   return call(

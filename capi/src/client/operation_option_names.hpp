@@ -13,7 +13,7 @@
 
 namespace billcore::capi {
 
-/// What the lists of all resources can be asked for.
+/// The options of lists of all resources together.
 struct ListOptions {
   std::optional<std::string> reference_id;
   std::optional<std::int64_t> per_page;
@@ -24,7 +24,7 @@ struct ListOptions {
   std::optional<std::string> resume;
 };
 
-// Each takes an option of its type; false: there is none of this name.
+// Each function sets an option of one type; returns false if no option of that type has this name.
 
 inline bool set_by_name(ListOptions& to, std::string_view name, const std::string& value) {
   if (name == "reference_id") {
@@ -86,7 +86,7 @@ inline bool set_by_name(Charge& to, std::string_view name, std::int64_t value) {
   return false;
 }
 
-// The types of these options in C.
+// Maps a handle type of C to the type of the options that it holds.
 
 template <typename Face>
 struct OptionsOf;

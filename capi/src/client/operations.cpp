@@ -15,7 +15,7 @@ using namespace billcore::capi;
 
 namespace {
 
-// The query of each list; what lists of other resources can be asked for is refused.
+// Makes the query of each list; refuses options that only lists of other resources have.
 
 billcore::SubscriptionQuery query_of(const billcore_subscription_query* query) {
   auto given = options_of(query);

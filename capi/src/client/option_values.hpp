@@ -1,4 +1,4 @@
-// Values of options that need a check.
+// Checks and converts values of options.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ inline std::size_t size(std::string_view name, std::int64_t value) {
   return static_cast<std::size_t>(value);
 }
 
-/// Of what only a name that begins with no_ says.
+/// Refuses false for an option whose name begins with no_.
 inline void require_true(std::string_view name, bool value) {
   if (!value) refuse(std::string(name) + " takes true only: leave it out instead");
 }

@@ -27,7 +27,7 @@ using billcore::RequestOptions;
 
 namespace {
 
-// Each set() takes an option of its kind and type; false: there is none of this name.
+// Each set() sets an option of one kind and type; returns false when the kind has no option of this name.
 
 template <typename Options, typename Given>
 bool set(Options& to, std::string_view name, const Given& value) {
@@ -83,7 +83,7 @@ struct Json {
 };
 
 bool set(JsonObject& to, std::string_view name, const Json& json) {
-  // What is JSON, but not a number, never begins and ends like one.
+  // A quick test for a number is enough: set_json() refuses text that is not JSON.
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto& text = json.text;
   const bool number = !text.empty() && (digit(text.front()) || text.front() == '-') && digit(text.back());

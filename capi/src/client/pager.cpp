@@ -1,4 +1,4 @@
-// Lists, and their pages.
+// Lists and their pages.
 #include "billcore/pager.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace internal = billcore::internal;
 
 namespace {
 
-/// Puts the item into a new handle; BILLCORE_DONE if there is none.
+/// Puts the item into a new handle; returns BILLCORE_DONE if there is no item.
 template <typename Item, typename Out>
 billcore_status put_step(std::optional<Item> item, Out** out) {
   if (!item) return BILLCORE_DONE;
@@ -34,7 +34,8 @@ billcore_status put_step(std::optional<billcore::Value> item, Out** out) {
 
 PageFlow& flow_of(const billcore_list* list) { return *internal::Access::flow(handle(list).view); }
 
-/// What is left of the page that comes next, which is fetched when it must be; nullopt after the last one.
+/// The unread part of the current page; fetches the next page when the current one is used up. nullopt after the last
+/// page.
 std::optional<billcore::detail::PageData> rest_of_page(const billcore_list* list) {
   auto& flow = flow_of(list);
   while (!flow.core().buffered()) {

@@ -1,4 +1,4 @@
-// Answers as they came.
+// Answers as received: billcore_response.
 #include "billcore/client.h"
 #include "client/handles.hpp"
 #include "shared/convert.hpp"

@@ -1,4 +1,4 @@
-// Not part of the interface: see build_c.cpp.
+// A symbol that ties libraries of one build together, not part of the interface: see webhook/build.cpp.
 #pragma once
 
 #include "billcore/types.h"

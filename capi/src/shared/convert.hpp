@@ -1,4 +1,4 @@
-// Between the C types and those of the core: texts in, values out, and getters in one line.
+// Conversion between the C types and those of the core, and helpers for one-line getters.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 namespace billcore::capi {
 
 inline std::string_view view(billcore_str text) {
-  // No object is larger. Such a length is a negative number or an uninitialised one, and nothing may be read by it.
+  // No object is this large: the length is negative or uninitialised, so read nothing.
   if (text.len >= static_cast<std::size_t>(PTRDIFF_MAX)) {
     refuse("a text has a length that no memory holds: pass its number of bytes");
   }
@@ -29,14 +29,14 @@ inline std::string_view view(billcore_str text) {
 
 inline std::string text(billcore_str given) { return std::string(view(given)); }
 
-/// NULL is "not there", which is not the same as empty.
+/// A text that may be missing: nullopt for NULL, which differs from an empty text.
 inline std::optional<std::string_view> optional_view(billcore_str text) {
   const auto given = view(text);
   if (text.data == nullptr) return std::nullopt;
   return given;
 }
 
-/// Never NULL, so that an empty text is a C string.
+/// A borrowed text for C; its data is never NULL, so that an empty text is a C string.
 inline billcore_str borrow(std::string_view text) noexcept {
   return text.data() == nullptr ? billcore_str{"", 0} : billcore_str{text.data(), text.size()};
 }
@@ -46,12 +46,12 @@ inline std::shared_ptr<void> owned(void* context, billcore_release release) {
   return {context, [release](void* pointer) noexcept {
             try {
               if (release != nullptr) release(pointer);
-            } catch (...) {  // NOLINT(bugprone-empty-catch) a callback in C++; nobody is left to tell
+            } catch (...) {  // NOLINT(bugprone-empty-catch) a callback in C++ threw; no caller to report it to
             }
           }};
 }
 
-// put(): a result of the core into an output.
+// put() writes a result of the core to an output.
 inline void put(billcore_str* out, std::string_view text) noexcept { *out = borrow(text); }
 inline void put(bool* out, bool flag) noexcept { *out = flag; }
 inline void put(std::int64_t* out, std::int64_t number) noexcept { *out = number; }
@@ -64,7 +64,7 @@ inline void put(billcore_buf* out, std::string_view text) {
   *out = {data, text.size()};
 }
 
-/// A new handle made of a result; every struct of handles.hpp is made of what it shows.
+/// Makes a handle of a result: every struct of handles.hpp has a constructor that takes the object it exposes.
 template <typename Handle, typename... Parts>
 void put_new(Handle** out, Parts&&... parts) {
   if constexpr (is_resource<Handle>) {
@@ -74,7 +74,7 @@ void put_new(Handle** out, Parts&&... parts) {
   }
 }
 
-/// One item of a list that a getter gave.
+/// One item of a list; refuses an index beyond its end.
 template <typename Items>
 const auto& item_at(const Items& items, std::size_t index) {
   if (index >= items.size()) {
@@ -83,14 +83,14 @@ const auto& item_at(const Items& items, std::size_t index) {
   return items[index];
 }
 
-// Getters. `read` is a member function of the core's class, or any callable that takes it.
+// Getters. `read` is a member function of the core's class, or any callable that takes the object.
 template <typename Handle, typename Read, typename Out>
 billcore_status get(const Handle* self, Read read, Out* out, billcore_error** err) noexcept {
   return call(
       err, [&] { put(out, std::invoke(read, handle(self).view)); }, out);
 }
 
-/// A field that may be null.
+/// Gets a field that may be null.
 template <typename Handle, typename Read, typename Out>
 billcore_status get(const Handle* self, Read read, Out* out, bool* present, billcore_error** err) noexcept {
   return call(
@@ -104,14 +104,14 @@ billcore_status get(const Handle* self, Read read, Out* out, bool* present, bill
       out, present);
 }
 
-/// The text of an id: of the document, or, when it came as a number, of the handle (see Digits).
+/// Puts the text of an id, owned by the document, or for a JSON integer by the handle (see Digits).
 inline void put_id(billcore_str* text, bool* is_integer, const Digits& digits, const Value& value) {
   const Id id = read_id(value);
   put(text, id.is_integer() ? digits.of(value, [&](const Value& /*same*/) { return id.text(); }) : value.text());
   if (is_integer != nullptr) *is_integer = id.is_integer();
 }
 
-/// Moments as C counts them: microseconds since 1970-01-01T00:00:00Z.
+/// Instants in C: microseconds since 1970-01-01T00:00:00Z.
 [[nodiscard]] inline std::int64_t micros(Instant instant) noexcept { return instant.time_since_epoch().count(); }
 [[nodiscard]] inline Instant instant(std::int64_t micros) noexcept {
   return Instant(std::chrono::microseconds(micros));
@@ -144,7 +144,7 @@ billcore_status get_time(const Handle* self, Read read, billcore_str* text, std:
       Maybe<billcore_str>{text}, Maybe<std::int64_t>{unix_micros}, present);
 }
 
-/// A new handle of what a getter gives.
+/// Makes a handle of the result of `read`.
 template <typename Handle, typename Read, typename Out>
 billcore_status get_new(const Handle* self, Read read, Out** out, billcore_error** err) noexcept {
   return call(
@@ -164,7 +164,7 @@ billcore_status get_new(const Handle* self, Read read, Out** out, bool* present,
       out, present);
 }
 
-/// How many items a getter's list has; one of its items.
+/// Gets the number of items in the list that `read` returns, or one of its items.
 template <typename Handle, typename Read>
 billcore_status get_count(const Handle* self, Read read, std::size_t* count, billcore_error** err) noexcept {
   return call(

@@ -1,4 +1,4 @@
-// The one guard: every fallible function of the C ABI runs its body in call(), and no exception gets past it.
+// The guard of the C ABI: every function that can fail runs its body in call(), which lets no exception out.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 #include "billcore/error.h"
 #include "billcore/error.hpp"
 
-/// Empty: out of memory, which has one static object, so that reporting it allocates nothing.
+/// An error. `error` is empty only in the static out-of-memory object, which is reported without an allocation.
 struct billcore_error {
   std::optional<billcore::Error> error;
 };
 
 namespace billcore::capi {
 
-/// This library's own; which one it is shows in its being empty, so either library can "free" it.
+/// Static, one per library; recognised by its empty `error`, so billcore_error_free of either library ignores it.
 inline billcore_error out_of_memory;
 
 inline billcore_status fail(billcore_error** err, const Error& error) noexcept {
@@ -48,7 +48,7 @@ inline billcore_status fail_internal(billcore_error** err, const char* what) noe
 
 [[noreturn]] inline void refuse(std::string message) { throw Error(ErrorCode::invalid_argument, std::move(message)); }
 
-/// An output that may be NULL.
+/// An output pointer that may be NULL.
 template <typename T>
 struct Maybe {
   T* out;
@@ -71,14 +71,14 @@ void require_output(T* out) {
 template <typename T>
 void require_output(const Maybe<T>&) {}
 
-/// A handle that must be given.
+/// Dereferences a handle; refuses NULL.
 template <typename Handle>
 Handle& handle(Handle* given) {
   if (given == nullptr) refuse(std::string("a handle is NULL: ") + Handle::name);
   return *given;
 }
 
-/// Runs a body that returns nothing (then the status is OK) or a status. Outputs are zero unless it succeeds.
+/// Runs a body that returns void (then the status is OK) or a status. Zeroes the outputs unless the body succeeds.
 template <typename Body, typename... Outputs>
 billcore_status call(billcore_error** err, Body&& body, Outputs... outputs) noexcept {
   const auto reset = [&] { (zero(outputs), ...); };

@@ -1,4 +1,5 @@
-// The handles of the webhook half. Both libraries make them and free them: they are of one build, and share one heap.
+// The handles of the webhook half. libbillcore and libbillcore-webhook make and free these handles, which works because
+// they are of one build and share a heap.
 #pragma once
 
 #include <atomic>
@@ -17,8 +18,8 @@
 
 namespace billcore::capi {
 
-/// The digits of numbers that go out as text: raw JSON has no NUL behind it, so a copy is kept with the handle. Made when
-/// first asked for, by whichever thread comes first.
+/// NUL-terminated copies of the digits of numbers that a getter returns as text (raw JSON has no NUL after it). A copy
+/// is made at the first read, on any thread, and kept with the handle.
 class Digits {
  public:
   Digits() = default;
@@ -28,14 +29,14 @@ class Digits {
     for (const Kept* kept = first_.load(); kept != nullptr;) delete std::exchange(kept, kept->next);
   }
 
-  /// The digits of a value of the document that the handle keeps alive, which `read` gives.
+  /// The kept copy of a value's digits; calls `read` to make it. The handle keeps the value's document alive.
   template <typename Read>
   [[nodiscard]] std::string_view of(const Value& value, Read read) const {
     const Kept* first = first_.load(std::memory_order_acquire);
     for (const Kept* kept = first; kept != nullptr; kept = kept->next) {
       if (kept->node == value.node()) return kept->text;
     }
-    // Two threads may both keep a copy of the same digits, which is no harm.
+    // Two threads may both add a copy of the same digits, harmlessly.
     auto made = std::make_unique<Kept>(Kept{std::string(read(value)), value.node(), first});
     while (!first_.compare_exchange_weak(made->next, made.get(), std::memory_order_acq_rel)) {
     }
@@ -51,7 +52,7 @@ class Digits {
   mutable std::atomic<const Kept*> first_{nullptr};
 };
 
-/// Makes the core's checked readers public.
+/// Makes the protected readers of Resource, which check fields, public.
 class Reader : public Resource {
  public:
   explicit Reader(const Resource& resource) : Resource(resource) {}

@@ -1,4 +1,4 @@
-// Looking at the header fields of an answer.
+// Access to the header fields of an answer.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace billcore::capi {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// The value of the first field of this name; the fields' own names are in lower case.
+/// The value of the first field with this name, in any case; names in `headers` are in lower case.
 inline std::optional<std::string_view> find_header(const Headers& headers, std::string_view name) {
   std::string wanted(name);
   for (char& c : wanted) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

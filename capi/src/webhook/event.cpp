@@ -15,7 +15,7 @@ using namespace billcore::capi;
 
 namespace {
 
-/// The data as such a resource, or DECODE with what it is instead.
+/// The event's data as a resource of this kind; throws `decode` with the actual kind if it is another.
 billcore::Resource data_as(const Event& event, std::size_t kind) {
   if (kind >= data_words.size() || kind == BILLCORE_DATA_NONE || kind == BILLCORE_DATA_VALUE) {
     refuse("kind must be a BILLCORE_DATA_* other than _NONE and _VALUE");
@@ -27,7 +27,7 @@ billcore::Resource data_as(const Event& event, std::size_t kind) {
           if constexpr (std::is_base_of_v<billcore::Resource, std::decay_t<decltype(found)>>) {
             return billcore::Resource(found);
           }
-          return billcore::Resource(event.value());  // not reached
+          return billcore::Resource(event.value());  // unreachable
         },
         data);
   }

@@ -1,4 +1,4 @@
-// Resources of every kind, and the answer one came with.
+// Resources of every kind, and information about the answers that contained them.
 #include "billcore/resource.h"
 
 #include <optional>
@@ -16,13 +16,14 @@ using namespace billcore::capi;
 
 namespace {
 
-/// A field, and whether it may be null or absent.
+/// Names a field of `owner`, and says whether it may be null or absent.
 struct Place {
   const Reader& owner;
   std::string_view name;
   bool is_nullable;
 
-  /// Reads it by one of two readers: required, or nullable (which gives an optional). False: not there.
+  /// Reads the field with `required`, or with `nullable`, which returns an optional. Returns false when it is null or
+  /// absent.
   template <typename Required, typename Nullable, typename Put>
   bool read(Required required, Nullable nullable, Put put_value) const {
     if (!is_nullable) {
@@ -36,14 +37,15 @@ struct Place {
   }
 };
 
-// Removes the mark of what may be null or absent; whether it was there.
+// Removes a `?` at the end of a name; returns whether there was one.
 bool strip_mark(std::string_view& step) noexcept {
   if (!step.ends_with('?')) return false;
   step.remove_suffix(1);
   return true;
 }
 
-/// Reads the field that a name such as "total", "reference_id?" or "/delivery?/link" leads to. False: not there.
+/// Reads the field that a name such as "total", "reference_id?" or "/delivery?/link" leads to. Returns false when it is
+/// null or absent.
 template <typename Read>
 bool read_at(const Reader& owner, std::string_view path, Read read) {
   if (path.starts_with('/')) [[unlikely]] {
@@ -76,11 +78,11 @@ billcore_status read_field(const billcore_resource* resource, billcore_str name,
       outputs..., Maybe<bool>{present});
 }
 
-// The value itself, for readers that take one.
+// Readers that return the field's value without converting it.
 std::optional<Value> nullable_value(const Reader& owner, std::string_view name) { return owner.nullable(name); }
 Value required_value(const Reader& owner, std::string_view name) { return owner.required(name); }
 
-/// Lists are always required.
+/// Reads a list field; lists are always required, so a name with a `?` is refused.
 template <typename Read, typename... Outputs>
 billcore_status read_list(const billcore_resource* resource, billcore_str name, billcore_error** err, Read read,
                           Outputs... outputs) noexcept {

@@ -1,11 +1,11 @@
-// Exports the rest of a list as an Arrow C stream, for any reader of that interface (polars, DuckDB, pyarrow, …).
+// Exports the rest of a list as an Arrow C stream, which polars, DuckDB, pyarrow and others can read.
 //
 // Each page with new items becomes one record batch, built on request; later pages are prefetched meanwhile, as for any
 // Pager. Columns are the fields of the resource: int64 for integers (money in cents), bool, utf8 for texts,
 // enumerations and ids (an integer id as its digits), timestamp[us, UTC] for times, decimal128(38, 18) for vat_rate,
-// and JSON text as received for nested values. Absent and null are both null; a value of another type throws
-// Error(decode) with its path. The column `raw` (each whole item as JSON text) is included only when it is named.
-// Needs the target billcore::arrow. Service interface: Resources and their fields.
+// and JSON text as received for nested values. A field that is absent or null becomes null; a value of another type
+// throws Error(decode) with its path. The column `raw` (each whole item as JSON text) is included only when it is
+// named. Needs the target billcore::arrow. Service interface: Resources and their fields.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,7 @@ class Batch {
   std::shared_ptr<const ArrowArray> array_;
 };
 
-/// Error(decode) with the path of a value of another type than its column.
+/// Makes the batch of a page. Throws Error(decode) with the path of a value whose type differs from its column's.
 [[nodiscard]] Batch make_batch(std::shared_ptr<const Columns> columns, const PageData& page);
 
 /// Takes the buffered items of a page as a batch and advances the pager. If it throws, the pager does not advance.
@@ -76,7 +76,7 @@ class BatchSource {
   virtual ~BatchSource() = default;
   BatchSource(const BatchSource&) = delete;
   BatchSource& operator=(const BatchSource&) = delete;
-  /// nullopt at the end. May throw: the stream's reader gets an error code and may call again.
+  /// The next batch; nullopt at the end. If it throws, the reader of the stream gets an error code and may call again.
   [[nodiscard]] virtual std::optional<Batch> next() = 0;
 };
 

@@ -1,4 +1,4 @@
-// The REST client for an event loop: it never blocks and starts no threads.
+// AsyncClient, the REST client for an event loop: it never blocks and starts no threads.
 //
 // The loop watches one descriptor and calls process() whenever it is readable. Retries, deadlines and errors are the
 // same as with Client. Threads: the loop's thread only; one AsyncClient per loop. Service interface: Endpoints.
@@ -25,21 +25,23 @@ class AsyncClient {
   /// Identifies an operation that was started.
   using CallId = std::uint64_t;
 
-  /// Uses the options of `client` and connections of its own. Error(internal) when no descriptor is available.
+  /// Makes an AsyncClient with the options of `client` and connections of its own. Error(internal) when no descriptor
+  /// is available.
   explicit AsyncClient(const Client& client);
-  /// Uses the options of `client` and the connections of `beside`.
+  /// Makes an AsyncClient with the options of `client` and the connections of `beside`.
   AsyncClient(const Client& client, const AsyncClient& beside);
 
-  /// Readable when process() has work to do. Never changes; owned by the connections.
+  /// A descriptor that is readable when process() has work to do. The descriptor never changes and is owned by the
+  /// connections.
   [[nodiscard]] int descriptor() const;
-  /// Advances everything that can proceed without waiting, and calls `done` of finished operations. Exceptions from
+  /// Advances all operations as far as possible without waiting, and calls `done` of the finished ones. Exceptions from
   /// `done` are ignored.
   void process();
   /// Starts an operation. `done` is called once, never from within start(), unless the operation is cancelled.
   /// Error(config) after Client::close(), Error(invalid_argument) for an invalid timeout.
   [[nodiscard]] CallId start(Operation operation, const CallOptions& call, Done done);
-  /// Result of cancelling an operation. Its `done` is not called, except within a hook of the operation itself: then no
-  /// attempt follows, and `done` gets what is known after the hook.
+  /// Result of cancelling an operation. The operation's `done` is not called, unless cancel() was called within a hook
+  /// of the same operation: then no further attempt is made, and `done` is called after the hook.
   struct Cancelled {
     bool outcome_unknown = false;  // a write that was at least partly sent, or cancelled within its own hook
     std::string text;              // one-line description

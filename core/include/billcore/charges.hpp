@@ -1,8 +1,8 @@
 // The search for the orders that a charge of unknown outcome may have made.
 //
-// Subscriptions::find_charges() does all of this in one blocking call. A ChargeSearch is for callers that send the
-// requests themselves: send what next() gives, hand the result to take(), and repeat until next() gives nothing.
-// Service interface: Endpoints, Subscriptions.
+// Subscriptions::find_charges() runs the whole search in one blocking call. A ChargeSearch is for callers that send the
+// requests themselves: send the request from next(), pass the result to take(), and repeat until next() returns
+// nullopt. Service interface: Endpoints, Subscriptions.
 #pragma once
 
 #include <chrono>
@@ -22,30 +22,31 @@
 
 namespace billcore {
 
-/// Reads the orders of a subscription, latest first, back to an instant. The result is complete if one page reaches an
-/// older order or is the only one; otherwise the pages are read again until two readings in a row are equal. Threads:
-/// one at a time.
+/// Reads the orders of a subscription, latest first, back to an instant. The result is complete if the first page
+/// reaches an older order or is the only page; otherwise the pages are read again until two readings in a row are
+/// equal. Threads: one at a time.
 class ChargeSearch {
  public:
-  /// How the service's clock is behind the local one: `known` if `since` already accounts for it; else it is taken from
-  /// the Date of the first answer.
+  /// Whether the difference between the service's and the local clock is `known`, so that `since` already accounts for
+  /// it, or is computed from the Date header of the first answer.
   enum class Clock : std::uint8_t { known, from_first_answer };
 
-  /// since: UTC; orders created before the second of `since` are too old.
+  /// since: UTC, rounded down to a whole second; orders created earlier are too old.
   ChargeSearch(ListOperation orders, Instant since, Clock clock);
 
-  /// Bounds the whole search to `timeout` from now on; no_timeout: no bound. Error(invalid_argument) if it is not more
-  /// than 0.
+  /// Bounds the rest of the search to `timeout` from now; no_timeout: no bound. Error(invalid_argument) if `timeout` is
+  /// not more than 0.
   void limit(std::chrono::milliseconds timeout);
-  /// What is left of it, at least 1 ms, for the request of next().
+  /// The time left until the bound of limit(), at least 1 ms: use it as the time-out of the request from next().
   [[nodiscard]] std::chrono::milliseconds time_left() const;
   /// The request to send now; nullopt when result() is available.
   [[nodiscard]] std::optional<Operation> next();
-  /// Takes the answer to that request. Throws its error if no page has been read yet.
+  /// Takes the answer to the request from next(). Throws the request's error if no page has been read yet.
   void take(Completed& completed);
-  /// The same for a page that is known to be a list. Throws Error(pagination) for one that contradicts itself.
+  /// Takes a page that was already checked to be a list. Throws Error(pagination) if the page contradicts itself.
   void take(const std::shared_ptr<const detail::Document>& page);
-  /// The orders, latest first. Error(possibly_missed) with those found so far if there is no proof that they are all.
+  /// The orders found, latest first. Throws Error(possibly_missed), with those orders, if there is no proof that they
+  /// are complete.
   [[nodiscard]] std::vector<Order> result() const;
 
  private:
@@ -55,7 +56,7 @@ class ChargeSearch {
     std::int64_t pages = 0;
     std::int64_t items = 0;
     std::optional<std::int64_t> total;
-    bool reached = false;  // an order that is too old
+    bool reached = false;  // reached an order that is too old
     bool moved = false;    // the list changed between two pages
     std::unordered_set<std::string> ids;
     std::string trace;  // ids and totals as received, to compare with another reading
@@ -71,23 +72,23 @@ class ChargeSearch {
   Instant since_;
   Clock clock_;
   std::optional<std::int64_t> deadline_;  // steady clock, microseconds
-  int readings_ = 0;                      // finished
+  int readings_ = 0;                      // number of finished readings
   Reading reading_;
-  std::string previous_;                 // trace of the reading before
-  std::vector<Value> found_;             // in any reading
-  std::unordered_set<std::string> ids_;  // of found_
+  std::string previous_;                 // trace of the previous reading
+  std::vector<Value> found_;             // orders found in any reading
+  std::unordered_set<std::string> ids_;  // ids of found_
   bool done_ = false;
-  ErrorCode cause_ = ErrorCode::ok;  // why there is no proof
+  ErrorCode cause_ = ErrorCode::ok;  // why completeness is not proved
   std::string why_;
 };
 
 namespace operations {
 
-/// error: from a charge of unknown outcome, else Error(invalid_argument). skew: how far an order's time may be before
-/// the charge was sent. product_id: only orders of this product.
+/// Begins a search after a charge of unknown outcome; any other `error` gives Error(invalid_argument). skew: also finds
+/// orders dated up to this long before the charge was sent. product_id: only orders of this product.
 [[nodiscard]] ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew,
                                         std::optional<std::int64_t> product_id);
-/// since: UTC, by the service's clock; rounded down to a whole second.
+/// Begins a search without an error. since: UTC, by the service's clock; rounded down to a whole second.
 [[nodiscard]] ChargeSearch find_charges(const Id& subscription, Instant since, std::optional<std::int64_t> product_id);
 
 }  // namespace operations

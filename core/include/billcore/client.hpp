@@ -1,8 +1,8 @@
 // The REST client. Its operations are in groups (groups.hpp).
 //
 // A Client and its groups share one set of connections; copies are cheap. Threads: any number of threads may use a
-// Client at once. Errors: billcore::Error; for a write it says whether the write may have happened (outcome_unknown).
-// Service interface: Endpoints; Authentication; Errors.
+// Client at once. A failed call throws billcore::Error; ErrorDetail::outcome_unknown says whether a write may have
+// happened. Service interface: Endpoints; Authentication; Errors.
 #pragma once
 
 #include <string_view>
@@ -16,14 +16,15 @@ namespace billcore {
 
 class Client : public detail::Groups {
  public:
-  /// Does not connect yet. Error(config) for an invalid option.
+  /// Makes a client, which connects with its first call. Error(config) for an invalid option.
   explicit Client(ClientOptions options);
 
-  /// method: GET, POST, PUT, PATCH or DELETE. path: below the base URL, starts with a slash, already encoded. Every
-  /// method except GET is a write: sent at most once.
+  /// Sends any other request. method: GET, POST, PUT, PATCH or DELETE. path: relative to the base URL, starts with a
+  /// slash, already encoded. Every method except GET is a write: sent at most once.
   Response request(std::string_view method, std::string_view path, const RequestOptions& options = {},
                    const CallOptions& call = {}) const;
-  /// A client with these options changed that shares everything else, including the connections. Error(config).
+  /// A client with these options changed that shares everything else, including the connections. Error(config) for an
+  /// invalid option.
   [[nodiscard]] Client with_options(const ClientChanges& changes) const;
   /// Closes idle connections; calls in flight finish, later calls throw Error(config). A client made by with_options()
   /// does not own the connections: it leaves them open and returns false.

@@ -1,8 +1,8 @@
-// Errors: one exception class, one closed and numbered code.
+// Errors: one exception class with a code from a closed, numbered list.
 //
-// Every failure of billcore is a billcore::Error (out of memory: std::bad_alloc). code() is its kind, what() is one line that
-// says what was wrong and what to do, detail() holds the rest. Secrets and API keys never appear in any of them.
-// Threads: immutable; may be copied and read from any thread.
+// Every failure of billcore is a billcore::Error (out of memory: std::bad_alloc). code() is the kind of error, what()
+// is one line that says what was wrong and what to do, detail() has everything else that is known. An Error never
+// contains secrets or API keys. Threads: immutable; may be copied and read from any thread.
 #pragma once
 
 #include <exception>
@@ -21,23 +21,23 @@ class Value;
 
 /// What is known about a failure besides its code and text. Members that do not apply are empty.
 struct ErrorDetail {
-  int http_status = 0;      // the service's answer, or the suggested one for a signature
+  int http_status = 0;      // status of the service's answer; for a signature error the one to answer with
   std::string api_code;     // error.code of the service's error body
   std::string api_message;  // error.message of the service's error body
-  std::string body;         // the answer's text, scrubbed and truncated
+  std::string body;         // the answer's text, redacted and truncated
   std::string request_id;   // value of the request id header
-  std::vector<std::pair<std::string, std::string>> headers = {};  // of the answer, as ResponseInfo::headers()
+  std::vector<std::pair<std::string, std::string>> headers = {};  // headers of the answer, as ResponseInfo::headers()
   std::optional<double> retry_after;                              // seconds
-  int attempts = 0;                                               // how often the request was sent or tried
+  int attempts = 0;                                               // number of attempts of the request
   bool outcome_unknown = false;                                   // a write may or may not have happened
   SignatureReason reason = SignatureReason::none;
-  std::string method;                        // of the request
-  std::string path;                          // of the request, relative to the base URL
-  std::string field_path;                    // decode, missing_field, out_of_range: the JSON value, such as data.price
-  std::optional<Instant> attempted_at = {};  // when a write of unknown outcome left, by the local clock
-  /// The service's clock at that time, from the Date header of an answer; nullopt when no answer had one.
+  std::string method;                        // HTTP method of the request
+  std::string path;                          // path of the request, relative to the base URL
+  std::string field_path;                    // decode, missing_field, out_of_range: path of the value, like data.price
+  std::optional<Instant> attempted_at = {};  // when a write of unknown outcome was sent, by the local clock
+  /// The service's time at `attempted_at`, from the Date header of an answer; nullopt when no answer had one.
   std::optional<Instant> service_time = {};
-  ErrorCode cause = ErrorCode::ok;  // outcome_unknown, possibly_missed: what went wrong
+  ErrorCode cause = ErrorCode::ok;  // outcome_unknown, possibly_missed: the underlying failure
   std::string cause_message;
   /// possibly_missed: the orders that the search has found, latest first.
   std::shared_ptr<const std::vector<Value>> found = {};

@@ -26,13 +26,12 @@ namespace webhooks {
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);
 }
 
-/// "order.paid" → EventType::order_paid; unknown for any other text.
+/// The type with this name, such as EventType::order_paid for "order.paid"; EventType::unknown for any other text.
 [[nodiscard]] EventType event_type(std::string_view name) noexcept;
-/// "order.paid"; "" for unknown.
+/// The name of a type, such as "order.paid"; "" for EventType::unknown.
 [[nodiscard]] std::string_view to_string(EventType type) noexcept;
 
-/// Bytes with a verified signature. Only a Verifier creates one. Borrows the body: use it at once or keep the body
-/// alive.
+/// A body with a verified signature. Only a Verifier creates a Verified. It borrows the body, which must outlive it.
 class Verified {
  public:
   [[nodiscard]] std::string_view body() const noexcept { return body_; }
@@ -53,7 +52,7 @@ class Event {
   /// same_id().
   [[nodiscard]] Id id() const { return read_id(field("id")); }
   [[nodiscard]] std::string_view name() const { return field("name").text(); }
-  /// Follows from the name alone: the data may still be something else, or absent.
+  /// The event's type, which follows from its name alone: the data may still have another type, or be absent.
   ///
   ///     switch (event.type()) {
   ///       case EventType::order_paid:
@@ -63,10 +62,10 @@ class Event {
   ///         break;
   ///     }
   [[nodiscard]] EventType type() const noexcept { return type_; }
-  /// Integer id of the account. It is not the UUID in the base URL: never compare the two.
+  /// Integer id of the account. Never compare it with the UUID in the base URL, which is another id.
   [[nodiscard]] std::int64_t account() const { return field("account").integer(); }
   [[nodiscard]] Time created_at() const { return read_time(field("created_at")); }
-  /// Its type follows from the event's name.
+  /// The event's data, as the type that follows from the event's name.
   [[nodiscard]] EventData data() const;
   /// The data as T (a resource, such as Order), or nullopt if it has another type.
   template <typename T>
@@ -84,7 +83,7 @@ class Event {
   friend class Verifier;
   friend Event webhooks::parse_unverified_shared(SharedText raw);
   explicit Event(Value envelope);
-  // Both throw Error(decode). The first copies the body; the second borrows it and holds `keep`.
+  // Parses an event; throws Error(decode). The first overload copies the body, the second borrows it and holds `keep`.
   static Event parse(const Verified& verified, const std::shared_ptr<detail::DocumentPool>& pool);
   static Event parse(const Verified& verified, std::shared_ptr<const void> keep,
                      const std::shared_ptr<detail::DocumentPool>& pool);

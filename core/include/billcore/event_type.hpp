@@ -9,7 +9,7 @@
 
 namespace billcore {
 
-/// The 11 event names. `unknown`: any other, which is ordinary.
+/// The 11 event names. `unknown`: any other name, which is not an error.
 enum class EventType : std::int32_t {
   unknown = 0,
   subscription_created = 1,

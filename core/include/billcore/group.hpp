@@ -1,4 +1,4 @@
-// What the groups of operations share, and the operations that are written by hand. See groups.hpp.
+// The base class of the groups of operations (groups.hpp), and the operations that are not generated.
 #pragma once
 
 #include <chrono>
@@ -26,23 +26,24 @@ class Group {
   SessionPtr session_;
 };
 
-/// Part of Subscriptions.
+/// Base of Subscriptions: its operations that are not generated.
 class SubscriptionsByHand : protected Group {
  public:
   /// The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
-  /// latest first. error: the charge's error. skew: how much earlier the time of its order may be than the earlier of
-  /// the two clocks, the local one and the service's, when the charge was sent. product_id: only orders of this product.
-  /// The charge's order has total = amount × quantity (cents without VAT). An empty result means that the charge was not
-  /// made, or that the service is still processing it: search again after the time that it may need, and charge again
-  /// only when the later search is also empty. Error(possibly_missed) when orders may be missing, with those found so
-  /// far in detail().found. Error(invalid_argument) if `error` is not from a charge or its outcome is known. The
-  /// time-out of `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
+  /// latest first. error: the charge's error. skew: also finds orders dated up to this long before the charge was sent,
+  /// by the local or the service's clock, whichever showed the earlier time. product_id: only orders of this product.
+  /// The charge's order has total = amount × quantity (cents without VAT). An empty result means that the charge was
+  /// not made, or that the service is still processing it: search again after the time that it may need, and charge
+  /// again only when the later search is also empty. Error(possibly_missed) when orders may be missing, with those
+  /// found so far in detail().found. Error(invalid_argument) if `error` is not from a charge or the charge's outcome is
+  /// known. The time-out of `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 std::optional<std::int64_t> product_id = {},
                                                 const CallOptions& call = {}) const;
-  /// The same without an error, for example after a crash: the subscription's orders created at or after `since`, by
-  /// the service's clock. `since` is rounded down to a whole second, because the service's times may be whole seconds.
+  /// Finds the orders of a charge without its error, for example after a crash: the subscription's orders created at or
+  /// after `since`, by the service's clock. `since` is rounded down to a whole second, because the service's times may
+  /// be whole seconds.
   [[nodiscard]] std::vector<Order> find_charges(const Id& id, Instant since,
                                                 std::optional<std::int64_t> product_id = {},
                                                 const CallOptions& call = {}) const;
@@ -51,7 +52,7 @@ class SubscriptionsByHand : protected Group {
   using Group::Group;
 };
 
-/// Part of Products.
+/// Base of Products: its operation that is not generated.
 class ProductsByHand : protected Group {
  public:
   /// Changes only the given fields (ProductWrite: name, description, price, currency, vat_rate, interval; others are

@@ -1,7 +1,7 @@
 // Hooks that observe a client: called before and after every attempt.
 //
 // Every on_request is followed by exactly one on_response, however the attempt ends: with an answer, a failure, a
-// time-out, an exception, or because the caller cancelled it or no longer wants it. A forked child is told nothing of
+// time-out, an exception, or because the caller cancelled or dropped the call. In a forked child no hook is called for
 // the attempts of its parent.
 #pragma once
 
@@ -17,24 +17,24 @@ namespace billcore {
 /// except in `path`.
 struct Attempt {
   std::string_view method;
-  std::string_view route;  // for example /subscription/{id}; "(other)" for a path that is not part of the interface
+  std::string_view route;  // such as /subscription/{id}; "(other)" for a path outside of the service interface
   int number = 1;          // number of this attempt, from 1
-  int status = 0;          // of the answer; 0 in on_request and without a complete answer
+  int status = 0;          // HTTP status of the answer; 0 in on_request and without a complete answer
   ErrorCode failure = ErrorCode::ok;  // why there is no complete answer; interrupted: the attempt was given up
   std::chrono::microseconds duration{0};
-  std::string_view request_id;        // of the answer; empty if absent
-  std::chrono::milliseconds wait{0};  // on_retry: until the next attempt
+  std::string_view request_id;        // request id of the answer; empty if absent
+  std::chrono::milliseconds wait{0};  // on_retry: time until the next attempt
   bool sent = false;                  // after the attempt: false if nothing of the request was sent
   bool outcome_unknown = false;       // after the attempt: a write that may or may not have happened
-  /// Set only for a write that was sent and that this side gave up: cancelled, interrupted, or ended by an exception.
-  /// Perhaps no error reaches the caller, so report it. Relative to the base URL, encoded; it has the id.
+  /// Path of a write that was cancelled, interrupted, or ended by an exception after it had been sent; otherwise empty.
+  /// Log it: perhaps no error reaches the caller. The path is relative to the base URL, encoded, and contains the id.
   std::string_view path;
 };
 
 /// Threads: called on the thread of the call, so concurrently when a client is shared; for an attempt that is given up,
-/// on the thread that gives it up. Exceptions from a hook are ignored: a hook must not change the outcome of a charge.
-/// A hook may make other calls, and cancel the operation that it is told of (AsyncClient::cancel). It must not use the
-/// list whose page it is told of.
+/// on the thread that gives it up. Exceptions from a hook are ignored, because a hook must not change the outcome of a
+/// charge. A hook may make other calls, and may cancel its own operation (AsyncClient::cancel). A hook that is called
+/// for a page must not use the list of that page.
 class Hooks {
  public:
   Hooks() = default;
@@ -44,12 +44,13 @@ class Hooks {
 
   /// Before an attempt; it may still have to wait for a connection.
   virtual void on_request(const Attempt& /*attempt*/) {}
-  /// After an attempt, with or without an answer; also from the destructor of what is dropped with attempts in flight.
+  /// After an attempt, with or without an answer. Also called from the destructor of a list or client that is destroyed
+  /// with attempts in flight.
   virtual void on_response(const Attempt& /*attempt*/) {}
   /// Before the wait for another attempt.
   virtual void on_retry(const Attempt& /*attempt*/) {}
 
-  /// False: only on_response is called, and only with a `path`. Such hooks cost other calls nothing.
+  /// If false, only on_response is called, and only with a `path`; all other calls then cost nothing extra.
   [[nodiscard]] virtual bool every_attempt() const noexcept { return true; }
 };
 

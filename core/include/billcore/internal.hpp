@@ -1,5 +1,5 @@
-// Access for the bindings, which are built together with the library, to what is behind the public classes, a
-// list's PageFlow above all. Not installed and not part of the interface: it changes with the bindings.
+// Access for the bindings, which are built together with the library, to the internals of the public classes, mainly a
+// list's PageFlow. Not installed and not part of the interface: it changes with the bindings.
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,7 @@ struct Access {
 void require_open(const Client& client);
 /// As checked: without a slash at its end.
 [[nodiscard]] const std::string& base_url(const Client& client) noexcept;
-/// Of a call with these options.
+/// The time-out of a call with these options.
 [[nodiscard]] std::chrono::milliseconds timeout(const Client& client, const CallOptions& call);
 /// Sends any operation and calls `read` once with the completed operation.
 void send(const Client& client, const Operation& operation, const CallOptions& call,
@@ -55,14 +55,14 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
 /// the loop's thread only, including destruction.
 class LoopPages {
  public:
-  /// Requests nothing yet. Error(config) after Client::close().
+  /// Makes an object that has not requested a page yet. Error(config) after Client::close().
   LoopPages(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call);
   ~LoopPages();
   LoopPages(const LoopPages&) = delete;
   LoopPages& operator=(const LoopPages&) = delete;
 
   /// Calls `ready` once, from process(), when the page for which advance() returned `pending` has arrived or failed.
-  /// The page's time-out runs until then.
+  /// The page's time-out includes the wait.
   void wait(std::function<void()> ready);
   /// Drops the pending wait: cancels the awaited page; other pages stay in flight.
   void cancel() noexcept;

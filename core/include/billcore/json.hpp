@@ -22,7 +22,7 @@ struct Node;  // one parsed value; see json/node.hpp
 class Document;
 }  // namespace detail
 
-/// A text with its owner: `text` is valid while `keep` is held.
+/// A text and its owner: `text` is valid while `keep` is held.
 struct SharedText {
   std::string_view text;
   std::shared_ptr<const void> keep;
@@ -45,11 +45,11 @@ class Value {
   [[nodiscard]] bool is_array() const noexcept { return kind() == Kind::array; }
 
   [[nodiscard]] bool boolean() const;
-  /// A whole number; Error(out_of_range) beyond 64 signed bits (its digits are in raw()).
+  /// The value of an integer; Error(out_of_range) when 64 signed bits do not hold it (its digits are in raw()).
   [[nodiscard]] std::int64_t integer() const;
-  /// Any number as a double, rounded.
+  /// The value of any number, rounded to a double.
   [[nodiscard]] double real() const;
-  /// A string's text, unescaped, UTF-8.
+  /// The text of a string, unescaped, as UTF-8.
   [[nodiscard]] std::string_view text() const;
 
   /// The JSON text of this value exactly as received (not NUL-terminated).
@@ -127,7 +127,7 @@ class JsonObject {
   JsonObject& set(std::string_view name, double number) = delete;  // use set_json() with the exact digits
   JsonObject& set(std::string_view name, bool flag);
   JsonObject& set_null(std::string_view name);
-  /// Any JSON; the text is validated, numbers keep their digits.
+  /// Sets a member to any JSON. The text is validated; numbers keep their digits.
   JsonObject& set_json(std::string_view name, std::string_view json);
 
   [[nodiscard]] bool empty() const noexcept;

@@ -1,4 +1,5 @@
-// A request as a value, independent of who sends it and when. The operations of the service: operations.hpp.
+// Operation, a request as a value, independent of the client that sends it. The service's operations are in
+// operations.hpp.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,10 @@ struct RequestOptions {
 /// Every method except GET changes something and is sent at most once.
 [[nodiscard]] constexpr bool is_write(std::string_view method) noexcept { return method != "GET"; }
 
-/// One request.
+/// One request of the service.
 struct Operation {
   std::string method;
-  std::string path;                                             // below the base URL, encoded
+  std::string path;                                             // relative to the base URL, encoded
   std::string_view route = {};                                  // the path with placeholders for ids; static
   std::vector<std::pair<std::string, std::string>> query = {};  // not encoded yet
   std::optional<std::string> body = {};                         // JSON
@@ -47,12 +48,12 @@ struct ListOperation {
 
 namespace operations {
 
-/// Any other request. method: GET, POST, PUT, PATCH or DELETE; path: starts with a slash, already encoded.
-/// Error(invalid_argument) for others.
+/// A custom request. method: GET, POST, PUT, PATCH or DELETE; path: starts with a slash, already encoded. Any other
+/// method or path gives Error(invalid_argument).
 [[nodiscard]] Operation request(std::string_view method, std::string_view path, const RequestOptions& options);
 
 namespace products {
-/// Error(invalid_argument) for an empty object.
+/// The request that changes fields of a product. Error(invalid_argument) if `fields` is empty.
 [[nodiscard]] Operation update(std::int64_t id, const JsonObject& fields);
 }  // namespace products
 

@@ -1,14 +1,13 @@
 // Lists: a lazy, ordered range over all pages.
 //
 // The first page is fetched alone. From the second item on the following pages are prefetched, up to
-// ClientOptions::concurrency at once. There is no background thread: they progress whenever the list is read, and a
-// pause between two items does not count as a time-out.
-// Lists change while they are read: an id seen within the last pages is not yielded again, the boundary to a page that
-// moved is read again, and at the end verdict() says whether a record may have been missed. `strict` reads the list
-// twice, to catch what the first pass missed.
-// An error names its page; the next step requests that page again, and so does a later process that passes state() as
-// `resume`. A Pager is single-pass and forward-only; one thread at a time. Items keep only their page alive. Service
-// interface: Resources and their fields, Pagination.
+// ClientOptions::concurrency at once. There is no background thread: requests progress whenever the list is read, and a
+// pause between two items does not count towards the time-out. Records may be added or removed while a list is read: an
+// id seen within the last pages is not yielded again, the boundary to a page that moved is read again, and at the end
+// verdict() says whether a record may have been missed. `strict` reads the list twice, to find records that the first
+// reading missed. An error names its page; the next step requests that page again, and so does a later process that
+// passes state() as `resume`. A Pager is single-pass and forward-only. Threads: one at a time. An item keeps only its
+// own page alive. Service interface: Resources and their fields, Pagination.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +27,15 @@
 
 namespace billcore {
 
-/// Did the reader get every record that existed from start to end?
+/// Whether the reader got every record that existed from start to end.
 struct Verdict {
   bool complete = false;
   /// Why a record may have been missed: "total_changed", "overlap", "repeated_page", "list_shrank", "stopped",
   /// "total_differs" (the number of records differs from `total`), "undecodable_item" (an item is not an object),
-  /// "no_total" (a page had no `total` that can be read, so nothing proves that the list of several pages did not move;
-  /// `strict` proves it by a second reading that gives the same). Or "may_repeat", instead of any of these: the list has
-  /// grown by more records than state() remembers, so some may also have been given twice; drop duplicates by id. Empty
-  /// when complete.
+  /// "no_total" (a page had no readable `total`, so nothing proves that a list of several pages did not change; with
+  /// `strict`, a second, equal reading proves that). "may_repeat" replaces any of these: the list has grown by more
+  /// records than state() has ids, so some records may also have been yielded twice; drop duplicates by id. Empty when
+  /// complete.
   std::string_view reason;
 };
 
@@ -108,18 +107,20 @@ class AnyPager {
 
   /// True if next() can return an item without a request or a wait.
   [[nodiscard]] bool buffered() const noexcept;
-  /// The service's count of the whole list, from the page read last; nullopt before the first page.
+  /// Number of records in the whole list according to the service, from the page read last; nullopt before the first
+  /// page.
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept;
   [[nodiscard]] std::int64_t fetched_pages() const noexcept;
-  /// nullopt until the last item was taken or the list was stopped.
+  /// The verdict; nullopt until the last item was read or the list was stopped.
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
   /// The read position as a text. A list with the same arguments but `page`, and this text as `resume`, continues from
-  /// here, also in a later process. It remembers the ids of the last 18 pages (2 * concurrency + 2 if that is more), at
-  /// most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200, written in 3, 16 and 32 µs. When the list
-  /// grows by more records than that before it is resumed, or a `total` is lacking, some records may be given twice;
-  /// the verdict is then "may_repeat".
+  /// this position, also in a later process. The text has the ids of the last 18 pages (2 * concurrency + 2 if that is
+  /// more), at most 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200, written in 3, 16 and 32 µs. If
+  /// the list grows by more records than the text has ids before it is resumed, or a page has no `total`, some records
+  /// may be yielded twice; the verdict is then "may_repeat".
   [[nodiscard]] std::string state() const;
-  /// Marks the rest as not wanted (no effect at the end of the list). Reading may continue.
+  /// Cancels the prefetched pages and sets the verdict to "stopped" (no effect at the end of the list). The caller may
+  /// still continue to read.
   void stop() noexcept;
 
  protected:
@@ -178,12 +179,12 @@ class Pager : public AnyPager {
   /// The next item, or nullopt after the last one. After an error the next call requests the same page again. An item
   /// that is not an object throws Error(decode); the next call continues after it.
   [[nodiscard]] std::optional<T> next() { return typed<T>(next_value()); }
-  /// The next page (first the rest of a partly read one), or nullopt after the last one. An item that is not an object
-  /// throws Error(decode) once; the next call returns the page without it.
+  /// The next page, or the rest of a partly read one; nullopt after the last page. An item that is not an object throws
+  /// Error(decode) once; the next call returns the page without it.
   [[nodiscard]] std::optional<Page<T>> next_page() { return typed<Page<T>>(next_data()); }
-  /// The list's first item, without advancing: at most one request.
+  /// The list's first item, without advancing the pager; sends at most one request.
   [[nodiscard]] std::optional<T> first() { return typed<T>(first_value()); }
-  /// All remaining items, at most `limit`. If it throws, the pager is back where it was before the call.
+  /// All remaining items, at most `limit`. If it throws, the pager returns to its position before the call.
   [[nodiscard]] std::vector<T> collect(std::size_t limit = std::numeric_limits<std::size_t>::max()) {
     const auto before = snapshot();
     try {

@@ -2,10 +2,9 @@
 //
 // A resource is a view of one parsed, immutable, shared document: nothing is copied, and fields are looked up when they
 // are read. An absent field, an unknown field or an unknown enum value is therefore not an error by itself. Reading a
-// required field that is absent throws Error(missing_field); null or a wrong type is Error(decode). Both give the path,
-// such as `data.price`, in their text and as detail().field_path. An item of a list keeps its whole page alive; copy()
-// gives a detached one.
-// Threads: immutable; may be read and copied from any thread.
+// required field that is absent throws Error(missing_field); null or a wrong type is Error(decode). The errors contain
+// the field's path, such as `data.price`, in their text and as detail().field_path. An item of a list keeps its whole
+// page alive; copy() makes a detached copy. Threads: immutable; may be read and copied from any thread.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +29,9 @@ class ResponseInfo {
   ResponseInfo& operator=(const ResponseInfo&) = delete;
 
   [[nodiscard]] int status() const noexcept { return status_; }
-  /// How often the request was sent or tried.
+  /// Number of attempts of the request.
   [[nodiscard]] int attempts() const noexcept { return attempts_; }
-  /// Names in lower case, in the order received; secrets are redacted.
+  /// Header fields in the order received, names in lower case; secrets are redacted.
   [[nodiscard]] virtual const std::vector<std::pair<std::string, std::string>>& headers() const = 0;
   /// Value of the request id header; empty if absent.
   [[nodiscard]] virtual const std::string& request_id() const = 0;
@@ -53,15 +52,15 @@ class Resource {
   /// Any field by its name, including fields unknown to this library; nullopt when absent (null is a Value).
   [[nodiscard]] std::optional<Value> find(std::string_view field) const { return value_.find(field); }
   [[nodiscard]] bool contains(std::string_view field) const { return find(field).has_value(); }
-  /// The answer this resource was received with; null for parts of an event.
+  /// The answer that contained the resource; null for parts of an event.
   [[nodiscard]] const std::shared_ptr<const ResponseInfo>& response_info() const noexcept;
 
   /// Compares the JSON.
   friend bool operator==(const Resource& a, const Resource& b) { return a.value_ == b.value_; }
 
  protected:
-  // Required fields throw Error(missing_field) when absent and Error(decode) when null. Nullable ones return nullopt
-  // for both (contains() tells them apart).
+  // Required fields throw Error(missing_field) when absent and Error(decode) when null. Nullable fields return nullopt
+  // for absent and null (contains() tells them apart).
   [[nodiscard]] Value required(std::string_view field) const;
   [[nodiscard]] std::optional<Value> nullable(std::string_view field) const;
   [[nodiscard]] std::int64_t integer(std::string_view field) const;
@@ -75,7 +74,7 @@ class Resource {
   [[nodiscard]] Value object(std::string_view field) const;
   [[nodiscard]] std::optional<Value> nullable_object(std::string_view field) const;
   [[nodiscard]] Value array(std::string_view field) const;
-  /// Any JSON value, null included.
+  /// A field that holds any JSON value, null included.
   [[nodiscard]] Value any(std::string_view field) const;
   [[nodiscard]] std::vector<std::int64_t> integers(std::string_view field) const;
   template <typename T>
@@ -106,8 +105,8 @@ class Resource {
   Value value_;
 };
 
-/// Reads a Value as an id (integer or string), a time, or the digits of a number. Error(decode) with its path
-/// otherwise.
+/// Reads a Value as an id (integer or string), a time, or the digits of a number. Error(decode) with the value's path
+/// if the value has another type.
 [[nodiscard]] Id read_id(const Value& value);
 [[nodiscard]] Time read_time(const Value& value);
 [[nodiscard]] std::string_view read_number_text(const Value& value);

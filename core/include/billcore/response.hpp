@@ -1,4 +1,4 @@
-// Results of an operation. Threads: immutable once made, except Completed, which belongs to one thread.
+// Results of an operation. A Response is immutable and may be used on any thread; a Completed belongs to one thread.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ class Document;
 class Call;
 }  // namespace detail
 
-/// An answer whose content the interface does not specify, as received.
+/// An answer as received, for requests whose answer has no type of its own.
 class Response {
  public:
   Response(std::shared_ptr<const ResponseInfo> info, std::string body)
@@ -32,8 +32,8 @@ class Response {
   std::string body_;
 };
 
-/// A finished operation. Valid only while the function that receives it runs. Call one of its members, once; each
-/// throws the operation's Error if it failed.
+/// A finished operation. A Completed is valid only while the function that receives it runs. Call one of its members,
+/// once; each throws the operation's Error if the operation failed.
 class Completed {
  public:
   explicit Completed(detail::Call& call) noexcept : call_(call) {}
@@ -41,7 +41,7 @@ class Completed {
   [[nodiscard]] Value resource();
   /// A page: the array `data` and the object `pagination`.
   [[nodiscard]] std::shared_ptr<const detail::Document> list();
-  /// Any successful answer; with `raise_on_error` false any complete answer.
+  /// Any successful answer; if `raise_on_error` is false, any complete answer.
   [[nodiscard]] Response response(bool raise_on_error = true);
 
  private:

@@ -37,15 +37,15 @@ class Id {
   bool integer_ = false;
 };
 
-/// Do both ids name the same record? True when their texts are equal: a webhook may send as an integer the id that the
-/// REST interface returns as a string. Only for ids of the same kind of record; nothing else is normalised ("07" is not
-/// 7). Service interface: Events ("clients store them without validating the format").
+/// Whether two ids name the same record: true when their texts are equal, since a webhook may have an id as an integer
+/// that the REST interface has as a string. Compare only ids of the same kind of record. Nothing is normalised: "07" is
+/// not 7. Service interface: Events ("clients store them without validating the format").
 [[nodiscard]] inline bool same_id(const Id& a, const Id& b) noexcept { return a.text() == b.text(); }
 
 /// A moment in UTC, to the microsecond.
 using Instant = std::chrono::sys_time<std::chrono::microseconds>;
 
-/// An ISO 8601 date-time as received, and the instant it denotes (UTC without an offset).
+/// An ISO 8601 date-time as received, and its instant (in UTC if the text has no offset).
 struct Time {
   std::string_view text;              // as received; valid as long as the resource's document
   Instant at;                         // truncated to microseconds

@@ -1,7 +1,7 @@
 // Webhook signatures: verify the raw bytes first, then parse.
 //
 // A Verifier precomputes its keys; make one per endpoint and share it. Threads: any number of threads may use a
-// Verifier without a lock. Secrets are 32 bytes, never appear in errors or texts, and are overwritten when the last
+// Verifier without a lock. Secrets have 32 bytes, never appear in errors or texts, and are overwritten when the last
 // copy of the Verifier is destroyed. Service interface: Authentication; Events, Request headers.
 #pragma once
 
@@ -36,7 +36,7 @@ struct VerifierOptions {
   std::size_t max_body = default_max_body;                     // bytes
   /// Refuses an event (reason `stale`) whose signed created_at is unreadable or further than this from now, in either
   /// direction. Off by default, because old events are legitimate: failed deliveries are retried, and invoices are paid
-  /// weeks later. It does not protect against replays: drop duplicates by (account, id) for that. test.hook is never
+  /// weeks later. Freshness does not prevent replays: for that, drop duplicates by (account, id). test.hook is never
   /// stale, since only its name is reliable.
   std::optional<std::chrono::microseconds> freshness = std::nullopt;
   Clock clock = nullptr;  // for freshness; default: the system clock
@@ -45,8 +45,8 @@ struct VerifierOptions {
 /// Header fields of a request. Names are case-insensitive and may repeat.
 using HeaderFields = std::span<const std::pair<std::string_view, std::string_view>>;
 
-/// Verifies a body in chunks, when it is too large to hold in memory. Created by Verifier::stream(). Keeps no chunk.
-/// Threads: one thread at a time.
+/// Verifies a body that is too large to hold in memory, chunk by chunk; keeps no chunk. Created by Verifier::stream().
+/// Threads: one at a time.
 class VerifyStream {
  public:
   VerifyStream(VerifyStream&&) noexcept;
@@ -56,7 +56,7 @@ class VerifyStream {
   /// Adds the next chunk. Throws Error(signature), reason body_too_large, when the total exceeds max_body.
   void update(std::string_view piece);
   /// End of the body: returns the index of the matching secret or throws Error(signature). Do not use the chunks before
-  /// this returns. Ends the stream: a second call, or update(), is Error(invalid_argument).
+  /// finish() returns. Ends the stream: later calls throw Error(invalid_argument).
   [[nodiscard]] std::size_t finish(std::optional<std::string_view> signature);
 
  private:
@@ -74,37 +74,38 @@ class Verifier {
       : Verifier(std::span<const std::string_view>(secrets.begin(), secrets.size()), std::move(options)) {}
   explicit Verifier(std::string_view secret, VerifierOptions options = {})
       : Verifier(std::span<const std::string_view>(&secret, 1), std::move(options)) {}
-  /// For test vectors and foreign keys: secrets of any length except zero. The service's own secrets have 32 bytes.
+  /// Accepts secrets of any length except zero. Only for test vectors and other services' keys: this service's secrets
+  /// have 32 bytes.
   [[nodiscard]] static Verifier allowing_any_key_length(std::span<const std::string_view> secrets,
                                                         VerifierOptions options = {});
   Verifier(const Verifier&) noexcept;
   Verifier& operator=(const Verifier&) noexcept;
   ~Verifier();
 
-  /// The check itself: none when the signature is valid (and secret_index is set), else the reason. Copies nothing.
-  /// Compares all secrets, in constant time, even after a match. Out of memory is reported as mismatch, an exception
-  /// from the clock as stale.
+  /// Checks a signature without throwing: `none` if it is valid (then *secret_index is set), else the reason. Copies
+  /// nothing. Compares all secrets, in constant time, even after a match. Out of memory is reported as `mismatch`, an
+  /// exception from the clock as `stale`.
   [[nodiscard]] SignatureReason check(std::string_view body, std::optional<std::string_view> signature,
                                       std::size_t* secret_index = nullptr) const noexcept;
-  /// Throws Error(signature) with the reason and the suggested HTTP status; std::bad_alloc if the check runs out of
-  /// memory. The result borrows `body`.
+  /// Checks a signature; the result borrows `body`. Throws Error(signature) with the reason and the suggested HTTP
+  /// status, or std::bad_alloc if the check runs out of memory.
   [[nodiscard]] Verified verify(std::string_view body, std::optional<std::string_view> signature) const;
   /// Verifies, then parses a copy of the body. Throws Error(signature) or Error(decode).
   [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature) const;
-  /// Same without the copy: the event holds `body.keep`.
+  /// As unwrap(), but without a copy of the body: the event holds `body.keep`.
   [[nodiscard]] Event unwrap_shared(SharedText body, std::optional<std::string_view> signature) const;
-  /// Looks up the signature header in `headers`. Equal values, repeated or joined by commas, count as one; different
-  /// values are malformed. verify() and unwrap() take the value as it is.
+  /// As unwrap(), but looks up the signature header in `headers`. Equal values, repeated or joined by commas, count as
+  /// one; different values are malformed. (verify() and unwrap() do not split the value.)
   [[nodiscard]] Event unwrap_request(std::string_view body, HeaderFields headers) const;
-  /// The value that unwrap_request() uses: nullopt when missing; different values are joined, which is never a valid
-  /// signature.
+  /// The signature that unwrap_request() uses; nullopt when missing. Different values are joined, which is never a
+  /// valid signature.
   [[nodiscard]] std::optional<std::string> find_signature(HeaderFields headers) const;
 
-  /// Verifies a body in chunks. Error(config) with freshness, which needs the whole body.
+  /// Begins to verify a body in chunks. Error(config) if the options have freshness, which needs the whole body.
   [[nodiscard]] VerifyStream stream() const;
 
-  /// How often each secret matched, in the order given: a secret that stays at 0 can be retired. Shared by all copies
-  /// of this Verifier.
+  /// Number of signatures that matched each secret, in the order given: a secret that stays at 0 can be retired. All
+  /// copies of a Verifier share the counters.
   [[nodiscard]] std::vector<std::uint64_t> matches() const;
   [[nodiscard]] const VerifierOptions& options() const noexcept;
   [[nodiscard]] std::size_t secret_count() const noexcept;
@@ -120,22 +121,21 @@ class Verifier {
 
 namespace webhooks {
 
-/// One-shot forms of Verifier. For repeated use keep a Verifier.
+/// Verify one body with one secret. For repeated use keep a Verifier.
 [[nodiscard]] Verified verify(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                               std::size_t max_body = default_max_body);
 [[nodiscard]] Event unwrap(std::string_view body, std::optional<std::string_view> signature, std::string_view secret,
                            std::size_t max_body = default_max_body);
-/// An event from bytes that were verified earlier and stored (Event::raw() in the receiver), for example in a job
-/// queue. Checks neither signature nor age. Use it only if nobody except the receiver can write to the store; anything
-/// received over the network must go through unwrap(). Copies the bytes. Throws Error(decode) when they are not an
-/// event.
+/// Parses an event whose bytes the receiver verified and stored (Event::raw()), for example in a job queue. Checks
+/// neither signature nor age. Use it only for storage that the receiver alone can write to; pass anything received over
+/// the network to unwrap(). Copies the bytes. Throws Error(decode) when the bytes are not an event.
 [[nodiscard]] Event parse_unverified(std::string_view raw);
-/// Same without the copy: the event holds `raw.keep`.
+/// As parse_unverified(), but without a copy of the bytes: the event holds `raw.keep`.
 [[nodiscard]] Event parse_unverified_shared(SharedText raw);
 /// Explains why a signature is refused. Tries common mistakes offline (the body re-serialised, still in base64 or with
 /// other line ends; the signature in upper case or with a prefix; the secret with white space, in another encoding, or
-/// another one of the list) and names what would have matched. A few lines of text for a person. Never accepts a body:
-/// it returns only the text. Reveals neither a secret nor the valid signature. Slow: not for a request path.
+/// another one of the list) and names the one that would match. Returns a text of a few lines for a person: it never
+/// accepts a body, and reveals neither a secret nor the valid signature. Slow: do not call it for every request.
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,
                                   std::span<const std::string_view> secrets);
 [[nodiscard]] std::string explain(std::string_view body, std::optional<std::string_view> signature,

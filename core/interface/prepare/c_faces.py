@@ -31,7 +31,7 @@ _NOTES = {
 
 def c_comment(text: str) -> str:
     """The comment of a C declaration, wrapped to the line width."""
-    words = " ".join(text.split()).replace("@since ", "@since\N{NO-BREAK SPACE}")  # keeps them on one line
+    words = " ".join(text.split()).replace("@since ", "@since\N{NO-BREAK SPACE}")  # keeps tag and version on one line
     lines = [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(words, 115)]
     lines[-1] = lines[-1].replace(" @since", "  @since")
     return "/** " + "\n * ".join(lines) + (" */" if len(lines[-1]) < 112 else "\n */")

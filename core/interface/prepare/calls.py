@@ -11,7 +11,7 @@ def lowered(text: str) -> str:
 
 
 def third_person(sentence: str) -> str:
-    """Bill an amount: Bills an amount."""
+    """Puts a sentence into the third person: "Bill an amount" becomes "Bills an amount"."""
     verb, _, rest = sentence.partition(" ")
     return f"{verb}{'es' if verb.endswith(('s', 'x', 'ch', 'sh')) else 's'} {rest}"
 
@@ -28,7 +28,7 @@ def described(operation: Row, arguments: list[Row], errors: dict[str, str], spel
 
 
 def own_arguments(operation: Row) -> list[Row]:
-    """The arguments of the function itself: its id, and unless it is a list, what is required; not query or options."""
+    """The arguments that a function takes one by one: the id and, unless the operation is a list, what is required."""
     rows = [operation["id"]] if operation["id"] else []
     return rows if operation["list"] else [*rows, *operation["required"]]
 
@@ -57,7 +57,7 @@ def _prepare_operation(operation: Row, route: str) -> None:
 
 
 def _queries(operations: list[Row]) -> list[Row]:
-    """The query of each resource's lists. members: its own parameters. rows: these and the parameters of every list."""
+    """The query of each resource's lists. members: its own parameters. rows: these and those of every list."""
     out: dict[str, Row] = {}
     for operation in operations:
         if not operation["list"]:

@@ -29,7 +29,7 @@ _MAYBE_FROM_PYTHON = {
     "text": 'optional_text(from.{name}, "{name}")',
     "states": "states_of(from.{name})",
 }
-# The same for a member of a request to the tests' C++ driver.
+# C++ expressions that read an argument from a request to the tests' C++ driver.
 _FROM_DRIVER = {
     "id": "id_of(args)",
     "integer": 'number(args, "{name}").value()',

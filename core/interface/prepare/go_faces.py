@@ -29,7 +29,7 @@ _PARAMETERS = {"text": "string", "integer": "int64", "states": "...OrderState", 
 
 
 def exported(name: str) -> str:
-    """reference_id: ReferenceID."""
+    """Converts a name to Go's style: reference_id becomes ReferenceID."""
     parts = name.replace("-", "_").replace(".", "_").split("_")
     return "".join(part.upper() if part in _INITIALISMS else part[:1].upper() + part[1:] for part in parts)
 

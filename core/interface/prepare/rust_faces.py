@@ -44,12 +44,12 @@ _WRITES = {"text": ("&str", "set_text"), "integer": ("i64", "set_integer"), "dec
 
 
 def rust_name(name: str) -> str:
-    """A method's name; `type` is a keyword."""
+    """Name of the method for a field; `type` is a keyword in Rust."""
     return "type_" if name == "type" else name
 
 
 def rust_variant(name: str) -> str:
-    """order.paid, payment_failed: OrderPaid, PaymentFailed."""
+    """Name of an enum variant: order.paid becomes OrderPaid, payment_failed becomes PaymentFailed."""
     return pascal(name.replace("-", "_").replace(".", "_"))
 
 

@@ -1,4 +1,4 @@
-// Streams of record batches out of lists.
+// Arrow streams that read lists as record batches.
 #include "billcore/arrow.hpp"
 
 #include <cerrno>
@@ -37,7 +37,7 @@ struct StreamState {
       f();
       return 0;
     } catch (const Error& error) {
-      // Readers take EINVAL as "invalid data".
+      // Readers of Arrow streams interpret EINVAL as invalid data.
       const auto code = error.code();
       const bool data = code == ErrorCode::decode || code == ErrorCode::out_of_range || code == ErrorCode::pagination ||
                         code == ErrorCode::invalid_argument;
@@ -76,7 +76,7 @@ void release_stream(ArrowArrayStream* stream) noexcept {
   stream->release = nullptr;
 }
 
-/// The rest of a blocking pager.
+/// Supplies the remaining pages of a blocking pager.
 class PagerSource final : public BatchSource {
  public:
   PagerSource(std::shared_ptr<PageFlow> list, std::shared_ptr<const Columns> columns)

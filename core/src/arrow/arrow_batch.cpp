@@ -1,4 +1,4 @@
-// Record batches out of pages, and their schema.
+// Makes record batches of pages, and their schema.
 #include "arrow/arrow_batch.hpp"
 
 #include <cerrno>
@@ -59,7 +59,7 @@ void set_type(ArrowSchema* schema, ColumnType type) {
   return ArrowArrayAppendDecimal(column, &decimal);
 }
 
-// Fast paths read the node directly; for anything unexpected the checked readers throw the error.
+// Appends a cell. Fast paths read the node directly; for an unexpected type the checked readers throw the error.
 [[nodiscard]] ArrowErrorCode append(ArrowArray* column, ColumnType type, const Cell& cell,
                                     const std::shared_ptr<const Document>& document) {
   const auto what = cell.node == nullptr ? Value::Kind::null : kind(cell.node);
@@ -110,8 +110,8 @@ std::shared_ptr<const ArrowArray> build(const Columns& columns, const PageData& 
   return out;
 }
 
-/// Borrows the buffers of another array and keeps it alive. Each child holds its own reference, since it may be moved
-/// out.
+/// Borrows the buffers of another array and keeps that array alive. Each child holds its own reference, since a reader
+/// may move a child out.
 struct SharedArray {
   std::shared_ptr<const ArrowArray> whole;
   std::vector<ArrowArray> children;

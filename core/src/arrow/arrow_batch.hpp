@@ -1,4 +1,4 @@
-// What the files that use nanoarrow share. Internal.
+// Declarations for the files that use nanoarrow. Internal.
 #pragma once
 
 #include <nanoarrow/nanoarrow.h>

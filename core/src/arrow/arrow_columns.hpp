@@ -1,4 +1,4 @@
-// Arrow columns: which ones a resource has, and where an item holds their values. Internal.
+// Arrow columns: which columns a resource has, and where their values are in an item. Internal.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum class ColumnType : std::uint8_t {
   boolean,
   time,     // microseconds, UTC
   decimal,  // see decimal_scale
-  json,     // any JSON value, its text as received
+  json,     // any JSON value, as its text as received
   whole,    // the whole item, as received
 };
 
@@ -49,17 +49,18 @@ class Columns {
 /// The value of an item in a column.
 struct Cell {
   const Node* node = nullptr;  // null when absent
-  std::string_view text;       // as received, for the types that need it
+  std::string_view text;       // JSON text as received, for the column types that need it
 };
 
-/// Finds the text of members as received. The parser stores all strings in one copy of the text, so the distance between two
-/// names is the same in the copy and in the text: one known place gives all others. Each computed place is verified.
+/// Finds the JSON text of members as received. The parser stores all strings in one copy of the text, so the distance
+/// between two names is the same in the copy and in the text: one known position gives all others. Each computed
+/// position is verified.
 class TextFinder {
  public:
   [[nodiscard]] std::string_view item(const Document& document, const Node* item);
-  /// The text of a member's value.
+  /// The JSON text of a member's value as received.
   [[nodiscard]] std::string_view value(const Document& document, const Node* value) const;
-  /// Whether an item with members has been seen.
+  /// Whether an item with members has been read, so that value() is fast.
   [[nodiscard]] bool knows_where() const noexcept { return begin_.has_value(); }
 
  private:
@@ -68,12 +69,13 @@ class TextFinder {
   std::optional<std::uintptr_t> begin_;  // the address of the copy's first byte
 };
 
-/// Finds the cells of items. The items of a page usually have the same members in the same order, so their names are only
-/// compared with those of the item before.
+/// Finds the cells of items. The items of a page usually have the same members in the same order, so their names are
+/// only compared with those of the previous item.
 class CellFinder {
  public:
   explicit CellFinder(const Columns& columns);
-  /// The cells of one item, in the order of the columns; valid until the next call. Error(decode) if it is not an object.
+  /// The cells of an item, in the order of the columns; valid until the next call. Error(decode) if the item is not an
+  /// object.
   [[nodiscard]] std::span<const Cell> find(const Document& document, const Node* item);
 
  private:
@@ -84,14 +86,14 @@ class CellFinder {
   bool needs_text_ = false;
   TextFinder texts_;
   std::vector<Cell> cells_;
-  std::vector<std::string> names_;   // of an item's members
-  std::vector<const Node*> values_;  // of the last item, by the place of its name
+  std::vector<std::string> names_;   // names of an item's members
+  std::vector<const Node*> values_;  // values of the last item, in the order of names_
   struct Wanted {
     std::size_t place;
     std::size_t column;
     bool needs_text;
   };
-  std::vector<Wanted> wanted_;  // of duplicate names the last one comes last, and counts
+  std::vector<Wanted> wanted_;  // of duplicate names the last one is last, and overwrites the others
 };
 
 /// The digits of a JSON number times 10^decimal_scale; nullopt if they do not fit into a decimal.

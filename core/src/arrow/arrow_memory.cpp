@@ -10,7 +10,8 @@ namespace {
 
 using Block = ArrowScope::Block;
 
-// The ring of the innermost scope. What is allocated in a scope belongs to its ring, anything else to none.
+// The list of blocks of the innermost ArrowScope. A block that is allocated in a scope is in its list, any other block
+// in none.
 thread_local Block* scope = nullptr;
 
 void* failed() {
@@ -32,7 +33,7 @@ void ArrowScope::keep() noexcept {
   blocks_ = {&blocks_, &blocks_};
 }
 
-// The names under which nanoarrow's utils.c asks for memory (cmake/nanoarrow.cmake).
+// nanoarrow's utils.c calls these functions to allocate memory (cmake/nanoarrow.cmake).
 extern "C" {
 [[gnu::visibility("hidden")]] void* billcore_arrow_malloc(std::size_t size);
 [[gnu::visibility("hidden")]] void* billcore_arrow_realloc(void* memory, std::size_t size);
@@ -53,7 +54,7 @@ void* billcore_arrow_realloc(void* memory, std::size_t size) {
   if (size > SIZE_MAX - sizeof(Block)) return failed();
   auto* const block = static_cast<Block*>(std::realloc(static_cast<Block*>(memory) - 1, sizeof(Block) + size));
   if (block == nullptr) return failed();
-  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // it may have moved
+  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // it may have been moved
   return block + 1;
 }
 

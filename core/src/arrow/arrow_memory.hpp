@@ -1,13 +1,15 @@
-// The memory of nanoarrow. It does not survive a failed allocation: it leaks, and follows pointers of a half-made child.
-// So a failure throws through its frames, and what was allocated since goes as a whole. Internal.
+// Memory allocation for nanoarrow. After a failed allocation nanoarrow leaks memory, and follows pointers of an
+// incomplete child. So a failure throws through nanoarrow's frames, and everything that was allocated in the scope is
+// freed at once. Internal.
 #pragma once
 
 #include <cstddef>
 
 namespace billcore::detail {
 
-/// While it exists, a failed allocation of nanoarrow on this thread throws std::bad_alloc. Its end frees all that was
-/// allocated and is still there, unless that is kept: nothing made meanwhile may be released by its owner before.
+/// While an ArrowScope exists, a failed allocation of nanoarrow on this thread throws std::bad_alloc. The destructor
+/// frees all memory that was allocated in the scope and not freed yet, unless keep() was called. Without keep(), do not
+/// release Arrow structs that were made in the scope.
 class ArrowScope {
  public:
   ArrowScope() noexcept;

@@ -1,4 +1,4 @@
-// The clocks of deadlines and of send times. Internal.
+// The clocks for deadlines and send times. Internal.
 #pragma once
 
 #include <time.h>
@@ -12,7 +12,8 @@
 namespace billcore::detail {
 
 /// Like std::chrono::steady_clock, but also counts the time while the machine is suspended (CLOCK_BOOTTIME): a deadline
-/// must not move when a laptop sleeps or a virtual machine is paused. Read without a system call, as the other is.
+/// must not move when a laptop sleeps or a virtual machine is paused. Like steady_clock it is read without a system
+/// call.
 struct SteadyClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -28,14 +29,14 @@ struct SteadyClock {
 };
 using Deadline = std::optional<SteadyClock::time_point>;
 
-/// When a request was sent. The steady time is comparable with other times of this process even if the wall clock is
+/// When a request was sent. The steady time can be compared with other times of this process even if the wall clock was
 /// set in between.
 struct SendTime {
   Instant utc = {};
   SteadyClock::time_point steady = {};
 };
 
-/// Milliseconds of the kernel's last tick: a fourth of the cost of the exact time.
+/// The time of the kernel's last tick in milliseconds, which costs a fourth of the exact time.
 [[nodiscard]] inline std::int64_t coarse_milliseconds() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

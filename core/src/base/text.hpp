@@ -20,7 +20,7 @@ namespace billcore::detail {
   return out;
 }
 
-/// `lowered` must be in lower case.
+/// Compares two texts without regard to case; `lowered` must be in lower case.
 [[nodiscard]] constexpr bool equal_ignoring_case(std::string_view text, std::string_view lowered) noexcept {
   return std::equal(text.begin(), text.end(), lowered.begin(), lowered.end(),
                     [](char a, char b) { return lower(a) == b; });
@@ -28,10 +28,10 @@ namespace billcore::detail {
 
 template <typename Number>
 [[nodiscard]] inline bool same(const char* a, const char* b) noexcept {
-  return std::memcmp(a, b, sizeof(Number)) == 0;  // the compiler makes one comparison of it
+  return std::memcmp(a, b, sizeof(Number)) == 0;  // the compiler emits a single comparison
 }
 
-/// memcmp() for names: most are so short that a call costs more than the comparison.
+/// memcmp() for names: most names are so short that the call would cost more than the comparison.
 [[nodiscard]] inline bool same_bytes(const char* a, const char* b, std::size_t count) noexcept {
   if (count >= 8) {
     if (!same<std::uint64_t>(a, b) || !same<std::uint64_t>(a + count - 8, b + count - 8)) return false;
@@ -45,7 +45,7 @@ template <typename Number>
 /// Control characters: line ends, tab, NUL, DEL and so on.
 [[nodiscard]] constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
-/// Is it a valid HTTP header name? (RFC 9110, 5.6.2.)
+/// Whether a text is a valid HTTP header name (RFC 9110, 5.6.2).
 [[nodiscard]] constexpr bool is_token(std::string_view text) noexcept {
   constexpr std::string_view others = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [others](char c) {
@@ -54,7 +54,7 @@ template <typename Number>
   });
 }
 
-/// Without leading and trailing white space and line ends.
+/// The text without leading and trailing white space and line ends.
 [[nodiscard]] constexpr std::string_view trim(std::string_view text) noexcept {
   constexpr std::string_view blanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));

@@ -76,7 +76,7 @@ std::optional<Time> parse_time(std::string_view text) noexcept {
 
   const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
                                          std::chrono::day(static_cast<unsigned>(day))};
-  // 60 is a leap second: the instant one second after :59.
+  // Second 60 is a leap second: it becomes the instant one second after :59.
   if (!date.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   const std::int64_t seconds = ((days * 24 + hour) * 60 + minute - time.offset_minutes.value_or(0)) * 60 + second;

@@ -54,7 +54,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     const auto text = found->kind() == Value::Kind::string ? found->text() : found->raw();
     return kept_text(scrub(text, request.settings.api_key, kept_body + 4), kept_body);
   };
-  if (body.size() > longest_error) return;  // the interface has no error body of this size
+  if (body.size() > longest_error) return;  // the service sends no error body of this size
   try {
     const auto document = Document::parse({body, nullptr});
     const auto error = Value(document, document->root()).find("error");
@@ -62,7 +62,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
     detail.api_code = read(*error, "code");
     detail.api_message = read(*error, "message");
   } catch (const Error&) {
-    // Not JSON (HTML, truncated, empty): the status is enough, and the text is kept as detail.
+    // The body is not JSON (HTML, truncated, empty): the error has only the status, and the text as detail.
   }
 }
 

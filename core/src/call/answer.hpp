@@ -27,7 +27,7 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   const std::string base_url;
   mutable ServiceClock service_clock;   // updated by the answers
   const std::shared_ptr<DocumentPool> documents = make_documents();
-  /// Error for a sent write when there is no memory left for a more specific one. Created in advance, together with the
+  /// Error for a sent write when there is no memory for a more specific error. Created in advance, together with the
   /// client.
   const Error no_memory_after_send = make_no_memory_after_send();
 
@@ -41,13 +41,13 @@ struct RequestInfo {
   std::string_view method;
   std::string_view path;  // relative to the base URL, encoded, without query
   const AnswerSettings& settings;
-  int attempts = 1;       // so far, including this one
+  int attempts = 1;       // number of attempts so far, including the current one
   std::int64_t page = 0;  // page of a list; 0: not a list
 
   [[nodiscard]] bool is_write() const noexcept { return billcore::is_write(method); }
 };
 
-/// The raw header lines, parsed and redacted on first use.
+/// ResponseInfo that keeps the raw header lines, and parses and redacts them on first use.
 class ReceivedInfo final : public ResponseInfo {
  public:
   ReceivedInfo(int status, int attempts, std::string head, std::shared_ptr<const AnswerSettings> settings) noexcept
@@ -79,11 +79,11 @@ struct Answer {
 [[nodiscard]] std::string subject_of_page(std::string_view path, std::int64_t page, int attempts);
 /// Fields shared by all errors of one request.
 [[nodiscard]] ErrorDetail detail_of(const RequestInfo& request);
-/// Adds when a request was sent, by the local clock and by the service's.
+/// Adds to `detail` when a request was sent, by the local clock and by the service's.
 void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDetail& detail) noexcept;
 
-/// For a sent write when memory ran out before its answer was read; never throws std::bad_alloc. status: of a received
-/// answer, else 0.
+/// Throws the error of a sent write when memory ran out before its answer was read; never throws std::bad_alloc.
+/// status: HTTP status of a received answer, else 0.
 [[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, const SendTime& sent_at);
 /// Returns the complete answer; throws the call's error if there is none.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);
@@ -91,7 +91,7 @@ void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDet
 void require_success(const RequestInfo& request, const Answer& answer);
 /// Returns `data`, an object, of a successful answer. Throws like require_success(). Validates only the envelope.
 [[nodiscard]] Value read_resource(const RequestInfo& request, Answer&& answer);
-/// Same for a list: the array `data` and the object `pagination`.
+/// As read_resource(), for a page of a list: the array `data` and the object `pagination`.
 [[nodiscard]] std::shared_ptr<const Document> read_list(const RequestInfo& request, Answer&& answer);
 
 }  // namespace billcore::detail

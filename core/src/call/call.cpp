@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t longest_url = std::size_t{256} << 10U;  // libcurl refuses a request head over 1 MB
 
-// Where the end of the body was not seen, only the body itself can show it. Error statuses are exempt: their bodies do
-// not matter. An HTTP/1 connection that is closed at the end of an answer without a length is ordinary, so there a body
-// without JSON passes.
+// Whether an answer is incomplete. If libcurl did not report the end of the body, only complete JSON proves it. Answers
+// with an error status pass, because their bodies do not matter. Over HTTP/1 an answer without a length normally ends
+// with the connection, so there only a body that breaks off within JSON is incomplete.
 bool is_cut_off(const Transfer& transfer, const Operation& operation) noexcept {
   if (transfer.failure != Failure::none || transfer.ending == Ending::framed) return false;
   if (rule_of(transfer.status).outcome != Outcome::done) return false;
@@ -36,8 +36,8 @@ ErrorCode code_of_exception() noexcept {
   }
 }
 
-// A write that this side ended. Other failures are the other side's, or a time-out, whose error always reaches the
-// caller.
+// Whether the client itself ended a write whose outcome is unknown. The error of any other failure, such as a time-out,
+// always reaches the caller.
 bool is_given_up(const Attempt& attempt) noexcept {
   switch (attempt.failure) {
     case ErrorCode::interrupted:
@@ -134,7 +134,7 @@ void Call::tell_end(Attempt attempt) noexcept {
   tell(&Hooks::on_response, attempt);
 }
 
-// Without memory the end is told without the id.
+// Stores the request id for the hook; without memory the hook gets none.
 void Call::note_request_id(std::string_view head) noexcept try {
   const auto& answers = *settings_.answers;
   shown_id_ = scrub(find_header(head, answers.request_id_header), answers.api_key);
@@ -142,7 +142,7 @@ void Call::note_request_id(std::string_view head) noexcept try {
   shown_id_.clear();
 }
 
-// Without memory it is the route.
+// The redacted path for the hook; without memory, the route.
 std::string_view Call::shown_path() noexcept try {
   shown_path_ = scrub(operation_.path, settings_.answers->api_key);
   return shown_path_;
@@ -168,7 +168,7 @@ void Call::start(std::function<void()> done) noexcept {
 
 void Call::attempt() {
   const auto& state = *settings_.state;
-  // With max_retries=0 the throttle is skipped: the one send must not be delayed because of other calls.
+  // With max_retries=0 the throttle is skipped: the only attempt must not be delayed because of other calls.
   std::chrono::milliseconds held{0};
   if (settings_.options.max_retries > 0) held = state.throttle.wait(state.environment.now(), deadline_);
   wait(held, &Call::begin);
@@ -226,7 +226,8 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
   send_state_ = {transfer.sent, transfer.sent_at};
   status_ = transfer.failure == Failure::none ? transfer.status : 0;
   guarded([&] {
-    // Not counted as an attempt: nothing was sent. Use a fresh connection, since HTTP/2 would pick the same one again.
+    // Nothing was sent, so this is not an attempt. Send over a new connection: for HTTP/2, libcurl would choose the
+    // same one again.
     if (transfer.dead_before_send) return send(true);
     if (is_cut_off(transfer, operation_)) {
       status_ = 0;

@@ -1,6 +1,6 @@
 // One call with all its attempts, from the operation to the complete answer: a state machine on top of an engine.
-// Nothing here blocks: a blocking call (session.cpp) drives the engine until the call is done, an event loop
-// (client/loop.cpp) gets a callback. Internal.
+// A Call never blocks: for a blocking call, session.cpp drives the engine until the Call is done; for an event loop
+// (client/loop.cpp) the Call calls back. Internal.
 #pragma once
 
 #include <cstdint>
@@ -49,14 +49,16 @@ class Call {
   /// cancelled. It may destroy the call.
   void start(std::function<void()> done) noexcept;
   [[nodiscard]] bool done() const noexcept { return done_; }
-  /// Error(config) in a process that was forked within the call: the engine is its parent's, which sends the request.
+  /// Throws Error(config) in a process that was forked within the call: the engine and the request belong to the
+  /// parent.
   void require_ours() const;
-  /// Replaces the deadline, for requests started before anyone waits for them. A request in flight is not sent after
-  /// it, but the engine keeps the time-out that it was started with.
+  /// Replaces the deadline, for a prefetched page that a reader begins to wait for. A request in flight that was not
+  /// sent yet is not sent after the new deadline, but the engine keeps the time-out that the request was started with.
   void expire_at(Deadline deadline);
-  /// Did the service answer 429 to any attempt?
+  /// Whether the service answered any attempt with 429.
   [[nodiscard]] bool was_limited() const noexcept { return limited_; }
-  /// The complete answer, whatever its status; throws the call's error if there is none. Call once, when done.
+  /// The complete answer, whatever its status; throws the call's error if there is no complete answer. Call it once,
+  /// when done() is true.
   [[nodiscard]] Answer answer();
   [[nodiscard]] RequestInfo request() const noexcept;
   /// Call when memory ran out: throws Error(outcome_unknown) for a write that was sent and not refused; returns for a
@@ -77,12 +79,12 @@ class Call {
     bool sent = false;  // at least part of the request may have left
     SendTime sent_at;
   };
-  /// Cancels the call: see Engine::cancel(). The destructor drops it without a result. Both tell the hooks that the
-  /// attempt has ended; why: as its failure.
+  /// Cancels the call: see Engine::cancel(). The destructor drops the call without a result. cancel() and the
+  /// destructor call on_response for an attempt in flight; its failure is `why`, or interrupted.
   SendState cancel(ErrorCode why = ErrorCode::interrupted) noexcept;
-  /// Is a hook of this call running? It must not destroy the call, but may end it.
+  /// Whether a hook of this call is running. The hook must not destroy the call, but may end it.
   [[nodiscard]] bool is_in_hook() const noexcept { return in_hook_; }
-  /// No attempt follows; the call ends after the hook, with what is known by then.
+  /// Ends the call after the running hook, without a further attempt, with the result known by then.
   void end_after_hook() noexcept { ends_after_hook_ = true; }
 
  private:
@@ -100,13 +102,13 @@ class Call {
   // Runs a step; an exception ends the call.
   template <typename Step>
   void guarded(Step step) noexcept;
-  // False in a forked child: engine and attempt are the parent's.
+  // False in a forked child: engine and attempt belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept { return process_ == settings_.state->pool.process(); }
-  // What hooks are told of the current attempt: when it begins, when it ends, and when it ends with this transfer.
+  // The current attempt as hooks get it: at its beginning, at its end, and at its end with a transfer.
   [[nodiscard]] Attempt about() const noexcept;
   [[nodiscard]] Attempt about_end() const noexcept;
   [[nodiscard]] Attempt about_end(const Transfer& transfer) noexcept;
-  // Both tell the end of the attempt once, and do nothing if it was told.
+  // tell_end() and tell_given_up() call on_response, unless it was already called for the attempt.
   void tell_end(Attempt attempt) noexcept;
   void tell(void (Hooks::*hook)(const Attempt&), const Attempt& attempt) noexcept;
   void tell_given_up(const SendState& left, ErrorCode why) noexcept;
@@ -119,8 +121,8 @@ class Call {
   Deadline deadline_;
   Hooks* hooks_;
   std::uint64_t process_;  // see EnginePool::process()
-  bool tells_;             // hooks want every attempt
-  bool open_ = false;      // the attempt has begun, and its end was not told
+  bool tells_;             // Hooks::every_attempt()
+  bool open_ = false;      // on_request was called, and on_response not yet
   std::function<void()> when_done_;
   int attempts_ = 1;
   SteadyClock::time_point begun_;
@@ -132,8 +134,8 @@ class Call {
   bool limited_ = false;
   bool done_ = false;
   std::optional<Transfer> transfer_;
-  SendState send_state_;    // of the last finished attempt
-  int status_ = 0;          // of the last finished attempt; 0 without a complete answer
+  SendState send_state_;    // state of the last finished attempt
+  int status_ = 0;          // status of the last finished attempt; 0 without a complete answer
   std::string shown_id_;    // backs Attempt::request_id
   std::string shown_path_;  // backs Attempt::path
   std::exception_ptr exception_;

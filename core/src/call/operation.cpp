@@ -16,7 +16,7 @@ namespace {
 
 namespace routes = detail::routes;
 
-// The route that a custom path belongs to; empty if it is not part of the interface.
+// The route of a custom path; empty if the path is not part of the service interface.
 std::string_view route_of(std::string_view path) noexcept {
   for (const auto route : routes::all) {
     const auto at = route.find(detail::request_parts::placeholder);

@@ -13,10 +13,10 @@ namespace billcore::detail {
 /// Fills in defaults from the environment and rejects invalid options. Error(config).
 [[nodiscard]] ClientOptions checked_options(ClientOptions options);
 [[nodiscard]] ClientOptions changed_options(ClientOptions options, const ClientChanges& changes);
-/// Does a file or folder exist at this path?
+/// Whether a file or folder exists at this path.
 [[nodiscard]] bool is_there(const std::string& path);
-/// `exists` tests the candidate locations of certificates. Error(config) when certificates are needed and none are
-/// found.
+/// Options for the transport. `exists` tests the candidate locations of certificates. Error(config) when certificates
+/// are needed and none are found.
 [[nodiscard]] TransportOptions transport_options(const ClientOptions& options,
                                                  const std::function<bool(const std::string&)>& exists = is_there);
 [[nodiscard]] std::shared_ptr<const RequestHeaders> request_headers(const ClientOptions& options);

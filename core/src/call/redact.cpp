@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::string_view escapes_and_quotes = "\\%&\"'";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
-constexpr int levels = 8;  // of nested escapes; bounds the work for a body made of nothing but escapes
+constexpr int levels = 8;  // of nested escapes that are removed; bounds the work for a body that consists of escapes
 constexpr std::size_t shortest_encoded_key = 3;               // shorter keys would match in almost any text
 constexpr std::size_t longest_read = std::size_t{64} << 10U;  // limit for a text that is truncated
 constexpr std::size_t least_margin = std::size_t{4} << 10U;
@@ -144,7 +144,7 @@ class Search {
         const auto open = text.find_first_not_of(" \t\r\n:", at + 1);
         if (open == std::string::npos || open == at + 1 || !is_quote(text[open])) continue;
         const auto value = text_.place({open + 1, open + 1}).begin;
-        if (!values_.insert(value).second) continue;  // found at an earlier level, where its end is known
+        if (!values_.insert(value).second) continue;  // already found at an earlier level
         auto end = text.find(text[open], open + 1);
         while (end != std::string::npos && (is_escaped(end) || text_.spelling(end) != text_.spelling(open))) {
           end = text.find(text[open], end + 1);
@@ -155,7 +155,7 @@ class Search {
     }
   }
 
-  // By a JSON backslash, at this level.
+  // Whether a JSON backslash escapes the character, at the current level.
   [[nodiscard]] bool is_escaped(std::size_t at) const noexcept {
     const auto& text = text_.text();
     std::size_t backslashes = 0;
@@ -163,7 +163,7 @@ class Search {
     return backslashes % 2 != 0;
   }
 
-  // Absolute URLs: a signed URL is a secret wherever it appears.
+  // Finds absolute URLs, since a signed URL is a secret wherever it appears.
   void find_urls() {
     const auto& text = text_.text();
     for (auto at = lowered_.find("http"); at != std::string::npos; at = lowered_.find("http", at)) {
@@ -179,7 +179,8 @@ class Search {
 
   static bool is_quote(char c) noexcept { return c == '"' || c == '\''; }
 
-  // before: the quote in front of the URL, as spelt. Escaped characters may be part of the URL, except that quote.
+  // Whether a character ends a URL. before: the quote in front of the URL, as spelt. Escaped characters other than that
+  // quote may be part of the URL.
   [[nodiscard]] bool ends_url(std::size_t at, std::string_view before) const noexcept {
     const char c = text_.text()[at];
     const auto spelling = text_.spelling(at);
@@ -190,7 +191,7 @@ class Search {
 
   Unescaped text_;
   std::string lowered_;
-  std::vector<std::string> keys_;  // in lower case; first the key as given
+  std::vector<std::string> keys_;  // in lower case; the first one is the key as given
   std::vector<Span> found_;
   std::set<std::size_t> values_;       // start of each member value found
   std::vector<unsigned char> digits_;  // of the current run
@@ -212,7 +213,8 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
   return out;
 }
 
-// Most header fields: a text without escapes has no key if it is shorter, no member without a quote, no URL without "://".
+// Whether a text certainly has no secret: without escapes it has no key if it is shorter than the key, no member
+// without a quote, and no URL without "://". True for most header fields.
 bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) noexcept {
   const auto plain = [](std::string_view each) {
     return each.find_first_of(escapes_and_quotes) == std::string_view::npos;

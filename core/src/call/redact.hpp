@@ -10,8 +10,8 @@ namespace billcore::detail {
 /// Replaces every occurrence of the API key, every absolute URL (a signed link to the billing portal is a secret), and
 /// the values of the portal URL members in JSON text. Matches in any letter case and with JSON, URL or HTML escapes,
 /// nested ones included; the key also in hex and base64, alone or inside a longer text. The result has at most `limit`
-/// bytes, and the running time depends on `limit` instead of the size of the text. It is shorter if everything that was
-/// read is secret.
+/// bytes, fewer if everything that was read is secret. The running time depends on `limit` instead of the size of the
+/// text.
 [[nodiscard]] std::string scrub(std::string_view text, std::string_view api_key,
                                 std::size_t limit = std::string_view::npos);
 

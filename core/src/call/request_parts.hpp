@@ -1,4 +1,4 @@
-// Builds the path, query and body of a request from an operation's arguments. operations.cpp, which is generated, calls this.
+// Builds the path, query and body of a request from an operation's arguments, for the generated operations.cpp.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline std::string fill_in(std::string_view route, std::string_view segment) {
 inline std::string fill(std::string_view route, const Id& id) { return fill_in(route, path_segment(id)); }
 inline std::string fill(std::string_view route, std::int64_t id) { return fill_in(route, std::to_string(id)); }
 
-// Each add() appends a parameter to a query unless its value is left out.
+// Each of these add() appends a parameter to a query, unless the value is not set.
 
 using Query = std::vector<std::pair<std::string, std::string>>;
 
@@ -59,7 +59,7 @@ inline void add(Query& to, const char* name, const std::vector<std::string>& val
   if (!values.empty()) to.emplace_back(name, std::move(joined));
 }
 
-// Each add() sets a field of a JSON body unless its value is left out.
+// Each of these add() sets a field of a JSON body, unless the value is not set.
 
 template <typename T>
 void add(JsonObject& to, const char* name, const T& value) {
@@ -70,7 +70,7 @@ void add(JsonObject& to, const char* name, const std::optional<T>& value) {
   if (value) to.set(name, *value);
 }
 
-// Each check throws Error(invalid_argument).
+// Checks of arguments; each throws Error(invalid_argument).
 
 inline void require_between(const char* name, std::optional<std::int64_t> value, std::int64_t least,
                             std::int64_t most) {

@@ -23,19 +23,19 @@ struct CallProgress {
 
 inline constexpr auto first_backoff = std::chrono::milliseconds(250);
 inline constexpr auto longest_backoff = std::chrono::milliseconds(8'000);
-/// If the service asks for a longer delay, the call is not retried.
+/// Longest delay before a retry: if the service asks for a longer one, the call is not retried.
 inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 
-/// Delay before the next attempt; nullopt if there must be none. The delay that the service asks for, else exponential
-/// backoff with full jitter (`chance` from 0 to 1). The first retry after a reused connection was found dead has no
-/// backoff. Also nullopt if the delay does not fit into the deadline.
+/// Delay before the next attempt; nullopt if there must be no further attempt, or the delay does not fit into the
+/// deadline. The delay is the one that the service asks for, else exponential backoff with full jitter (`chance` from 0
+/// to 1). The first retry after a reused connection was found dead has no backoff.
 [[nodiscard]] std::optional<std::chrono::milliseconds> wait_before_next(const CallProgress& tries,
                                                                         const Transfer& transfer,
                                                                         SteadyClock::time_point now,
                                                                         double chance) noexcept;
 
 /// Delay from a Retry-After header: seconds, or an HTTP date. A date is compared with the answer's own Date header (the
-/// clocks may differ), else with `now_unix`. nullopt when absent or unreadable.
+/// clocks may differ), or if it has none with `now_unix`. nullopt when the header is absent or unreadable.
 [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(std::string_view head, std::int64_t now_unix);
 
 [[nodiscard]] std::int64_t unix_seconds() noexcept;
@@ -43,7 +43,7 @@ inline constexpr auto longest_wait = std::chrono::milliseconds(60'000);
 /// Clock, sleep and randomness, injectable for tests.
 struct RetryEnvironment {
   std::function<SteadyClock::time_point()> now = nullptr;  // default: SteadyClock
-  /// Blocks, instead of using the engine's timers.
+  /// If set, a call sleeps with this function instead of using the engine's timers.
   std::function<void(std::chrono::milliseconds)> sleep = nullptr;
   std::function<double()> chance = nullptr;  // from 0 to 1; default: random
 };

@@ -1,5 +1,5 @@
-// What each status and each failure means, as two tables: the error, its text, whether the request may be sent again, and the
-// outcome of a write. Pure; internal.
+// Two tables for statuses and failures: the error, its text, whether the request may be sent again, and the outcome of
+// a write. Pure functions; internal.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace billcore::detail {
 /// When a request may be sent again.
 enum class Repeat : std::uint8_t {
   never,
-  read,             // only a read: a write was, or may have been, carried out
-  unless_received,  // a read always; a write if nothing of it was sent
+  read,             // only a read; a write was or may have been done
+  unless_received,  // a read always, a write if nothing of it was sent
   unless_sent,      // a read or a write, if nothing of it was sent
 };
 
@@ -23,7 +23,7 @@ struct StatusRule {
   int last;
   ErrorCode error;
   Repeat repeat;
-  Outcome outcome;  // of a write
+  Outcome outcome;  // outcome of a write
   const char* meaning;
 };
 
@@ -31,7 +31,7 @@ struct FailureRule {
   Failure failure;
   ErrorCode error;
   Repeat repeat;
-  // The text of the error is `before`, the reason, `behind`; for Failure::memory only `before`.
+  // The text of the error is `before` + reason + `behind`; for Failure::memory only `before`.
   const char* before;
   const char* behind;
 };

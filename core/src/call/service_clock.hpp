@@ -1,4 +1,4 @@
-// The service's clock, as its answers show it. Internal.
+// The service's clock, estimated from the Date headers of its answers. Internal.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,15 @@ namespace billcore::detail {
 /// Compares the Date header of answers with the steady clock. Threads: any, lock-free.
 class ServiceClock {
  public:
-  /// head: the header lines of an answer that has just arrived. Reads its Date at most once a second.
+  /// head: the header lines of an answer that has just arrived. Reads the Date header at most once a second.
   void note(std::string_view head) noexcept;
-  /// The service's time at `when`, never later than its clock really showed; nullopt before any answer with a Date.
+  /// The service's time at `when`, never later than the service's clock actually showed; nullopt before the first
+  /// answer with a Date.
   [[nodiscard]] std::optional<Instant> at(SteadyClock::time_point when) const noexcept;
 
  private:
   static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();
-  std::atomic<std::int64_t> ahead_{unknown};  // of the steady clock, microseconds
+  std::atomic<std::int64_t> ahead_{unknown};  // service's clock minus steady clock, in microseconds
   std::atomic<std::int64_t> noted_{0};        // coarse milliseconds
 };
 

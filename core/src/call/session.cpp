@@ -18,7 +18,7 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState&
   return detail;
 }
 
-// An exception on our side ended the call after a write was sent; that exception is nested.
+// Throws the error of a write that was sent when an exception in this process ended its call; nests that exception.
 [[noreturn]] void throw_broken_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of_cut_off(request, state);
   detail.cause = ErrorCode::internal;
@@ -107,7 +107,7 @@ bool Session::close() noexcept {
 
 namespace {
 
-// Returns false if the call was interrupted.
+// Drives a call until it is done; returns false if the call was interrupted.
 bool finish(Call& call, Engine& engine, const std::function<bool()>& interrupt, const std::stop_token& cancel) {
   // Signal handlers may fork: the child must leave the parent's connection alone.
   const auto asked = [&] {
@@ -138,9 +138,9 @@ void Session::send(const Operation& operation, const CallOptions& options,
   Engine& engine = *lease;
   Call call(settings_, engine, operation, until, hooks(options));
   call.telling_whether_sent([&] {
-    if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // before anything is sent
+    if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // nothing was sent yet
     const bool ended = !finish(call, engine, interrupt_of(options), options.cancel);
-    // A token ends waiting, not an answer that came while it was triggered: the caller of a charge must get its order.
+    // If the answer arrived when the token was triggered, return the answer: the caller of a charge must get its order.
     if (ended && !(call.done() && options.cancel.stop_requested())) throw end_by_interruption(call);
     Completed completed(call);
     read(completed);

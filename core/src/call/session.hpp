@@ -1,4 +1,4 @@
-// State shared by a client and everything it hands out. Internal.
+// State shared by a client, its groups and its lists. Internal.
 #pragma once
 
 #include <atomic>
@@ -17,19 +17,19 @@ class Session {
  public:
   /// Validates the options; Error(config).
   explicit Session(ClientOptions options, RetryEnvironment environment = {});
-  /// Another session over the same connections. Error(config).
+  /// A session that uses the connections of `original`. Error(config) for an invalid option.
   Session(const Session& original, const ClientChanges& changes);
 
   /// Sends an operation, retries it where that is safe (retry.hpp), and calls `read` with the completed operation.
   void send(const Operation& operation, const CallOptions& options, const std::function<void(Completed&)>& read);
-  // The same, one function per kind of result.
+  // As send(), one function for each kind of result.
   [[nodiscard]] Value resource(const Operation& operation, const CallOptions& options);
   [[nodiscard]] std::shared_ptr<const Document> list(const Operation& operation, const CallOptions& options);
   [[nodiscard]] Response response(const Operation& operation, bool raise_on_error, const CallOptions& options);
 
   /// Error(config) after close().
   void require_open() const;
-  /// Returns whether this session owns the connections.
+  /// Closes the session; returns whether it owns the connections.
   bool close() noexcept;
   [[nodiscard]] const ClientSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] Deadline deadline(const CallOptions& options) const;

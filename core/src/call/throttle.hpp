@@ -1,4 +1,4 @@
-// What a 429 does to the other calls of a client. Internal.
+// Delays the other calls of a client after a 429. Internal.
 #pragma once
 
 #include <atomic>
@@ -8,10 +8,10 @@
 
 namespace billcore::detail {
 
-/// Shared by all threads of a client: after a 429 all of them wait. Threads: any, lock-free.
+/// Holds back the requests of all threads that share a client after a 429. Threads: any, lock-free.
 class Throttle {
  public:
-  /// No request is sent before `when`.
+  /// Holds back requests until `when`.
   void hold_until(SteadyClock::time_point when) noexcept;
   /// Delay before a request may be sent; zero if there is none or it would exceed the deadline.
   [[nodiscard]] std::chrono::milliseconds wait(SteadyClock::time_point now, const Deadline& deadline) const noexcept;

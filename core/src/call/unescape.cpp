@@ -30,14 +30,14 @@ unsigned read_digits(std::string_view text, unsigned base, std::size_t most, std
 
 char character(unsigned code) noexcept { return code < 0x80 ? static_cast<char>(code) : not_ascii; }
 
-// A prefix of `mark` characters, followed by exactly `digits` hex digits.
+// Reads an escape of `mark` characters followed by exactly `digits` hex digits.
 Escape read_hex(std::string_view text, std::size_t mark, std::size_t digits) noexcept {
   std::size_t size = 0;
   const unsigned code = read_digits(text.substr(mark), 16, digits, size);
   return size == digits ? Escape{mark + digits, character(code)} : Escape{};
 }
 
-// Backslash escapes of JSON, JavaScript and Python.
+// Reads a backslash escape of JSON, JavaScript or Python.
 Escape read_backslash(std::string_view text) noexcept {
   constexpr std::string_view letters = "bfnrt";
   constexpr std::string_view meanings = "\b\f\n\r\t";

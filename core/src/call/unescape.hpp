@@ -14,14 +14,14 @@ struct Span {
   std::size_t end;
 };
 
-/// Maps each of its characters back to the source. An escaped non-ASCII character is represented by a placeholder. The
-/// source must outlive this.
+/// A text with escapes removed; maps each character back to the source. A placeholder stands for an escaped non-ASCII
+/// character. The source must outlive the object.
 class Unescaped {
  public:
   explicit Unescaped(std::string_view source) : source_(source), text_(source) {}
 
-  /// Removes one level of JSON, URL and HTML escapes, all three at once, since they may be nested in each other. False
-  /// when there is nothing to remove.
+  /// Removes one level of JSON, URL and HTML escapes, all three at once, since they may be nested in each other.
+  /// Returns false when there is nothing to remove.
   bool unescape();
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
@@ -31,7 +31,7 @@ class Unescaped {
   [[nodiscard]] std::string_view spelling(std::size_t index) const noexcept {
     return source_.substr(begin(index), begin(index + 1) - begin(index));
   }
-  /// Was it percent-encoded? Such a character is part of a URL, whatever it decodes to.
+  /// Whether the character was percent-encoded. Such a character is part of a URL, whatever it decodes to.
   [[nodiscard]] bool was_percent_encoded(std::size_t index) const noexcept {
     return !percent_.empty() && percent_[index];
   }

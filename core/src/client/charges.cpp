@@ -1,4 +1,4 @@
-// Finds the orders that a charge of unknown outcome may have made: where to look, and what proves that none is missing.
+// Finds the orders that a charge of unknown outcome may have created, and decides whether none is missing.
 #include "billcore/charges.hpp"
 
 #include <algorithm>
@@ -44,7 +44,8 @@ Instant earlier(Instant instant, microseconds by) noexcept {
   return since_epoch.count() < 0 && by > instant - Instant::min() ? Instant::min() : instant - by;
 }
 
-// The service's times may be whole seconds, and an order made within the same second must not look older.
+// Rounds down to a whole second: the service's times may be whole seconds, and an order made within the same second
+// must not look older.
 Instant whole_second(Instant instant) noexcept {
   constexpr microseconds second = std::chrono::seconds(1);
   return earlier(instant, (instant.time_since_epoch() % second + second) % second);
@@ -53,7 +54,7 @@ Instant whole_second(Instant instant) noexcept {
 ListOperation orders_of(const Id& subscription, std::optional<std::int64_t> product_id) {
   OrderQuery query;
   query.product_id = product_id;
-  query.per_page = detail::routes::max_per_page;  // one page is almost always proof
+  query.per_page = detail::routes::max_per_page;  // one page almost always proves that no order is missing
   return operations::subscriptions::orders(subscription, query);
 }
 
@@ -68,7 +69,7 @@ std::optional<std::int64_t> readable_total(const Pagination& pagination) {
   return total;
 }
 
-// As received: 7 and "7" differ. An item without an id is known by its whole text.
+// Text that identifies an item: its id as received (7 and "7" differ), or without an id its whole text.
 std::string id_text(const Value& item) {
   const auto id = item.find("id");
   if (id && id->kind() == Value::Kind::string) return '"' + std::string(id->text());
@@ -217,7 +218,8 @@ void ChargeSearch::give_up(ErrorCode cause, std::string why) {
   done_ = true;
 }
 
-// The local clock may be ahead of the service's. Nothing is known of the time of the charge, so the clocks of now count.
+// Moves since_ back if the local clock is ahead of the service's. The difference at the time of the charge is unknown,
+// so the present difference is used.
 void ChargeSearch::adjust_clock(const detail::Document& page) {
   if (std::exchange(clock_, Clock::known) == Clock::known || page.info() == nullptr) return;
   for (const auto& [name, value] : page.info()->headers()) {

@@ -33,7 +33,7 @@ Flow list_for_loops(const Client& client, const ListOperation& list, detail::Pag
   return std::make_shared<detail::PageFlow>(detail::complete(*Access::session(client), list, std::move(options)));
 }
 
-// A page source that returns null while a page is in flight, and the callback for when it arrives.
+// A page source that returns null while a page is in flight, and calls back when the page arrives.
 struct LoopPages::State final : detail::PageSource {
   State(const AsyncClient& client, Flow list, ListOperation operation, const CallOptions& call)
       : loop(Access::loop(client)),
@@ -64,7 +64,7 @@ struct LoopPages::State final : detail::PageSource {
   std::shared_ptr<detail::Loop> loop;
   Flow flow;
   detail::PageFetcher fetcher;
-  std::int64_t page = 0;  // requested last
+  std::int64_t page = 0;  // number of the page requested last
   bool waited_for = false;
   std::optional<detail::Engine::Timer> timer;
 };

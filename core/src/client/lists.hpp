@@ -11,9 +11,9 @@
 
 namespace billcore::detail {
 
-/// Fills in the client's concurrency and what identifies the list: fingerprint and path.
+/// Fills in the client's concurrency, and fingerprint and path of the list.
 [[nodiscard]] PagerOptions complete(const Session& session, const ListOperation& list, PagerOptions options);
-/// What a query says of the whole list. Borrows the text of `resume`.
+/// The options that every query has: page, strict and resume. Borrows the text of `resume`.
 template <typename Query>
 [[nodiscard]] PagerOptions pager_options(const Query& query) {
   return {query.page, 1, query.strict, query.resume, 0, {}};

@@ -35,7 +35,7 @@ void refuse_token(const CallOptions& options) {
 
 Loop::~Loop() {
   if (is_ours()) return;
-  // In a forked child: cleaning up would close the parent's connections.
+  // In a forked child cleaning up would close the parent's connections, so abandon them.
   descriptors->close_inherited();
   for (auto& [id, each] : calls) static_cast<void>(each.release());
   static_cast<void>(engine.release());
@@ -48,7 +48,7 @@ AsyncClient::CallId Loop::start(SessionPtr session, Operation operation, const C
   const auto id = ++last_;
   auto own = std::make_unique<PendingCall>(std::move(session), *engine, std::move(operation), options, std::move(done));
   auto& call = calls.emplace(id, std::move(own)).first->second->call;
-  const bool outer = std::exchange(starting_, true);  // a hook may start others
+  const bool outer = std::exchange(starting_, true);  // a hook may start other operations
   call.start([this, id] { finish(id); });
   starting_ = outer;
   return id;
@@ -96,7 +96,7 @@ AsyncClient::Cancelled Loop::cancel(AsyncClient::CallId id) {
   calls.erase(found);
   const auto state = own->call.cancel();
   const auto request = own->call.request();
-  AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // short enough to need no allocation
+  AsyncClient::Cancelled out{state.sent && request.is_write(), "interrupted"};  // a short string needs no allocation
   try {
     out.text = interruption_error(request, state).message();
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): outcome_unknown is set in any case

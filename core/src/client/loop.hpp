@@ -11,7 +11,8 @@
 
 namespace billcore::detail {
 
-/// Error(invalid_argument) for a token: it may be used on another thread, but a loop's connections only on its own.
+/// Throws Error(invalid_argument) if the options have a cancel token: another thread may trigger it, but a loop's
+/// connections may be used only on the loop's thread.
 void refuse_token(const CallOptions& options);
 
 /// One operation in flight. `call` refers to the other members.
@@ -40,7 +41,7 @@ struct Loop {
                                           AsyncClient::Done done);
   AsyncClient::Cancelled cancel(AsyncClient::CallId id);
   void process();
-  /// False in a forked child: everything here belongs to the parent.
+  /// False in a forked child: the loop's calls and connections belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept;
 
   std::shared_ptr<Descriptors> descriptors;

@@ -14,7 +14,7 @@
 
 namespace billcore::detail {
 
-/// One line each: where, what is wrong, what to do.
+/// Lines of text: each says where a fault is, what is wrong, and what to do.
 using Faults = std::vector<std::string>;
 
 /// A MAC that a signature header may stand for.
@@ -22,19 +22,19 @@ struct SignatureReading {
   Digest digest;
   Faults faults;
 };
-/// A single reading without faults if the header is well-formed, else the readings found by repairing it; empty if no
-/// repair helps.
+/// Readings of a signature header: if it is well-formed, one without faults; otherwise those found by repairing it;
+/// empty if no repair helps.
 [[nodiscard]] std::vector<SignatureReading> read_signature(std::string_view header);
 /// Describes a header that cannot be repaired.
 [[nodiscard]] std::string describe_signature(std::string_view header);
 
 /// A key that a secret may stand for.
 struct SecretReading {
-  std::size_t index;  // of the secret
+  std::size_t index;  // index of the secret
   SecretText key;
   Faults faults;
 };
-/// All readings other than the secrets as given.
+/// Alternative readings of each secret, without the secrets as given.
 [[nodiscard]] std::vector<SecretReading> read_secrets(std::span<const std::string_view> secrets);
 /// Suspicious properties of a secret; empty if there are none.
 [[nodiscard]] std::string describe_secret(std::string_view secret);
@@ -42,10 +42,10 @@ struct SecretReading {
 /// Larger bodies are not rewritten in other JSON styles.
 inline constexpr std::size_t large_body = std::size_t{1} << 20U;
 
-/// Returns true to end the visit.
+/// Called with each possible body; returns true to stop.
 using BodyVisitor = std::function<bool(std::string_view body, const Faults& faults)>;
-/// Visits what the body may originally have been, except the body as given: first explanations with one fault, then
-/// with two.
+/// Calls `visit` with each text that the body may originally have been, except the body as given: first those with one
+/// fault, then those with two.
 bool visit_bodies(std::string_view body, const BodyVisitor& visit);
 /// Suspicious properties of a body.
 [[nodiscard]] Faults describe_body(std::string_view body);

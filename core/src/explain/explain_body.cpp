@@ -36,7 +36,7 @@ std::optional<std::string> string_of(std::string json) {
   return std::nullopt;
 }
 
-/// The member `body` of a JSON object, if it is a string: AWS Lambda events hold the request's body there.
+/// The member `body` of a JSON object, if it is a string: AWS Lambda events have the request's body in that member.
 std::optional<std::string> body_member(std::string_view json) {
   if (json.find("\"body\"") == std::string_view::npos) return std::nullopt;
   try {
@@ -67,7 +67,7 @@ class BodyReader {
     return visit_(body, faults);
   }
 
-  // Bodies that a single change would explain.
+  // Visits bodies that differ from `body` by a single change.
   bool changes(std::string_view body, const Faults& before) {
     const auto changed = [&](std::string_view text, const char* what) {
       return text != body && show(text, before, what);
@@ -102,7 +102,7 @@ class BodyReader {
     return changed(trim(body), "white space was put around it; pass the bytes as received");
   }
 
-  // The same JSON as other writers would format it.
+  // Visits the same JSON as other JSON writers would format it.
   bool styles(std::string_view body, const Faults& before) {
     std::string problem;
     if (body.size() > large_body) return false;
@@ -119,7 +119,7 @@ class BodyReader {
     return false;
   }
 
-  // Bodies found by removing one layer of encoding or wrapping.
+  // Visits bodies found by removing one layer of encoding or wrapping.
   template <typename Visit>
   bool layers(const Visit& visit) {
     const auto peeled = [&](const std::optional<std::string>& inner, const char* what) {
@@ -157,7 +157,7 @@ class BodyReader {
     const auto mark = text.find('=');
     const auto value = mark != std::string_view::npos && text.find_first_of("%{") > mark ? text.substr(mark + 1) : text;
     for (const bool plus : {true, false}) {
-      // A form parser that takes the JSON for a field name leaves a "=" after it.
+      // A form parser that reads the JSON as a field name appends a "=".
       for (const auto part : {value, value.substr(0, value.size() - (value.ends_with('=') ? 1 : 0))}) {
         if (std::string inner; decode_percent(part, plus, inner) && peeled(inner, form)) return true;
       }

@@ -10,7 +10,7 @@
 namespace billcore::detail {
 namespace {
 
-// Anything longer is neither a signature nor a secret; it is described but not repaired.
+// A longer text is neither a signature nor a secret; it is described but not repaired.
 constexpr std::size_t longest = 4096;
 
 bool is_hex(std::string_view text) noexcept {
@@ -27,8 +27,8 @@ bool is_name(std::string_view text) noexcept {
   });
 }
 
-// White space, line ends (also written as "\n"), NULs, and characters copied from a browser: no-break spaces,
-// zero-width spaces, byte order marks.
+// Strips white space, line ends (also written as "\n"), NULs, and characters that are copied from browsers: no-break
+// spaces, zero-width spaces, byte order marks.
 std::string_view strip_blanks(std::string_view text) noexcept {
   constexpr std::array<std::string_view, 12> blanks{
       " ", "\t", "\r", "\n", "\v", "\f", {"\0", 1}, "\\n", "\\r", "\xC2\xA0", "\xE2\x80\x8B", "\xEF\xBB\xBF"};
@@ -48,7 +48,7 @@ std::string_view strip_blanks(std::string_view text) noexcept {
   return text;
 }
 
-// "x", 'x', `x` and Python's b'x'.
+// Strips the quotes of "x", 'x', `x` and Python's b'x'.
 std::string_view strip_quotes(std::string_view text) noexcept {
   auto inner = text;
   if (inner.size() > 2 && inner.front() == 'b') inner.remove_prefix(1);

@@ -40,15 +40,16 @@ int close_socket(void* context, curl_socket_t closed) noexcept {
   return close(closed);
 }
 
-// May another request be sent over this kept connection? Anything that arrives between this check and the request would
-// be taken for its answer: HTTP/1 cannot tell the two apart.
+// Whether another request may be sent over a kept connection. Bytes that arrive between this check and the request
+// would be taken for its answer, because HTTP/1 does not number answers.
 bool is_usable(const InFlight& flight, const Connection& connection) noexcept {
   if (connection.retired) return false;
   if (connection.is_multiplexed()) return !connection.is_dead();
   return !connection.opaque && !connection.is_readable() && !holds_bytes(flight.easy.get());
 }
 
-// Checked once for each connection. False: the connection must not be used.
+// Checks the names in the server's certificate once for each connection; returns false if the connection must not be
+// used.
 bool is_named(InFlight& flight, Connection* connection) noexcept {
   if (connection != nullptr && connection->named) return true;
   const auto naming = naming_of_peer(flight.easy.get());
@@ -58,7 +59,7 @@ bool is_named(InFlight& flight, Connection* connection) noexcept {
   return naming == Naming::good;
 }
 
-// Called by libcurl when a connection is ready, just before it sends the request.
+// libcurl calls this when a connection is ready, just before libcurl sends the request.
 int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto& flight = *static_cast<InFlight*>(context);
   if (flight.sends > 0) {
@@ -75,8 +76,8 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
     flight.forbid_reuse();
     return CURL_PREREQFUNC_ABORT;
   }
-  // libcurl compares with the time at which it was called. The process may have been stopped since then, or the machine
-  // suspended, which libcurl's clock does not count.
+  // libcurl compares the deadline with the time at which libcurl was called. The process may have been stopped since
+  // then, or the machine suspended, which libcurl's clock does not count.
   const auto now = SteadyClock::now();
   if (const auto& deadline = flight.transfer.request.deadline; deadline && now >= *deadline) {
     flight.late = true;
@@ -120,7 +121,8 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   return 0;
 }
 
-// Appending alone would move a large body into twice its memory, and far beyond `most`.
+// Reserves memory for the body, since append() alone could reserve twice the size of a large body, far more than
+// `most`.
 void make_room(std::string& body, std::size_t more, std::size_t most) {
   const auto needed = std::min(body.size() + more, most);
   if (needed <= body.capacity()) return;
@@ -168,7 +170,7 @@ int on_socket(CURL*, curl_socket_t socket, int what, void* context, void*) noexc
   const bool readable = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
   const bool writable = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
   auto* const connection = engine.connections.find_descriptor(socket);
-  // Only a connection that has carried an answer is sure to be closed by close_socket().
+  // Only a connection that has carried an answer is certainly closed by close_socket().
   if (what == CURL_POLL_REMOVE && connection != nullptr && connection->read_only && connection->parsed > 0) {
     engine.readiness->pause(socket);
     return 0;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int most_digits = 16;
 
-// Returns -1 for anything that is not a hex digit.
+// The value of a hex digit; -1 for any other character.
 int hexadecimal(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

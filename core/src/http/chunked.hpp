@@ -1,7 +1,7 @@
 // Decodes the chunked transfer coding of a body (RFC 9112, 7.1). Internal.
 //
-// libcurl can decode it, but drops whatever follows the last chunk in the same read, so an unsolicited answer would go
-// unnoticed. libcurl still validates the coding; this class only extracts the data and detects the end.
+// libcurl's own decoder drops any bytes that follow the last chunk in the same read, so an unsolicited answer would go
+// unnoticed. libcurl still validates the coding; ChunkedBody only extracts the data and detects the end.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ class ChunkedBody {
   /// Appends the data of the next piece of the encoded body to `out`; false if `out` would exceed `most` bytes. After a
   /// coding error the rest is ignored and ended() stays false.
   [[nodiscard]] bool take(std::string_view piece, std::string& out, std::size_t most);
-  /// Has the end arrived: last chunk, trailers and empty line?
+  /// Whether the end has arrived: last chunk, trailers and empty line.
   [[nodiscard]] bool ended() const noexcept { return state_ == State::ended; }
-  /// Did anything arrive after the end?
+  /// Whether bytes arrived after the end.
   [[nodiscard]] bool has_excess() const noexcept { return excess_; }
 
  private:
@@ -26,7 +26,7 @@ class ChunkedBody {
   State state_ = State::size;
   bool excess_ = false;
   bool empty_line_ = true;  // the current trailer line is empty so far
-  int digits_ = 0;          // of the chunk size
+  int digits_ = 0;          // number of digits of the chunk size
   std::uint64_t left_ = 0;  // bytes left of the chunk
 };
 

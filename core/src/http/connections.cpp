@@ -15,7 +15,7 @@ namespace {
 
 constexpr int most_questions = 100;
 
-// The local port; 0 while not connected.
+// The local port of a socket; 0 while it is not connected.
 int port_of(int descriptor) noexcept {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
@@ -24,7 +24,7 @@ int port_of(int descriptor) noexcept {
                                              : reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 
-// As counted by the kernel; nullopt if it does not report the number.
+// Bytes received according to the kernel; nullopt if it does not report the number.
 std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> bytes_received(int descriptor) noexcept {
   return info.tcpi_bytes_received;
 }
 
-// Received bytes that are still unread in the kernel.
+// Received bytes that are unread in the kernel.
 std::optional<std::uint64_t> bytes_unread(int descriptor) noexcept {
   int count = 0;
   if (ioctl(descriptor, FIONREAD, &count) != 0) return std::nullopt;
@@ -91,7 +91,7 @@ void Connections::remove(int descriptor) noexcept {
 std::shared_ptr<Connection> Connections::find(int local_port) noexcept {
   std::shared_ptr<Connection> found;
   for (const auto& each : open_) {
-    // Looked up once: with many connections the system calls would cost more than the request itself.
+    // Look each port up only once: with many connections the system calls would cost more than the request itself.
     if (each->port == 0) each->port = port_of(each->descriptor);
     if (each->port != local_port) continue;
     if (found != nullptr) return nullptr;  // two addresses of the service may share a local port: ambiguous

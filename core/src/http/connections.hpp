@@ -8,12 +8,12 @@
 
 namespace billcore::detail {
 
-/// Threads: that of its engine.
+/// A connection and its state. Threads: only the engine's.
 struct Connection {
   static constexpr int closed = -1;
 
   int descriptor = closed;
-  int port = 0;              // local; 0: not looked up yet
+  int port = 0;              // local port; 0: not looked up yet
   bool known = false;        // the protocol is known, from the TLS handshake or because it is plain
   bool named = false;        // the names in its certificate have been checked
   bool http2 = false;        // negotiated, or seen in an answer
@@ -25,17 +25,18 @@ struct Connection {
   std::uint64_t news = 0;    // number of times that a part of an answer arrived
   std::uint64_t ahead = 0;   // read_ahead() at the time of closing
 
-  /// Has the other side closed the connection? libcurl itself detects only an orderly close, not a reset.
+  /// Whether the server has closed the connection. (libcurl itself detects only an orderly close, not a reset.)
   [[nodiscard]] bool is_dead() const noexcept;
-  /// Is there anything to read? On an idle HTTP/1 connection it cannot be the answer to a request.
+  /// Whether there are bytes to read, which on an idle HTTP/1 connection cannot belong to an answer.
   [[nodiscard]] bool is_readable() const noexcept;
-  /// Has more arrived than was parsed? For plain HTTP/1; always true over TLS, because of the record overhead.
+  /// Whether more bytes have arrived than were parsed. Only for plain HTTP/1: over TLS the result is always true,
+  /// because of the record overhead.
   [[nodiscard]] bool has_unparsed() const noexcept;
   /// Bytes read from the connection (over TLS with record overhead) but not parsed as part of an answer; 0 if unknown.
   /// Also valid for a closed connection that had a request in flight.
   [[nodiscard]] std::uint64_t read_ahead() const noexcept;
-  /// Can its answers be told apart by stream (HTTP/2)? If the handshake was not seen, a second concurrent request
-  /// implies HTTP/2, since HTTP/1 carries one at a time.
+  /// Whether the connection uses HTTP/2, which numbers answers by stream. If the handshake was not seen, a second
+  /// concurrent request implies HTTP/2, since HTTP/1 carries one at a time.
   [[nodiscard]] bool is_multiplexed() const noexcept { return http2 || (!known && in_flight > 0); }
 };
 
@@ -47,11 +48,11 @@ class Connections {
   void remove(int descriptor) noexcept;
   /// The connection with this local port; nullptr if there is none or more than one.
   [[nodiscard]] std::shared_ptr<Connection> find(int local_port) noexcept;
-  /// nullptr if there is none.
+  /// The connection with this descriptor; nullptr if there is none.
   [[nodiscard]] Connection* find_descriptor(int descriptor) noexcept;
-  /// Is any open?
+  /// Whether any connection is open.
   [[nodiscard]] bool any() const noexcept { return !open_.empty(); }
-  /// Does a retired connection still have requests in flight?
+  /// Whether a retired connection still has requests in flight.
   [[nodiscard]] bool has_retired_in_flight() const noexcept;
 
  private:

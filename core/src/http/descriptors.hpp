@@ -8,7 +8,7 @@
 namespace billcore::detail {
 
 /// Lock-free, so that a forked child can read it regardless of what other threads were doing. The child closes its
-/// copies of the parent's descriptors; the connections themselves are not affected. Threads: any.
+/// copies of the parent's descriptors, which does not affect the connections. Threads: any.
 class Descriptors {
  public:
   Descriptors() = default;
@@ -19,7 +19,7 @@ class Descriptors {
   /// Records an open socket; does nothing if memory runs out.
   void add(int descriptor) noexcept;
   void remove(int descriptor) noexcept;
-  /// In a forked child: closes the descriptors that still refer to the recorded sockets.
+  /// Call in a forked child: closes the descriptors that still refer to the recorded sockets.
   void close_inherited() noexcept;
 
  private:

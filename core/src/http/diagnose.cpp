@@ -6,7 +6,8 @@
 namespace billcore::detail {
 namespace {
 
-// libcurl's limit for one header line in HTTP/1. Beyond it libcurl reports out of memory, from 8.6 on CURLE_TOO_LARGE.
+// libcurl's limit for one header line in HTTP/1. For a longer line libcurl reports out of memory, from 8.6 on
+// CURLE_TOO_LARGE.
 constexpr std::size_t max_header_line = std::size_t{100} << 10U;
 constexpr int curle_too_large = 100;
 
@@ -58,8 +59,8 @@ Failure classify(CURLcode code) noexcept {
   }
 }
 
-// Is it a TLS alert about the client's certificate? In TLS 1.3 it arrives in place of the answer: the client has
-// already finished its handshake and sent the request.
+// Whether an error text reports a TLS alert about the client's certificate. In TLS 1.3 the alert arrives in place of
+// the answer, since the client has already finished its handshake and sent the request.
 bool refuses_certificate(std::string_view reason) noexcept {
   constexpr std::array<std::string_view, 3> words{"certificate", "unknown ca", "access denied"};
   const auto alert = reason.find(" alert ");
@@ -68,10 +69,10 @@ bool refuses_certificate(std::string_view reason) noexcept {
          });
 }
 
-// Did libcurl fail because the headers exceed one of its own limits? For HTTP/1 it reports out of memory, which is true
-// unless it has read more than the longest allowed line. For HTTP/2 either its callback fails or nghttp2 rejects too
-// many CONTINUATION frames; both show only in the error text. On a reused connection libcurl then sends the request
-// again, which the write guard aborts.
+// Whether libcurl failed because the headers exceed one of its own limits. For HTTP/1 libcurl reports out of memory,
+// which is correct unless it has read more than the longest allowed line. For HTTP/2 either libcurl's callback fails or
+// nghttp2 rejects too many CONTINUATION frames; both appear only in the error text. On a reused connection libcurl then
+// sends the request again, which the write guard aborts.
 bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noexcept {
   if (!evidence.sent || head.ended() || evidence.code == CURLE_OK) return false;
   if (static_cast<int>(evidence.code) == curle_too_large) return true;
@@ -82,13 +83,14 @@ bool has_too_large_headers(const Evidence& evidence, const HeadReader& head) noe
          evidence.read_ahead > max_header_line / 2;
 }
 
-// From about 8.20 on libcurl rejects a Content-Length that is not a single number before it reports the line.
+// Whether libcurl rejected a Content-Length that is not a single number. From about 8.20 on it does so before it
+// reports the header line.
 bool has_bad_length(const Evidence& evidence) noexcept {
   return evidence.code == CURLE_WEIRD_SERVER_REPLY && evidence.sent &&
          evidence.words.find("Content-Length") != std::string_view::npos;
 }
 
-// The end of an HTTP/2 answer, for which libcurl has reported success.
+// Diagnoses an HTTP/2 answer for which libcurl has reported success: whether its stream really ended.
 Diagnosis by_stream(const Evidence& evidence, const HeadReader& head) {
   if (!head.is_bodyless() && head.length() && *head.length() != evidence.body) {
     return {Failure::truncated, "the HTTP/2 stream ended after " + std::to_string(evidence.body) + " of " +
@@ -102,7 +104,7 @@ Diagnosis by_stream(const Evidence& evidence, const HeadReader& head) {
   return found;
 }
 
-// Based on libcurl's result code and text only.
+// Diagnoses a failure by libcurl's result code and error text only.
 Diagnosis by_code(const Evidence& evidence) {
   const auto failure = classify(evidence.code);
   std::string reason(evidence.words.empty() ? curl_easy_strerror(evidence.code) : evidence.words);
@@ -124,7 +126,7 @@ bool breaks_connection(CURLcode code) noexcept {
 
 Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   const bool failed = evidence.code != CURLE_OK;
-  // Failures raised by our own callbacks.
+  // First the failures that callbacks.cpp raised.
   if (evidence.body_over_limit) {
     return {Failure::too_large,
             "the answer is over max_response (" + std::to_string(evidence.max_response) + " bytes)"};

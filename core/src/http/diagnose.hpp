@@ -1,5 +1,5 @@
-// Maps libcurl's result and our own observations to the outcome of a request: a pure function. Only for files in http/
-// that use libcurl.
+// Maps libcurl's result and the observations of the callbacks to the outcome of a request: a pure function. Only for
+// files in http/ that use libcurl.
 #pragma once
 
 #include <curl/curl.h>
@@ -24,17 +24,17 @@ struct Evidence {
   int status = 0;                 // as parsed by libcurl
   int tunnel_status = 0;          // of the proxy's answer to CONNECT
   bool sent = false;              // libcurl began to send the request
-  bool sent_again = false;        // libcurl was about to send it again
+  bool sent_again = false;        // libcurl was about to send the request again
   bool dead_before_send = false;  // the connection had ended before the request was sent
   bool late = false;              // the deadline had passed before the request was sent
   bool unnamed = false;           // the service's certificate has no subject alternative name
-  bool out_of_memory = false;     // in one of our callbacks
+  bool out_of_memory = false;     // memory ran out in one of the callbacks
   bool body_over_limit = false;
   std::size_t max_response = 0;  // the configured limit
   bool headers_over_limit = false;
   bool body_ended = true;        // false: the chunked body was truncated
   std::uint64_t body = 0;        // bytes of the body
-  bool reports_cuts = false;     // a cut HTTP/2 stream is certainly reported, or `stream_ended` tells
+  bool reports_cuts = false;     // a cut HTTP/2 stream is reported by libcurl or by stream_ended
   bool stream_ended = true;      // false: the HTTP/2 stream was closed without END_STREAM
   bool lost = false;             // libcurl closed the HTTP/2 connection with the answer
   std::uint64_t read_ahead = 0;  // bytes that libcurl has read but not parsed as part of an answer
@@ -49,7 +49,7 @@ struct Diagnosis {
 };
 
 [[nodiscard]] Diagnosis diagnose(const Evidence& evidence, const HeadReader& head);
-/// Is the whole connection broken, not only one of its streams?
+/// Whether the result code means that the whole connection is broken, not only one of its streams.
 [[nodiscard]] bool breaks_connection(CURLcode code) noexcept;
 
 }  // namespace billcore::detail

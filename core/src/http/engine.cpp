@@ -87,10 +87,10 @@ InFlight* Engine::start(Request request, Completion done) {
   return started;
 }
 
-// Nothing may fail here: the request is in flight. What ends already is collected in process().
+// Must not fail, since the request is already in flight. process() completes a request that ends here.
 void Engine::Impl::send_now() noexcept {
-  // A new connection takes longer than a turn, and perhaps long enough to hold up other threads of a language that runs
-  // one thread at a time.
+  // Connecting can take long enough to block other threads of a language with a global lock, so leave it to the event
+  // loop.
   if (!due || !connections.any()) return;
   due.reset();
   int running = 0;
@@ -102,8 +102,8 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   const auto found = std::find_if(in_flight.begin(), in_flight.end(),
                                   [flight](const auto& candidate) { return candidate.get() == flight; });
   if (found == in_flight.end()) return nullptr;
-  // An HTTP/2 connection survives abandoned requests. If nothing has arrived on it since this request was sent, it may
-  // be dead without any sign.
+  // An HTTP/2 connection stays open after an abandoned request. If nothing has arrived on the connection since the
+  // request was sent, the connection may be dead without any sign.
   const auto& connection = (*found)->connection;
   if (given_up && connection != nullptr && connection->news == (*found)->news_before) retire(*connection);
   auto taken = std::move(*found);
@@ -114,8 +114,8 @@ std::unique_ptr<InFlight> Engine::Impl::take(InFlight* flight, bool given_up) no
   return taken;
 }
 
-// Excludes the connection from reuse; it is closed after its last request in flight. libcurl itself must close it: 8.22
-// assumes that a connection it checked within the last second is alive, and would reuse one that is only shut down.
+// Excludes the connection from reuse; libcurl closes it after its last request in flight. A mere shutdown() is not
+// enough: libcurl 8.22 assumes that a connection it checked within the last second is alive, and would reuse it.
 void Engine::Impl::retire(Connection& connection) noexcept {
   connection.retired = true;
   for (const auto& each : in_flight) {
@@ -132,8 +132,8 @@ void Engine::Impl::leave(InFlight& flight) noexcept {
   limit_streams();
 }
 
-// libcurl chooses the connection and would keep choosing the retired one. While that has streams in flight, allow
-// libcurl only one stream per connection.
+// libcurl chooses the connection and would keep choosing the retired one. While the retired connection has streams in
+// flight, allow libcurl only one stream per connection.
 void Engine::Impl::limit_streams() noexcept {
   const bool limited = connections.has_retired_in_flight();
   if (limited == streams_limited) return;
@@ -148,7 +148,7 @@ void Engine::Impl::give_back(std::unique_ptr<InFlight> flight) noexcept try {
   static_cast<RequestState&>(*flight) = RequestState{};
   spare.push_back(std::move(flight));
 } catch (...) {
-  // Out of memory: the handle is freed, its connection stays with the engine.
+  // Out of memory: the handle is freed instead of kept; its connection stays with the engine.
 }
 
 void Engine::Impl::end(InFlight* flight) {
@@ -214,7 +214,7 @@ bool Engine::Impl::collect(Deadline until) {
     curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
     transfer.status = static_cast<int>(status);
     transfer.head = std::move(flight->head.text());
-    // libcurl 8.22 keeps using a connection that nghttp2 has given up.
+    // libcurl 8.22 keeps using a connection on which nghttp2 has failed.
     if (breaks_connection(code) && flight->connection != nullptr) retire(*flight->connection);
     try {
       judge(*flight, code);
@@ -236,7 +236,7 @@ void Engine::Impl::check(CURLMcode code) const {
 
 bool Engine::drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
                    const std::stop_token& cancel) {
-  // Runs on the thread that requests the stop; its destructor waits for one that is running.
+  // The callback runs on the thread that requests the stop; the destructor of `wake` waits for a running callback.
   const std::stop_callback wake(cancel, [this]() noexcept { curl_multi_wakeup(impl_->multi.get()); });
   auto asked = interrupt ? SteadyClock::now() : SteadyClock::time_point();
   while (true) {
@@ -251,7 +251,7 @@ bool Engine::drive(const std::function<bool()>& until, const std::function<bool(
       asked = SteadyClock::now();
     }
     if (ends) {
-      // Read an answer that has arrived meanwhile, so that the caller can report the outcome of a write.
+      // Read an answer that arrived while `interrupt` ran, so that the caller can report the outcome of a write.
       static_cast<void>(curl_multi_perform(impl_->multi.get(), &running));
       impl_->collect();
       return false;
@@ -321,7 +321,7 @@ void Engine::process() {
     const int what = (ready.readable ? CURL_CSELECT_IN : 0) | (ready.writable ? CURL_CSELECT_OUT : 0) |
                      (ready.failed ? CURL_CSELECT_ERR : 0);
     impl_->note(curl_multi_socket_action(impl_->multi.get(), ready.socket, what, &running));
-    if (SteadyClock::now() >= until) break;  // the others stay ready
+    if (SteadyClock::now() >= until) break;  // the other sockets stay ready
   }
   if (impl_->due && *impl_->due <= SteadyClock::now()) {
     impl_->due.reset();

@@ -25,7 +25,7 @@ namespace billcore::detail {
 
 /// Options shared by all requests of an engine.
 struct TransportOptions {
-  /// Scheme, host and port of (nearly) all URLs, parsed only once. Empty: arbitrary URLs, or a proxy that needs the
+  /// Scheme, host and port of (nearly) all URLs, parsed only once. Empty for arbitrary URLs, or if a proxy needs the
   /// full URL.
   std::string origin;
   std::optional<std::string> ca_file;  // PEM certificates; if neither file nor folder is given, libcurl's default
@@ -35,7 +35,7 @@ struct TransportOptions {
   bool http2 = false;
   /// A connection idle for longer is not reused: load balancers silently drop connections after 60 s.
   std::chrono::seconds max_idle{50};
-  /// Connections of one engine; further requests wait for a free one. 0: unlimited.
+  /// Maximum number of connections of one engine; further requests wait for a free connection. 0: unlimited.
   int max_connections = 0;
   std::size_t max_response = std::size_t{64} << 20U;
   /// libcurl re-sends a request on its own when a reused connection is closed without an answer. The guard prevents
@@ -58,24 +58,25 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Starts a request. `done` is called once, from within drive() or process(), unless the request is cancelled. The
-  /// pointer is valid until then.
+  /// returned pointer is valid until `done` is called or the request is cancelled.
   InFlight* start(Request request, Completion done);
   /// Runs until `until` returns true. Calls `interrupt` at least every 50 ms; when it returns true, drive() reads what
   /// has already arrived and returns false, even if `until` would now return true.
-  /// `cancel` does the same at once, from any thread.
+  /// A stop of `cancel`, requested by any thread, does the same at once.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
                            const std::stop_token& cancel = {});
-  /// What has happened to a request in flight. `head`: the header lines that have arrived.
+  /// Progress of a request in flight. `head`: the header lines that have arrived.
   struct Progress {
     bool sent;
     SendTime sent_at;
     std::string_view head;
   };
   [[nodiscard]] static Progress progress(InFlight* request) noexcept;
-  /// Cancels a request without calling its `done`. If nothing has arrived on its connection since it was sent, that
-  /// connection (HTTP/2) is not used for further requests. Returns whether sending had begun; if so, `sent_at` is set.
+  /// Cancels a request without calling its `done`. If nothing has arrived on its HTTP/2 connection since the request
+  /// was sent, that connection is not used for further requests. Returns whether sending had begun; if so, `sent_at` is
+  /// set.
   bool cancel(InFlight* request, SendTime* sent_at = nullptr) noexcept;
-  /// Replaces the time from which on the request is not sent. Its time-out remains.
+  /// Replaces the deadline after which the request is not sent. libcurl's time-out for the request stays as it is.
   static void set_deadline(InFlight* request, const Deadline& deadline) noexcept;
   /// Like cancel(), for a request whose answer is no longer needed: does not retire its connection.
   void detach(InFlight* request) noexcept;
@@ -85,11 +86,11 @@ class Engine {
   Timer at(SteadyClock::time_point when, std::function<void()> then);
   void stop(const Timer& timer) noexcept;
 
-  /// For an event loop: readable whenever process() has work to do. Owned by the engine.
+  /// Descriptor for an event loop: readable whenever process() has work to do. Owned by the engine.
   [[nodiscard]] int descriptor();
-  /// Advances everything that can proceed without waiting.
+  /// Advances all requests as far as possible without waiting.
   void process();
-  /// Makes the descriptor readable.
+  /// Makes descriptor() readable.
   void wake() noexcept;
 
  private:

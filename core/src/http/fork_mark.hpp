@@ -1,4 +1,4 @@
-// Tells processes apart after a fork, without a system call: every call needs it twice. Internal.
+// Tells processes apart after a fork without a system call, since every call of the client does so twice. Internal.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class ForkMark {
   ForkMark(const ForkMark&) = delete;
   ForkMark& operator=(const ForkMark&) = delete;
 
-  /// Never 0, and different in this process from any process that it was forked from.
+  /// The number of this process: never 0, and different from the number of every process that it was forked from.
   [[nodiscard]] std::uint64_t here() noexcept;
 
  private:

@@ -31,7 +31,7 @@ struct FreeMulti {
 };
 using MultiHandle = std::unique_ptr<CURLM, FreeMulti>;
 
-/// Throws std::bad_alloc; Error(config) if libcurl rejects the option.
+/// Sets an option of a handle. Throws std::bad_alloc, or Error(config) if libcurl rejects the option.
 template <typename T>
 void set(CURL* easy, CURLoption option, T value) {
   const CURLcode code = curl_easy_setopt(easy, option, value);

@@ -46,7 +46,8 @@ int status_of(std::string_view line) noexcept {
 constexpr std::string_view length_name = "content-length";
 constexpr std::string_view coding_name = "transfer-encoding";
 
-// Is it the line of this header? Most lines are not, and differ at either end of the name. name: in lower case.
+// Whether a header line has this name (given in lower case). Compares the first and last character first, since most
+// names differ there.
 bool is_named(std::string_view line, std::string_view name) noexcept {
   if (line.size() <= name.size() || lower(line[name.size() - 1]) != name.back() || lower(line[0]) != name[0] ||
       !equal_ignoring_case(line.substr(0, name.size()), name)) {
@@ -69,7 +70,7 @@ void HeadReader::take(std::string_view line) {
   if (ended_) return;
   if (!begun_) return begin(line);
   if (line == "\r\n" || line == "\n") {
-    // After an interim head another status line follows. 101 would switch protocols, which is never requested.
+    // After an interim head another status line follows. Status 101 (switching protocols) is never requested.
     if (status_ >= 100 && status_ < 200 && status_ != 101) {
       begun_ = false;
     } else {

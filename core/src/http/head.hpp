@@ -35,28 +35,28 @@ void for_each_header(std::string_view head, Each each) {
   return found;
 }
 
-/// Collects the header lines of one answer as libcurl delivers them. Only the body framing is parsed here; the rest is
-/// parsed later, if needed.
+/// Collects the header lines of one answer as libcurl delivers them. Parses only the headers for the framing of the
+/// body; all others are parsed later, if needed.
 class HeadReader {
  public:
   /// Takes one line including its line end. A status line after an interim answer (1xx) starts over; lines after the
   /// final head are trailers and are ignored.
   void take(std::string_view line);
 
-  /// Is the final head complete?
+  /// Whether the final head is complete.
   [[nodiscard]] bool ended() const noexcept { return ended_; }
-  /// From the status line; 0 if that is not valid HTTP.
+  /// Status from the status line; 0 if the line is not valid HTTP.
   [[nodiscard]] int status() const noexcept { return status_; }
   [[nodiscard]] bool is_http2() const noexcept { return http2_; }
-  /// Is the body in the chunked transfer coding (HTTP/1.1)?
+  /// Whether the body is in the chunked transfer coding (HTTP/1.1).
   [[nodiscard]] bool is_chunked() const noexcept { return chunked_; }
   /// Content-Length; nullopt if absent, or if overridden by chunked coding.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept { return chunked_ ? std::nullopt : length_; }
-  /// Content-Length has different values or is not a number: the end of the body is unknown.
+  /// Whether Content-Length has different values or is not a number, so that the end of the body is unknown.
   [[nodiscard]] bool is_contradictory() const noexcept { return contradictory_; }
-  /// Does the head imply an empty body?
+  /// Whether the head implies an empty body.
   [[nodiscard]] bool is_bodyless() const noexcept { return status_ == 204 || status_ == 304 || length() == 0U; }
-  /// Does the head or the transfer coding define the end of the body?
+  /// Whether the head or the transfer coding defines the end of the body.
   [[nodiscard]] bool frames_the_body() const noexcept { return chunked_ || length_ || is_bodyless(); }
   /// The header lines, without the status line and the empty line.
   [[nodiscard]] std::string& text() noexcept { return text_; }

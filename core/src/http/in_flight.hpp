@@ -27,24 +27,24 @@ struct RequestState {
   Engine::Completion done;
   Transfer transfer = {};
   int sends = 0;
-  bool opened = false;                               // libcurl opened a new connection for it
-  std::shared_ptr<Connection> connection = nullptr;  // the connection that it was sent over
-  std::uint64_t news_before = 0;                     // Connection::news at that time
+  bool opened = false;                               // libcurl opened a new connection for the request
+  std::shared_ptr<Connection> connection = nullptr;  // the connection that the request was sent over
+  std::uint64_t news_before = 0;                     // Connection::news when the request was sent
   HeadReader head = {};
   ChunkedBody chunks = {};
   bool reuse_forbidden = false;  // see forbid_reuse()
-  bool stream_ended = false;     // its HTTP/2 stream, with END_STREAM; see stream_end.hpp
+  bool stream_ended = false;     // its HTTP/2 stream ended with END_STREAM; see stream_end.hpp
   std::size_t header_bytes = 0;
   bool over_limit = false;
   bool headers_over_limit = false;
   bool late = false;           // the deadline had passed when libcurl was about to send
   bool unnamed = false;        // the service's certificate has no subject alternative name
-  bool out_of_memory = false;  // in a callback, which can only abort the transfer
+  bool out_of_memory = false;  // memory ran out in a callback, which can only abort
   std::optional<Engine::Timer> expiry = {};
 };
 
-// Reused for further requests where libcurl allows it (releases.hpp): changing a few options of a handle is cheaper
-// than setting all of them.
+// A request in flight with its handle, which is reused for further requests if libcurl allows it (releases.hpp):
+// changing a few options of a handle is cheaper than setting all of them.
 class InFlight : public RequestState {
  public:
   InFlight(const TransportOptions& options, Engine::Impl& of)
@@ -56,7 +56,7 @@ class InFlight : public RequestState {
     ++connection->news;
     connection->parsed += bytes;
   }
-  /// Closes the connection after this answer: anything else that arrives on it belongs to no request.
+  /// Makes libcurl close the connection after this answer, because further bytes on it belong to no request.
   void forbid_reuse() noexcept {
     reuse_forbidden = true;
     curl_easy_setopt(easy.get(), CURLOPT_FORBID_REUSE, 1L);
@@ -80,19 +80,19 @@ struct Engine::Impl {
   void set_address(CURL* easy, const std::string& url) const;
   // Completes finished transfers; false if some are left when `until` has passed.
   bool collect(Deadline until = std::nullopt);
-  // Records in the transfer what happened to its request.
+  // Records the outcome of a request in its transfer.
   void judge(InFlight& flight, CURLcode code);
   void check(CURLMcode code) const;
-  // Like check(), but for event loops, where out of memory in one request must not stop the others. libcurl may have
-  // lost a socket or a timer, so process() then polls all of them.
+  // As check(), for event loops, where out of memory in one request must not stop the others. libcurl may then have
+  // lost a socket or a timer, so process() polls all of them.
   void note(CURLMcode code);
-  // Sends a started request over a kept connection now, and not in the event loop's next turn.
+  // Sends a started request over a kept connection at once, instead of in the event loop's next iteration.
   void send_now() noexcept;
   void run_timers();
   void expire(InFlight* flight);
   void make_readiness();
   void rearm() noexcept;
-  // given_up: the request ends without its answer, by deadline, cancellation or interrupt.
+  // given_up: the request ends without its answer, because of a deadline, a cancellation or an interrupt.
   std::unique_ptr<InFlight> take(InFlight* flight, bool given_up) noexcept;
   void retire(Connection& connection) noexcept;
   void leave(InFlight& flight) noexcept;

@@ -1,4 +1,4 @@
-// Queries to libcurl other than requests. Internal.
+// Information from libcurl about itself, and its parser of dates. Internal.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace billcore::detail {
 /// Version of the libcurl in use: 0xXXYYZZ for XX.YY.ZZ.
 [[nodiscard]] unsigned libcurl_version() noexcept;
 
-/// Seconds since 1970 of an HTTP date; nullopt if it is not one.
+/// Seconds since 1970 of an HTTP date; nullopt if the text is not an HTTP date.
 [[nodiscard]] std::optional<std::int64_t> parse_http_date(std::string_view text);
 
 }  // namespace billcore::detail

@@ -15,14 +15,14 @@ EnginePool::EnginePool(TransportOptions options) : options_(std::move(options)),
 
 EnginePool::~EnginePool() {
   State* own = state_.load();
-  if (own->process == mark_.here()) delete own;  // inherited over a fork: not touched
+  if (own->process == mark_.here()) delete own;  // otherwise inherited over a fork, and left alone
 }
 
 EnginePool::State& EnginePool::state() {
   State* current = state_.load(std::memory_order_acquire);
   const auto here = mark_.here();
   if (current->process == here) return *current;
-  // In a forked child: the parent's mutex may be held by a thread that does not exist here, so it is not used.
+  // In a forked child the parent's mutex may be held by a thread that does not exist in the child, so do not use it.
   auto fresh = std::make_unique<State>(here);
   State* const inherited = current;
   if (!state_.compare_exchange_strong(current, fresh.get())) return *current;
@@ -71,7 +71,7 @@ void EnginePool::close() noexcept try {
     idle.swap(pool.idle);
   }
 } catch (...) {
-  // Reached only in a forked child without memory for its own state; it has no idle engines.
+  // Reached only in a forked child without memory for its own state, which has no idle engines to close.
 }
 
 }  // namespace billcore::detail

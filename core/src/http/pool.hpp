@@ -1,6 +1,6 @@
 // The pool of engines behind a client. Internal.
 //
-// A call leases an idle engine (last in, first out), drives it and returns it: no lock is held during I/O. The pool
+// A call leases an idle engine (last in, first out), drives it and returns it, so no lock is held during I/O. The pool
 // records the process that created it. After a fork the child leaves the inherited engines untouched (cleaning one up
 // would end the parent's TLS connection), closes its copies of their descriptors, and starts with an empty pool.
 
@@ -30,13 +30,13 @@ class EnginePool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     [[nodiscard]] Engine& operator*() const noexcept { return *engine_; }
-    /// False in a forked child of the process that leased it.
+    /// False in a forked child of the process that leased the engine.
     [[nodiscard]] bool is_ours() const noexcept { return process_ == pool_.mark_.here(); }
 
    private:
     EnginePool& pool_;
     std::unique_ptr<Engine> engine_;
-    std::uint64_t process_;  // that leased it: after a fork within a call the engine belongs to the parent
+    std::uint64_t process_;  // process that leased the engine; a child forked within the call must not use it
   };
   [[nodiscard]] Lease lease();
   /// A number that differs between this process and those that it was forked from.

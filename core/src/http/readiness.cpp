@@ -52,7 +52,7 @@ bool Readiness::control(int operation, int socket, std::uint32_t events) const n
 bool Readiness::watch(int socket, bool readable, bool writable) noexcept {
   const std::uint32_t events = (readable ? EPOLLIN : 0U) | (writable ? EPOLLOUT : 0U);
   if (take_paused(socket) && events == EPOLLIN) return true;
-  // A closed socket has already left the set, so an error is expected here.
+  // The kernel removes a closed socket from the set, so these errors are expected.
   if (events == 0) return control(EPOLL_CTL_DEL, socket, 0) || errno == ENOENT || errno == EBADF;
   return control(EPOLL_CTL_ADD, socket, events) || (errno == EEXIST && control(EPOLL_CTL_MOD, socket, events));
 }
@@ -77,7 +77,8 @@ void Readiness::wake_at(std::optional<Time> when) noexcept {
   if (!when || woken_ || (armed_ && *armed_ <= *when)) return;
   const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(*when - SteadyClock::now());
   constexpr std::uint64_t one = 1;
-  // Setting the timer takes several times as long, most of all on a virtual machine.
+  // For a time in the past, write to the eventfd: setting the timer takes several times as long, most of all on a
+  // virtual machine.
   woken_ = left.count() <= 0 && write(now_, &one, sizeof one) > 0;
   if (woken_) return;
   armed_ = when;

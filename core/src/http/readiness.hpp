@@ -1,4 +1,4 @@
-// What an event loop watches for an engine: one descriptor for all its sockets and its next timer. Internal.
+// One descriptor for all sockets of an engine and its next timer, for an event loop to watch. Internal.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace billcore::detail {
 
 /// An epoll set with a timer in it. Its descriptor is readable when a socket is ready or the timer has expired. The
-/// loop needs nothing else and wakes up once for many sockets. Threads: one at a time.
+/// loop watches only this descriptor and wakes up once for many sockets. Threads: one at a time.
 class Readiness {
  public:
   using Time = SteadyClock::time_point;
@@ -30,13 +30,13 @@ class Readiness {
   Readiness& operator=(const Readiness&) = delete;
 
   [[nodiscard]] int descriptor() const noexcept { return set_; }
-  /// With both flags false the socket is no longer watched. False on failure.
+  /// Watches a socket; with both flags false, stops watching it. Returns false on failure.
   bool watch(int socket, bool readable, bool writable) noexcept;
-  /// Stops watching a socket that is watched for reading and will be again, for the next request on its connection:
-  /// until then it stays in the set, or leaves it with its first news. Call forget() before it is closed.
+  /// Pauses a socket that is watched for reading, until the next request on its connection: the socket stays in the set
+  /// until bytes arrive on it. Call forget() before the socket is closed.
   void pause(int socket) noexcept;
   void forget(int socket) noexcept;
-  /// nullopt leaves the timer as it is. Moving the timer to a later time may wake the loop early, once.
+  /// Sets the timer; nullopt leaves it as it is. After a move to a later time the loop may wake early, once.
   void wake_at(std::optional<Time> when) noexcept;
   /// Returns the ready sockets, at most as many as `room` holds; never waits.
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;

@@ -64,7 +64,7 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   set(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   set(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(std::numeric_limits<std::int32_t>::max()));
   if (options.ca_file || options.ca_folder) {
-    // Unset the one that is not given, otherwise libcurl's default would be trusted as well.
+    // Unset the option (file or folder) that is not given, otherwise libcurl's default would be trusted as well.
     set(easy, CURLOPT_CAINFO, options.ca_file ? options.ca_file->c_str() : nullptr);
     set(easy, CURLOPT_CAPATH, options.ca_folder ? options.ca_folder->c_str() : nullptr);
     set(easy, CURLOPT_PROXY_CAINFO, options.ca_file ? options.ca_file->c_str() : nullptr);
@@ -73,7 +73,7 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   if (options.client_certificate) {
     set(easy, CURLOPT_SSLCERT, options.client_certificate->c_str());
     set(easy, CURLOPT_SSLKEY, options.client_certificate->c_str());
-    set(easy, CURLOPT_KEYPASSWD, "");  // otherwise OpenSSL prompts for one on the terminal
+    set(easy, CURLOPT_KEYPASSWD, "");  // otherwise OpenSSL asks for a password on the terminal
   }
   set_callbacks(*made);
 #ifdef BILLCORE_TRACE
@@ -82,8 +82,8 @@ std::unique_ptr<InFlight> Engine::Impl::make_request() {
   return made;
 }
 
-// For each request libcurl parses the URL and reassembles it, a fifth of its work per request. The origin is therefore
-// parsed only once; the rest of the URL is sent as it is.
+// libcurl parses and reassembles the URL of each request, a fifth of its work per request. So parse the origin only
+// once and send the rest of the URL as it is.
 void Engine::Impl::set_address(CURL* easy, const std::string& url) const {
   if (origin != nullptr && url.starts_with(options.origin) && url[options.origin.size()] == '/') {
     set(easy, CURLOPT_CURLU, origin.get());
@@ -99,7 +99,8 @@ void Engine::Impl::prepare(InFlight& flight) {
   CURL* easy = flight.easy.get();
   const Request& request = flight.transfer.request;
   set_address(easy, request.url);
-  // Over TLS a request waits for a connection that is being set up instead of opening another: HTTP/2 may serve both.
+  // Over TLS, wait for a connection that is being set up instead of opening another one, because HTTP/2 may serve both
+  // requests.
   const bool http2 = options.http2 && request.url.starts_with("https:");
   set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   set(easy, CURLOPT_PIPEWAIT, http2 ? 1L : 0L);

@@ -1,4 +1,4 @@
-// Linked between libcurl and nghttp2: see core/cmake/dependencies.cmake.
+// Notes END_STREAM flags. The linker puts this file between libcurl and nghttp2: see core/cmake/dependencies.cmake.
 #include "http/stream_end.hpp"
 
 #include <nghttp2/nghttp2.h>
@@ -8,7 +8,8 @@
 namespace billcore::detail {
 namespace {
 
-// Called for each frame of which the header has arrived. If the rest of the frame does not, libcurl reports an error.
+// Called for each frame when its header has arrived. If the rest of the frame does not arrive, libcurl reports an
+// error.
 int note_end(nghttp2_session* session, const nghttp2_frame_hd* frame, void* /*context*/) noexcept {
   const bool may_end = frame->type == NGHTTP2_DATA || frame->type == NGHTTP2_HEADERS;
   if (!may_end || (frame->flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
@@ -29,8 +30,8 @@ void billcore_set_on_begin_headers(
 void billcore_add_callback(nghttp2_session_callbacks* callbacks, nghttp2_on_begin_headers_callback callback) asm(
     "__wrap_nghttp2_session_callbacks_set_on_begin_headers_callback");
 
-// libcurl calls this for each of its connections to a service, not for those to a proxy, and does not use the callback
-// that is added here.
+// libcurl calls this function for each connection to a service, but not for connections to a proxy. libcurl itself sets
+// no on_begin_frame callback.
 void billcore_add_callback(nghttp2_session_callbacks* callbacks, nghttp2_on_begin_headers_callback callback) {
   nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, &billcore::detail::note_end);
   billcore_set_on_begin_headers(callbacks, callback);

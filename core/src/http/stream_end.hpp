@@ -1,9 +1,10 @@
-// Whether the stream of an HTTP/2 answer ended with END_STREAM, which libcurl does not tell. Internal.
+// Whether the stream of an HTTP/2 answer ended with END_STREAM, which libcurl does not report. Internal.
 #pragma once
 
 namespace billcore::detail {
 
-/// Is it known? Only in the wheel, which has nghttp2 linked in: the linker puts stream_end.cpp between it and libcurl.
+/// Whether the end of streams is known: only in the wheel, where the linker puts stream_end.cpp between libcurl and
+/// nghttp2.
 #ifdef BILLCORE_BUNDLE
 inline constexpr bool sees_stream_ends = true;
 #else

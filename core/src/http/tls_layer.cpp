@@ -7,8 +7,8 @@
 
 #include "base/text.hpp"
 
-// From the TLS library that libcurl uses; null pointers if libcurl does not load it. Declaring them weak needs no
-// header of OpenSSL and links nothing more.
+// Functions of the TLS library that libcurl uses; null if libcurl does not load OpenSSL. As weak declarations they need
+// no header of OpenSSL and no further library.
 struct ssl_st;
 struct x509_st;
 struct GENERAL_NAME_st;
@@ -32,7 +32,7 @@ struct TlsLayer {
   const ssl_st* ssl = nullptr;  // nullptr: no TLS
 };
 
-// Through an https proxy there are two TLS layers; libcurl shows the inner one.
+// The TLS layer of a connection. Through an https proxy there are two; libcurl returns the inner one.
 TlsLayer tls_of(CURL* easy) noexcept {
   curl_tlssessioninfo* tls = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || tls == nullptr) return {};
@@ -55,7 +55,7 @@ struct FreeNames {
   void operator()(stack_st* names) const noexcept { GENERAL_NAMES_free(names); }
 };
 
-// Is the TLS layer of the service inside one of a proxy?
+// Whether the connection's TLS layer is inside the TLS layer of a proxy.
 bool is_in_tls_tunnel(const InFlight& flight) noexcept {
   long answer = 0;
   if (curl_easy_getinfo(flight.easy.get(), CURLINFO_HTTP_CONNECTCODE, &answer) != CURLE_OK) return true;
@@ -91,7 +91,8 @@ Naming naming_of_peer(CURL* easy) noexcept {
   int critical = -1;
   const std::unique_ptr<stack_st, FreeNames> names(
       static_cast<stack_st*>(X509_get_ext_d2i(certificate, subject_alt_name, &critical, nullptr)));
-  // There are names, and OpenSSL was able to read them when it verified the certificate.
+  // If the extension exists (critical >= 0), OpenSSL was able to read it when it verified the certificate, so memory
+  // ran out.
   if (names == nullptr) return critical >= 0 ? Naming::out_of_memory : Naming::missing;
   for (int i = 0; i < OPENSSL_sk_num(names.get()); ++i) {
     int kind = -1;

@@ -5,17 +5,19 @@
 
 namespace billcore::detail {
 
-/// How the certificate of the service names its host.
+/// How the certificate of the service names the host.
 enum class Naming : std::uint8_t {
   good,     // by subject alternative names; or there is no TLS, or it cannot be inspected
   missing,  // by its common name, which libcurl accepts and RFC 9525 forbids
   out_of_memory
 };
-/// libcurl has compared the names with the host. Only the service's own certificate, not that of an https proxy.
+/// Looks at the service's own certificate, not that of an https proxy. libcurl has already compared the names with the
+/// host.
 [[nodiscard]] Naming naming_of_peer(CURL* easy) noexcept;
 /// Records what the handshake says about a connection; called on its first request.
 void learn(const InFlight& flight, Connection& connection) noexcept;
-/// Has the TLS library buffered bytes of an HTTP/1 connection that libcurl has not read yet? poll() cannot see those.
+/// Whether the TLS library has buffered bytes of an HTTP/1 connection that libcurl has not read yet; poll() does not
+/// report them.
 [[nodiscard]] bool holds_bytes(CURL* easy) noexcept;
 
 }  // namespace billcore::detail

@@ -5,8 +5,8 @@
 
 namespace billcore::detail {
 
-/// Turns the trace of this handle on if the environment variable BILLCORE_TRACE is set. It shows headers but neither the API key
-/// nor bodies; a proxy's password may be in it.
+/// Turns the trace of a handle on if the environment variable BILLCORE_TRACE is set. The trace shows headers, perhaps a
+/// proxy's password, but neither the API key nor bodies.
 void trace_if_asked(CURL* easy);
 
 }  // namespace billcore::detail

@@ -29,8 +29,8 @@ enum class Failure : std::uint8_t {
 /// How the end of an answer's body is known.
 enum class Ending : std::uint8_t {
   framed,  // by its length, its chunks, its status or the end of its HTTP/2 stream
-  closed,  // only by the end of an HTTP/1 connection, which a broken one has too
-  unseen,  // not: libcurl does not tell whether the HTTP/2 stream ended or was cut
+  closed,  // only by the end of an HTTP/1 connection, which may also have broken
+  unseen,  // unknown: libcurl does not report whether the HTTP/2 stream ended or was cut
 };
 
 struct Transfer {
@@ -39,7 +39,7 @@ struct Transfer {
   bool sent = false;              // sending began; false: nothing was sent
   SendTime sent_at;               // when sending began
   bool died_on_reuse = false;     // sent over a reused connection that the other side had closed
-  bool dead_before_send = false;  // the same, noticed before anything was sent
+  bool dead_before_send = false;  // as died_on_reuse, but noticed before anything was sent
   int status = 0;                 // 0 without a status line
   std::string head;               // the raw header lines; see head.hpp
   std::string body;

@@ -8,8 +8,8 @@
 
 namespace billcore::detail {
 
-/// The given file, else $SSL_CERT_FILE or $SSL_CERT_DIR, else the first existing one of libcurl's default and the usual
-/// places. Error(config) with the list of paths tried. `exists` tests files and folders.
+/// The certificates to trust: the given file, else $SSL_CERT_FILE or $SSL_CERT_DIR, else the first existing file of
+/// libcurl's default and the usual places. Error(config) lists the paths tried. `exists` tests files and folders.
 struct Trust {
   std::optional<std::string> file;
   std::optional<std::string> folder;

@@ -20,7 +20,7 @@ namespace {
 bool is_loopback(std::string_view name) {
   const auto host = lower(name);
   if (host == "localhost" || host == "::1") return true;
-  // Names such as `127.` or `127.0.0.256` are not addresses: they would be looked up in DNS.
+  // Names such as `127.` or `127.0.0.256` are not IP addresses: they would be looked up in DNS.
   in_addr address{};
   return host.starts_with("127.") && inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
@@ -57,7 +57,7 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
   }
   // libcurl would remove such segments from the path.
   if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not contain the segments `.` or `..`");
-  // How such a name is resolved depends on libcurl's build and on the locale. parts->host is decoded.
+  // How a non-ASCII name is resolved depends on libcurl's build and on the locale. parts->host is decoded.
   if (std::any_of(parts->host.begin(), parts->host.end(),
                   [](char c) { return static_cast<unsigned char>(c) > 0x7E; })) {
     bad_base_url("has a host name with non-ASCII characters: write it in its DNS form (xn--...)");

@@ -15,20 +15,21 @@ namespace billcore::detail {
 /// and lower-cases the scheme, which other code relies on. Error(config).
 [[nodiscard]] std::string checked_base_url(std::string_view url, bool allow_insecure_http);
 
-/// Does this host name (of a URL) mean the local machine? "localhost", 127.0.0.0/8, ::1.
+/// Whether a URL's host name means the local machine: "localhost", 127.0.0.0/8 or ::1.
 [[nodiscard]] bool is_loopback(std::string_view host);
 
-/// Is a segment of this path `.` or `..`, possibly percent-encoded? Servers and proxies resolve it, which may leave the
-/// account.
+/// Whether a segment of the path is `.` or `..`, possibly percent-encoded. Servers and proxies resolve such segments,
+/// so the path could leave the account.
 [[nodiscard]] bool has_dot_segment(std::string_view path) noexcept;
 
 /// Percent-encodes everything except RFC 3986's unreserved characters.
 [[nodiscard]] std::string percent_encode(std::string_view text);
 
-/// Encodes an id as one path segment. Error(invalid_argument) if it cannot be one: empty, `.`, `..`, CR, LF, NUL.
+/// Encodes an id as one path segment. Error(invalid_argument) if the id cannot be a segment: empty, `.`, `..`, CR, LF,
+/// NUL.
 [[nodiscard]] std::string path_segment(const Id& id);
 
-/// `a=1&b=2`, names and values encoded.
+/// A query such as `a=1&b=2`, with names and values encoded.
 [[nodiscard]] std::string query_string(const std::vector<std::pair<std::string, std::string>>& query);
 
 }  // namespace billcore::detail

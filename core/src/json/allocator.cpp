@@ -13,7 +13,7 @@
 #if defined(BILLCORE_POISONS) && __has_include(<sanitizer/asan_interface.h>)
 #include <sanitizer/asan_interface.h>
 #else
-#undef BILLCORE_POISONS  // for tools that read the commands of another compiler
+#undef BILLCORE_POISONS  // for tools that use the compile commands of another compiler
 #endif
 
 namespace billcore::detail {
@@ -109,7 +109,7 @@ void DocumentPool::give(Block* block) noexcept {
 }
 
 void DocumentPool::destroy(Block* block) noexcept {
-  unpoison(block->begin(), block->capacity_);  // the heap reuses this memory
+  unpoison(block->begin(), block->capacity_);  // because the heap reuses this memory
   block->~Block();
   std::free(block);
 }

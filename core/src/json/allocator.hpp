@@ -1,4 +1,4 @@
-// Memory for documents. Internal.
+// Memory for parsed documents. Internal.
 #pragma once
 
 #include <atomic>
@@ -18,15 +18,15 @@ struct Allocator {
   void* context;
 };
 
-/// Heap memory, for a document of any size.
+/// Allocator of heap memory, for a document of any size.
 [[nodiscard]] Allocator heap_allocator() noexcept;
 
 class DocumentPool;
 
-/// Memory for one document: allocated front to back, released as a whole. Threads: one at a time.
+/// Memory for one document: allocated from front to back, released as a whole. Threads: one at a time.
 class alignas(std::max_align_t) Block {
  public:
-  /// Null when the block is full.
+  /// Allocates memory from the block; null when the block is full.
   [[nodiscard]] void* allocate(std::size_t size) noexcept;
   [[nodiscard]] Allocator allocator() noexcept;
   /// Ends the use of the block and returns it to its pool.
@@ -38,7 +38,7 @@ class alignas(std::max_align_t) Block {
   [[nodiscard]] std::byte* begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
   [[nodiscard]] void* reallocate(void* memory, std::size_t old_size, std::size_t size) noexcept;
 
-  std::shared_ptr<DocumentPool> pool_;  // while in use
+  std::shared_ptr<DocumentPool> pool_;  // set while the block is in use
   std::size_t capacity_;
   std::size_t used_ = 0;
   std::size_t last_ = 0;  // start of the newest allocation, the only one that can grow
@@ -51,15 +51,16 @@ class DocumentPool {
   /// Larger blocks are freed, so that one large document does not pin memory forever.
   static constexpr std::size_t largest_kept = std::size_t{1} << 20U;
 
-  /// most_in_use: documents in use at the same time that get a block, so that a program which keeps many does not keep
-  /// what their blocks have left.
+  /// most_in_use: maximum number of blocks in use at the same time; further documents use the heap. So a program that
+  /// keeps many documents does not keep the unused part of many blocks.
   explicit DocumentPool(std::size_t most_in_use = std::numeric_limits<std::size_t>::max()) noexcept
       : most_in_use_(most_in_use) {}
   DocumentPool(const DocumentPool&) = delete;
   DocumentPool& operator=(const DocumentPool&) = delete;
   ~DocumentPool();
 
-  /// A block with at least `size` bytes; it keeps its pool alive. Null when too many are in use. Throws std::bad_alloc.
+  /// A block with at least `size` bytes; it keeps its pool alive. Null when too many blocks are in use. Throws
+  /// std::bad_alloc.
   [[nodiscard]] static Block* take(const std::shared_ptr<DocumentPool>& from, std::size_t size);
 
  private:

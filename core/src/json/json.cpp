@@ -1,4 +1,4 @@
-// Documents, and the JSON of requests.
+// Document and JsonObject, on top of yyjson.
 #include "billcore/json.hpp"
 
 #include <yyjson.h>
@@ -28,7 +28,8 @@ std::size_t index_in(const Node* root, const Node* node) noexcept {
   return static_cast<std::size_t>(val(node) - val(root));
 }
 
-// Jumps over each container that has too few values to be too deep itself, which are nearly all.
+// Whether a document is nested too deeply. Skips each container that has too few values to be nested too deeply, as
+// nearly all have.
 bool too_deep(yyjson_doc* doc) noexcept {
   const yyjson_val* value = yyjson_doc_get_root(doc);
   const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);
@@ -52,15 +53,16 @@ bool too_deep(yyjson_doc* doc) noexcept {
 
 constexpr yyjson_read_flag read_flags = YYJSON_READ_BIGNUM_AS_RAW;
 
-// The Document with its reference count.
+// Upper bound for the size of a Document with its reference count.
 constexpr std::size_t document_size = sizeof(Document) + 128;
 
-// Size of a block for a document: yyjson's maximum.
+// Size of a block that is certainly enough for a document: yyjson's maximum.
 std::size_t pooled_size(std::size_t text_size) noexcept {
   return yyjson_read_max_memory_usage(text_size, read_flags) + document_size;
 }
 
-// The same without waste: yyjson copies the text, expects a value for 6 bytes, and can take half as many more.
+// Size of a block that is enough for a usual document: yyjson copies the text, expects one value per 6 bytes, and can
+// take half as many more.
 std::size_t usual_size(std::size_t text_size) noexcept {
   return text_size * 5 + document_size + (std::size_t{1} << 10U);
 }
@@ -189,7 +191,7 @@ void Document::read(Block& block) {
   try {
     read(block.allocator());
   } catch (const std::bad_alloc&) {
-    // yyjson's maximum holds for valid JSON only: a body of "[[[[" needs more before it fails.
+    // yyjson's maximum is correct only for valid JSON: a body of "[[[[" needs more memory before parsing fails.
     read(heap_allocator());
   }
 }

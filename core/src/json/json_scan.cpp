@@ -8,7 +8,7 @@
 namespace billcore::detail {
 namespace {
 
-// Both return the position after the end, or a position beyond the text if the end is missing.
+// skip_string() and skip_container() return the position after the end, or beyond the text if the end is missing.
 std::size_t skip_string(std::string_view text, std::size_t at) noexcept {
   const auto begin = at + 1;
   for (at = text.find('"', begin); at < text.size(); at = text.find('"', at + 1)) {

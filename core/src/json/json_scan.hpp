@@ -14,10 +14,10 @@ struct TokenPlace {
 };
 
 /// The text of token number `index` of valid JSON; containers, keys and scalars are numbered in the order in which they
-/// begin. `from`: a known token at or before it.
+/// begin. `from`: a known token at or before token `index`.
 [[nodiscard]] std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace from = {}) noexcept;
 
-/// What a parser would have to hold. values: an upper bound, member names included.
+/// Depth and number of values of a JSON text. values: an upper bound, member names included.
 struct Extent {
   std::size_t depth = 0;
   std::size_t values = 0;
@@ -27,15 +27,15 @@ struct Extent {
 /// allocation. Stops early, with the result so far, when either limit is exceeded.
 [[nodiscard]] Extent extent(std::string_view text, Extent limit) noexcept;
 
-/// Why an unsolicited body must not be parsed: it would take many times its size in memory. Empty if it may be parsed,
-/// as any short body may. Not needed for a body with a verified signature.
+/// Why a body must not be parsed because it would take many times its size in memory; empty if it may be parsed, as any
+/// short body may. Not needed for a body with a verified signature.
 [[nodiscard]] std::string problem_of_extent(std::string_view text);
 
-/// Is this an incomplete JSON text? True for an empty one. Checks only brackets and strings, so false does not mean
+/// Whether a JSON text is incomplete; true for an empty text. Checks only brackets and strings, so false does not mean
 /// that the text is valid.
 [[nodiscard]] bool ends_within_json(std::string_view text) noexcept;
-/// Can nothing be missing at the end of this JSON text? False for an incomplete text, for a number, which may be the
-/// beginning of a longer one, and for other texts. Checks like ends_within_json().
+/// Whether a JSON text is certainly complete. False for an incomplete text, for a number, which may be the beginning of
+/// a longer one, and for other texts. Checks like ends_within_json().
 [[nodiscard]] bool shows_its_end(std::string_view text) noexcept;
 
 }  // namespace billcore::detail

@@ -14,7 +14,7 @@ class Writer {
  public:
   Writer(JsonStyle style, std::size_t limit) : style_(style), limit_(limit) {}
 
-  /// False if longer than the limit.
+  /// Returns false if the result is longer than the limit.
   bool write(std::string_view compact) {
     for (std::size_t i = 0; i < compact.size() && out_.size() <= limit_;) {
       const char c = compact[i];

@@ -1,4 +1,4 @@
-// Common styles of writing the same JSON. Internal.
+// Common styles in which libraries write JSON. Internal.
 #pragma once
 
 #include <array>

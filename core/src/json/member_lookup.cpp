@@ -1,4 +1,4 @@
-// Finds a member of an object. Of several members of one name the last one counts.
+// Finds a member of an object; if several members have the name, the last one.
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@
 namespace billcore::detail {
 namespace {
 
-// 32 of the 56 bits of a name's length, which are compared in one instruction.
+// The low 32 of the 56 bits of a name's length, which one instruction compares.
 std::uint32_t low_length(const yyjson_val* key) noexcept {
   static_assert(YYJSON_TAG_BIT == 8);
   if constexpr (std::endian::native == std::endian::little) {

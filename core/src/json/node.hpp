@@ -1,4 +1,4 @@
-// The nodes of a document as yyjson has them. Only for files in json/.
+// Conversion between Node and yyjson's values. Only for files in json/.
 #pragma once
 
 #include <yyjson.h>
@@ -13,7 +13,7 @@ inline yyjson_val* val(const Node* node) noexcept { return reinterpret_cast<yyjs
 inline const Node* node(const yyjson_val* value) noexcept { return reinterpret_cast<const Node*>(value); }
 
 inline const yyjson_val* next_of(const yyjson_val* value) noexcept {
-  // A branch is predicted; without it each value would wait for the one before it.
+  // The branch is predicted; without a branch each value would wait for the previous one.
   if (unsafe_yyjson_is_ctn(const_cast<yyjson_val*>(value)))
     return unsafe_yyjson_get_next(const_cast<yyjson_val*>(value));
   return value + 1;

@@ -20,7 +20,7 @@ class Slots {
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
-  /// Passes an object to the caller; null if there is none.
+  /// Takes an object out of a slot; null if all slots are empty.
   [[nodiscard]] T* take() noexcept {
     const std::size_t home = own_slot();
     for (std::size_t i = 0; i < count; ++i) {
@@ -31,7 +31,7 @@ class Slots {
     return nullptr;
   }
 
-  /// False if all slots are taken: the caller still owns the object.
+  /// Puts an object into a free slot; returns false if all slots are taken, so that the caller still owns the object.
   [[nodiscard]] bool keep(T* object) noexcept {
     const std::size_t home = own_slot();
     for (std::size_t i = 0; i < count; ++i) {
@@ -51,7 +51,7 @@ class Slots {
     return static_cast<std::size_t>((self * 0x9E3779B97F4A7C15U) >> 40U) % count;
   }
 
-  struct alignas(64) Slot {  // one cache line each
+  struct alignas(64) Slot {  // a cache line of its own
     std::atomic<T*> object{nullptr};
   };
   std::array<Slot, count> slots_;

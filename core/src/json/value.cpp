@@ -1,4 +1,4 @@
-// Value: the typed, checked view; the unchecked access underneath is in node.cpp.
+// Value, the typed, checked view. The unchecked access to nodes is in node.cpp.
 #include <string>
 #include <utility>
 
@@ -126,7 +126,7 @@ bool Value::equals(const Value& other) const {
       break;
   }
   for (const auto member : *this) {
-    if (find(member.name)->node() != member.node) continue;  // a later member of the same name wins
+    if (find(member.name)->node() != member.node) continue;  // ignore a member if a later one has the same name
     const auto theirs = other.find(member.name);
     if (!theirs || member.value() != *theirs) return false;
   }

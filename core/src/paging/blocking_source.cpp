@@ -14,7 +14,7 @@ struct BlockingSource::Leased {
   EnginePool::Lease lease;
   PageFetcher fetcher;
   std::int64_t tended = coarse_milliseconds();
-  std::int64_t asked = tended - 1;  // not yet
+  std::int64_t asked = tended - 1;  // any earlier time
   unsigned to_skip = 0;
 };
 
@@ -62,7 +62,7 @@ void BlockingSource::ahead(const Wanted& wanted) {
   move_on();  // send the requests now, not only when a caller waits for them
 }
 
-// In a forked child: abandons the parent's engine and pages without touching them.
+// In a forked child, abandons the parent's engine and pages without touching them; does nothing in the parent.
 void BlockingSource::leave_behind() noexcept {
   if (leased_ != nullptr && !leased_->lease.is_ours()) static_cast<void>(leased_.release());
 }
@@ -74,8 +74,8 @@ void BlockingSource::move_on() {
 }
 
 void BlockingSource::tend() noexcept try {
-  // A consumer that only reads calls this every 50 ns and would spend more time here than on its items, or on looking at
-  // the clock. One that takes its time for an item may be away for long after any of them.
+  // Called for each item. A fast consumer calls every 50 ns, so even reading the clock each time would cost more than
+  // its items: skip 8 calls if the clock has not advanced. A slow consumer may pause after any item, so skip none.
   if (leased_ == nullptr || leased_->to_skip-- > 0) return;
   const auto now = coarse_milliseconds();
   leased_->to_skip = now == std::exchange(leased_->asked, now) ? 8 : 0;

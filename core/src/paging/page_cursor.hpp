@@ -1,4 +1,4 @@
-// The current page, and how much of it has been taken. Internal.
+// The current page, and the position in it. Internal.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,7 @@ class PageCursor {
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
   [[nodiscard]] std::span<const std::uint64_t> taken_ids() const noexcept { return {ids_.data(), position_}; }
   [[nodiscard]] std::span<const std::uint64_t> left_ids() const noexcept { return std::span(ids_).subspan(position_); }
-  /// How many ids of the page have been yielded, by this page or before it.
+  /// Number of ids of the page that have been yielded, from this page or an earlier one.
   [[nodiscard]] std::int64_t given_ids() const noexcept;
   [[nodiscard]] bool may_hold_other_than_objects() const noexcept { return odd_; }
 
@@ -56,9 +56,9 @@ class PageCursor {
  private:
   std::optional<PageData> page_;
   std::int64_t number_ = 0;
-  std::size_t position_ = 0;  // next item
+  std::size_t position_ = 0;  // index of the next item
   bool odd_ = false;
-  Ids ids_;  // of the page's items
+  Ids ids_;  // ids of the page's items
   std::int64_t known_ = 0;
 };
 

@@ -7,7 +7,7 @@
 namespace billcore::detail {
 namespace {
 
-// If the consumer pauses for longer, requests may fail for lack of driving; that says nothing about the service.
+// If the consumer pauses for longer, requests may fail because nobody drives the engine, whatever the service does.
 constexpr auto noticeable_pause = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -19,7 +19,7 @@ struct PageFetcher::Page {
   std::int64_t number;
   Operation operation;
   Call call;
-  std::optional<Answer> answer;  // parsed on demand: the text takes a fourth of a document's memory
+  std::optional<Answer> answer;  // parsed on demand: the text takes a fourth of the memory of a document
   std::exception_ptr error;
   bool here = false;
   bool neglected = false;  // in flight while nobody drove the engine

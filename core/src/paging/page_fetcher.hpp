@@ -1,4 +1,4 @@
-// Fetches the pages of a list, some of them ahead of time. Internal.
+// Fetches and prefetches the pages of a list. Internal.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace billcore::detail {
 
-/// Threads: one at a time. Never blocks: the caller drives the engine.
+/// Fetches pages over an engine that the caller drives, so it never blocks. Threads: one at a time.
 class PageFetcher {
  public:
   PageFetcher(SessionPtr session, Engine& engine, ListOperation list, CallOptions options);
@@ -21,23 +21,24 @@ class PageFetcher {
   PageFetcher(const PageFetcher&) = delete;
   PageFetcher& operator=(const PageFetcher&) = delete;
 
-  /// Sets the wanted pages: `count` pages from `first` on, none after `last`. Requests those that are not in flight and
-  /// cancels all others. After a 429 fewer pages are requested.
+  /// Sets the wanted pages: `count` pages from `first` on, none after `last`. Requests the wanted pages that are not in
+  /// flight, and cancels all other pages. After a 429 fewer pages are requested.
   void request(std::int64_t first, std::int64_t last, std::int64_t count);
-  /// Starts waiting for this page, which must have been passed to request(). Its time-out runs until it arrives or the
-  /// wait ends. `ready` (may be empty) is called when it arrives.
+  /// Starts waiting for a page that was passed to request(). The page's time-out runs until the page arrives or the
+  /// wait ends. `ready` (may be empty) is called when the page arrives.
   void expect(std::int64_t page, std::function<void()> ready);
   void expect_nothing() noexcept;
   /// Ends the wait and cancels the awaited page.
   void cancel() noexcept;
-  /// Has the page arrived or failed? A page that failed while nobody drove the engine is requested again instead.
+  /// Whether the page has arrived or failed. A page that failed while nobody drove the engine is requested again
+  /// instead.
   [[nodiscard]] bool has(std::int64_t page);
-  /// Returns the page or throws its error; removes it in both cases.
+  /// Returns a page or throws the page's error; removes the page in both cases.
   [[nodiscard]] std::shared_ptr<const Document> take(std::int64_t page);
   /// Call before driving the engine: an undriven transfer may have timed out, so after a long pause the pages in flight
   /// are marked.
   void notice_pause() noexcept;
-  /// Cancels everything.
+  /// Cancels all pages.
   void clear() noexcept;
   [[nodiscard]] bool empty() const noexcept { return pages_.empty(); }
 
@@ -52,7 +53,7 @@ class PageFetcher {
   ListOperation list_;
   CallOptions options_;
   std::deque<std::unique_ptr<Page>> pages_;  // sorted by number
-  std::int64_t allowed_;                     // maximum in flight
+  std::int64_t allowed_;                     // maximum number in flight
   Page* expected_ = nullptr;
   std::function<void()> ready_;
   SteadyClock::time_point tended_;

@@ -1,5 +1,5 @@
-// Reads a list: combines its rules with the source of its pages. Blocking calls and event loops share this flow and
-// differ only in the source. Internal.
+// Reads a list: combines the rules of PagerCore with a source of pages. Blocking calls and event loops differ only in
+// the source. Internal.
 #pragma once
 
 #include <memory>
@@ -16,22 +16,22 @@ class PageFlow {
   /// Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PageFlow(const PagerOptions& options, std::unique_ptr<PageSource> source = nullptr);
 
-  /// Uses this source, which it does not own, until detach().
+  /// Uses a source, which the flow does not own, until detach().
   void attach(PageSource& source) noexcept { source_ = &source; }
   void detach(const PageSource& source) noexcept {
     if (source_ == &source) source_ = nullptr;
   }
 
-  /// Reads the wanted page and prefetches the following ones. Throws if the page failed; the next call requests it
-  /// again.
+  /// Reads the wanted page and prefetches the following ones. Throws if the page failed; the next call requests the
+  /// page again.
   Step advance();
-  /// Buffered items. take_item() also prefetches.
+  /// take_item() and take_page() return buffered items; take_item() also prefetches.
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page() { return core_.take_page(); }
-  /// Marks the rest as not wanted, for now.
+  /// Makes the verdict "stopped" and tells the source that no more pages are wanted; reading may continue later.
   void stop() noexcept;
 
-  // Only with a blocking source.
+  // These functions require a blocking source.
   [[nodiscard]] std::optional<Value> next_item();
   [[nodiscard]] std::optional<PageData> next_page();
   [[nodiscard]] std::optional<Value> first_item();

@@ -29,11 +29,12 @@ void PagePlan::announced(const Wanted& pages) noexcept {
 bool PagePlan::must_read_again(Move move, std::int64_t number) noexcept {
   if (move == Move::none || mended_ == number) return false;
   if (move == Move::grown) {
-    // New records are added at the head and push others down: nothing is lost after a page requested since then.
+    // New records are added at the head and move others to later pages, so a page that was requested afterwards misses
+    // none.
     if (number > announced_) return false;
     mended_ = number;
   } else {
-    // Records that moved up are now on the previous page.
+    // Records that moved to earlier pages are now on the previous page.
     if (number == 1) return false;
     border_ = number;
   }
@@ -56,7 +57,7 @@ bool PagePlan::go_on() noexcept {
   if (border_ > 0) {
     mended_ = std::exchange(border_, 0);
     if (mended_ <= last_) return true;  // continue with that page
-    next_ = mended_;                    // the list now ends before that page: this was the last one
+    next_ = mended_;                    // the list now ends before that page, so the reading is over
   }
   if (next_ >= last_) return false;
   ++next_;

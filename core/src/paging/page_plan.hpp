@@ -1,4 +1,4 @@
-// Decides which page of a list to request next and which to prefetch, regardless of their content. Internal.
+// Decides which page of a list to request next and which to prefetch. Internal.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace billcore::detail {
 
-/// The page to request now, and those that may be requested with it: up to `last`, `count` in total.
+/// The page to request now, and the pages that may be requested with it: `count` pages in total, none after `last`.
 struct Wanted {
   std::int64_t page = 1;
   std::int64_t last = 1;
@@ -16,8 +16,8 @@ struct Wanted {
   bool anew = false;  // prefetched pages are out of date
 };
 
-/// Pages are read in order. When the list has changed, the page before the border is read again and prefetched pages
-/// are requested again, one at a time until the list is stable. Threads: one at a time.
+/// Plans the pages in order. When the list has changed, the page before the changed border is read again, and
+/// prefetched pages are requested again, one at a time until the list is stable. Threads: one at a time.
 class PagePlan {
  public:
   PagePlan(std::int64_t first_page, std::int64_t concurrency) noexcept;
@@ -25,13 +25,14 @@ class PagePlan {
   [[nodiscard]] std::int64_t first_page() const noexcept { return first_page_; }
   void resume_at(std::int64_t page) noexcept { next_ = page; }
 
-  /// The page to read next: in order, or the one before a changed border.
+  /// The page to read next: the next in order, or the page before a changed border.
   [[nodiscard]] std::int64_t due() const noexcept { return border_ > 0 ? border_ - 1 : next_; }
-  /// Is the page before a border being read again?
+  /// Whether the page before a changed border is being read again.
   [[nodiscard]] bool is_rereading() const noexcept { return border_ > 0; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
-  /// nullopt after the last page. may_prefetch: may pages other than the due one be requested?
+  /// The pages to request; nullopt after the last page. may_prefetch: whether pages other than the due one may be
+  /// requested.
   [[nodiscard]] std::optional<Wanted> wanted(bool may_prefetch) const noexcept;
   [[nodiscard]] std::optional<Wanted> ahead(bool may_prefetch) const noexcept;
   /// Called when the wanted page is requested; announced() when pages are prefetched.
@@ -39,14 +40,14 @@ class PagePlan {
   void announced(const Wanted& pages) noexcept;
   [[nodiscard]] bool has_announced() const noexcept { return announced_ > 0; }
 
-  /// A page has arrived; `last` is its total_pages.
+  /// Notes that a page has arrived; `last` is its total_pages.
   void came(std::int64_t last) noexcept { last_ = last; }
-  /// True if this page must not be taken, since it was read too early or records moved past it: other pages are read
-  /// first.
+  /// True if a page must not be taken yet, because it was requested before the list changed, or records moved from it
+  /// to the previous page.
   [[nodiscard]] bool must_read_again(Move move, std::int64_t number) noexcept;
-  /// The list is stable: allow more pages in flight.
+  /// Called when the list is stable: allows more pages in flight.
   void speed_up() noexcept;
-  /// Takes a page; true if none with this or a higher number was taken before.
+  /// Notes that a page is taken; returns true if no page with this or a higher number was taken before.
   [[nodiscard]] bool take(std::int64_t number) noexcept;
   /// Advances past the page just taken; false at the end of the reading.
   [[nodiscard]] bool go_on() noexcept;

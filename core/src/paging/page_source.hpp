@@ -1,4 +1,4 @@
-// Where a flow gets the pages of a list from. Internal.
+// Interface of the sources that supply a PageFlow with pages. Internal.
 #pragma once
 
 #include <memory>
@@ -8,21 +8,21 @@
 
 namespace billcore::detail {
 
-/// Supplies documents with the array `data` and the object `pagination`. One implementation blocks and never returns
-/// null; another is for event loops.
+/// Supplies documents with the array `data` and the object `pagination`. BlockingSource blocks and never returns null;
+/// internal::LoopPages is for event loops.
 class PageSource {
  public:
   PageSource() = default;
   virtual ~PageSource() = default;
   PageSource(const PageSource&) = delete;
   PageSource& operator=(const PageSource&) = delete;
-  /// The wanted page; null while it is in flight. Throws if it failed.
+  /// Returns the wanted page, or null while it is in flight. Throws if the page failed.
   [[nodiscard]] virtual std::shared_ptr<const Document> fetch(const Wanted& wanted) = 0;
   /// Prefetches these pages; does not wait.
   virtual void ahead(const Wanted& wanted) = 0;
   /// Called for each item: advances pages in flight; never blocks.
   virtual void tend() noexcept = 0;
-  /// No pages are wanted, for now.
+  /// Called when no more pages are wanted for now; fetch() may be called again later.
   virtual void stop() noexcept = 0;
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t least_window = 18;       // pages
 constexpr std::size_t most_remembered = 4096;  // ids in a state: the window at the largest page size, 200
 
-// The service's count of the whole list. What cannot be one is not readable.
+// The `total` of a page: the number of records in the whole list. nullopt if it is not an integer, or negative.
 std::optional<std::int64_t> total_of(const Node* pagination) noexcept {
   std::int64_t total = 0;
   if (!int64_member(pagination, "total", total) || total < 0) return std::nullopt;
@@ -128,7 +128,7 @@ std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(m
 
 std::optional<Wanted> PagerCore::ahead() const noexcept { return plan_.ahead(may_prefetch()); }
 
-// The ids of the current page whose records were yielded, from this page or from an earlier one.
+// Appends the ids of the current page whose records were yielded, from this page or an earlier one.
 void PagerCore::append_passed(Ids& out) const {
   const auto& kept = cursor_.ids();
   const auto left = cursor_.left_ids();
@@ -142,12 +142,13 @@ void PagerCore::append_passed(Ids& out) const {
   }
 }
 
-// How many ids the window has.
+// Number of ids in the window.
 std::size_t PagerCore::in_window(std::size_t page_size) const noexcept {
   return std::min(most_remembered, std::min(most_remembered, window_) * page_size);
 }
 
-// Keeps only the latest ids, as many as the window has, once there are `times` as many; 0 stands for the others.
+// Removes the oldest ids so that as many remain as the window has, once there are `times` as many. An id 0 at the front
+// stands for the removed ones.
 void PagerCore::forget(Ids& ids, std::size_t times) const noexcept {
   const auto most = std::max(in_window(page_size_), std::min(most_remembered, resumed_ids_));
   if (ids.size() <= times * most) return;
@@ -155,20 +156,20 @@ void PagerCore::forget(Ids& ids, std::size_t times) const noexcept {
   ids.front() = 0;
 }
 
-// Were records yielded that would not be recognised if they came again?
+// Whether records were yielded that would not be recognised if they were received again.
 bool PagerCore::has_forgotten() const noexcept {
   return std::cmp_greater(fetched_, window_) || passed_.size() > in_window(page_size_) ||
          std::find(passed_.begin(), passed_.end(), 0U) != passed_.end();
 }
 
-// How many records lie ahead a second time, since the list has grown. total: the latest.
+// Number of passed records that follow again because the list has grown. total: the latest `total`.
 std::int64_t PagerCore::shift(std::optional<std::int64_t> total) const noexcept {
   const auto grown = total && taken_total_ ? *total - *taken_total_ : 0;
   return std::clamp<std::int64_t>(shift_ + std::clamp(grown, -most_shift, most_shift), 0, most_shift);
 }
 
-// After the list has grown, a page begins with records that were passed before, and so does the page that a resumed list
-// continues with. What is not recognised of them is yielded again.
+// Notices records that may be yielded twice. After the list has grown, the next page begins with records that were
+// passed before, and so does the first page of a resumed list; those of them that are not recognised are yielded again.
 void PagerCore::look_for_repeats(const Ids& ids) noexcept {
   const auto given = std::exchange(given_, std::nullopt);
   if (strict_) return;
@@ -212,12 +213,12 @@ void PagerCore::keep_new_items(const Node* data, const Ids& ids) {
   if (strict_) order_.add(cursor_.number(), ids, cursor_.left());
 }
 
-// Allocates before a page changes any state. If recording failed halfway, the page would look like a changed list when
-// it is requested again.
+// Allocates before a page changes any state. If memory ran out while the page is recorded, the list would seem to have
+// changed when the page is requested again.
 void PagerCore::reserve(const Ids& ids, PageData& page, std::int64_t pages_ahead) {
   PageCursor::reserve(page, ids.size());
   cursor_.reserve(ids.size());
-  // Many lists are left on their first page.
+  // After the first page reserve nothing ahead, since many lists are not read further.
   const auto ahead = std::min(fetched_ > 0 ? pages_ahead : 0, static_cast<std::int64_t>(window_));
   drift_.reserve(ids.size(), static_cast<std::size_t>(ahead) * ids.size());
   if (strict_ && !second_) first_reading_.ids.reserve(passed_.size() + ids.size());
@@ -231,7 +232,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto total = total_of(page.pagination.value().node());
   const auto number = plan_.due();
 
-  // The previous page said that this one exists.
+  // The list has become shorter if the previous page announced this page, and it is now beyond the last one.
   const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
   if (current != number && !shrunk) {
     throw Error(ErrorCode::pagination,
@@ -258,14 +259,15 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
   if (rereading) {
-    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the others precede the border, and are remembered
+    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the other ids are before the border, and are remembered
     if (cursor_.left() == 0) cursor_.close();
   }
   page_ids_ = std::move(ids);
   if (!plan_.go_on()) end_reading();
 }
 
-// Only from page 1 on: what happens on the pages before the first one is unknown.
+// Whether two readings from page 1 were equal. Readings from a later page prove nothing, since changes on earlier pages
+// are unknown.
 bool PagerCore::read_the_same_twice() const noexcept {
   return plan_.first_page() == 1 && first_reading_.order.distinct && first_reading_.order.digest == order_.digest;
 }
@@ -292,7 +294,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   stopped_ = false;
   if (cursor_.has_page()) {
     passed_.insert(passed_.end(), page_ids_.begin(), page_ids_.end());
-    forget(passed_, 2);  // not with each page, since the others are moved
+    forget(passed_, 2);  // not after each page, since erasing moves all other ids
   }
   page_ids_.clear();
   cursor_.close();
@@ -306,7 +308,7 @@ void PagerCore::accept(const std::shared_ptr<const Document>& document) {
   if (!first_ && cursor_.left() > 0) first_.emplace(cursor_.page().document, cursor_.page().items.front());
 }
 
-// An error about a page that was refused, in the same form as for a page that did not arrive.
+// The error of a page that was refused, in the same form as the error of a page that failed to arrive.
 Error PagerCore::about_page(std::int64_t number, const Document& document, const Error& error) const {
   auto detail = error.detail();
   detail.method = "GET";
@@ -345,7 +347,7 @@ void PagerCore::take_back(const PagerMark& before, const PagerMark& after) noexc
 
 std::optional<PageData> PagerCore::rest_of_page() {
   if (!cursor_.has_page()) return std::nullopt;
-  // Reported once; the next call returns the page without it.
+  // An item that is not an object is reported once; the next call returns the page without it.
   if (const auto odd = cursor_.drop_odd()) static_cast<void>(checked(*odd, cursor_.number()));
   return cursor_.rest();
 }

@@ -4,7 +4,7 @@
 // wanted() names the page to request, accept() takes it, and the take functions return buffered items.
 // Responsibilities:
 //   which page to request, and which to prefetch    PagePlan
-//   is an item new, and has the list changed        Drift, RecentIds
+//   whether an item is new, or the list changed     Drift, RecentIds
 //   which items of a page have been taken            PageCursor
 //   where a later process resumes                   PagerState
 #pragma once
@@ -31,7 +31,7 @@ class PagerCore {
   /// Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PagerCore(const PagerOptions& options);
 
-  /// nullopt after the last page.
+  /// The page to request; nullopt after the last page.
   [[nodiscard]] std::optional<Wanted> wanted() const noexcept;
   /// Pages that may be prefetched.
   [[nodiscard]] std::optional<Wanted> ahead() const noexcept;
@@ -41,21 +41,21 @@ class PagerCore {
   [[nodiscard]] bool has_announced() const noexcept { return plan_.has_announced(); }
   [[nodiscard]] bool has_page() const noexcept { return cursor_.has_page(); }
   [[nodiscard]] std::int64_t taken() const noexcept { return taken_; }
-  /// Takes the page named by wanted(). Error(pagination) if it is refused; wanted() then names it again.
+  /// Takes the page that wanted() named. Error(pagination) if the page is refused; wanted() then names it again.
   void accept(const std::shared_ptr<const Document>& document);
   [[nodiscard]] std::optional<Value> take_item();
   [[nodiscard]] std::optional<PageData> take_page();
   [[nodiscard]] PagerMark mark() const noexcept { return {fetched_, taken_, cursor_.position(), stopped_}; }
   void take_back(const PagerMark& before, const PagerMark& after) noexcept;
-  /// take_page() in two steps, for work in between that may fail. Error(decode) for an item that is not an object; the
-  /// next call leaves it out.
+  /// rest_of_page() and skip_page() are take_page() in two steps, for work in between that may fail. Error(decode) for
+  /// an item that is not an object; the next call leaves it out.
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
-  /// The first items of that page only: no more than are left.
+  /// As skip_page(), for the first `count` remaining items only; no more than left().
   void skip_items(std::size_t count) noexcept;
   [[nodiscard]] std::size_t left() const noexcept { return cursor_.left(); }
 
-  /// nullopt if the list is empty or its first page has not been read.
+  /// The list's first item; nullopt if the list is empty or its first page has not been read.
   [[nodiscard]] std::optional<Value> known_first() const;
   [[nodiscard]] bool knows_first() const noexcept { return first_.has_value(); }
   [[nodiscard]] bool buffered() const noexcept { return cursor_.left() > 0; }
@@ -66,7 +66,7 @@ class PagerCore {
   [[nodiscard]] std::optional<Verdict> verdict() const noexcept;
   [[nodiscard]] std::string state() const;
   [[nodiscard]] bool has_ended() const noexcept { return plan_.has_ended(); }
-  /// Marks the rest as not wanted.
+  /// Makes the verdict "stopped", until reading continues.
   void stop() noexcept { stopped_ = true; }
 
  private:
@@ -86,7 +86,7 @@ class PagerCore {
   [[nodiscard]] Value checked(Value item, std::int64_t number) const;
   [[nodiscard]] Error about_page(std::int64_t number, const Document& document, const Error& error) const;
 
-  /// Of a strict list: how the first reading ended, for state().
+  /// For a strict list: how the first reading ended, which state() needs.
   struct FirstReading {
     std::int64_t pages = 0;
     std::int64_t fetched = 0;
@@ -104,19 +104,19 @@ class PagerCore {
   PagePlan plan_;
   Drift drift_;
   PageCursor cursor_;
-  bool second_ = false;  // in the second reading of a strict list
-  PageOrder order_;      // of a strict list
+  bool second_ = false;  // a strict list is in its second reading
+  PageOrder order_;      // only for a strict list
   FirstReading first_reading_;
   bool stopped_ = false;
   std::int64_t fetched_ = 0;
   std::int64_t taken_ = 0;  // items and pages handed out
   std::optional<Value> first_;
-  Ids passed_;                         // ids of previous pages, yielded by them or before; see forget()
+  Ids passed_;                         // ids of previous pages that were yielded; see forget()
   Ids page_ids_;                       // ids of the current page
   std::size_t page_size_ = 0;          // the largest so far
-  std::size_t resumed_ids_ = 0;        // how many ids the state had
+  std::size_t resumed_ids_ = 0;        // number of ids that the state had
   std::optional<std::int64_t> given_;  // after a resume: the state's `seen`, until the first page
-  // When the last page was taken: records that lay ahead a second time, and the total.
+  // Values from when the last page was taken: the number of passed records that follow again, and the total.
   std::int64_t shift_ = 0;
   std::optional<std::int64_t> taken_total_;
 };

@@ -13,15 +13,15 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::string_view version = "p3.";
-constexpr std::string_view version_of_two_pages = "p2.";  // ids of two pages, without the mark of what was forgotten
+constexpr std::string_view version_of_two_pages = "p2.";  // has the ids of two pages, and no mark for forgotten ids
 constexpr std::string_view version_without_count = "p1.";
 
-// A state stores the index; append-only.
+// A state stores the index of a reason, so this list is append-only.
 constexpr std::array<std::string_view, 10> reasons{
     "",        "total_changed", "overlap",          "repeated_page", "list_shrank",
     "stopped", "total_differs", "undecodable_item", "no_total",      "may_repeat"};
 
-// The same in every build: the low byte first.
+// A number with the low byte first, so that states are the same on every processor.
 std::uint64_t little_endian(std::uint64_t number) noexcept {
   return std::endian::native == std::endian::big ? __builtin_bswap64(number) : number;
 }

@@ -9,36 +9,38 @@
 
 namespace billcore::detail {
 
-/// SplitMix64 steps over eight bytes at a time. Must be the same in every build, since states contain the result.
+/// Hashes a text with SplitMix64 steps over eight bytes at a time. The result must be the same in every build, since
+/// states contain it.
 [[nodiscard]] std::uint64_t text_hash(std::string_view text) noexcept;
 [[nodiscard]] std::uint64_t number_hash(std::uint64_t number) noexcept;
 
 /// Hashes of the ids of recent pages, to recognise repeated ids. (64 bits: a collision within a window is less likely
-/// than a memory fault.) Two hash tables take turns: when the newer one has the ids of a whole window, those of the older
-/// one are outdated, and it is emptied at once. Threads: one at a time.
+/// than a memory fault.) Uses two hash tables in turn: when the newer one has the ids of a whole window, all ids of the
+/// older one are outdated, so it is cleared and becomes the newer one. Threads: one at a time.
 class RecentIds {
  public:
   /// pages: size of the window in pages; 0: all.
   explicit RecentIds(std::size_t pages) : window_(pages) {}
 
-  /// remembered: only before a resume.
+  /// When an id was added before. remembered: only before a resume.
   enum class Seen : std::uint8_t { never, remembered, before, in_this_reading };
 
-  /// The following add() calls belong to one reading of a page, which is new or was read before.
+  /// Begins the reading of a page, for the following add() calls. of_new_page: the page was not read before.
   void begin_reading(bool of_new_page) noexcept {
     ++reading_;
     if (of_new_page) ++page_;
   }
-  /// Reserves memory: the next `count` calls of add() do not allocate. ahead: how many calls will probably follow them.
+  /// Reserves memory: the next `count` calls of add() do not allocate. ahead: number of calls that will probably
+  /// follow.
   void reserve(std::size_t count, std::size_t ahead = 0) {
     if (window_ != 0 && page_ >= since_ + window_) take_turns();
     newer_.reserve(count, ahead);
   }
-  /// Was it added before, within the window? Also records it.
+  /// Records an id; returns whether it was added before, within the window.
   Seen add(std::uint64_t hash);
   [[nodiscard]] Seen find(std::uint64_t hash) const noexcept;
-  /// Adds what was yielded before a resume; 0 is left out. It stays recent until it is added again, since a list that has
-  /// grown may have any number of pages before it.
+  /// Adds the ids that were yielded before a resume, except 0. Each stays in the window until add() records it again,
+  /// since a list that has grown may have any number of pages before it.
   void remember(std::span<const std::uint64_t> hashes);
 
  private:
@@ -48,8 +50,8 @@ class RecentIds {
     std::uint32_t reading = 0;  // 0: before a resume
   };
 
-  /// At most half full. Before it is a filter, which nearly all new hashes do not pass: it fits into the processor's
-  /// smallest cache, which the table does not.
+  /// A hash table, at most half full, with a filter that rejects nearly all new hashes. The filter fits into the
+  /// processor's smallest cache, the table does not.
   class Table {
    public:
     void reserve(std::size_t count, std::size_t ahead) {
@@ -58,7 +60,7 @@ class RecentIds {
     [[nodiscard]] Entry* find(std::uint64_t hash) noexcept {
       return (filter_[word_of(hash)] >> (hash >> 58U) & 1U) == 0 ? nullptr : look_up(hash);
     }
-    /// Needs room for it, or an entry with the same hash.
+    /// Adds or replaces an entry; a new one requires room, see reserve().
     void put(const Entry& entry) noexcept;
     void clear() noexcept;
 

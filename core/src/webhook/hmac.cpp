@@ -1,4 +1,4 @@
-// With sha256.hpp, the only file that uses OpenSSL.
+// HMAC-SHA256 with OpenSSL's libcrypto. Only this file and sha256.hpp include headers of OpenSSL.
 #include "webhook/hmac.hpp"
 
 #include <openssl/crypto.h>
@@ -24,7 +24,8 @@ struct Secret : std::array<std::uint8_t, size> {
   ~Secret() { cleanse(this->data(), size); }
 };
 
-// Looked up once, since that costs more than hashing a small body. The library's only global state.
+// The implementation of SHA-256, the library's only global state. Looked up once, since a look-up costs more than
+// hashing a small body.
 const Sha256& sha256() {
   static const Sha256 found;
   return found;
@@ -40,7 +41,8 @@ HashStatePointer prepare(const Secret<block_size>& key, std::uint8_t pad) {
   return state;
 }
 
-// 0 if equal. Compares two halves, since libcrypto compares 16 bytes at once and any other number one by one.
+// 0 if the digests are equal. Compares two halves, since libcrypto compares 16 bytes at once, but other sizes byte by
+// byte.
 int difference(const Digest& a, const Digest& b) noexcept {
   constexpr std::size_t half = digest_size / 2;
   return CRYPTO_memcmp(a.data(), b.data(), half) | CRYPTO_memcmp(a.data() + half, b.data() + half, half);
@@ -81,7 +83,7 @@ HmacKeys::HmacKeys(std::span<const std::string_view> secrets) {
 bool HmacKeys::finish(const Key& key, HashStatePointer inner, Digest& out) noexcept {
   const auto& sha = sha256();
   if (!sha.final(inner, out.data())) return false;
-  inner.reset();  // so that the copy below can reuse its memory
+  inner.reset();  // so that sha.copy() can reuse its memory
   const auto outer = sha.copy(key.outer);
   return outer != nullptr && sha.update(outer, out.data(), out.size()) && sha.final(outer, out.data());
 }

@@ -17,7 +17,7 @@ namespace billcore::detail {
 inline constexpr std::size_t digest_size = 32;
 using Digest = std::array<std::uint8_t, digest_size>;
 
-/// A hash state of libcrypto, without exposing libcrypto's types. Its memory is overwritten when it is freed.
+/// A hash state of libcrypto, without exposing libcrypto's types. The memory is overwritten when the state is freed.
 struct HashState;
 struct FreeHashState {
   void operator()(HashState* state) const noexcept;
@@ -35,7 +35,7 @@ class HmacKeys {
   /// The MAC of a message by one key. False only if memory runs out.
   [[nodiscard]] bool digest(std::size_t index, std::string_view message, Digest& out) const noexcept;
 
-  /// Larger than any size().
+  /// The result of match() when memory ran out; larger than any size().
   static constexpr std::size_t no_memory = SIZE_MAX;
   /// Index of the first key that gives this MAC, or size(); no_memory if memory ran out for some keys and no other key
   /// matches. Tries all keys, and no branch or address depends on a secret.
@@ -57,12 +57,12 @@ class HmacKeys {
 /// Computes the MACs of one message in pieces, by all keys at once. Threads: one at a time.
 class HmacStream {
  public:
-  /// `keys` must outlive this. Throws std::bad_alloc.
+  /// Begins a message. `keys` must outlive the stream. Throws std::bad_alloc.
   explicit HmacStream(const HmacKeys& keys);
 
-  /// Throws std::bad_alloc.
+  /// Adds a piece of the message. Throws std::bad_alloc.
   void update(std::string_view piece);
-  /// Like HmacKeys::match(); ends the stream.
+  /// Ends the message; the result is that of HmacKeys::match().
   [[nodiscard]] std::size_t match(const Digest& claimed) noexcept;
 
  private:
@@ -70,7 +70,7 @@ class HmacStream {
   std::vector<HashStatePointer> states_;
 };
 
-/// Constant-time comparison.
+/// Compares two digests in constant time.
 [[nodiscard]] bool equal_digests(const Digest& a, const Digest& b) noexcept;
 
 /// Accepts exactly 64 lowercase hex digits, the only form that the service sends.

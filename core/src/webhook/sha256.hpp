@@ -1,12 +1,12 @@
-// SHA-256 of libcrypto, called without the EVP functions: they copy, reset, check and count at each step, which takes 5 %
-// of a MAC over 900 bytes. Internal: only for hmac.cpp.
+// SHA-256 of libcrypto, called without the EVP functions, which copy, reset, check and count at each step: that would
+// take 5 % of a MAC over 900 bytes. Internal: only for hmac.cpp.
 #pragma once
 
 #if defined(BILLCORE_BUNDLE)
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
-// libcrypto's own, not in its headers.
+// A function of libcrypto that its headers do not declare.
 extern "C" void OPENSSL_cpuid_setup(void);
 #else
 #include <openssl/core_dispatch.h>
@@ -30,12 +30,12 @@ struct HashState {
   SHA256_CTX context;
 };
 
-/// With libcrypto linked in, its low-level functions: a provider would bring all algorithms along, five times the size of
-/// the library, and a lookup before the first signature.
+/// Calls the low-level functions of a statically linked libcrypto. A provider would link all algorithms, five times the
+/// size of the library, and need a look-up before the first signature.
 class Sha256 {
  public:
-  /// Looks at once which instructions the processor has, as libcrypto's initialisation would: the hash is four times as
-  /// fast with them.
+  /// Detects the processor's instructions, as libcrypto's initialisation would: with them the hash is four times as
+  /// fast.
   Sha256() noexcept { OPENSSL_cpuid_setup(); }
   /// A new state; null if memory runs out.
   [[nodiscard]] static HashStatePointer make() noexcept {
@@ -52,7 +52,7 @@ class Sha256 {
   [[nodiscard]] static bool final(const HashStatePointer& state, std::uint8_t* out) noexcept {
     return SHA256_Final(out, &state->context) == 1;
   }
-  /// Overwrites it first.
+  /// Frees a state; overwrites its memory first.
   static void free(HashState* state) noexcept {
     OPENSSL_cleanse(state, sizeof *state);
     delete state;
@@ -63,7 +63,7 @@ class Sha256 {
 
 inline const char* crypto_version() noexcept { return OpenSSL_version(OPENSSL_VERSION_STRING); }
 
-/// That of the provider which libcrypto chose, called directly (provider-digest(7)).
+/// Calls the functions of the provider that libcrypto selects directly (provider-digest(7)).
 class Sha256 {
  public:
   Sha256() {
@@ -90,7 +90,7 @@ class Sha256 {
     std::size_t size = 0;
     return final_(state.get(), out, &size, digest_size) == 1;
   }
-  void free(HashState* state) const noexcept { free_(state); }  // overwrites it first
+  void free(HashState* state) const noexcept { free_(state); }  // overwrites the memory first
 
  private:
   // `names` holds all names of one algorithm, separated by colons.
@@ -146,7 +146,7 @@ class Sha256 {
     }
   }
 
-  const EVP_MD* md_ = nullptr;  // never freed: it keeps its provider loaded
+  const EVP_MD* md_ = nullptr;  // never freed, so that its provider stays loaded
   void* context_ = nullptr;
   OSSL_FUNC_digest_newctx_fn* make_ = nullptr;
   OSSL_FUNC_digest_init_fn* init_ = nullptr;

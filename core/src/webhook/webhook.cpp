@@ -64,7 +64,7 @@ std::string of_unknown_age(const Error& error) { return error.message() + ", so 
 
 std::string in_seconds(std::uint64_t micros) { return std::to_string(micros / 1'000'000U) + " s"; }
 
-// For every reason except stale, whose text depends on the event.
+// Throws the error for any reason except stale, whose text depends on the event.
 [[noreturn]] void throw_signature_error(SignatureReason reason, std::size_t size, const VerifierOptions& options) {
   switch (reason) {
     case SignatureReason::body_too_large:
@@ -87,7 +87,7 @@ struct Verifier::Keys {
   Keys(std::span<const std::string_view> secrets, VerifierOptions given)
       : keys(secrets), matches(secrets.size()), options(std::move(given)) {}
 
-  // The check without freshness. `match` returns the index of the key that gives a claimed digest.
+  // Checks everything except freshness. `match` returns the index of the key that gives a claimed digest.
   template <typename Match>
   SignatureReason check(std::size_t size, std::optional<std::string_view> signature, std::size_t& index,
                         Match&& match) const noexcept {
@@ -106,8 +106,8 @@ struct Verifier::Keys {
                  [&](const detail::Digest& claimed) { return keys.match(body, claimed); });
   }
 
-  // Only with freshness: why a signed event, parsed or not, is stale; nullopt if it is fresh. Throws what the clock
-  // throws.
+  // Why a signed event, parsed or not, is stale; nullopt if it is fresh. Requires the option freshness. Passes on
+  // exceptions of the clock.
   [[nodiscard]] std::optional<std::string> why_stale(const Event& event) const;
   [[nodiscard]] std::optional<std::string> why_stale(const Verified& body) const;
   template <typename Signed>
@@ -134,7 +134,7 @@ std::optional<std::string> Verifier::Keys::why_stale(const Event& event) const {
   const auto instant =
       options.clock ? options.clock() : std::chrono::floor<microseconds>(std::chrono::system_clock::now());
   const std::int64_t now = instant.time_since_epoch().count();
-  // Unsigned, since the difference may exceed a signed number.
+  // Unsigned, since the difference may exceed a signed 64-bit number.
   const auto distance = now > created ? static_cast<std::uint64_t>(now) - static_cast<std::uint64_t>(created)
                                       : static_cast<std::uint64_t>(created) - static_cast<std::uint64_t>(now);
   const auto limit = static_cast<std::uint64_t>(options.freshness->count());

@@ -66,7 +66,7 @@ inline constexpr const char* order_reference_name = "Text, or None.";
 inline constexpr const char* order_state =
     "An OrderState; at run time it may be a value that this version does not know yet.";
 inline constexpr const char* order_remote_id = "The billing method's identifier of the payment, or None.";
-inline constexpr const char* order_delivery = "What is delivered, or None.";
+inline constexpr const char* order_delivery = "What is delivered with the order, or None.";
 inline constexpr const char* order_custom_fields = "List of CustomFieldValue.";
 inline constexpr const char* order_metadata = "Free-form JSON object.";
 inline constexpr const char* about_product = "A product. Service interface: Product.";
@@ -88,7 +88,7 @@ inline constexpr const char* product_stock_tracking = "True or False.";
 inline constexpr const char* product_out_of_stock = "True or False.";
 inline constexpr const char* product_strings = "Texts for display.";
 inline constexpr const char* about_product_group =
-    "A product group. Only events have it. Service interface: Product group.";
+    "A product group. The service sends it only in events. Service interface: Product group.";
 inline constexpr const char* product_group_id = "Id.";
 inline constexpr const char* product_group_name = "Name.";
 inline constexpr const char* product_group_products = "Product ids.";

@@ -8,19 +8,19 @@ use std::fmt;
 pub enum ErrorCode {
     /// An argument was refused before anything was sent.
     InvalidArgument = 2,
-    /// A setting cannot work: a missing key, a wrong base URL, a secret of the wrong length, a closed client.
+    /// An option is missing or invalid (API key, base URL, length of a secret), or the client is closed.
     Config = 3,
     /// Memory ran out.
     OutOfMemory = 4,
-    /// A fault of this library.
+    /// A bug in this library.
     Internal = 5,
     /// A webhook's signature check failed.
     Signature = 6,
-    /// An answer or an event is not as the interface promises.
+    /// An answer or an event does not match the service interface.
     Decode = 7,
-    /// A number does not fit; its digits are in the raw text.
+    /// A number does not fit into its type; its digits are in the raw text.
     OutOfRange = 8,
-    /// The service answered with an error status that has no class of its own.
+    /// The service answered with an error status that has no more specific error.
     Api = 9,
     /// 401: the API key is missing or invalid.
     Authentication = 10,
@@ -34,29 +34,29 @@ pub enum ErrorCode {
     RateLimit = 14,
     /// 5xx: the service failed. After a write, `outcome_unknown` is set.
     Server = 15,
-    /// No complete answer came. For a write: nothing was sent (otherwise it is `outcome_unknown`).
+    /// No complete answer arrived. Nothing of a write was sent (otherwise the error is `outcome_unknown`).
     Transport = 16,
-    /// The deadline passed.
+    /// The deadline of the call passed.
     Timeout = 17,
-    /// The host was not found, no connection was made, or it broke.
+    /// The host was not found, or the connection could not be made or broke off.
     Connection = 18,
-    /// The TLS connection was not made: wrong host name, untrusted certificate.
+    /// The TLS handshake failed, for example because of a wrong host name or an untrusted certificate.
     Tls = 19,
-    /// A write was sent and no complete answer came: it may or may not have happened. Look before you send it again.
+    /// A write was sent and no complete answer arrived: it may have happened. Check before you send it again.
     OutcomeUnknown = 20,
-    /// A list contradicts itself: wrong page, the same page again and again, an empty page that says more follow.
+    /// A list contradicts itself: a wrong page, a page that repeats, an empty page that announces more.
     Pagination = 21,
-    /// The interrupt hook or a signal handler ended the call.
+    /// The interrupt callback, a cancel token or a signal handler ended the call.
     Interrupted = 22,
-    /// A required field that was read is absent; null or a wrong type is decode.
+    /// A required field is absent; a field that is null or has a wrong type gives decode.
     MissingField = 23,
     /// 400: the service could not read the request.
     BadRequest = 24,
-    /// 403: the API key may not do this.
+    /// 403: the API key has no permission for the request.
     PermissionDenied = 25,
     /// 409: the request conflicts with the present state of the record.
     Conflict = 26,
-    /// A search changed under the reader: what it found may lack records. Search again.
+    /// The list changed during a search, so the result may lack records. Search again.
     PossiblyMissed = 27,
 }
 

@@ -120,7 +120,7 @@ impl Order {
     pub fn remote_id(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("remote_id?")
     }
-    /// What is delivered. `None` when it is null or absent. Service interface: Order.
+    /// What is delivered with the order. `None` when it is null or absent. Service interface: Order.
     pub fn delivery(&self) -> Result<Option<Delivery<'_>>> {
         self.fields().maybe_part("delivery?").map(|part| part.map(Delivery))
     }
@@ -207,7 +207,7 @@ impl Product {
 }
 
 owned_resource!(
-    /// A product group. Only events have it. Service interface: Product group.
+    /// A product group. The service sends it only in events. Service interface: Product group.
     ProductGroup, ["id", "name"]
 );
 

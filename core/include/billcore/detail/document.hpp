@@ -31,10 +31,10 @@ class Document {
   /// `prefix` is prepended to the paths of its values, so that a detached copy of `data` still reports `data.price`.
   static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
                                                std::shared_ptr<const ResponseInfo> info = nullptr);
-  /// Same, with memory from `pool`. parse_copy() also copies the text there.
+  /// As parse(), with memory from `pool`. parse_copy() also copies the text into that memory.
   static std::shared_ptr<const Document> parse_in(const std::shared_ptr<DocumentPool>& pool, SharedText text);
   static std::shared_ptr<const Document> parse_copy(const std::shared_ptr<DocumentPool>& pool, std::string_view text);
-  /// Same as parse(), with memory from `pool` if it is enough and the pool has any.
+  /// As parse(), with memory from `pool` if the pool has enough.
   static std::shared_ptr<const Document> parse_answer(const std::shared_ptr<DocumentPool>& pool, SharedText text,
                                                       std::shared_ptr<const ResponseInfo> info);
   ~Document();
@@ -90,16 +90,17 @@ class Document {
 [[nodiscard]] const Node* next(const Node* item) noexcept;
 [[nodiscard]] const Node* value_of(const Node* key) noexcept;
 [[nodiscard]] const Node* key_of(const Node* value) noexcept;
-/// Has the object exactly these members, in this order? `values`, of the same size, then has their values.
+/// Whether the object has exactly these members, in this order; if so, writes their values to `values`, which has the
+/// size of `names`.
 [[nodiscard]] bool has_members(const Node* object, const std::vector<std::string>& names,
                                std::vector<const Node*>& values) noexcept;
 [[nodiscard]] const char* kind_name(Value::Kind kind) noexcept;
 
-/// An error about the value at `path`: "data.price is null", with the path as its field_path.
+/// Makes the error "`path` `problem`", such as "data.price is null", with `path` as its field_path.
 [[nodiscard]] Error value_error(ErrorCode code, std::string path, std::string_view problem);
-/// Error(decode): "data.price is null, not an integer". expected: such as "an integer".
+/// Makes an Error(decode) such as "data.price is null, not an integer". expected: such as "an integer".
 [[nodiscard]] Error wrong_kind(const Value& value, const char* expected);
-/// Error(missing_field) for a member that the object at `owner` does not have.
+/// Makes an Error(missing_field) for a member that the object at `owner` does not have.
 [[nodiscard]] Error missing_field(std::string owner, std::string_view field);
 
 /// The same JSON without white space; numbers keep their digits. nullopt when `text` is not a single JSON value;

@@ -1,4 +1,4 @@
-// The releases of the libraries that ours are linked to.
+// Names and versions of the third-party libraries that billcore is linked to.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ struct LinkedLibrary {
   std::string version;
 };
 
-// Any thread. Each is in the file that uses the library.
+// Threads: any. Each function is defined in the file that uses the library.
 [[nodiscard]] LinkedLibrary linked_crypto();
 [[nodiscard]] LinkedLibrary linked_json();
-/// libcurl, and what it uses for TLS and HTTP/2.
+/// libcurl and the libraries that it uses for TLS and HTTP/2.
 [[nodiscard]] std::vector<LinkedLibrary> linked_http();
-/// Only in billcore::arrow.
+/// Defined only in the target billcore::arrow.
 [[nodiscard]] LinkedLibrary linked_arrow();
 
 }  // namespace billcore::detail

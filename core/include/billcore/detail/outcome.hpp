@@ -13,14 +13,15 @@ namespace billcore::detail {
 
 enum class Outcome : std::uint8_t { done, refused, unknown };
 
-/// For a complete answer: 2xx is done, 4xx except 408 is refused, anything else (3xx, 408, 5xx) is unknown.
+/// Outcome of a write by the status of its complete answer: 2xx is done, 4xx except 408 is refused, anything else (3xx,
+/// 408, 5xx) is unknown.
 [[nodiscard]] Outcome outcome_of_status(int status) noexcept;
 
 /// One-line description of a write that was interrupted after its complete answer was received. subject: for example
 /// "POST /x: ". data: the returned resource; the text includes its id.
 [[nodiscard]] std::string interrupted_after_answer(std::string_view subject, int status,
                                                    const std::optional<Value>& data = {});
-/// Same, for a write that had failed with this error.
+/// One-line description of a write that was interrupted after it had failed with this error.
 [[nodiscard]] std::string interrupted_after_error(const Error& error);
 
 }  // namespace billcore::detail

@@ -32,7 +32,7 @@ struct CleansingAllocator {
   friend bool operator==(const CleansingAllocator&, const CleansingAllocator&) noexcept { return true; }
 };
 
-/// A vector, not std::string: a short string keeps its text inline, where the allocator cannot overwrite it.
+/// A vector, because a short std::string stores its text inline, where the allocator cannot overwrite it.
 using SecretText = std::vector<char, CleansingAllocator<char>>;
 [[nodiscard]] inline std::string_view view(const SecretText& text) noexcept { return {text.data(), text.size()}; }
 

@@ -18,8 +18,8 @@ impl Subscriptions<'_> {
         List::make(self.client, |client, call| client.subscription_list(query.as_ref(), call))
     }
     /// Returns the subscription with this id. `id`: the subscription's id.
-    /// [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): there is none with this id. Service interface: Endpoints,
-    /// Subscriptions.
+    /// [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): no subscription has this id. Service interface:
+    /// Endpoints, Subscriptions.
     pub fn get(self, id: impl AsRef<str>) -> Result<Subscription> {
         self.client.run(|client, call| client.subscription_get(id.as_ref(), call)).map(Subscription::own)
     }
@@ -28,15 +28,15 @@ impl Subscriptions<'_> {
     pub fn cancel(self, id: impl AsRef<str>) -> Result<Subscription> {
         self.client.run(|client, call| client.subscription_cancel(id.as_ref(), call)).map(Subscription::own)
     }
-    /// Swaps the product for another one of the account. Sent at most once. `id`: the subscription's id.
-    /// `product_id`: the new product. Service interface: Endpoints, Subscriptions.
+    /// Replaces the subscription's product by another product of the account. Sent at most once. `id`: the
+    /// subscription's id. `product_id`: the new product. Service interface: Endpoints, Subscriptions.
     pub fn change_product(self, id: impl AsRef<str>, product_id: i64) -> Result<Subscription> {
         self.client
             .run(|client, call| client.subscription_change_product(id.as_ref(), product_id, call))
             .map(Subscription::own)
     }
     /// Bills a one-off amount through the subscription's billing method. Sent at most once. `id`: the subscription's
-    /// id. `product_id`: a one-time product of the account. `amount`: cents.
+    /// id. `product_id`: a one-time product of the account. `amount`: the amount in cents.
     /// [`ErrorCode::Payment`](crate::ErrorCode::Payment): the service refused the charge (402).
     /// [`ErrorCode::OutcomeUnknown`](crate::ErrorCode::OutcomeUnknown): the charge may have been made; see
     /// [`Subscriptions::find_charges`]. Service interface: Endpoints, Subscriptions.
@@ -67,7 +67,7 @@ impl Products<'_> {
         List::make(self.client, |client, call| client.product_list(query.as_ref(), call))
     }
     /// Returns the product with this id. `id`: the product's id. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound):
-    /// there is none with this id. Service interface: Endpoints, Products.
+    /// no product has this id. Service interface: Endpoints, Products.
     pub fn get(self, id: i64) -> Result<Product> {
         self.client.run(|client, call| client.product_get(id, call)).map(Product::own)
     }
@@ -84,23 +84,24 @@ pub struct Orders<'a> {
 }
 
 impl Orders<'_> {
-    /// Returns the order with this id. `id`: the order's id. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound):
-    /// there is none with this id. Service interface: Endpoints, Orders.
+    /// Returns the order with this id. `id`: the order's id. [`ErrorCode::NotFound`](crate::ErrorCode::NotFound): no
+    /// order has this id. Service interface: Endpoints, Orders.
     pub fn get(self, id: impl AsRef<str>) -> Result<Order> {
         self.client.run(|client, call| client.order_get(id.as_ref(), call)).map(Order::own)
     }
 }
 
-/// Receivers of events. Service interface: Endpoints, Webhook endpoints.
+/// Registered receivers of events. Service interface: Endpoints, Webhook endpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookEndpoints<'a> {
     pub(super) client: &'a Client,
 }
 
 impl WebhookEndpoints<'_> {
-    /// Registers a URL that receives signed events. Sent at most once. The answer does not hold the secret: read it
-    /// from the admin UI. `url`: the receiver's address. [`ErrorCode::Validation`](crate::ErrorCode::Validation): the
-    /// URL is invalid or already registered (422). Service interface: Endpoints, Webhook endpoints.
+    /// Registers a URL that receives signed events. Sent at most once. The answer does not contain the signing
+    /// secret: read it in the admin UI. `url`: the receiver's address.
+    /// [`ErrorCode::Validation`](crate::ErrorCode::Validation): the URL is invalid or already registered (422).
+    /// Service interface: Endpoints, Webhook endpoints.
     pub fn create(self, url: &str) -> Result<Response> {
         self.client.run(|client, call| Response::own(client.webhook_endpoint_create(url, call)?))
     }

@@ -11,17 +11,17 @@ options!(
 );
 
 impl ClientOptions {
-    /// Address of the service up to and including the account segment. Left out: `BILLCORE_BASE_URL`. With or without
-    /// a slash at its end; https, or http on loopback.
+    /// Address of the service up to and including the account segment. Default: `BILLCORE_BASE_URL`. The scheme is
+    /// https, or http for loopback; a slash at the end makes no difference.
     pub fn base_url(self, url: &str) -> Self {
         self.set(|to| to.set_text("base_url", url.as_bytes()))
     }
-    /// API key. Left out: `BILLCORE_API_KEY`. Never shown in any text.
+    /// API key. Default: `BILLCORE_API_KEY`. The library shows the key in no text.
     pub fn api_key(self, key: impl Secret) -> Self {
         self.set(|to| key.expose(|key| to.set_text("api_key", key)))
     }
-    /// For a whole call with all its attempts. Default: 30 seconds. One budget for DNS, connect, TLS, all attempts
-    /// and the waits between them.
+    /// Time-out of a whole call with all its attempts. Default: 30 seconds. The time-out includes DNS, connect, TLS,
+    /// all attempts and the waits between them.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.set(|to| to.set_milliseconds("timeout_ms", timeout))
     }
@@ -29,19 +29,20 @@ impl ClientOptions {
     pub fn no_timeout(self) -> Self {
         self.set(|to| to.set_flag("no_timeout", true))
     }
-    /// Further attempts, where one is safe. 0: exactly one send. Of a GET when no connection came about, the answer
-    /// broke off, or its status is 408, 429 or 5xx; of a write only when nothing of it was sent. Default: 2.
+    /// Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no connection
+    /// was made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was sent.
+    /// Default: 2.
     pub fn max_retries(self, max_retries: u32) -> Self {
         self.set(|to| to.set_count("max_retries", max_retries))
     }
-    /// Pages of a list in flight at once. After a 429 fewer. Default: 8.
+    /// Largest number of pages of a list in flight at once. After a 429 the client uses fewer. Default: 8.
     pub fn concurrency(self, pages: u32) -> Self {
         self.set(|to| to.set_count("concurrency", pages))
     }
-    /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Left out: the environment. Such as
-    /// `http://user:password@proxy.example:3128`. The environment is `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`; it
-    /// never applies to a `base_url` on loopback. To an https service the API key and the requests pass through the
-    /// proxy's tunnel, which cannot read them.
+    /// URL of a proxy (http, https, socks4, socks4a, socks5, socks5h). Default: the environment. An example is
+    /// `http://user:password@proxy.example:3128`. The environment variables are `HTTPS_PROXY`, `ALL_PROXY` and
+    /// `NO_PROXY`; they never apply to a `base_url` on loopback. If the service uses https, the proxy only tunnels
+    /// the connection and cannot read the API key and the requests.
     pub fn proxy(self, url: &str) -> Self {
         self.set(|to| to.set_text("proxy", url.as_bytes()))
     }
@@ -49,12 +50,12 @@ impl ClientOptions {
     pub fn no_proxy(self) -> Self {
         self.set(|to| to.set_flag("no_proxy", true))
     }
-    /// File of PEM certificates to trust. Left out: `SSL_CERT_FILE`, `SSL_CERT_DIR` or the system's.
+    /// File of PEM certificates to trust. Default: `SSL_CERT_FILE`, `SSL_CERT_DIR` or the system's.
     pub fn ca_bundle(self, file: &str) -> Self {
         self.set(|to| to.set_text("ca_bundle", file.as_bytes()))
     }
-    /// PEM file with a certificate and its key, for a service that asks for one. The certificate, those above it, and
-    /// the key without a password.
+    /// PEM file with a certificate and its key, for a service that asks for one. The file contains the certificate,
+    /// its chain, and the key without a password.
     pub fn client_certificate(self, file: &str) -> Self {
         self.set(|to| to.set_text("client_certificate", file.as_bytes()))
     }
@@ -62,12 +63,12 @@ impl ClientOptions {
     pub fn header(self, name: &str, value: &str) -> Self {
         self.set(|to| to.add("headers", name, value))
     }
-    /// On: Offer HTTP/2, whatever the libcurl in use. Left out: where floods are withstood and cuts seen. Off:
-    /// HTTP/1.1 only.
+    /// On: Offer HTTP/2, whatever the libcurl in use. Default: only in builds that withstand floods and detect
+    /// cut-off answers. Off: HTTP/1.1 only.
     pub fn http2(self, on: bool) -> Self {
         self.set(|to| to.set_flag("http2", on))
     }
-    /// Allow http to hosts that are not loopback: the API key travels in the clear.
+    /// Allow http to hosts that are not loopback; the API key is then sent unencrypted.
     pub fn allow_insecure_http(self) -> Self {
         self.set(|to| to.set_flag("allow_insecure_http", true))
     }
@@ -75,7 +76,7 @@ impl ClientOptions {
     pub fn request_id_header(self, header: &str) -> Self {
         self.set(|to| to.set_text("request_id_header", header.as_bytes()))
     }
-    /// Larger answers are refused (bytes). Default: 67108864.
+    /// Largest answer that is accepted (bytes). Default: 67108864.
     pub fn max_response(self, bytes: u64) -> Self {
         self.set(|to| to.set_count("max_response", bytes))
     }
@@ -87,8 +88,8 @@ options!(
 );
 
 impl ClientChanges {
-    /// For a whole call with all its attempts. Default: 30 seconds. One budget for DNS, connect, TLS, all attempts
-    /// and the waits between them.
+    /// Time-out of a whole call with all its attempts. Default: 30 seconds. The time-out includes DNS, connect, TLS,
+    /// all attempts and the waits between them.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.set(|to| to.set_milliseconds("timeout_ms", timeout))
     }
@@ -96,12 +97,13 @@ impl ClientChanges {
     pub fn no_timeout(self) -> Self {
         self.set(|to| to.set_flag("no_timeout", true))
     }
-    /// Further attempts, where one is safe. 0: exactly one send. Of a GET when no connection came about, the answer
-    /// broke off, or its status is 408, 429 or 5xx; of a write only when nothing of it was sent. Default: 2.
+    /// Further attempts of a request if they are safe. 0: exactly one attempt. A GET is retried when no connection
+    /// was made, the answer broke off, or its status is 408, 429 or 5xx; a write only when nothing of it was sent.
+    /// Default: 2.
     pub fn max_retries(self, max_retries: u32) -> Self {
         self.set(|to| to.set_count("max_retries", max_retries))
     }
-    /// Pages of a list in flight at once. After a 429 fewer. Default: 8.
+    /// Largest number of pages of a list in flight at once. After a 429 the client uses fewer. Default: 8.
     pub fn concurrency(self, pages: u32) -> Self {
         self.set(|to| to.set_count("concurrency", pages))
     }
@@ -117,7 +119,7 @@ options!(
 );
 
 impl SubscriptionQuery {
-    /// Only subscriptions with exactly this value.
+    /// Only subscriptions with exactly this reference id.
     pub fn reference_id(self, reference_id: &str) -> Self {
         self.set(|to| to.set_text("reference_id", reference_id.as_bytes()))
     }
@@ -141,7 +143,7 @@ options!(
 );
 
 impl OrderQuery {
-    /// Orders on a page, 1 to 200. Left out: the service's own number.
+    /// Orders per page, 1 to 200. The service decides when left out.
     pub fn per_page(self, per_page: i64) -> Self {
         self.set(|to| to.set_integer("per_page", per_page))
     }
@@ -149,7 +151,7 @@ impl OrderQuery {
     pub fn product_id(self, product_id: i64) -> Self {
         self.set(|to| to.set_integer("product_id", product_id))
     }
-    /// Only orders in this state, or in one of several. Call it once for each.
+    /// Only orders in this state, or in one of several states. Call it once for each.
     pub fn state(self, state: OrderState<'_>) -> Self {
         self.set(|to| to.set_text("state", state.as_str().as_bytes()))
     }
@@ -197,7 +199,7 @@ impl ChargeOptions {
     pub fn quantity(self, quantity: i64) -> Self {
         self.set(|to| to.set_integer("quantity", quantity))
     }
-    /// Basis points (2500 = 25 %). The service uses 2500 when left out.
+    /// VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
     pub fn vat(self, vat: i64) -> Self {
         self.set(|to| to.set_integer("vat", vat))
     }
