@@ -73,7 +73,8 @@ def check_charge(command: list[str], sandbox: Sandbox) -> None:
     if active is None or declined is None:
         sys.exit("check_samples: the sandbox has no demo subscriptions")
     sandbox.control.reset()
-    expect(status_of(command, str(active.id), str(product.id), "1500") == 0, f"{command} charges")
+    done = run(command, str(active.id), str(product.id), "1500")
+    expect((done.returncode, done.stdout) == (0, b"charged 1500 cents, 1875 with VAT\n"), f"{command} charges")
     expect(status_of(command, str(declined.id), str(product.id), "1500") == 1, f"{command} says that it was refused")
     charges = [(charge["subscription_id"], charge["amount"]) for charge in sandbox.control.ledger("charge")]
     expect(charges == [(str(active.id), 1500)], f"{command} charges once, the right amount")

@@ -95,7 +95,7 @@ build_release() { configure_and_build release -DBILLCORE_TESTS=ON -DBILLCORE_PYT
 installed_python="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)/bin/python"
 make_package() { # FOLDER
   local beside
-  mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|sybil|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
+  mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|jedi|msgspec|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|rich|sybil|tqdm|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
   bc_say "pip install '.[sandbox]' into a clean environment"
   "$(bc_python)" -m venv "$1" &&
     # Build in a folder of the tree: the paths stay the same, so ccache finds earlier objects.

@@ -78,9 +78,9 @@ func (s Subscriptions) ChangeProduct(ctx context.Context, id ID, productID int64
 }
 
 // Charge bills a one-off amount through the subscription's billing method. Sent at most once. id: the subscription's
-// id. productID: a one-time product of the account. amount: the amount in cents. ErrPayment: the service refused the
-// charge (402). ErrOutcomeUnknown: the charge may have been made; see FindCharges. Service interface: Endpoints,
-// Subscriptions.
+// id. productID: a one-time product of the account. amount: the amount in cents, without VAT. ErrPayment: the service
+// refused the charge (402). ErrOutcomeUnknown: the charge may have been made; see FindCharges. Service interface:
+// Endpoints, Subscriptions.
 func (s Subscriptions) Charge(ctx context.Context, id ID, productID int64, amount int64, options ...ChargeOption) (Order, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_CHARGE, options)
 	if err != nil {

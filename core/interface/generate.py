@@ -54,6 +54,7 @@ OUTPUTS = [
     ("_types.py.j2", "python/billcore/_types.py", "resources.toml, events.toml and errors.toml"),
     ("_errors.py.j2", "python/billcore/_errors.py", "errors.toml"),
     ("__init__.py.j2", "python/billcore/__init__.py", "errors.toml and resources.toml"),
+    ("__init__.pyi.j2", "python/billcore/__init__.pyi", "errors.toml and resources.toml"),
     ("webhooks.py.j2", "python/billcore/webhooks.py", "events.toml"),
     ("_webhook.pyi.j2", "python/billcore/_webhook.pyi", "resources.toml and events.toml"),
     ("_client.pyi.j2", "python/billcore/_client.pyi", "operations.toml and options.toml"),

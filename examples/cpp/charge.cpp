@@ -4,13 +4,13 @@
 
 int main(int argc, char** argv) try {
   if (argc != 4) {
-    std::cerr << "usage: charge SUBSCRIPTION PRODUCT CENTS\n";
+    std::cerr << "usage: charge SUBSCRIPTION PRODUCT CENTS_WITHOUT_VAT\n";
     return 2;
   }
   const billcore::Client client({});  // uses BILLCORE_BASE_URL and BILLCORE_API_KEY
   const billcore::Charge what{.product_id = std::atoll(argv[2]), .amount = std::atoll(argv[3])};
   const billcore::Order order = client.subscriptions().charge(argv[1], what);
-  std::cout << "order " << order.id().text() << " is " << order.state() << '\n';
+  std::cout << "charged " << order.total() << " cents, " << order.total_with_vat() << " with VAT\n";
 } catch (const billcore::Error& error) {
   // code(): payment is a refusal; outcome_unknown: check the orders before you charge again
   std::cerr << error.what() << '\n';

@@ -3,12 +3,12 @@ import sys
 import billcore
 
 if len(sys.argv) != 4:
-    sys.exit("usage: charge.py SUBSCRIPTION PRODUCT CENTS")
+    sys.exit("usage: charge.py SUBSCRIPTION PRODUCT CENTS_WITHOUT_VAT")
 subscription, product, cents = sys.argv[1:]
 try:
     with billcore.Client() as client:  # uses BILLCORE_BASE_URL and BILLCORE_API_KEY
         order = client.subscriptions.charge(subscription, product_id=int(product), amount=int(cents))
-        print(f"order {order.id} is {order.state}")
+        print(f"charged {order.total} cents, {order.total_with_vat} with VAT")
 except billcore.PaymentError as error:
     sys.exit(f"refused: {error.message}")
 except billcore.BillcoreError as error:

@@ -9,7 +9,10 @@ fn charge(id: &str, product: i64, cents: i64) -> Result<(), Box<dyn Error>> {
     let client = Client::from_env()?; // uses BILLCORE_BASE_URL and BILLCORE_API_KEY
     let client = client.with_call(CallOptions::new().timeout(Duration::from_secs(30)));
     match client.subscriptions().charge(id, product, cents, ChargeOptions::new()) {
-        Ok(_) => Ok(()),
+        Ok(order) => {
+            println!("charged {} cents, {} with VAT", order.total()?, order.total_with_vat()?);
+            Ok(())
+        }
         Err(error) if error.outcome_unknown() => {
             // Perhaps charged: check the orders before you charge again.
             let found = client.subscriptions().find_charges(&error, ChargeSearch::new())?;
@@ -22,7 +25,7 @@ fn charge(id: &str, product: i64, cents: i64) -> Result<(), Box<dyn Error>> {
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [id, product, cents] = arguments.as_slice() else {
-        eprintln!("usage: charge SUBSCRIPTION PRODUCT CENTS");
+        eprintln!("usage: charge SUBSCRIPTION PRODUCT CENTS_WITHOUT_VAT");
         return ExitCode::from(2);
     };
     let (Ok(product), Ok(cents)) = (product.parse(), cents.parse()) else {
@@ -30,10 +33,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     match charge(id, product, cents) {
-        Ok(()) => {
-            println!("charged");
-            ExitCode::SUCCESS
-        }
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE

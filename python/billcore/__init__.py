@@ -31,77 +31,6 @@ if not _in_main_interpreter():
         "WSGIApplicationGroup to %{GLOBAL})"
     )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from . import otel as otel
-    from . import testing as testing
-    from . import webhooks
-    from ._build_info import BuildInfo, build_info
-    from ._client import (
-        ArrowBatch,
-        ArrowStream,
-        AsyncClient,
-        AsyncOrders,
-        AsyncPager,
-        AsyncProducts,
-        AsyncSubscriptions,
-        AsyncWebhookEndpoints,
-        Client,
-        Orders,
-        Page,
-        Pager,
-        Products,
-        Response,
-        Subscriptions,
-        Verdict,
-        WebhookEndpoints,
-    )
-    from ._errors import (
-        ApiError,
-        AuthenticationError,
-        BadRequestError,
-        BillcoreError,
-        ConfigError,
-        ConflictError,
-        ConnectionError,
-        DecodeError,
-        InvalidArgumentError,
-        MissingFieldError,
-        NotFoundError,
-        OutcomeUnknownError,
-        PaginationError,
-        PaymentError,
-        PermissionDeniedError,
-        PossiblyMissedError,
-        RateLimitError,
-        ServerError,
-        TimeoutError,
-        TlsError,
-        TransportError,
-        ValidationError,
-    )
-    from ._hooks import Attempt, Hooks
-    from ._ids import same_id
-    from ._not_given import NOT_GIVEN, NotGiven
-    from ._progress import progress
-    from ._types import EventName, OrderState, ProductWrite, SignatureReason, SubscriptionStatus, VerdictReason
-    from ._webhook import (
-        CustomFieldValue,
-        Delivery,
-        ImageSource,
-        Order,
-        PageLinks,
-        Product,
-        ProductGroup,
-        ProductImage,
-        ProductStrings,
-        Resource,
-        ResponseInfo,
-        Subscription,
-        __version__,
-        format_amount,
-    )
-
 __all__ = [
     "NOT_GIVEN",
     "ApiError",
@@ -173,93 +102,94 @@ __all__ = [
     "webhooks",
 ]
 
-if not TYPE_CHECKING:
-    _HOMES = {
-        "_build_info": ["BuildInfo", "build_info"],
-        "_client": [
-            "ArrowBatch",
-            "ArrowStream",
-            "AsyncClient",
-            "AsyncOrders",
-            "AsyncPager",
-            "AsyncProducts",
-            "AsyncSubscriptions",
-            "AsyncWebhookEndpoints",
-            "Client",
-            "Orders",
-            "Page",
-            "Pager",
-            "Products",
-            "Response",
-            "Subscriptions",
-            "Verdict",
-            "WebhookEndpoints",
-        ],
-        "_errors": [
-            "ApiError",
-            "AuthenticationError",
-            "BadRequestError",
-            "BillcoreError",
-            "ConfigError",
-            "ConflictError",
-            "ConnectionError",
-            "DecodeError",
-            "InvalidArgumentError",
-            "MissingFieldError",
-            "NotFoundError",
-            "OutcomeUnknownError",
-            "PaginationError",
-            "PaymentError",
-            "PermissionDeniedError",
-            "PossiblyMissedError",
-            "RateLimitError",
-            "ServerError",
-            "TimeoutError",
-            "TlsError",
-            "TransportError",
-            "ValidationError",
-        ],
-        "_hooks": ["Attempt", "Hooks"],
-        "_ids": ["same_id"],
-        "_not_given": ["NOT_GIVEN", "NotGiven"],
-        "_progress": ["progress"],
-        "_types": ["EventName", "OrderState", "ProductWrite", "SignatureReason", "SubscriptionStatus", "VerdictReason"],
-        "_webhook": [
-            "CustomFieldValue",
-            "Delivery",
-            "ImageSource",
-            "Order",
-            "PageLinks",
-            "Product",
-            "ProductGroup",
-            "ProductImage",
-            "ProductStrings",
-            "Resource",
-            "ResponseInfo",
-            "Subscription",
-            "__version__",
-            "format_amount",
-        ],
-    }
-    # Not in __all__: `from billcore import *` must not need what only tests and tracing need.
-    _MODULES = ["otel", "testing", "webhooks"]
+_HOMES = {
+    "_build_info": ["BuildInfo", "build_info"],
+    "_client": [
+        "ArrowBatch",
+        "ArrowStream",
+        "AsyncClient",
+        "AsyncOrders",
+        "AsyncPager",
+        "AsyncProducts",
+        "AsyncSubscriptions",
+        "AsyncWebhookEndpoints",
+        "Client",
+        "Orders",
+        "Page",
+        "Pager",
+        "Products",
+        "Response",
+        "Subscriptions",
+        "Verdict",
+        "WebhookEndpoints",
+    ],
+    "_errors": [
+        "ApiError",
+        "AuthenticationError",
+        "BadRequestError",
+        "BillcoreError",
+        "ConfigError",
+        "ConflictError",
+        "ConnectionError",
+        "DecodeError",
+        "InvalidArgumentError",
+        "MissingFieldError",
+        "NotFoundError",
+        "OutcomeUnknownError",
+        "PaginationError",
+        "PaymentError",
+        "PermissionDeniedError",
+        "PossiblyMissedError",
+        "RateLimitError",
+        "ServerError",
+        "TimeoutError",
+        "TlsError",
+        "TransportError",
+        "ValidationError",
+    ],
+    "_hooks": ["Attempt", "Hooks"],
+    "_ids": ["same_id"],
+    "_not_given": ["NOT_GIVEN", "NotGiven"],
+    "_progress": ["progress"],
+    "_types": ["EventName", "OrderState", "ProductWrite", "SignatureReason", "SubscriptionStatus", "VerdictReason"],
+    "_webhook": [
+        "CustomFieldValue",
+        "Delivery",
+        "ImageSource",
+        "Order",
+        "PageLinks",
+        "Product",
+        "ProductGroup",
+        "ProductImage",
+        "ProductStrings",
+        "Resource",
+        "ResponseInfo",
+        "Subscription",
+        "__version__",
+        "format_amount",
+    ],
+}
+# Not in __all__: `from billcore import *` must not need what only tests and tracing need.
+_MODULES = ["otel", "testing", "webhooks"]
 
-    def __getattr__(name):
-        if name in _MODULES:
-            return __import__(f"billcore.{name}", fromlist=["*"])
-        for home, names in _HOMES.items():
-            if name in names:
-                try:
-                    module = __import__(f"billcore.{home}", fromlist=["*"])
-                except ImportError as error:
-                    from ._missing_library import explained
 
-                    raise explained(error) from None
-                value = getattr(module, name)
-                globals()[name] = value
-                return value
-        raise AttributeError(f"module 'billcore' has no attribute {name!r}")
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return __import__(f"billcore.{name}", fromlist=["*"])
+    for home, names in _HOMES.items():
+        if name in names:
+            try:
+                module = __import__(f"billcore.{home}", fromlist=["*"])
+            except ImportError as error:
+                from ._missing_library import explained
 
-    def __dir__():
-        # Not "otel": a program that reads every name (help(), a debugger) may not have OpenTelemetry.
-        return sorted({*globals(), *__all__, "testing"} - {"TYPE_CHECKING"})
+                raise explained(error) from None
+            value = getattr(module, name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'billcore' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    # Not "otel": a program that reads every name (help(), a debugger) may not have OpenTelemetry.
+    return sorted({*globals(), *__all__, "testing"})

@@ -16,16 +16,16 @@ from ._webhook import Order, PageLinks, Product, ResponseInfo, Subscription
 
 _libraries: tuple[tuple[str, str], ...]
 
-_T_co = TypeVar("_T_co", covariant=True)
+Item = TypeVar("Item", covariant=True)
 
-# An object with one of these methods is enough.
-class _OnRequest(Protocol):
+# An object with one of these methods is enough. They are for checkers: the module has no such names.
+class HasOnRequest(Protocol):
     def on_request(self, attempt: Attempt, /) -> object: ...
 
-class _OnResponse(Protocol):
+class HasOnResponse(Protocol):
     def on_response(self, attempt: Attempt, /) -> object: ...
 
-class _OnRetry(Protocol):
+class HasOnRetry(Protocol):
     def on_retry(self, attempt: Attempt, /) -> object: ...
 
 class Client:
@@ -71,7 +71,7 @@ class Client:
         allow_insecure_http: bool = False,
         request_id_header: str = "X-Request-Id",
         max_response: int = 67108864,
-        hooks: Hooks | _OnRequest | _OnResponse | _OnRetry | None = None,
+        hooks: Hooks | HasOnRequest | HasOnResponse | HasOnRetry | None = None,
     ) -> None: ...
     @property
     def subscriptions(self) -> Subscriptions:
@@ -229,7 +229,7 @@ class Subscriptions:
         Args:
             id: The subscription's id.
             product_id: A one-time product of the account.
-            amount: The amount in cents.
+            amount: The amount in cents, without VAT.
             quantity: Number of pieces.
             vat: VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
             description: Text of the order.
@@ -475,7 +475,7 @@ class AsyncClient:
         allow_insecure_http: bool = False,
         request_id_header: str = "X-Request-Id",
         max_response: int = 67108864,
-        hooks: Hooks | _OnRequest | _OnResponse | _OnRetry | None = None,
+        hooks: Hooks | HasOnRequest | HasOnResponse | HasOnRetry | None = None,
     ) -> None: ...
     @property
     def subscriptions(self) -> AsyncSubscriptions:
@@ -637,7 +637,7 @@ class AsyncSubscriptions:
         Args:
             id: The subscription's id.
             product_id: A one-time product of the account.
-            amount: The amount in cents.
+            amount: The amount in cents, without VAT.
             quantity: Number of pieces.
             vat: VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
             description: Text of the order.
@@ -838,7 +838,7 @@ class AsyncWebhookEndpoints:
         """
 
 @final
-class Pager(Generic[_T_co]):
+class Pager(Generic[Item]):
     """A list of the service: lazy, in order, read once.
 
     Iterate for items. The first item costs one request. From the second one on, up to
@@ -850,14 +850,14 @@ class Pager(Generic[_T_co]):
     """
 
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
-    def __iter__(self) -> Iterator[_T_co]: ...
-    def pages(self) -> Iterator[Page[_T_co]]:
+    def __iter__(self) -> Iterator[Item]: ...
+    def pages(self) -> Iterator[Page[Item]]:
         """Iterate for pages, beginning with what is left of a page that was begun."""
 
-    def first(self) -> _T_co | None:
+    def first(self) -> Item | None:
         """The list's first item, or None, without moving on. At most one request."""
 
-    def collect(self, limit: int | None = None) -> list[_T_co]:
+    def collect(self, limit: int | None = None) -> list[Item]:
         """All remaining items. When it raises, it takes none of them.
 
         Args:
@@ -903,7 +903,7 @@ class Pager(Generic[_T_co]):
         """Whether a record may have been missed. None until the last item was taken or the reading was stopped."""
 
 @final
-class AsyncPager(Generic[_T_co]):
+class AsyncPager(Generic[Item]):
     """A list of the service for asyncio: lazy, in order, read once.
 
     Iterate (async for) for items. The first item costs one request. From the second one on, up to
@@ -915,14 +915,14 @@ class AsyncPager(Generic[_T_co]):
     """
 
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
-    def __aiter__(self) -> AsyncIterator[_T_co]: ...
-    def pages(self) -> AsyncIterator[Page[_T_co]]:
+    def __aiter__(self) -> AsyncIterator[Item]: ...
+    def pages(self) -> AsyncIterator[Page[Item]]:
         """Iterate for pages, beginning with what is left of a page that was begun."""
 
-    def first(self) -> Coroutine[object, None, _T_co | None]:
+    def first(self) -> Coroutine[object, None, Item | None]:
         """The list's first item, or None, without moving on. At most one request."""
 
-    def collect(self, limit: int | None = None) -> Coroutine[object, None, list[_T_co]]:
+    def collect(self, limit: int | None = None) -> Coroutine[object, None, list[Item]]:
         """All remaining items. When it raises, it takes none of them.
 
         Args:
@@ -958,12 +958,12 @@ class AsyncPager(Generic[_T_co]):
         """Whether a record may have been missed. None until the last item was taken or the reading was stopped."""
 
 @final
-class Page(Generic[_T_co]):
+class Page(Generic[Item]):
     """One page of a list. Service interface: Resources and their fields, Pagination."""
 
     def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
     @property
-    def items(self) -> list[_T_co]:
+    def items(self) -> list[Item]:
         """The items of the page that were not yielded before, a new list."""
 
     @property

@@ -26,7 +26,8 @@ def schema(kind: type[Resource]) -> CoreSchema:
             text = json.dumps(value)
         except TypeError as error:
             raise ValueError(f"is not plain JSON: {error}") from None
-        return _restore(kind.__name__, text, "")
+        made: Resource = _restore(kind.__name__, text, "")
+        return made
 
     return core_schema.no_info_plain_validator_function(
         read,

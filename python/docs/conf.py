@@ -47,7 +47,7 @@ python_use_unqualified_type_names = True
 # Types of other packages in signatures get no link, and cause no warning.
 ELSEWHERE = re.compile(
     r"(typing|typing_extensions|collections\.abc|datetime|decimal|os|types|builtins|opentelemetry|trace|pathlib|billcore\._client)\.|"
-    r"(Any|Buffer|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
+    r"(Any|Buffer|Console|Callable|Coroutine|Decimal|Iterable|Iterator|AsyncIterator|Awaitable|Mapping|MutableMapping|Self|"
     r"Sequence|Literal|GenericAlias|PathLike|TracebackType|TracerProvider|Unpack|datetime|timedelta|Path|ValueError|"
     r"Exception|AttributeError|RuntimeError|TypedDict|FaultKind|BillcoreConnectionError|BillcoreTimeoutError|"
     r"(list|dict|tuple|str|int|float|bool|bytes|object|type|None|Ellipsis)\b.*|_\w+)$"
@@ -75,7 +75,7 @@ def make_package() -> None:
     shutil.copytree(
         ROOT / "python/billcore", PACKAGE, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyi", "sandbox")
     )
-    for stub in (ROOT / "python/billcore").glob("*.pyi"):
+    for stub in (ROOT / "python/billcore").glob("_[a-z]*.pyi"):
         module = ast.parse(stub.read_text("utf-8"))
         for owner in module.body:
             if isinstance(owner, ast.ClassDef):
@@ -124,7 +124,29 @@ def google_style(app: Sphinx, what: str, name: str, value: Any, options: Mapping
     """Replaces Sphinx's own extension, which takes the text before a colon in a property's docstring for a type."""
     kind: Any = "method" if what == "property" else what
     settings: Any = Config(napoleon_use_ivar=True)
-    lines[:] = str(GoogleDocstring(lines, settings, app, kind, name, value, options)).splitlines()
+    made = str(GoogleDocstring(lines, settings, app, kind, name, value, options))
+    lines[:] = made.replace("Service interface:", ":doc:`Service interface </interface>`:").splitlines()
+
+
+def sections() -> dict[str, list[str]]:
+    """The sections of the service interface, and the public names whose docstrings name them."""
+    found: dict[str, list[str]] = {}
+    for name, value in PUBLIC.items():
+        members = {f"{name}.{key}": member for key, member in vars(value).items()} if isinstance(value, type) else {}
+        for each, member in {name: value, **members}.items():
+            text = re.search(r"Service interface:\s+([^.]+)\.", getattr(member, "__doc__", None) or "")
+            for section in text[1].split("; ") if text and ".Async" not in each else []:
+                found.setdefault(" ".join(section.split()), []).append(each)
+    return found
+
+
+def list_sections(_app: Sphinx, page: str, source: list[str]) -> None:
+    if page == "interface":
+        rows = (
+            f"| {section} | {', '.join(f'{{py:obj}}`{name}`' for name in sorted(names))} |"
+            for section, names in sorted(sections().items())
+        )
+        source[0] += "\n".join(["| section | names |", "|---|---|", *rows]) + "\n"
 
 
 def check_complete(app: Sphinx, _error: Exception | None) -> None:
@@ -136,5 +158,6 @@ def check_complete(app: Sphinx, _error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", google_style)
+    app.connect("source-read", list_sections)
     app.connect("missing-reference", resolve)
     app.connect("build-finished", check_complete)

@@ -29,7 +29,9 @@ def test_attempts_and_retries_are_logged(kind: str, listening: pytest.LogCapture
     assert [level for level, _ in lines] == ["DEBUG", "INFO", "DEBUG", "INFO", "DEBUG"]
     assert lines[0][1].startswith("GET /subscription/{id}: 503 after ")
     assert lines[0][1].endswith(" ms (attempt 1, request id req_1)")
-    assert lines[1][1].startswith("GET /subscription/{id}: 503, again in ") and lines[1][1].endswith("(attempt 2, request id req_1)")
+    assert lines[1][1].startswith("GET /subscription/{id}: 503, again in ") and lines[1][1].endswith(
+        "(attempt 2, request id req_1)"
+    )
     assert lines[2][1].startswith("GET /subscription/{id}: ConnectionError after ")
     assert lines[4][1].startswith("GET /subscription/{id}: 200 after ")
 

@@ -33,9 +33,9 @@ def test_positional_arguments() -> None:
     what = "takes no positional arguments, but 1 was given: pass arguments by name, such as base_url=..., api_key=..."
     assert call(billcore.Client, "a key") == f"Client() {what}"
     assert call(billcore.AsyncClient, "a key") == f"AsyncClient() {what}"
-    assert call(client.subscriptions.charge, ID, 102, 1500) == (
-        "charge() takes 1 positional argument, but 3 were given: pass the others by name, such as product_id=..., amount=..."
-    )
+    text = call(client.subscriptions.charge, ID, 102, 1500)
+    assert text.startswith("charge() takes 1 positional argument, but 3 were given: pass the others by name, ")
+    assert text.endswith(", such as product_id=..., amount=...")
     assert call(client.subscriptions.get, ID, 1, 2).startswith("get() takes 1 positional argument, but 3 were given")
 
 

@@ -19,7 +19,7 @@ import billcore
 from billcore import webhooks
 
 from .model_support import NAMES, raw_event
-from .support import ORDER, SECRET, SUBSCRIPTION, event, resource, sign, subscription
+from .support import ORDER, SECRET, SUBSCRIPTION, event, sign, subscription
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -100,7 +100,9 @@ def test_a_pager_is_no_list(serve: Serve) -> None:
 
 
 def from_duckdb(pager: Pager) -> int:
-    return len(duckdb.sql("select id from pager").fetchall())
+    found = duckdb.sql("select id from pager")
+    assert found is not None
+    return len(found.fetchall())
 
 
 READERS: dict[str, Callable[[Pager], int]] = {

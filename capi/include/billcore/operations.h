@@ -43,8 +43,8 @@ BILLCORE_API billcore_status billcore_subscription_change_product(const billcore
                                                                   billcore_subscription** out, billcore_error** err);
 
 /** Bills a one-off amount through the subscription's billing method. Sent at most once. id: the subscription's id.
- * product_id: a one-time product of the account. amount: the amount in cents. BILLCORE_ERROR_PAYMENT: the service
- * refused the charge (402). BILLCORE_ERROR_OUTCOME_UNKNOWN: the charge may have been made; see
+ * product_id: a one-time product of the account. amount: the amount in cents, without VAT. BILLCORE_ERROR_PAYMENT:
+ * the service refused the charge (402). BILLCORE_ERROR_OUTCOME_UNKNOWN: the charge may have been made; see
  * billcore_subscription_find_charges. options may be NULL. *out: new; free it. Service interface: Endpoints,
  * Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_charge(const billcore_client* client, billcore_str id,

@@ -43,7 +43,7 @@ struct ProductQuery {
 /// Service interface: Endpoints, Subscriptions.
 struct Charge {
   std::int64_t product_id = 0;                ///< A one-time product of the account.
-  std::int64_t amount = 0;                    ///< The amount in cents.
+  std::int64_t amount = 0;                    ///< The amount in cents, without VAT.
   std::optional<std::int64_t> quantity = {};  ///< Number of pieces.
   std::optional<std::int64_t> vat = {};  ///< VAT in basis points (2500 = 25 %). The service uses 2500 when left out.
   std::optional<std::string> description = {};  ///< Text of the order.

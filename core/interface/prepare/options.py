@@ -25,7 +25,7 @@ _OPTION_PYTHON = {
     "bytes": "int",
     "boolean": "bool",
     "headers": "Mapping[str, str] | Iterable[tuple[str, str]] | None",
-    "hooks": "Hooks | _OnRequest | _OnResponse | _OnRetry | None",
+    "hooks": "Hooks | HasOnRequest | HasOnResponse | HasOnRetry | None",
 }
 _OPTION_READERS = {
     "text": "utf8",

@@ -17,7 +17,7 @@ func charge(ctx context.Context, id billcore.ID, product, cents int64) error {
 		return err
 	}
 	defer client.Close()
-	_, err = client.Subscriptions().Charge(ctx, id, product, cents)
+	order, err := client.Subscriptions().Charge(ctx, id, product, cents)
 	if errors.Is(err, billcore.ErrOutcomeUnknown) { // perhaps charged: check the orders before you charge again
 		found, lookup := client.Subscriptions().FindCharges(ctx, err)
 		if lookup != nil {
@@ -25,12 +25,18 @@ func charge(ctx context.Context, id billcore.ID, product, cents int64) error {
 		}
 		return fmt.Errorf("%w; %d orders were made since then", err, len(found))
 	}
-	return err // errors.Is(err, billcore.ErrPayment) is a refusal
+	if err != nil {
+		return err // errors.Is(err, billcore.ErrPayment) is a refusal
+	}
+	total, err := order.Total()
+	withVAT, err2 := order.TotalWithVAT()
+	fmt.Printf("charged %d cents, %d with VAT\n", total, withVAT)
+	return errors.Join(err, err2)
 }
 
 func main() {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: charge SUBSCRIPTION PRODUCT CENTS")
+		fmt.Fprintln(os.Stderr, "usage: charge SUBSCRIPTION PRODUCT CENTS_WITHOUT_VAT")
 		os.Exit(2)
 	}
 	product, err := strconv.ParseInt(os.Args[2], 10, 64)
@@ -44,5 +50,4 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println("charged")
 }

@@ -162,7 +162,7 @@ inline constexpr const char* subscriptions_charge =
     "Args:\n"
     "    id: The subscription's id.\n"
     "    product_id: A one-time product of the account.\n"
-    "    amount: The amount in cents.\n"
+    "    amount: The amount in cents, without VAT.\n"
     "    quantity: Number of pieces.\n"
     "    vat: VAT in basis points (2500 = 25 %). The service uses 2500 when left out.\n"
     "    description: Text of the order.\n"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+import jedi
 import pytest
 
+from python.typing.checkers import PACKAGE
 from python.typing.language_server import LanguageServer
 
 HEAD = """
@@ -24,12 +28,12 @@ pytestmark = pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="runs with th
 # Call with the cursor (|) -> text that its signature must contain, and text that its documentation must contain.
 SIGNATURES = {
     "billcore.Client(|)": ("timeout: float | None = 30", "max_retries: Further"),
-    "client.subscriptions.charge(|)": ("amount: int", "amount: Cents."),
+    "client.subscriptions.charge(|)": ("amount: int", "amount: The amount in cents, without VAT."),
     "client.subscriptions.orders(|)": ("state: OrderState | Sequence[OrderState] | None", "per_page: "),
     "client.subscriptions.find_charges(|)": ("charge: BillcoreError", "skew: "),
     "client.products.update(|)": ("price: int | None", "ProductWrite"),
     "client.products.list().collect(|)": ("limit: int | None = None", "Args:"),
-    "awaited.orders.get(|)": ("id: str | int", "There is none with this id."),
+    "awaited.orders.get(|)": ("id: str | int", "No order has this id."),
     "webhooks.unwrap(|)": ("signature: str | bytes | None", "secret: "),
     "webhooks.Verifier(|)": ("freshness: float | timedelta | None = None", "secrets: 32 bytes"),
     "verifier.unwrap_request(|)": ("headers: ", "Args:"),
@@ -62,6 +66,28 @@ def test_signature_help(server: LanguageServer, call: str) -> None:
     for words in SIGNATURES[call]:
         assert words in shown, shown
     assert "_Id" not in shown and "SupportsIndex" not in shown, shown
+
+
+def test_no_private_name_is_shown(server: LanguageServer) -> None:
+    for call in ("billcore.Client(|)", "client.products.list().collect(|)", "client.products.list().pages(|)"):
+        shown = server.signature_help(HEAD + call).partition("->")[0]
+        assert " _" not in shown and "[_" not in shown, shown
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import billcore\nbillcore.", {"Client", "OutcomeUnknownError", "Order", "webhooks", "format_amount"}),
+        ("import billcore\nbillcore.Client().subscriptions.", {"charge", "find_charges", "list"}),
+        ("import billcore\nbillcore.Client().orders.get(1).", {"total_with_vat", "state", "to_dict"}),
+        ("from billcore import webhooks\nwebhooks.", {"OrderPaid", "Verifier", "unwrap"}),
+    ],
+)
+def test_completion_by_jedi(tmp_path: Path, code: str, expected: set[str]) -> None:
+    """Of editors without a language server, and of IPython."""
+    project = jedi.Project(tmp_path, sys_path=[str(PACKAGE), *sys.path])
+    found = {one.name for one in jedi.Script(code, project=project).complete()}
+    assert expected <= found, sorted(found)[:40]
 
 
 @pytest.mark.parametrize("name", HOVERS)

@@ -36,7 +36,7 @@ impl Subscriptions<'_> {
             .map(Subscription::own)
     }
     /// Bills a one-off amount through the subscription's billing method. Sent at most once. `id`: the subscription's
-    /// id. `product_id`: a one-time product of the account. `amount`: the amount in cents.
+    /// id. `product_id`: a one-time product of the account. `amount`: the amount in cents, without VAT.
     /// [`ErrorCode::Payment`](crate::ErrorCode::Payment): the service refused the charge (402).
     /// [`ErrorCode::OutcomeUnknown`](crate::ErrorCode::OutcomeUnknown): the charge may have been made; see
     /// [`Subscriptions::find_charges`]. Service interface: Endpoints, Subscriptions.
