@@ -18,7 +18,10 @@ from python.typing.checkers import CHECKERS, run
 HERE = Path(__file__).resolve().parent
 ALLOWED = HERE.parents[2] / "python/stubtest-allowlist.txt"
 FUTURE = "2999-01-01T00:00:00Z"
-GOOD = ["receiver.py", "charge.py", "job.py"]
+GOOD = [
+    *(HERE / name for name in ("receiver.py", "charge.py", "job.py")),
+    *sorted((HERE.parents[2] / "examples/python").glob("*.py")),
+]
 MARK = re.compile(r"# wrong(?:: (?P<by>[\w ]+))?$")
 
 # The tests run only with the installed package: the stubs are the same in every build.
@@ -37,8 +40,9 @@ def marked(checker: str) -> dict[int, str]:
 
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_programs_of_users(checker: str, tmp_path: Path) -> None:
-    for name in GOOD:
-        shutil.copy(HERE / name, tmp_path / name)
+    assert len(GOOD) >= 10
+    for path in GOOD:
+        shutil.copy(path, tmp_path / f"{path.parent.name}_{path.name}")
     problems = CHECKERS[checker](tmp_path)
     assert problems == []
 
