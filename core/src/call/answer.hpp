@@ -25,7 +25,7 @@ struct AnswerSettings : std::enable_shared_from_this<AnswerSettings> {
   const std::string api_key;
   const std::string request_id_header;  // in lower case
   const std::string base_url;
-  mutable ServiceClock service_clock;   // updated by the answers
+  mutable ServiceClock service_clock;  // updated by the answers
   const std::shared_ptr<DocumentPool> documents = make_documents();
   /// Error for a sent write when there is no memory for a more specific error. Created in advance, together with the
   /// client.

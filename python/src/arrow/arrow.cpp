@@ -279,9 +279,8 @@ void bind_batch(py::module_& module) {
       "__arrow_c_schema__", [](const detail::Batch& self) { return schema_of(self.columns()); },
       schema.doc(docs::arrow_batch_arrow_c_schema).c_str());
   type.def_property_readonly("num_rows", &detail::Batch::rows, docs::arrow_batch_num_rows);
-  type.def("__repr__", [](const detail::Batch& self) {
-    return "<ArrowBatch num_rows=" + std::to_string(self.rows()) + '>';
-  });
+  type.def("__repr__",
+           [](const detail::Batch& self) { return "<ArrowBatch num_rows=" + std::to_string(self.rows()) + '>'; });
 }
 
 }  // namespace

@@ -38,9 +38,8 @@ void bind_response(py::module_& module) {
         return py::reinterpret_steal<py::object>(out);
       },
       json.doc(docs::response_json).c_str());
-  type.def("__repr__", [](const PyResponse& self) {
-    return "<Response status=" + std::to_string(self.response.status()) + '>';
-  });
+  type.def("__repr__",
+           [](const PyResponse& self) { return "<Response status=" + std::to_string(self.response.status()) + '>'; });
 }
 
 py::object make_response(Response response) { return py::cast(PyResponse{std::move(response)}); }

@@ -53,7 +53,8 @@ void bind_async_client(py::module_& module) {
   type.attr("__doc__") = docs::about_async_client;
   type.attr("__module__") = "billcore";
   constexpr auto new_loops = [] { return std::make_shared<Loops>(); };
-  def_method(type, init_signature<AwaitedClient>(), fast_call<init_client<AwaitedClient, new_loops>>, docs::async_client_init);
+  def_method(type, init_signature<AwaitedClient>(), fast_call<init_client<AwaitedClient, new_loops>>,
+             docs::async_client_init);
   bind_common(type);
   static const Signature end(docs::async_client_close_signature);
   type.def("close", &close, end.doc(docs::async_client_close).c_str());

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "arrow/tables.hpp"
 #include "asyncio/awaitable.hpp"
 #include "asyncio/loops.hpp"
-#include "arrow/tables.hpp"
 #include "call/bound_client.hpp"
 #include "call/interruption.hpp"
 #include "call/job.hpp"
@@ -66,7 +66,7 @@ class List {
   void end() const noexcept { ended_ = true; }
   /// Throws Error(invalid_argument) if the list was read to its end: reading it again would silently give nothing.
   void refuse_second_reading() {
-    if (!ended_ || busy.exchange(true)) return;  // another reader says what is wrong
+    if (!ended_ || busy.exchange(true)) return;                                     // another reader says what is wrong
     const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();  // not taken back
     busy = false;
     if (!is_at_end) return;

@@ -263,7 +263,9 @@ void bind_reading(py::class_<Type>& type) {
   // For those who take a pager for a list. bool() would call __len__.
   type.def("__bool__", [](const Type& /*self*/) { return true; });
   type.def("__len__", [](const Type& /*self*/) -> std::size_t {
-    type_error("a pager has no len(): `.total` is the service's count, after `.first()`, and `len(pager.collect())` reads all");
+    type_error(
+        "a pager has no len(): `.total` is the service's count, after `.first()`, and `len(pager.collect())` reads "
+        "all");
   });
   type.def("__getitem__", [](const Type& /*self*/, const py::args& /*index*/) -> py::object {
     type_error("a pager has no index: `.first()` is the first item, and `.collect()` a list of all");

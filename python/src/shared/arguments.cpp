@@ -85,7 +85,8 @@ void Signature::refuse_count(std::size_t given) const {
   for (auto i = positional_; i < parameters_.size() && (parameters_[i].required || named < 2); ++i) {
     names += (named++ == 0 ? "" : ", ") + parameters_[i].name + "=...";
   }
-  if (named != 0) text += std::string(": pass ") + (positional_ == 0 ? "arguments" : "the others") + " by name, such as " + names;
+  if (named != 0)
+    text += std::string(": pass ") + (positional_ == 0 ? "arguments" : "the others") + " by name, such as " + names;
   type_error(text);
 }
 

@@ -135,8 +135,7 @@ std::array methods{
     PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole envelope as plain JSON values."},
     PyMethodDef{"_repr_html_", html, METH_NOARGS,
                 "_repr_html_($self, /)\n--\n\nA table of the fields, for notebooks. Without signed URLs."},
-    PyMethodDef{"__rich_repr__", rich_repr, METH_NOARGS,
-                "__rich_repr__($self, /)\n--\n\nWhat repr() shows, for rich."},
+    PyMethodDef{"__rich_repr__", rich_repr, METH_NOARGS, "__rich_repr__($self, /)\n--\n\nWhat repr() shows, for rich."},
     PyMethodDef{"__copy__", copy, METH_NOARGS, "__copy__($self, /)\n--\n\nThe event itself, which never changes."},
     PyMethodDef{"__deepcopy__", copy, METH_O,
                 "__deepcopy__($self, memo, /)\n--\n\nThe event itself, which never changes."},
@@ -187,7 +186,8 @@ void bind_event(py::module_& module) {
   }
   auto any = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(made.at(1)));
   for (std::size_t i = 2; i <= made.size(); ++i) {
-    any = checked(PyNumber_Or(any.ptr(), reinterpret_cast<PyObject*>(made.at(i % made.size()))));  // the unknown one last
+    any =
+        checked(PyNumber_Or(any.ptr(), reinterpret_cast<PyObject*>(made.at(i % made.size()))));  // the unknown one last
   }
   module.attr("AnyEvent") = any;
   // pytest collects each class in a test module whose name begins with Test, unless the class has this attribute.

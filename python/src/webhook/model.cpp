@@ -381,8 +381,7 @@ std::array common_methods{
     PyMethodDef{"to_dict", to_dict, METH_NOARGS, "to_dict($self, /)\n--\n\nThe whole object as plain JSON values."},
     PyMethodDef{"_repr_html_", html, METH_NOARGS,
                 "_repr_html_($self, /)\n--\n\nA table of the fields, for notebooks. Without signed URLs."},
-    PyMethodDef{"__rich_repr__", rich_repr, METH_NOARGS,
-                "__rich_repr__($self, /)\n--\n\nWhat repr() shows, for rich."},
+    PyMethodDef{"__rich_repr__", rich_repr, METH_NOARGS, "__rich_repr__($self, /)\n--\n\nWhat repr() shows, for rich."},
     PyMethodDef{"__get_pydantic_core_schema__", pydantic_schema, METH_VARARGS | METH_CLASS,
                 "__get_pydantic_core_schema__($type, source, handler, /)\n--\n\nFor pydantic: written as received."},
     PyMethodDef{"__copy__", copy, METH_NOARGS, "__copy__($self, /)\n--\n\nA copy that keeps nothing else alive."},
@@ -419,9 +418,8 @@ void make_view_type(std::size_t index, PyGetSetDef* getset, py::module_& module)
 }  // namespace
 
 PyObject* call_shown(const char* function, PyObject* self) noexcept {
-  return guarded<PyObject*>(nullptr, [&] {
-    return py::module_::import("billcore._shown").attr(function)(py::handle(self)).release().ptr();
-  });
+  return guarded<PyObject*>(
+      nullptr, [&] { return py::module_::import("billcore._shown").attr(function)(py::handle(self)).release().ptr(); });
 }
 
 PyObject* make_view(View type, const Value& value) noexcept {

@@ -232,8 +232,7 @@ void bind_verifier(py::module_& module) {
   type.def("__repr__", [](const py::object& self) {
     const auto* const verifier = held_or_null<BoundVerifier>(self.ptr());
     if (verifier == nullptr) return py::str("<Verifier, never initialised>");
-    return py::str("<Verifier header={!r} secrets={}>")
-        .format(verifier->options().header, verifier->secret_count());
+    return py::str("<Verifier header={!r} secrets={}>").format(verifier->options().header, verifier->secret_count());
   });
   refuse_copies(type, "it holds signing secrets; make one where it is needed");
 
