@@ -9,6 +9,7 @@
 #include "webhook/event_class_table.hpp"
 #include "webhook/json.hpp"
 #include "webhook/model.hpp"
+#include "webhook/shown.hpp"
 #include "webhook/webhook_arguments.hpp"
 
 namespace billcore::python {

@@ -26,7 +26,4 @@ void bind_model(pybind11::module_& module);
 [[nodiscard]] int has_member(const Value& owner, PyObject* name) noexcept;
 [[nodiscard]] PyObject* get_member(const Value& owner, PyObject* name) noexcept;
 
-/// Calls a function of billcore._shown, which is imported at its first use, with `self`.
-[[nodiscard]] PyObject* call_shown(const char* function, PyObject* self) noexcept;
-
 }  // namespace billcore::python
