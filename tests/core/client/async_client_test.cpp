@@ -1,4 +1,4 @@
-// AsyncClient in a poll(2) loop over its one descriptor; no other driver.
+// Tests AsyncClient in a poll(2) loop over its one descriptor.
 #include "billcore/async_client.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ class Silent {
     options.max_retries = 0;
     return Client(options);
   }
-  /// The next connection, after its request was read.
+  /// Accepts the next connection and reads its request.
   [[nodiscard]] int accept_one() const {
     const int peer = listener_.accept_one();
     std::string head;
@@ -243,7 +243,7 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   close(peer);
 }
 
-// Only a hook can cancel a retry without a pause before it is sent.
+// A retry without a pause can be cancelled before it is sent only from within a hook.
 TEST(AsyncClient, AHookMayCancelItsOwnOperation) {
   struct Cancelling final : Hooks {
     void act(const char* moment) {

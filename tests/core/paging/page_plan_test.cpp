@@ -1,4 +1,4 @@
-// Which page is requested next, independent of the content of the pages.
+// Tests which page is requested next, independent of the content of the pages.
 #include "paging/page_plan.hpp"
 
 #include <gtest/gtest.h>
