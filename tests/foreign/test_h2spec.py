@@ -19,7 +19,7 @@ TIMEOUT = 60.0  # seconds; the server ends each connection earlier
 CASES = 57
 
 # Cases with a complete answer, which is not JSON. All other cases break the protocol before an answer, or send none.
-# With Debian 12's libcurl, which cannot tell that an answer without a length is complete, the calls of these cases fail.
+# With Debian 12's libcurl, which cannot tell that an answer without a length is complete, those calls fail.
 COMPLETE = {
     "4.2/1": "the largest frame",
     "5.1/8": "then DATA for the closed stream",
@@ -112,7 +112,7 @@ def test_no_answer_is_read_where_none_was_complete(outcomes: Outcomes) -> None:
 
 
 def test_a_charge_that_was_sent_is_never_denied(outcomes: Outcomes) -> None:
-    """A complete answer that is not JSON means that the charge was accepted. An unsent charge may give a plain error."""
+    """A complete answer that is not JSON means that the charge was accepted. An unsent charge gives another error."""
     for each in outcomes.writes:
         expected: list[type[Exception]] = [billcore.OutcomeUnknownError]
         if each.id in COMPLETE:

@@ -134,7 +134,7 @@ class Torture:
     def __init__(self, build: Path) -> None:
         self.library = ctypes.CDLL(str(build / "tests/torture/libtorture-interposer.so"))
         self.server = Server(build)
-        self.run = Run.from_buffer(mmap.mmap(-1, ctypes.sizeof(Run)))  # shared with the children, so it survives a crash
+        self.run = Run.from_buffer(mmap.mmap(-1, ctypes.sizeof(Run)))  # shared with the children: survives a crash
         self.options = {"base_url": self.server.base_url, "api_key": "key", "max_retries": 0, "timeout": 300.0}
 
     @contextlib.contextmanager

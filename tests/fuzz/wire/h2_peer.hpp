@@ -1,11 +1,11 @@
-// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It runs the scripts of script.hpp, in which here
-//   %( … %) is an answer to the oldest request without one: the first three characters are its status, the rest is its
-//   body, sent with its length; 1xx is an interim one
-//   %[ … %] is a frame, of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0, s that of the
-//   oldest request without an answer, l that of the last request, n the next one of the client, e one of the server, or
-//   any byte), then its payload
-// and all other text is sent verbatim. The peer's SETTINGS, and the acknowledgement of the client's, are
-// sent first.
+// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It runs the scripts of script.hpp, in which two sequences
+// have another meaning:
+//   %( … %) is an answer to the oldest unanswered request: the first three characters are its status, the rest is its
+//   body, sent with its length; 1xx is an interim answer
+//   %[ … %] is a frame of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0; s that of the
+//   oldest unanswered request; l that of the last request; n the client's next one; e one of the server; or any byte),
+//   then its payload
+// All other text is sent verbatim. The peer first sends its SETTINGS, and the acknowledgement of the client's.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ class H2Peer final : public Witness {
     bool answered = false;
     bool settled = false;
     Sent sent = {};
-    std::string staged = {};  // added to `sent` when all pending bytes were sent
+    std::string staged = {};  // moved to `sent` when all pending bytes were sent
   };
   struct Connection {
     int descriptor = -1;
@@ -98,7 +98,7 @@ class H2Peer final : public Witness {
   void put_frame(Connection& connection, const Frame& frame, std::size_t size);
   void flush(std::size_t index);
   void close(std::size_t index, bool reset);
-  /// From here the expected result of the connection is unknown.
+  /// From now on the expected result of the connection is unknown.
   void mark_odd(std::size_t index, bool any_status);
   void mark_ended(std::size_t index);
   [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);

@@ -29,13 +29,13 @@ struct Step {
     token,
     page,
     key,
-    filler,  // `number` bytes
+    filler,  // `number` bytes of filler
     body,
     chunk,
     chunk_end,
-    request,  // wait for one
+    request,  // wait for a complete request
     piece,
-    pause,  // `number` microseconds
+    pause,  // wait for `number` microseconds
     finish,
     close,
     reset,
@@ -43,7 +43,7 @@ struct Step {
   Kind kind;
   std::string text = {};
   std::int64_t number = 0;
-  std::size_t end = 0;  // of a body or chunk: the step after its last
+  std::size_t end = 0;  // of a body or chunk: the index of the step after its last one
 };
 
 using Script = std::vector<Step>;
