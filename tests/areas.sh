@@ -110,7 +110,7 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  # Only tests that depend on the optimised build, the installation or the length of a run. The area python runs all.
+  # Runs only the tests that depend on the optimised build, the installation or the length of a run; the area python runs all.
   PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
     tests/python/test_{arrow,arrow_reading,async_sockets,cycles,errors,exit,find_charges,first_calls,fork,fork_workers}.py \
     tests/python/test_{gevent,import,interrupt,large_answers,leaks,long_lists,pickles,prefetch,process_life,proxy}.py \
@@ -129,7 +129,7 @@ area_wheel() {
   once wheel bc_once "$folder" make_wheel "$folder"
   local wheel=("$folder"/*.whl) with="$folder/environment/bin/python"
   PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
-  # Tests that depend on how the modules are linked: process exit, imports, memory, errors.
+  # Runs the tests that depend on how the modules are linked: process exit, imports, memory, errors.
   PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
     tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
   PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formatters, linters and type checkers over the whole tree; BUILD is a configured build (for its compile commands).
+# Runs formatters, linters and type checkers over the whole tree; BUILD is a configured build (for its compile commands).
 # BILLCORE_LINT=quick skips clang-tidy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

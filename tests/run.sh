@@ -87,10 +87,10 @@ build_preset() { # PRESET [OPTION…]
 }
 configure_and_build() { once "$1" build_preset "$@"; } # PRESET [OPTION…]
 
-# The release build also has the drivers, for tests that do not work with sanitizers.
+# The release build also has the conformance drivers, for tests that do not work with sanitizers.
 build_release() { configure_and_build release -DBILLCORE_TESTS=ON -DBILLCORE_PYTHON=ON; }
 
-# `pip install` of this tree, as a user does it, into a separate environment.
+# Installs this tree with `pip install`, as a user does, into a separate environment.
 installed_python="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)/bin/python"
 make_package() { # FOLDER
   local beside
@@ -143,7 +143,7 @@ run() { # NAME COMMAND…: runs a test runner; prints and stores its summary lin
 ctest_in() { # FOLDER SECONDS [OPTION…]
   local options=(--test-dir "$1" --output-on-failure --timeout "$2" "${@:3}")
   if [ -n "$filter" ]; then
-    # The filter selects tests within GoogleTest's programs. Any other program is a single test, and runs.
+    # The filter selects tests within GoogleTest's programs. Any other test program is a single test, which always runs.
     export GTEST_FILTER="*$filter*" GTEST_BRIEF=1
   fi
   ctest "${options[@]}"

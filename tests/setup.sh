@@ -28,7 +28,7 @@ bc_packages() {
   apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# bc_python: the Python to use, 3.11 or newer.
+# bc_python: prints the Python to use, 3.11 or newer.
 bc_python() {
   local python
   for python in python3 /usr/bin/python3; do
@@ -138,7 +138,7 @@ bc_crate() {
   echo "$folder"
 }
 
-# bc_tree_hash PATH…: one hash over the files below these paths, to decide whether a rebuild is needed.
+# bc_tree_hash PATH…: prints one hash over the files below these paths, to decide whether a rebuild is needed.
 bc_tree_hash() {
   find "$@" -type f ! -path '*/__pycache__/*' ! -path '*/build/*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
 }
@@ -195,9 +195,9 @@ bc_rust_packages() {
 }
 
 # bc_rust_enter ROOT PREFIX: copies what cargo builds of the clone ROOT, and the libraries that are installed under PREFIX, to a
-# folder of the cache, one for each compiler. There, paths and times are the same for every clone, so cargo builds
-# only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of cargo. The folder stays locked until
-# the shell ends.
+# folder of the cache, one for each compiler. In that folder, paths and times are the same for every clone, so cargo
+# builds only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of cargo. The folder stays
+# locked until the shell ends.
 bc_rust_enter() {
   local folder file
   folder="$bc_cache/rust-$(rustc -vV | sha256sum | cut -c1-16)"

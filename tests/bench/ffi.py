@@ -49,7 +49,7 @@ LANGUAGES = {
 }
 THROUGH_C = ("go", "rust")
 LISTS = ("raw", "cpp", "c", "go")  # contenders of the area pages that are also in the list table of ffi
-# The other rows of the list table: maps a contender of pages_contenders.BORDER to a key of LANGUAGES.
+# Maps each other contender of the list table, which is in pages_contenders.BORDER, to a key of LANGUAGES.
 BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
 
 
@@ -123,8 +123,7 @@ def _tables(samples: Samples) -> list[Table]:
 
 
 def _least(samples: Samples, language: str) -> Row:
-    """The least time that a language can reach through C: the time of C, plus that of a call that does almost nothing.
-    """
+    """The least time that a language can reach through C: the time of C, plus that of a call that does almost nothing."""
     least = min(samples["verify", "c"]) + min(samples["call", language])
     label = f"C, and a bare call of {LANGUAGES[language].label}"
     return Row(f"least_{language}", label, [least / OPERATIONS["verify"].per_unit])

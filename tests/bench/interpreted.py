@@ -15,8 +15,7 @@ from .targets import WEBHOOK
 
 
 def _timer(key: str, one: Delivery) -> timeit.Timer:
-    """Returns a timer of processor time. The garbage collector runs, as in any program, so allocations cost what they
-    do there."""
+    """Returns a timer of processor time, which includes the garbage collector, as in any program."""
     contender = CONTENDERS[key]
     names = {"gc": gc, **contender.names(one)}
     return timeit.Timer(contender.statement, "gc.enable()", time.process_time, names)

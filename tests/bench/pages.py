@@ -22,7 +22,7 @@ MEMORY_DELAY = 5
 
 Place = tuple[str, int]  # (contender, number of requests in flight)
 Samples = dict[tuple[int, Place], list[tuple[float, float]]]  # (delay, place) -> milliseconds: wall time, and processor
-                                                              # time of the client
+# time of the client
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Effort:
 
 @dataclass
 class Arena:
-    """What all processes of a run share. base_urls: URLs by the delay of the server."""
+    """The folder, programs and servers of a run. base_urls: URLs by the delay of the server."""
 
     folder: Path
     programs: Path
@@ -100,7 +100,7 @@ class Arena:
                 samples.setdefault((delay, (key, at_once)), []).append(turn)
 
     def memory(self, key: str, at_once: int) -> float:
-        """Returns the peak in MB, above the memory of the ready process, while it reads its first list."""
+        """Returns the peak memory of a contender while it reads its first list, in MB above its memory when ready."""
         with ExitStack() as stack:
             only = started(stack, self.folder, {key: self.commands()[key]})[key]
             only.forget_peak()

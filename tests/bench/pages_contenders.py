@@ -37,7 +37,7 @@ CONTENDERS = {
     "httpx": Contender("httpx Client", (1,)),
     "stripe": Contender("stripe auto_paging_iter()", (1,)),
 }
-# For the cost of an item: rows that read only pages, and rows that read items without fields. The rows of CONTENDERS
+# These rows show the cost of an item: some read only pages, some read items without fields. The rows of CONTENDERS
 # read three fields of each item.
 ITEMS = {
     "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),

@@ -1,4 +1,4 @@
-"""Draws the tables of one area as horizontal bars, targets dashed. The same numbers give the same bytes."""
+"""Draws the tables of one area as horizontal bars, targets dashed. The same numbers give the same bytes of SVG."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Effort:
 
 @dataclass
 class Arena:
-    """What all processes of a run share."""
+    """The folder, programs and server of a run."""
 
     folder: Path
     programs: Path

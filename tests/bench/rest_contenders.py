@@ -42,6 +42,6 @@ CONTENDERS = {
     "requests": Contender("requests", "requests, 16 threads", http2=False),
     "stripe": Contender("stripe StripeClient.raw_request", "stripe StripeClient.raw_request, 16 threads", http2=False),
 }
-# These contenders do not parse the answer.
+# raw and pycurl do not parse the answer.
 UNPARSED = {"raw", "pycurl"}
 PACKAGES = ("pycurl", "urllib3", "aiohttp", "uvloop", "pyreqwest", "primp", "niquests", "httpx", "requests", "stripe")

@@ -1,4 +1,4 @@
-"""Shared by the Python contenders of all areas."""
+"""Code shared by the Python contenders of all areas."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ quietly() { # NAME COMMAND…
   bc_quietly "$1" "build/bench/logs/$1.log" "${@:2}"
 }
 
-# Debian's interpreter is optimised. The python3 that is first in PATH may not be: pyenv's is slower by default.
+# Debian's interpreter is optimised. The python3 that is first in PATH may be slower, as pyenv's is by default.
 bc_python() { echo /usr/bin/python3.11; }
 
 # The other libraries, and billcore's package, which is installed again only after a change of the tree.

@@ -27,12 +27,12 @@ VARIABLES = {
     "go": "BILLCORE_GO_DRIVER",
     "rust": "BILLCORE_RUST_DRIVER",
 }
-# The test areas of these languages build the driver and run the fixtures against that driver alone.
+# Go and Rust have test areas of their own, which build the driver and run the fixtures against it alone.
 OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
-# In these languages a text cannot be absent, so an empty signature counts as missing.
+# In Go a text cannot be absent, so an empty signature counts as missing.
 EMPTY_IS_MISSING = {"go"}
-# In these languages a count has an unsigned type, so a count cannot be negative.
+# In Rust a count has an unsigned type, so a count cannot be negative.
 UNSIGNED = {"rust"}
 CLIENTS = (*LANGUAGES, "python-async")
 DEADLINE = 120.0  # seconds for one call, so long that only a hanging call exceeds it

@@ -1,4 +1,4 @@
-"""The Python package as a conformance driver, blocking or async. It uses only public names, as a user does."""
+"""The Python package as a conformance driver, blocking or async. The driver uses only public names, as a user does."""
 
 from __future__ import annotations
 

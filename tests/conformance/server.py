@@ -1,7 +1,7 @@
 """A scripted HTTP/1.1 server on a raw socket: it sends canned answers byte for byte and records every request.
 
-It is not a real HTTP server, so that it can send half an answer, a wrong Content-Length, an endless body, a reset, or
-nothing at all.
+The server does not use an HTTP library, so that it can send half an answer, a wrong Content-Length, an endless body, a
+reset, or nothing at all.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ Script = Iterable[Reply] | Callable[[Request], Reply]
 class ScriptedServer:
     """A server that plays a script on 127.0.0.1 inside a `with` block.
 
-    A list is played once, one reply per request, on any number of connections. A function is called with each request.
+    A script that is a list is played once, one reply per request, on any number of connections. A script that is a
+    function is called with each request.
     """
 
     def __init__(self, script: Script = (), *, tls: ssl.SSLContext | None = None) -> None:

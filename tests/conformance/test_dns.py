@@ -1,6 +1,6 @@
 """A name server that hangs must not delay a call beyond its deadline: libcurl's resolver thread is left behind.
 
-A preloaded library replaces the resolver. Programs with sanitizers do not allow that, so $BILLCORE_RELEASE_BUILD names
+A preloaded library replaces the resolver. Programs with sanitizers cannot preload it, so $BILLCORE_RELEASE_BUILD names
 a release build.
 """
 

@@ -1,5 +1,4 @@
-"""Lists of many pages, several in flight: every client reads the same items and resumes the state of any other client.
-"""
+"""Lists of many pages, several in flight: every client reads the same items and resumes the state of any other client."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy:
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
     assert error["class"] == "TlsError" and proxy.heads == []  # the client reached the server, whose certificate is
-                                                               # wrong
+    # wrong
 
 
 @pytest.fixture(scope="module")

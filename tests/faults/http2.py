@@ -58,7 +58,7 @@ class Stream:
         self._connection.flush()
 
     def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
-        """Sends GOAWAY. last: number of the last processed stream, by default this one. No call of h2 may follow."""
+        """Sends GOAWAY. last: number of the last processed stream, by default this one. No call of h2 may follow it."""
         self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
         self._connection.flush()
 

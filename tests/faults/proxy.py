@@ -1,7 +1,7 @@
 """A proxy in front of the sandbox that misbehaves at an exact point: each request runs the next step of a script.
 
-A step is a function of an Exchange. It may read the request in part, forward it to the sandbox, answer, close, reset or
-stay silent. Requests beyond the script are forwarded and answered honestly.
+A step is a function of an Exchange. The step may read the request in part, forward it to the sandbox, answer, close,
+reset or stay silent. Requests beyond the script are forwarded and answered honestly.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RawAnswer:
         return self.head + self.body
 
     def with_headers(self, **headers: str | int | None) -> bytes:
-        """The head with these headers added or, for None, removed; Content_Length is Content-Length."""
+        """Returns the head with headers added or, for None, removed. Content_Length stands for Content-Length."""
         given = {name.replace("_", "-").lower(): value for name, value in headers.items()}
         lines = self.head.split(b"\r\n")[:-2]
         kept = [line for line in lines if line.split(b":")[0].decode().lower() not in given]
@@ -263,7 +263,7 @@ class Proxy:
             return sum(seen.method != "GET" for seen in self.seen)
 
     def wait_until_closed(self) -> None:
-        """Waits until every connection so far has ended; the client's kernel then knows the end."""
+        """Waits until every connection so far has ended, and the client's kernel has received the end."""
         for thread in list(self._threads):
             thread.join(GENEROUS)
             assert not thread.is_alive(), "a connection is still open"

@@ -86,7 +86,7 @@ def test_one_broken_stream_is_one_broken_call(world: World, certificates: Certif
 def test_a_connection_that_ends_under_many_streams(
     world: World, certificates: Certificates, end: http2.Http2Step
 ) -> None:
-    """Which requests were sent before the end is a race. None may happen twice; each caller must know its outcome."""
+    """Which requests were sent before the end is a race. No write happens twice; each caller must know its outcome."""
 
     async def main(scene: Scene) -> set[str]:
         async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
@@ -103,7 +103,7 @@ def test_a_connection_that_ends_under_many_streams(
 
 
 def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
-    """One call gives up on a silent connection. The other calls on it continue, later ones use another connection."""
+    """One call gives up on a silent connection. Others on that connection continue, later ones use another."""
     released = threading.Event()
 
     def slow(stream: http2.Stream) -> None:
@@ -186,8 +186,7 @@ def test_many_calls_over_bad_connections(world: World) -> None:
 
 @pytest.mark.parametrize("http", [1, 2])
 def test_cancelled_at_any_moment(world: World, certificates: Certificates, http: int) -> None:
-    """A CancelledError with a note means that the write may have happened; without a note the write has not happened.
-    """
+    """A CancelledError with a note means that the write may have happened; without a note the write has not happened."""
     chance = random.Random(5)
 
     async def main(scene: Scene) -> list[Outcome]:

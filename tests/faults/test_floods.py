@@ -1,6 +1,6 @@
 """HTTP/2 peers that flood the client with small frames: calls must end in time, and event loops must keep running.
 
-The frames follow RFC 9113. The peer sends them as fast as the client reads them.
+The frames follow RFC 9113. The peer sends frames as fast as the client reads them.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def row(name: str, step: Any, *, effect: int = 1, **more: Any) -> Row:
 
 
 # Only nghttp2 knows whether a stream ended or was reset without an error, and only the wheel asks nghttp2. Other builds
-# of billcore accept an answer on such a stream if its JSON is complete.
+# of billcore accept an answer whose stream was reset if its JSON is complete.
 SEES_ENDS = not release()
 
 ROWS = [

@@ -17,7 +17,7 @@ from .test_answers import OK
 
 LOST = "OutcomeUnknownError/ConnectionError"
 
-# (how the connection breaks, number of effects in the sandbox)
+# Each entry has how the connection breaks, and the number of effects in the sandbox.
 DEATHS: list[tuple[Step, int]] = [
     (steps.reset_unread, 0),
     (steps.reset_after(1), 0),

@@ -129,5 +129,5 @@ def test_nothing_is_sent_twice(outcomes: Outcomes) -> None:
 
 
 def test_h2spec_misses_nothing_else(outcomes: Outcomes) -> None:
-    """The client must answer what requires an answer, and end the stream or the connection after a violation."""
+    """The client must answer frames that require it, and end the stream or the connection after a violation."""
     assert [each for each in outcomes.reads + outcomes.writes if each.verdict and each.id not in KNOWN] == []

@@ -65,8 +65,8 @@ Verifier verifier_for(const Request& request) {
   return Verifier(std::span<const std::string_view>(secrets), std::move(options));
 }
 
-// Checks the text of a refusal. It must depend only on the reason and the size, so that it cannot reveal a secret, the
-// right signature or the payload.
+// Checks the text of a refusal. The text must depend only on the reason and the size, so that it cannot reveal a
+// secret, the right signature or the payload.
 void require_refusal(const Verifier& verifier, const Request& request, const Error& error, SignatureReason reason,
                      bool text_varies) {
   require(error.code() == ErrorCode::signature, "a refusal is Error(signature)");

@@ -35,7 +35,8 @@ def functions_of(capi: Path) -> dict[str, Function]:
 
 def steps_of(capi: Path) -> list[Function]:
     found = [f for f in functions_of(capi).values() if not f.name.endswith("_free") and not sends(f)]
-    # Functions that fill an array are left out: the target has room for one value only, and no page without a request.
+    # Functions that fill an array are left out: the target has room for one value only, and sends no request for a
+    # page.
     return sorted((f for f in found if all(p.name != "room" for p in f.parameters)), key=lambda f: f.name)
 
 

@@ -1,4 +1,4 @@
-// Reads lists that move meanwhile, as the input plans: the pager's items and verdict are compared with the lists'
+// Reads lists that change meanwhile as the input says: the pager's items and verdict are compared with the lists'
 // actual content.
 //
 // Before each page is read, a byte of the input selects what happens: nothing, records are added at the head or deleted

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Calls a getter. For the right kinds it must succeed (integers may be out of range), for others give Error(decode).
+// Calls a getter, which must succeed for the right kinds (integers may be out of range), else give Error(decode).
 template <typename Get>
 void require_only_for(bool right_kind, Get get) {
   bool given = false;

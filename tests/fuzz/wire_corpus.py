@@ -42,7 +42,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("cgcg", [("%w" + CHUNKED) * 4]),
     ("cg", ["%w" + UNFRAMED, "%w" + OK]),
     ("gcg", ["%w" + TRAILERS + "%w" + OK + "%w" + TRAILERS]),
-    # Unsolicited answers: with the answer, after it, before it.
+    # Unsolicited answers: sent with the real answer, after it, before it.
     ("gg", ["%w" + OK + OK + "%w" + OK]),
     ("gmg", ["%w" + OK + "%n" + OK + "%w" + OK]),
     ("gmc", ["%w" + OK + "%n" + OK]),

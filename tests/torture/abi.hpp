@@ -73,7 +73,7 @@ class Owned {
 
 inline billcore_str text(std::string_view given) { return {given.data(), given.size()}; }
 
-/// Throws the error of a failed call as an exception that judge.cpp knows. Ends the run before, because an exception is
+/// Throws the error of a failed call as an exception that judge.cpp knows. Ends the run first, because an exception is
 /// allocated.
 [[noreturn]] inline void raise(billcore_status status, billcore_error* err) {
   torture_end();
@@ -103,7 +103,7 @@ struct Outputs<std::tuple<P...>, first, std::index_sequence<number...>> {
   using type = std::tuple<std::remove_pointer_t<std::tuple_element_t<first + number, std::tuple<P...>>>...>;
 };
 
-/// Calls `function` with these inputs. Its other parameters are outputs, and the last one is `err`.
+/// Calls `function` with these inputs. The function's other parameters are outputs, the last one is `err`.
 template <typename... P, typename... In>
 auto outputs_of(billcore_status (*function)(P...), const In&... in) {
   constexpr auto count = sizeof...(P) - sizeof...(In) - 1;
@@ -150,7 +150,7 @@ auto make(billcore_status (*function)(P...), const In&... in) {
   return Owned(std::get<0>(outputs_of(function, in...)));
 }
 
-/// The arguments for the functions. Each scenario makes its own in prepare(), before anything fails.
+/// The arguments for the functions. Each scenario makes its own arguments in prepare(), before anything fails.
 struct Given {
   Owned<billcore_event> event;
   Owned<billcore_resource> resource;

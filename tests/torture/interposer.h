@@ -1,7 +1,7 @@
 /* Makes the Nth call of a kind fail, among the calls that one thread makes between two marks. The library interposer.c
  * replaces malloc and the system calls for the whole process; without a run it only counts allocated blocks.
  *
- * Threads: one run at a time in a process. Calls of other threads never fail. */
+ * Threads: a process has one run at a time. Calls of other threads never fail. */
 #ifndef BILLCORE_TORTURE_INTERPOSER_H
 #define BILLCORE_TORTURE_INTERPOSER_H
 

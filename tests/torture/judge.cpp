@@ -127,8 +127,8 @@ bool is_of_others(const Entry& entry, const Point& point, const Report& report, 
     // then uses it: a division by its size, which is 0.
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
-  // OpenSSL initialises itself once. After a failure it permanently lacks parts, such as the lock of its context, and
-  // uses them anyway. A process that ran out of memory in the initialisation cannot use OpenSSL.
+  // OpenSSL initialises itself once. After a failure OpenSSL permanently lacks parts, such as the lock of its context,
+  // and uses them anyway. A process that ran out of memory in the initialisation cannot use OpenSSL.
   if (entry.first_use && !entry.network && library.find("/libcrypto") != std::string_view::npos) return true;
   return false;
 }

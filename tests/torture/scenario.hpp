@@ -17,7 +17,7 @@ struct Place {
   int amount_after;  // amount of the charge made after the torture
 };
 
-/// A scenario throws it when the library did something that it must not do.
+/// Thrown by a scenario when the library did something that it must not do.
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

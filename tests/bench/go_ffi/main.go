@@ -1,5 +1,5 @@
 // The Go rows of the ffi tables: ffi-go billcore|std|stripe|standard. In the protocol of turns.py the URL is
-// OPERATION:FOLDER, where FOLDER has the delivery in the files of webhook-bench, or the base URL of a list.
+// OPERATION:FOLDER, where FOLDER has the delivery as files, as for webhook-bench, or the base URL of a list.
 package main
 
 import (

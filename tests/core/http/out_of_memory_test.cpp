@@ -1,5 +1,5 @@
-// Tests that a lack of memory is told from headers that are too large. A separate program, as it replaces libcurl's
-// allocator.
+// Tests that a lack of memory is not reported as headers that are too large. A separate program, as it replaces
+// libcurl's allocator.
 #include <curl/curl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -78,7 +78,7 @@ TEST(Json, NestingIsThatOfTheDeepestContainer) {
   EXPECT_LT(refused, 250);
 }
 
-// One text has more values than fit into a block of the pool; one is parsed when the pool has no block left.
+// Some texts have more values than fit into a block of the pool; some are parsed when the pool has no block left.
 TEST(Json, AnswersAreTheSameInsideAndOutsideOfAPool) {
   const auto pool = std::make_shared<detail::DocumentPool>(2);
   std::string dense = "[";

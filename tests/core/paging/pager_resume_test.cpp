@@ -126,7 +126,7 @@ TEST(PagerResume, AgainAndAgain) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// A process with fewer pages in flight remembers less.
+// A process with fewer pages in flight remembers fewer ids.
 TEST(PagerResume, InAProcessThatRemembersLess) {
   Growing list(size, per_page);
   Reading reading;
@@ -317,7 +317,7 @@ TEST(PagerResume, AStateCarriesTheCount) {
       Script old{{pages.begin() + read, pages.end()}};
       auto uncounted = old.resumed(of_version('1', state));
       (void)ids(uncounted);
-      // A difference that was detected earlier is kept.
+      // The verdict keeps a difference that was detected earlier.
       EXPECT_EQ(uncounted.verdict()->reason, is_whole || asked < 3 ? "" : "total_differs") << taken;
     }
   }

@@ -83,7 +83,7 @@ void match_each(std::size_t length) {
 
       const HmacKeys keys(views(secrets));
       expect(published(keys.match(message, claimed)) == right, "the right key matches");
-      // Again, with the working states that the first call left.
+      // The second call uses the working states that the first one left.
       expect(published(keys.match(message, claimed)) == right, "the right key matches");
 
       HmacStream stream(keys);

@@ -38,7 +38,7 @@ Draw = Callable[[random.Random], Act]
 
 
 class Peer(Proxy):
-    """A server with random acts. draw: chooses the act for a request. plain: the calm act. kind: class of connection."""
+    """A server with random acts. draw: chooses the act for a request. plain: the calm act. kind: connection class."""
 
     def __init__(
         self, seed: str, service: Service, draw: Draw, plain: Act, kind: type[Drawn], tls: ssl.SSLContext | None
@@ -146,8 +146,7 @@ class Drawn(Connection):
             assert done.wait(GENEROUS), "a connection's thread hangs"
 
     def await_data(self, timeout: float | None = None) -> bool:
-        """Waits for bytes from the client, and runs errands. Returns False if it timed out or the connection has ended.
-        """
+        """Waits for bytes from the client, and runs errands. Returns False after a time-out or the connection's end."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         poll.register(self._woken, select.POLLIN)

@@ -245,7 +245,7 @@ def unasked(number: int) -> Step:
 
 
 def go_away(chance: random.Random, *, first: bool) -> Step:
-    """Sends GOAWAY on an open connection. first: before the answer. Its last stream may be this one, all or none."""
+    """Sends GOAWAY on an open connection. first: before the answer. The frame names this stream, 0 or the highest."""
     code = chance.choice([*Codes, 0xFF])
     last = chance.choice([None, 0, MOST])
 

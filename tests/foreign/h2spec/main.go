@@ -38,8 +38,8 @@ type seen struct {
 	Verdict     string `json:"verdict"`  // h2spec's complaint; empty if it has none
 }
 
-// recorder keeps the bytes that a case reads. It reports every error but a time-out as io.EOF, because h2spec accepts
-// only io.EOF as the end of a connection.
+// recorder keeps the bytes that a case reads. recorder reports every error but a time-out as io.EOF, because h2spec
+// accepts only io.EOF as the end of a connection.
 type recorder struct {
 	net.Conn
 	read []byte

@@ -80,7 +80,7 @@ bool has_answered_unread(const Witness& peer, int status) {
   return false;
 }
 
-// A displayed text may be truncated within a token, followed by dots.
+// The text of an error may be truncated within a token, followed by dots.
 bool is_whole(std::string_view token, const std::string& nonce) {
   const auto digit = [&](std::size_t at) { return token[nonce.size() + at] >= '0' && token[nonce.size() + at] <= '9'; };
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);

@@ -23,7 +23,8 @@ struct Received {
   std::size_t sent_before = 0;  // number of bytes sent over the connection when the request's last byte arrived
 };
 
-/// The bytes sent over one connection, and when. An HTTP/2 stream counts as one, with the equivalent HTTP/1 bytes.
+/// The bytes sent over one connection, and when. Each HTTP/2 stream counts as one connection, with the equivalent
+/// HTTP/1 bytes.
 struct Sent {
   std::string bytes;
   std::vector<std::pair<std::size_t, std::int64_t>> times;  // number of bytes sent so far, and the time

@@ -1,5 +1,5 @@
-// An input of the target `wire`: the client's calls, and the acts of a hostile peer. Readable, so that seeds can be
-// written by hand.
+// An input of the target `wire`: the client's calls, and the acts of a hostile peer. Inputs are readable, so that seeds
+// can be written by hand.
 //
 // The first line (up to LF) is a row of calls and settings, one character each:
 //   g get  c charge  x cancel  u update  d delete  w register a webhook  l read a list

@@ -1,5 +1,5 @@
 //! The Rust rows of the ffi tables: ffi-rust billcore|crypto|crypto_three|sonic|sonic_three|ring|svix|reqwest|hyper. In
-//! the protocol of turns.py the URL is OPERATION:FOLDER, where FOLDER has the delivery in the files of webhook-bench,
+//! the protocol of turns.py the URL is OPERATION:FOLDER, where FOLDER has the delivery as files, as for webhook-bench,
 //! or the base URL of a list.
 
 mod ours;

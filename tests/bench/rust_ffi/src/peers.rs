@@ -30,13 +30,13 @@ struct Data<'a> {
 /// How a row parses the body after its verification.
 #[derive(Clone, Copy)]
 pub enum Reading {
-    /// Three fields into a struct that borrows from the body; the rest is skipped.
+    /// Parses three fields into a struct that borrows from the body; skips the rest.
     Three,
     /// Parses everything, so that any field can be read.
     Whole,
-    /// As Three, with sonic-rs in place of serde_json.
+    /// Parses like Three, with sonic-rs in place of serde_json.
     SonicThree,
-    /// As Whole, with sonic-rs in place of serde_json.
+    /// Parses like Whole, with sonic-rs in place of serde_json.
     SonicWhole,
 }
 
