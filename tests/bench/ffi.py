@@ -123,7 +123,7 @@ def _tables(samples: Samples) -> list[Table]:
 
 
 def _least(samples: Samples, language: str) -> Row:
-    """The least time that a language can reach through C: the time of C, plus that of a call that does almost nothing."""
+    """The least time of a language that calls C: the time of C, plus that of a call that does almost nothing."""
     least = min(samples["verify", "c"]) + min(samples["call", language])
     label = f"C, and a bare call of {LANGUAGES[language].label}"
     return Row(f"least_{language}", label, [least / OPERATIONS["verify"].per_unit])

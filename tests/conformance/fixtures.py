@@ -50,7 +50,7 @@ def text_or_b64(value: Json) -> bytes:
 
 
 def differences(expected: Json, actual: Json, path: str = "") -> list[str]:
-    """Returns the differences: objects in `actual` may have additional members, everything else must equal `expected`."""
+    """Returns the differences: objects in `actual` may have more members, everything else must equal `expected`."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         found: list[str] = []
         for key, value in expected.items():

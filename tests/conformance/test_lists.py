@@ -1,4 +1,4 @@
-"""Lists of many pages, several in flight: every client reads the same items and resumes the state of any other client."""
+"""Lists of many pages, several in flight: every client reads the same items and resumes the state of any client."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 
 class AttemptsDriver(PythonDriver):
-    """The Python driver of the conformance tests; its errors also have the attempts, and bodies may be invalid UTF-8."""
+    """The Python driver of the conformance tests; its errors also have attempts, and bodies may be invalid UTF-8."""
 
     def _error(self, error: Any) -> dict[str, Any]:
         return {**super()._error(error), "attempts": getattr(error, "attempts", None)}

@@ -186,7 +186,7 @@ def test_many_calls_over_bad_connections(world: World) -> None:
 
 @pytest.mark.parametrize("http", [1, 2])
 def test_cancelled_at_any_moment(world: World, certificates: Certificates, http: int) -> None:
-    """A CancelledError with a note means that the write may have happened; without a note the write has not happened."""
+    """A CancelledError with a note means that the write may have happened; without a note it has not happened."""
     chance = random.Random(5)
 
     async def main(scene: Scene) -> list[Outcome]:

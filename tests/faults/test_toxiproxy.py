@@ -18,7 +18,7 @@ OPERATIONS = ["orders.get", "subscriptions.charge", "products.delete", "webhook_
 
 @dataclass(frozen=True)
 class Toxic:
-    """A toxic (a fault of toxiproxy) and the expected results of calls through it. effect: None where timing decides."""
+    """A toxic (a fault of toxiproxy) and the expected results of calls through it. effect: None if timing decides."""
 
     name: str
     kind: str

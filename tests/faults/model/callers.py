@@ -1,4 +1,4 @@
-"""The model's callers: threads that share a Client, tasks that share an AsyncClient. Their calls are drawn in advance."""
+"""The model's callers: threads that share a Client, tasks that share an AsyncClient. Calls are drawn in advance."""
 
 from __future__ import annotations
 
