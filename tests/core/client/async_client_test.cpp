@@ -243,7 +243,7 @@ TEST(AsyncClient, CancelEndsARequestAndTellsOfAWrite) {
   close(peer);
 }
 
-// A retry without a pause can be cancelled before it is sent only from within a hook.
+// Only a hook can cancel a retry without a pause before it is sent.
 TEST(AsyncClient, AHookMayCancelItsOwnOperation) {
   struct Cancelling final : Hooks {
     void act(const char* moment) {

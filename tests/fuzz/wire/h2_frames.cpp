@@ -62,7 +62,7 @@ void H2Peer::read(std::size_t index) {
   parse(index);
 }
 
-// Parses requests. The client is trusted to write valid HTTP/2.
+// The client is trusted to write valid HTTP/2.
 void H2Peer::parse(std::size_t index) {
   auto& connection = connections_[index];
   auto& input = connection.input;

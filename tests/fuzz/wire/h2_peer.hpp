@@ -50,7 +50,7 @@ class H2Peer final : public Witness {
     bool answered = false;
     bool settled = false;
     Sent sent = {};
-    std::string staged = {};  // moved to `sent` when all pending bytes were sent
+    std::string staged = {};  // added to `sent` when all pending bytes were sent
   };
   struct Connection {
     int descriptor = -1;
