@@ -98,7 +98,7 @@ class H2Peer final : public Witness {
   void put_frame(Connection& connection, const Frame& frame, std::size_t size);
   void flush(std::size_t index);
   void close(std::size_t index, bool reset);
-  /// From now on the expected result of the connection is unknown.
+  /// From here the expected result of the connection is unknown.
   void mark_odd(std::size_t index, bool any_status);
   void mark_ended(std::size_t index);
   [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);
