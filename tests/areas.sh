@@ -1,7 +1,7 @@
-# The areas of tests/run.sh, which sources this.
-# shellcheck shell=bash disable=SC2154 # its variables
+# Defines the areas of tests; tests/run.sh sources this file.
+# shellcheck shell=bash disable=SC2154 # tests/run.sh sets the variables
 
-# `quick` runs six of these areas with the optimised build: without sanitizers and clang-tidy, and each test once.
+# `quick` runs six of the areas on the optimised build, without sanitizers and clang-tidy, and each test once.
 run_area() { # AREA, or quick_AREA
   local area="${1#quick_}" quick="" tested=build/dev
   if [ "$area" != "$1" ]; then local quick=yes tested=build/release with_asan=(); fi
@@ -55,7 +55,7 @@ area_serverless() {
   PYTHONPATH="$root" run serverless "$installed_python" -m pytest -q -W error tests/serverless
 }
 # faults: the client on faulty connections, checked against the sandbox's ledger
-# Optimised, because it asserts deadlines.
+# The area faults uses the optimised build, because its tests assert deadlines.
 area_faults() {
   build_release
   install_package
@@ -65,8 +65,7 @@ area_faults() {
 # Slow single-threaded tests that do not use libcurl: the areas libcurl and tsan skip them.
 long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
 # libcurl: the transport with the oldest and the newest libcurl
-# The C++ programs are built against each of them; the installed
-# package is built against Debian's and runs with each.
+# The C++ programs are built against each libcurl; the installed package is built against Debian's and runs with each.
 area_libcurl() {
   install_package
   local name folder build program few=(--few --ignore tests/faults/test_waiting.py --ignore tests/faults/test_toxiproxy.py)
@@ -111,7 +110,7 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  # Only tests that depend on the optimised build, the installation or the length of a run. The area python runs all.
+  # Runs only the tests that depend on the optimised build, the installation or the length of a run; the area python runs all.
   PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
     tests/python/test_{arrow,arrow_reading,async_sockets,cycles,errors,exit,find_charges,first_calls,fork,fork_workers}.py \
     tests/python/test_{gevent,import,interrupt,large_answers,leaks,long_lists,pickles,prefetch,process_life,proxy}.py \
@@ -130,7 +129,7 @@ area_wheel() {
   once wheel bc_once "$folder" make_wheel "$folder"
   local wheel=("$folder"/*.whl) with="$folder/environment/bin/python"
   PYTHONPATH="$root" BILLCORE_WHEEL="${wheel[0]}" run wheel "$with" -m pytest -q "${at_once[@]}" tests/wheel
-  # Tests that depend on how the modules are linked: process exit, imports, memory, errors.
+  # Runs the tests that depend on how the modules are linked: process exit, imports, memory, errors.
   PYTHONPATH="$root" run wheel-python "$with" -m pytest -q "${at_once[@]}" \
     tests/python/test_{exit,import,webhooks,errors,large_answers,process_life,proxy}.py
   PYTHONPATH="$root" run wheel-faults "$with" -m pytest -q "${at_once[@]}" --few \
@@ -147,13 +146,13 @@ make_wheel() { # FOLDER
   bc_make_venv "$1/environment" "$wheel_python" "${wheels[0]}[sandbox]" "${beside[@]}"
 }
 # proof: no branch and no address depends on a secret
-# Checked by memcheck, which does not work with sanitizers.
+# The release build runs under memcheck, which does not work with sanitizers.
 area_proof() {
   build_release
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
 }
 # cost: instructions and allocations of the main calls, against stored numbers
-# The numbers were stored with Debian's Python, so that one is used if it has the version of the modules.
+# The stored numbers were measured with Debian's Python, so it is used if the modules were built for its version.
 area_cost() {
   local with="$python" debian=/usr/bin/python3 version='import sys; print(sys.implementation.cache_tag)'
   build_release
@@ -161,7 +160,7 @@ area_cost() {
   PYTHONPATH="$root/build/release/python" run cost "$with" tests/cost/run.py build/release
 }
 # torture: each allocation and each system call fails in turn
-# Optimised: the interposer replaces the allocator.
+# Uses the release build, because the interposer replaces the allocator.
 area_torture() {
   build_release
   install_package
@@ -196,7 +195,7 @@ is_missing() { # TEXT
   [ "${CI:-}" != true ]
 }
 # go: the Go module
-# Debian 12's Go fetches a newer one.
+# Debian 12's own Go downloads a newer Go.
 area_go() {
   local folder
   if folder="$(bc_go)"; then test_over_c go "$folder"; else
@@ -210,7 +209,7 @@ area_rust() {
     run rust is_missing "no Rust 1.85 or newer in PATH, and Debian's packages gave none: the Rust crates were not tested"
   fi
 }
-# foreign: suites of others: h2spec, Wycheproof, BetterTLS
+# foreign: third-party suites: h2spec, Wycheproof, BetterTLS
 area_foreign() {
   build_release
   PYTHONPATH="$root/build/release/python:$root" run foreign tests/foreign/run.sh "$python" "${at_once[@]}"

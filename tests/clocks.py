@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Names the tests that hold a duration below a number of seconds that a busy machine exceeds: clocks.py FILE…
+"""Finds tests that compare a duration with a limit below LEAST seconds, which a busy machine exceeds: clocks.py FILE…
 
-A test waits for what it awaits, counts, or has a clock of its own; where only a clock can tell, its bound is LATE of
-tests/support/waiting.py, or tens of seconds. Lower bounds hold on any machine.
+A test should wait for a condition, count events, or use a clock of its own. Where only a real clock can decide, the
+limit is LATE of tests/support/waiting.py, or tens of seconds. Lower limits on a duration hold on any machine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-LEAST = 20.0  # seconds
+LEAST = 20.0  # the smallest upper limit that a test may assert, in seconds
 CLOCKS = {"monotonic", "perf_counter", "time", "process_time"}
 DURATIONS = {"took", "elapsed", "duration", "gap", "gaps", "longest"}
 GENEROUS = {"LATE", "GENEROUS"}
@@ -41,7 +41,8 @@ def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
 
 
 def _number(node: ast.expr) -> float | None:
-    """The largest number in a bound. 0 if it has a named constant; None if that is generous, or without any number."""
+    """Returns the largest number in a bound; 0 with a named constant; None with a generous constant or without any
+    number."""
     numbers = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
     constants = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id.isupper()}
     if constants:
@@ -83,7 +84,7 @@ def found_in(text: str, suffix: str) -> list[int]:
     return sorted(set(python(text) if suffix == ".py" else other(text, suffix)))
 
 
-SAMPLES = {  # of what must be found: lines
+SAMPLES = {  # code, and the lines that must be found in it
     ".py": (
         "began = time.monotonic()\nassert time.monotonic() - began < 5\n"
         "assert 0.1 <= o.took <= t + 0.5\nassert gap < 1 + SOME\n",

@@ -2,8 +2,8 @@
 # Builds one of the two libcurls that the tests use besides Debian's, and prints the folder it is installed in:
 #   tests/libcurl.sh oldest|newest
 # oldest: the release that core/CMakeLists.txt requires, without Debian's patches. newest: the latest release that a
-# package registry has. The sources are those in the Cargo crate curl-sys, pinned by the hash of the crate. Each is
-# built once: later calls find the folder in the cache.
+# package registry has. The sources are those in the Cargo crate curl-sys, pinned by the hash of the crate. Each release
+# is built once: later calls find the folder in the cache.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/setup.sh
@@ -14,12 +14,12 @@ case "${1:-}" in
   *) echo "usage: tests/libcurl.sh oldest|newest" >&2; exit 2 ;;
 esac
 release="${crate#*+curl-}"
-# The crate lacks the documentation, which needs Perl to build.
+# Perl is disabled, because only the documentation needs it, and the crate does not contain the documentation.
 options=(-DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O1 -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_DISABLE_FIND_PACKAGE_Perl=ON
   -DBUILD_SHARED_LIBS=ON -DBUILD_CURL_EXE=OFF -DBUILD_EXAMPLES=OFF -DBUILD_TESTING=OFF -DHTTP_ONLY=ON
   -DCURL_USE_OPENSSL=ON -DUSE_NGHTTP2=ON -DCURL_ZLIB=ON -DCURL_BROTLI=OFF -DCURL_ZSTD=OFF -DCURL_USE_LIBPSL=OFF
   -DCURL_USE_LIBSSH2=OFF -DUSE_LIBIDN2=OFF)
-# Use Debian's symbol version, so that programs built against Debian's library run with this one.
+# Use Debian's symbol version, so that programs built against Debian's libcurl run with the one built here.
 symbols='CURL_OPENSSL_4 { global: curl_*; local: *; };'
 folder="$bc_cache/libcurl-$release-$(printf '%s\n' "$hash" "${options[@]}" "$symbols" | sha256sum | cut -c1-16)"
 

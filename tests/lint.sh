@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Formatters, linters and type checkers over the whole tree; BUILD is a configured build (for its compile commands).
-# BILLCORE_LINT=quick: without clang-tidy.
+# Runs formatters, linters and type checkers over the whole tree; BUILD is a configured build (for its compile commands).
+# BILLCORE_LINT=quick skips clang-tidy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/setup.sh
@@ -25,7 +25,7 @@ mapfile -t python < <(files '*.py' '*.pyi')
 mapfile -t typed < <(files '*.py' '*.pyi' ':!tests/python/typing/mistakes.py' ':!python/billcore/__init__.py')
 mapfile -t workflows < <(files '.github/workflows/*.yml')
 mapfile -t json < <(files '*.json')
-# The sandbox is left out because its texts are older than this rule; data and pictures are left out as well.
+# The sandbox is left out because its texts are older than the style rule; data and pictures are left out as well.
 mapfile -t texts < <(files ':!python/billcore/sandbox' ':!*.json' ':!*.svg' ':!tests/fuzz/regressions')
 
 tidy() {
@@ -41,7 +41,7 @@ stands_alone() {
   [ -z "$found" ] || { echo "$found"; return 1; }
 }
 
-# 1.7.7 is the latest release that Debian 12's Go 1.19 builds.
+# actionlint 1.7.7 is the latest release that Debian 12's Go 1.19 builds.
 actionlint="$bc_cache/actionlint-1.7.7"
 bc_once "$actionlint" bc_quietly actionlint "$actionlint.log" env GOBIN="$actionlint" CGO_ENABLED=0 GOTOOLCHAIN=local \
   go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Every test of billcore with one command, on a fresh Debian 12 machine (as root, or with the packages installed):
+# Runs the tests of billcore on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything, as CI runs it
-#   tests/run.sh quick        the cheap part of lint, and every unit and contract test once: for the inner loop
+#   tests/run.sh quick        the cheap part of lint, and every unit and contract test once, for use while editing
 #   tests/run.sh AREA…        only these areas; tests/run.sh --list prints all areas
 #   tests/run.sh AREA -k NAME only the tests whose names contain NAME: pytest's -k, and a wildcard pattern for
 #                             GoogleTest; other test programs run whole
-# Several areas run at the same time. Each part prints one line, and its whole output when it fails; build/logs always
-# has the whole output.
-# A single area prints everything.
-# BILLCORE_TORTURE=all: every point of the area torture. BILLCORE_LIBCURL=all: every fault in the area libcurl.
+# Several areas run at the same time: each part prints one line, and its whole output when it fails. A single area
+# prints its whole output. build/logs always has the whole output.
+# BILLCORE_TORTURE=all runs every point of the area torture, BILLCORE_LIBCURL=all every fault in the area libcurl.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
 # BILLCORE_MODEL_SECONDS=N: runs the model in faults with random seeds for N seconds.
 set -euo pipefail
@@ -50,7 +49,7 @@ lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go \
   libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
   python3-venv shellcheck valgrind
-(bc_rust_packages) || true # the area rust says so
+(bc_rust_packages) || true # without Rust, the area rust prints that it is missing
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"
@@ -88,10 +87,10 @@ build_preset() { # PRESET [OPTION…]
 }
 configure_and_build() { once "$1" build_preset "$@"; } # PRESET [OPTION…]
 
-# The release build also has the drivers, for tests that do not work with sanitizers.
+# The release build also has the conformance drivers, for tests that do not work with sanitizers.
 build_release() { configure_and_build release -DBILLCORE_TESTS=ON -DBILLCORE_PYTHON=ON; }
 
-# `pip install` of this tree, as a user does it, into a separate environment.
+# Installs this tree with `pip install`, as a user does, into a separate environment.
 installed_python="$bc_cache/package-$(bc_tree_hash core python pyproject.toml CMakeLists.txt tests/requirements.txt)/bin/python"
 make_package() { # FOLDER
   local beside
@@ -111,7 +110,8 @@ install_package() {
 with_asan=(env LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" PYTHONMALLOC=malloc
   ASAN_OPTIONS=detect_leaks=0)
 
-# Tests mostly wait, so one more runs at once than there are processors. One process runs the tests of a file, in order.
+# Tests mostly wait, so one more test process runs than there are processors. The tests of one file run in one process,
+# in order.
 at_once=(-n "$((bc_jobs + 1))" --dist loadfile)
 [ -z "$filter" ] || at_once=(-k "$filter")
 
@@ -146,7 +146,7 @@ run() { # NAME COMMAND…: runs a test runner; prints and stores its summary lin
 ctest_in() { # FOLDER SECONDS [OPTION…]
   local options=(--test-dir "$1" --output-on-failure --timeout "$2" "${@:3}")
   if [ -n "$filter" ]; then
-    # The filter selects tests within GoogleTest's programs. Any other program is a single test, and runs.
+    # The filter selects tests within GoogleTest's programs. Any other test program is a single test, which always runs.
     export GTEST_FILTER="*$filter*" GTEST_BRIEF=1
   fi
   ctest "${options[@]}"

@@ -28,7 +28,7 @@ bc_packages() {
   apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# bc_python: the Python to use, 3.11 or newer.
+# bc_python: prints the Python to use, 3.11 or newer.
 bc_python() {
   local python
   for python in python3 /usr/bin/python3; do
@@ -63,7 +63,8 @@ bc_make_venv() { # FOLDER PYTHON REQUIREMENT…
   "$2" -m venv "$1" && "$1/bin/python" -m pip install --quiet --disable-pip-version-check "${@:3}"
 }
 
-# bc_venv_of PYTHON REQUIREMENT…: prints a virtual environment that has exactly these, made once per Python and list.
+# bc_venv_of PYTHON REQUIREMENT…: prints the folder of a virtual environment with exactly these requirements; makes it
+# once.
 bc_venv_of() {
   local python="$1" key folder
   key="$(printf '%s\n' "$("$python" -VV)" "$@" | sha256sum | cut -c1-16)"
@@ -72,7 +73,7 @@ bc_venv_of() {
   [ -e "$folder/complete" ] && echo "$folder"
 }
 
-# bc_venv REQUIREMENT…: the same with the default Python.
+# bc_venv REQUIREMENT…: runs bc_venv_of with the default Python.
 bc_venv() {
   local python
   python="$(bc_python)"
@@ -100,7 +101,7 @@ bc_quietly() {
   fi
 }
 
-# bc_cargo ARGUMENT…: cargo 1.70 is the first that reads the registry's index crate by crate instead of downloading all of it.
+# bc_cargo ARGUMENT…: runs a cargo of at least 1.70; older ones download the registry's whole index.
 bc_cargo() {
   local found
   for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo"; do
@@ -109,7 +110,7 @@ bc_cargo() {
       return
     fi
   done
-  # Debian 12 has an older cargo beside this one.
+  # Debian 12's package cargo is older than 1.70; its package cargo-web is not.
   if [ "$(. /etc/os-release && echo "${VERSION_ID:-}")" = 12 ]; then bc_packages cargo-web; else bc_packages cargo; fi
   /usr/bin/cargo "$@"
 }
@@ -140,7 +141,7 @@ bc_crate() {
   echo "$folder"
 }
 
-# bc_tree_hash PATH…: one hash over the files below these paths, to decide whether a rebuild is needed.
+# bc_tree_hash PATH…: prints one hash over the files below these paths, to decide whether a rebuild is needed.
 bc_tree_hash() {
   find "$@" -type f ! -path '*/__pycache__/*' ! -path '*/build/*' -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
 }
@@ -175,8 +176,8 @@ bc_fetch_go() { # FOLDER
     chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
 }
 
-# bc_rust: prints the folder with the programs of a Rust that has at least the version of capi/rust/Cargo.toml; fails where there
-# is none.
+# bc_rust: prints the folder with the programs of a Rust of at least the version in capi/rust/Cargo.toml; fails if none
+# is found.
 bc_rust() {
   local found
   for found in "$(type -P cargo || true)" "$HOME/.cargo/bin/cargo" /usr/bin/cargo; do
@@ -197,9 +198,9 @@ bc_rust_packages() {
 }
 
 # bc_rust_enter ROOT PREFIX: copies what cargo builds of the clone ROOT, and the libraries that are installed under PREFIX, to a
-# folder of the cache, one for each compiler. There, paths and times are the same for every clone, so cargo builds
-# only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of cargo. The folder stays locked until
-# the shell ends.
+# folder of the cache, one for each compiler. In that folder, paths and times are the same for every clone, so cargo
+# builds only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of cargo. The folder stays
+# locked until the shell ends.
 bc_rust_enter() {
   local folder file
   folder="$bc_cache/rust-$(rustc -vV | sha256sum | cut -c1-16)"
@@ -229,7 +230,7 @@ bc_rust_enter() {
 }
 
 # bc_rust_programs ROOT PREFIX TO PROGRAMS OPTION…: builds PROGRAMS of examples/rust, which find the shared libraries under
-# PREFIX, into the folder TO. OPTION: of cargo. Call it in a subshell.
+# PREFIX, into the folder TO. OPTION is passed to cargo. Call it in a subshell.
 bc_rust_programs() {
   local prefix="$2" to="$3" programs="$4" program
   bc_rust_enter "$1" "$2"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""clang-tidy over the sources that it has not found clean before: tests/tidy.py BUILD STAMPS JOBS FILE…
+"""Runs clang-tidy on the sources that it has not found clean before: tests/tidy.py BUILD STAMPS JOBS FILE…
 
-It takes seconds per file. A clean file is checked again when its text changes, or that of a header that it includes,
-other than in comments. BUILD: with compile commands; where a file was compiled there, its headers are known.
+clang-tidy takes seconds per file. A clean file is checked again when its text changes, or when a header that it
+includes changes other than in comments. BUILD is a build folder with compile commands. The headers of a file are known
+once it is compiled there; until then, a change of any header counts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Matches string literals and comments. Literals, and the comments that clang-tidy reads (READ), are kept.
+# PARTS matches string literals and comments. Literals, and comments that clang-tidy reads (READ), are not removed.
 PARTS = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 READ = re.compile(r"NOLINT|=\s*\*/")
 

@@ -19,7 +19,7 @@ NOTE = "blue seats for the night train to Bergen with a window and one quiet tab
 
 
 def _subscription() -> dict[str, Any]:
-    """The complete one of the webhook vectors, with only one custom field."""
+    """The complete subscription of the webhook vectors, with only one custom field."""
     vectors = json.loads((Path(__file__).parent.parent / "fixtures" / "webhook_vectors.json").read_text("utf-8"))
     full = next(case for case in vectors["cases"] if case["name"] == "subscription.created_full")
     data = json.loads(full["body_text"])["data"]
@@ -27,14 +27,14 @@ def _subscription() -> dict[str, Any]:
 
 
 SUBSCRIPTION = _subscription()
-# The fields of the smallest body: all fields take more than 300 bytes, and the service may send only some.
+# The smallest body has only these fields: all fields take more than 300 bytes, and the service may send only some.
 FEW = ("id", "price", "vat", "currency", "status")
 
 
 @dataclass(frozen=True)
 class Delivery:
     body: bytes
-    secret: str  # the sender's
+    secret: str  # with which the sender signs
     signature: str
 
     @property
@@ -67,7 +67,7 @@ def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> byt
 
 
 def body(size: int) -> bytes:
-    """subscription.updated, padded to `size`."""
+    """Returns a subscription.updated event, padded to `size` bytes."""
     metadata: dict[str, str] = {}
     fields = {name: SUBSCRIPTION[name] for name in (FEW if size < 800 else SUBSCRIPTION)}
     event = {
@@ -88,7 +88,7 @@ def deliveries(secret: str = SECRET, sizes: Iterable[int] = SIZES) -> list[Deliv
 
 
 def write(folder: Path, sizes: Iterable[int] = SIZES) -> None:
-    """Writes the same deliveries as files, for the C and C++ program."""
+    """Writes the deliveries as files, for the C and C++ program."""
     (folder / "secret").write_text(SECRET, "ascii")
     for one in deliveries(sizes=sizes):
         (folder / f"{one.size}.body").write_bytes(one.body)

@@ -1,4 +1,4 @@
-// libcurl and yyjson by hand: the minimal cost of a GET with them.
+// A GET by hand with libcurl and yyjson: its minimal cost.
 #pragma once
 
 #include <curl/curl.h>
@@ -18,7 +18,7 @@ inline void require(bool good, const char* what) {
   if (!good) throw std::runtime_error(what);
 }
 
-/// One handle with all options set once, except the URL.
+/// A libcurl handle with all options set once, except the URL.
 class Handle {
  public:
   explicit Handle(const turns::Server& server);
@@ -37,7 +37,7 @@ class Handle {
   std::string body_;
 };
 
-/// Handles that run concurrently.
+/// libcurl handles that run concurrently.
 class Multi {
  public:
   Multi(const turns::Server& server, int handles);

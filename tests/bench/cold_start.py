@@ -1,4 +1,4 @@
-"""What a new process pays on top of bare Python: the import, its memory, the first verification."""
+"""Measures what a new process costs beyond bare Python: the import, its memory, the first verification."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _starts(rounds: int) -> Table:
     keys = list(IMPORTS)
     shuffle = random.Random(2).shuffle
     for key in keys:
-        _wall(IMPORTS[key][1])  # so that byte code and file cache are warm
+        _wall(IMPORTS[key][1])  # warms byte code and file cache
     for turn in range(rounds):
         shuffle(keys)
         for key in keys:

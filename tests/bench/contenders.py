@@ -1,7 +1,7 @@
 """Python libraries that verify an event and read its id, its name and the subscription's status.
 
-A contender is a statement and its namespace, for one delivery. The other schemes sign a timestamp that must not be old,
-so the namespace is made anew for each round. Only the benchmark's own environment has these packages.
+A contender is a statement and its namespace, for one delivery. stripe, svix and standardwebhooks sign a timestamp that
+must not be old, so the namespace is made anew for each round. Only the benchmark's own environment has these packages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from billcore import webhooks
 
 from .bodies import SECRET, Delivery
 
-# Imported this way they have the type Any where they are not installed.
+# import_module gives the packages the type Any where they are not installed.
 msgspec, orjson, standardwebhooks, stripe, svix = (
     import_module(name) for name in ("msgspec", "orjson", "standardwebhooks", "stripe", "svix.webhooks")
 )
@@ -31,7 +31,7 @@ KEY = SECRET.encode()
 
 _text, _maybe = (str, ""), (str | None, None)
 CUSTOM_FIELD = msgspec.defstruct("CustomField", [("id", int), ("label", str), ("type", str), ("value", Any)])
-# Every field of the interface. Times stay text, which is the least work; an event may have only some of the fields.
+# The struct has every field of the interface. Times stay text, which is the least work; an event may lack some fields.
 SUBSCRIPTION = msgspec.defstruct(
     "Subscription",
     [

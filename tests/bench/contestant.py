@@ -1,6 +1,6 @@
-"""A Python contender as a process: python -m tests.bench.contestant AREA ROW [CA_FILE]
+"""Runs one Python contender as a process: python -m tests.bench.contestant AREA ROW [CA_FILE]
 
-It implements the protocol of turns.py. PEERS in the area's module `<AREA>_peers` makes the rows.
+The process implements the protocol of turns.py. PEERS in the area's module `<AREA>_peers` makes the rows.
 """
 
 from __future__ import annotations

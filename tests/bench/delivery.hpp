@@ -30,7 +30,7 @@ inline std::string read_file(const std::string& path) {
 struct Delivery {
   std::shared_ptr<const std::string> body;
   std::string signature;
-  Digest claimed{};  // the signature's bytes: the limit excludes decoding them
+  Digest claimed{};  // the signature's bytes: the limit excludes decoding them from hexadecimal
 
   [[nodiscard]] std::string_view text() const { return *body; }
   [[nodiscard]] billcore_str c_body() const { return {body->data(), body->size()}; }
@@ -46,7 +46,7 @@ inline Delivery make_delivery(std::string body, std::string signature) {
   return out;
 }
 
-// Parses each body into the same pool of memory: the fastest that a receiver can be with yyjson.
+// Parses each body into the same pool of memory: the fastest way to parse with yyjson.
 class ParseLimit {
  public:
   explicit ParseLimit(std::size_t body) : memory_(yyjson_read_max_memory_usage(body, YYJSON_READ_NOFLAG)) {}
@@ -66,7 +66,7 @@ class ParseLimit {
   std::vector<char> memory_;
 };
 
-// id, name and status: what a handler reads first.
+// Reads id, name and status, as a handler does first.
 inline bool read_three(yyjson_val* root) {
   return yyjson_get_int(yyjson_obj_get(root, "id")) != 0 && yyjson_get_str(yyjson_obj_get(root, "name")) != nullptr &&
          yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "data"), "status")) != nullptr;

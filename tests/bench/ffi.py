@@ -1,4 +1,4 @@
-"""The area `ffi`: what calling the core from another language costs. Each round measures all languages."""
+"""The area `ffi`: the cost of calling the core from another language. Each round measures all languages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .turns import Contestant, command, started
 @dataclass(frozen=True)
 class Language:
     label: str
-    kind: str  # which program: native, go or rust
-    name: str  # the row of that program
+    kind: str  # the program: native, go or rust
+    name: str  # the program's row
     operations: tuple[str, ...] = ("call", "verify", "unwrap")
 
     def command(self, programs: Path) -> list[str]:
@@ -48,8 +48,8 @@ LANGUAGES = {
     "rust_hyper": Language("Rust hyper + serde_json", "rust", "hyper", ()),
 }
 THROUGH_C = ("go", "rust")
-LISTS = ("raw", "cpp", "c", "go")  # contenders of the area pages that the list table repeats
-# The other rows of the list table: contender of pages_contenders.BORDER -> key of LANGUAGES.
+LISTS = ("raw", "cpp", "c", "go")  # contenders of the area pages that are also in the list table of ffi
+# Maps each other contender of the list table, which is in pages_contenders.BORDER, to a key of LANGUAGES.
 BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
 
 
@@ -78,7 +78,7 @@ class Effort:
     pages: pages.Effort
 
 
-Samples = dict[tuple[str, str], list[float]]  # by operation and language: nanoseconds of processor time
+Samples = dict[tuple[str, str], list[float]]  # (operation, language) -> nanoseconds of processor time
 
 
 def _samples(programs: Path, folder: Path, effort: Effort) -> Samples:
@@ -123,14 +123,14 @@ def _tables(samples: Samples) -> list[Table]:
 
 
 def _least(samples: Samples, language: str) -> Row:
-    """The lower limit for a language that calls C: the time of C plus that of a call that does almost nothing."""
+    """The least time of a language that calls C: the time of C, plus that of a call that does almost nothing."""
     least = min(samples["verify", "c"]) + min(samples["call", language])
     label = f"C, and a bare call of {LANGUAGES[language].label}"
     return Row(f"least_{language}", label, [least / OPERATIONS["verify"].per_unit])
 
 
 def _list_table(programs: Path, folder: Path, effort: pages.Effort) -> Table:
-    """A list of orders, as in the area pages, with fewer contenders."""
+    """Measures a list of orders, as the area pages does, with fewer contenders."""
     lists = {1, effort.pages, *(at_once + 1 for at_once in (1, DEFAULT))}
     samples: pages.Samples = {}
     with PagesServer(folder / "now", lists, [0], machine.processors()[-1]) as server:

@@ -1,5 +1,5 @@
-// The C and C++ rows of the ffi tables: ffi-bench cpp|c. URL of the protocol: OPERATION:FOLDER, with the delivery in
-// FOLDER as webhook-bench has it.
+// The C and C++ rows of the ffi tables: ffi-bench cpp|c. In the protocol of turns.py the URL is OPERATION:FOLDER;
+// FOLDER has the delivery as files, as for webhook-bench.
 #include <billcore/webhook.hpp>
 #include <fstream>
 #include <iterator>

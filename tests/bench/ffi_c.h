@@ -1,4 +1,4 @@
-/* What a C program does through the C ABI, for the tables of ffi and pages. */
+/* The operations of a C program through the C ABI, for the tables of ffi and pages. */
 #ifndef FFI_C_H
 #define FFI_C_H
 
@@ -9,11 +9,11 @@
 extern "C" {
 #endif
 
-/* Each gives a sum of what it has read; 0 when something fails. */
+/* Each function returns a sum of what it has read; 0 when something fails. */
 size_t ffi_call(size_t count);
 size_t ffi_verify(const billcore_verifier* verifier, billcore_str body, billcore_str signature, size_t count);
 size_t ffi_unwrap(const billcore_verifier* verifier, billcore_str body, billcore_str signature, size_t count);
-/* Three fields of each order of a list. */
+/* Reads three fields of each order of a list. */
 size_t ffi_list(const billcore_client* client, const char* subscription);
 
 #ifdef __cplusplus

@@ -18,12 +18,12 @@ from .rest_server import Authority, RestServer, answer
 from .tables import Row, Table
 from .turns import command, started
 
-Samples = dict[tuple[str, int], list[float]]  # by contender and size
+Samples = dict[tuple[str, int], list[float]]  # (contender, size) -> times
 
 IN_FLIGHT = ("raw_yyjson", "cpp", "billcore_async", "go", "pyreqwest_async", "aiohttp")
 THREADS = ("raw_yyjson", "cpp", "billcore", "go", "pyreqwest", "urllib3")
 PACKAGES = ("aiohttp", "pyreqwest", "urllib3", "pyarrow")
-LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # pages in flight
+LISTS = {"raw": 1, "cpp": DEFAULT, "billcore": DEFAULT, "arrow": DEFAULT, "go": DEFAULT}  # contender -> pages in flight
 BODIES = {
     "verify/limit": "raw SHA-256 states (limit)",
     "verify/check": "C++ Verifier::check",
@@ -35,7 +35,7 @@ BODIES = {
 @dataclass(frozen=True)
 class Effort:
     rounds: int
-    gets: int  # GETs in one turn, at least
+    gets: int  # the least number of GETs in one turn
     in_flight: tuple[int, ...]
     threads: tuple[int, ...]
     pages: tuple[int, ...]
@@ -61,7 +61,8 @@ def _table(key: str, title: str, unit: str, labels: dict[str, str], samples: Sam
 
 
 def _gets(folder: Path, programs: Path, keys: tuple[str, ...], sizes: tuple[int, ...], effort: Effort) -> Samples:
-    """Microseconds per GET. Each size has its own processes, so that no connections remain from the size before."""
+    """Measures the microseconds per GET. Each size has its own processes, so that no connections of the previous size
+    remain."""
     samples: Samples = {}
     authority = Authority(folder)
     with RestServer(folder / "nginx", authority, answer()[0]) as nginx:
@@ -82,7 +83,7 @@ def _gets(folder: Path, programs: Path, keys: tuple[str, ...], sizes: tuple[int,
 
 
 def _lists(folder: Path, programs: Path, effort: Effort) -> Samples:
-    """Microseconds per order."""
+    """Measures the microseconds per order."""
     samples: Samples = {}
     commands = {key: command("pages", PAGES[key].kind, programs, key) for key in LISTS}
     warm = 2 * DEFAULT
@@ -104,7 +105,7 @@ def _lists(folder: Path, programs: Path, effort: Effort) -> Samples:
 
 
 def _bodies(folder: Path, program: Path, effort: Effort) -> Samples:
-    """Nanoseconds per byte."""
+    """Measures the nanoseconds per byte."""
     folder.mkdir()
     bodies.write(folder, effort.bodies)
     names = "|".join(BODIES)

@@ -1,4 +1,4 @@
-"""The Python rows: all contenders in this process, in rounds of random order."""
+"""Measures the Python rows: all contenders in this process, in rounds of random order."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .targets import WEBHOOK
 
 
 def _timer(key: str, one: Delivery) -> timeit.Timer:
-    """Counts processor time. The garbage collector runs, as in any program: allocations have their price."""
+    """Returns a timer of processor time, which includes the garbage collector, as in any program."""
     contender = CONTENDERS[key]
     names = {"gc": gc, **contender.names(one)}
     return timeit.Timer(contender.statement, "gc.enable()", time.process_time, names)
 
 
 def _require_refusal(key: str) -> None:
-    """Raises if a contender accepts a wrong signature, since its time would mean nothing."""
+    """Raises if a contender accepts a wrong signature, because its time would be meaningless."""
     for one in deliveries(OTHER_SECRET):
         try:
             _timer(key, one).timeit(1)
@@ -32,7 +32,7 @@ def _require_refusal(key: str) -> None:
 
 
 def tables(rounds: int, seconds: float) -> list[Table]:
-    """seconds: how long each contender runs in each round."""
+    """Measures all contenders. seconds: how long each contender runs in each round."""
     for key in CONTENDERS:
         _require_refusal(key)
     pairs = [(key, one) for key in CONTENDERS for one in deliveries()]
@@ -43,7 +43,7 @@ def tables(rounds: int, seconds: float) -> list[Table]:
         times[key, one.size] = max(1, int(seconds * 5 / timer.timeit(5)))
 
     samples: dict[tuple[str, int], list[float]] = {(key, one.size): [] for key, one in pairs}
-    # Exclude the objects of the imports from garbage collection.
+    # Excludes the objects of the imports from garbage collection.
     gc.collect()
     gc.freeze()
     shuffle = random.Random(1).shuffle

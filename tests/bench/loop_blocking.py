@@ -1,10 +1,10 @@
-"""How long AsyncClient blocks its event loop while answers arrive.
+"""Measures how long AsyncClient blocks its event loop while answers arrive.
 
     python -m tests.bench.loop_blocking [--rounds 30] [--loop asyncio|uvloop]
 
-nginx on loopback, one answer at a time, and sixteen at once. A callback that is scheduled again in every turn of the
-loop records the longest turn of each round: in wall time, and in processor time of the thread, which other programs do
-not affect. The output has the medians over the rounds, in milliseconds.
+nginx on loopback sends one answer at a time, or sixteen at once. A callback that runs in every turn of the loop records
+the longest turn of each round: in wall time, and in processor time of the thread, which other programs do not affect.
+The output has the medians over the rounds, in milliseconds.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ import billcore
 from .rest_server import TRANSPORTS, Authority, RestServer
 
 SIZES = {"1 KB": 1_000, "100 KB": 100_000, "1 MB": 1_000_000, "3.9 MB": 3_900_000}
-TARGET = 5.0  # ms, for answers under 4 MB
+TARGET = 5.0  # ms, the longest turn allowed for answers under 4 MB
 
 
 def answer(size: int, shape: str) -> bytes:
-    """A subscription with so much metadata. texts: typical entries; numbers: as many values as fit."""
+    """A subscription with `size` bytes of metadata. texts: typical entries; numbers: as many values as fit."""
     fields: dict[str, Any] = {"id": "sub_1001", "status": "active", "currency": "NOK", "price": 1500}
     room = size - len(json.dumps({"data": {**fields, "metadata": []}}, separators=(",", ":")))
     if shape == "numbers":
@@ -41,7 +41,7 @@ def answer(size: int, shape: str) -> bytes:
 
 
 class Heartbeat:
-    """Runs in every turn of the loop."""
+    """A callback that runs in every turn of the loop and records the longest turn."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

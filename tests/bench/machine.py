@@ -1,4 +1,4 @@
-"""What the numbers depend on: processor, library versions. Nothing that identifies the machine."""
+"""The facts that the numbers depend on: processor and library versions. Nothing here identifies the machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import billcore
 
 
 def processors() -> list[int]:
-    """The processors on which this process may run."""
+    """Returns the processors on which this process may run."""
     return sorted(os.sched_getaffinity(0))
 
 
@@ -25,7 +25,7 @@ def first_line(*command: str) -> str:
 
 
 def _package() -> str:
-    """The measured Python package: its release and what it uses."""
+    """Describes the measured Python package: its release and the libraries it uses."""
     info = billcore.build_info()
     kind = "wheel" if info["self_contained"] else "built from source"
     return (
@@ -50,7 +50,7 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
 
 
 def facts_of_clients(peers: Iterable[str], left_out: dict[str | None, str]) -> dict[str, str]:
-    """facts() and the versions of libcurl and Go. left_out: what each missing row lacks, by its label."""
+    """Returns facts() and the versions of libcurl and Go. left_out: what each missing row lacks, by its label."""
     found = {
         **facts(peers),
         "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),

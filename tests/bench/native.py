@@ -1,4 +1,4 @@
-"""The C and C++ rows: google-benchmark's program, and `openssl speed` for comparison."""
+"""Runs the C and C++ rows: the program of google-benchmark, and `openssl speed` for comparison."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UNWRAP = {
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure."""
+    """How long to measure the rows."""
 
     repetitions: int
     seconds: float  # duration of each repetition
@@ -45,7 +45,7 @@ class Effort:
 
 
 def run(program: Path, folder: Path, effort: Effort, *arguments: str) -> dict[str, list[float]]:
-    """Name of a row -> nanoseconds of processor time per call, one number for each repetition."""
+    """Returns for each row its nanoseconds of processor time per call, one number for each repetition."""
     output = folder / "native.json"
     command = [
         str(program),
@@ -69,7 +69,7 @@ def run(program: Path, folder: Path, effort: Effort, *arguments: str) -> dict[st
 
 
 def _openssl_speed(effort: Effort) -> float:
-    """Bytes per second that `openssl speed` reports for pieces of 64 KiB."""
+    """Returns the bytes per second that `openssl speed` reports for pieces of 64 KiB."""
     command = ["openssl", "speed", "-mr", "-evp", "sha256", "-bytes", "65536"]
     command += ["-seconds", str(effort.openssl_seconds)]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -1,4 +1,4 @@
-"""nginx on loopback, for the duration of a measurement."""
+"""Runs nginx on loopback, for the duration of a measurement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Self
 
 ACCOUNT = "0b7e5a52-3f0e-4c55-9d8c-1f2a3b4c5d6e"
 
-# One process without a master: nothing is left when it ends.
+# nginx runs as one process without a master, so no process is left when it ends.
 CONFIG = """
 {modules}
 daemon off;
@@ -48,8 +48,8 @@ def _free_ports(count: int) -> list[int]:
 
 
 class Nginx:
-    """http: its part of the configuration, with `{folder}` and the ports by their names. root: the folder for its
-    files. processor: the one to run on; None: that of this process."""
+    """Runs one nginx. http: the test's part of the configuration, with `{folder}` and the ports by their names. root:
+    the folder with the files to serve. processor: the one nginx runs on; None: that of this process."""
 
     def __init__(
         self, folder: Path, http: str, ports: list[str], *, modules: str = "", processor: int | None = None
@@ -66,7 +66,7 @@ class Nginx:
         nginx = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin")
         if nginx is None:
             raise RuntimeError("nginx is not installed")
-        # Without -e nginx reports an error about the system's log before it has read its configuration.
+        # Without -e nginx fails on the system's error log before it has read its configuration.
         command = [nginx, "-p", str(self._folder), "-e", "error.log", "-c", "nginx.conf"]
         with (self._folder / "output").open("wb") as output:
             self._process = subprocess.Popen(command, stdout=output, stderr=output)

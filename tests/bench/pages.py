@@ -20,27 +20,28 @@ from .turns import Contestant, command, started
 DELAYS = (0, 5, 20, 100)  # milliseconds
 MEMORY_DELAY = 5
 
-Place = tuple[str, int]  # a contender, and its number of requests in flight
-Samples = dict[tuple[int, Place], list[tuple[float, float]]]  # by delay; milliseconds: wall, the client's processor
+Place = tuple[str, int]  # (contender, number of requests in flight)
+Samples = dict[tuple[int, Place], list[tuple[float, float]]]  # (delay, place) -> milliseconds: wall time, and processor
+# time of the client
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure. Processes of the same program differ in speed by some percent, so there are several starts
-    where only processor time matters."""
+    """How long to measure. Processes of the same program differ in speed by some percent, so a measurement without
+    delay, where only processor time matters, starts each program several times."""
 
     pages: int
     starts: int
-    rounds: int  # rounds of each start, without delay
-    seconds: float  # duration of each turn, without delay
+    rounds: int  # without delay: rounds of each start
+    seconds: float  # without delay: duration of each turn
     late_rounds: dict[int, int]  # rounds for each delay
-    memory: int  # how often
-    control: int  # number of answers
+    memory: int  # how often memory is measured
+    control: int  # number of answers that pages_delay.py measures
 
 
 @dataclass
 class Arena:
-    """What all processes of a run share. base_urls: by delay."""
+    """The folder, programs and servers of a run. base_urls: URLs by the delay of the server."""
 
     folder: Path
     programs: Path
@@ -56,7 +57,7 @@ class Arena:
         return {key: command("pages", contender.kind, self.programs, key) for key, contender in own.items()}
 
     def turn(self, contestant: Contestant, at_once: int, delay: int) -> tuple[float, float]:
-        # A warm-up list of at_once + 1 pages opens all connections that the measurement uses.
+        # The warm-up reads a list of at_once + 1 pages, which opens all connections that the measurement uses.
         turn = contestant.run(self.base_urls[delay], at_once, self.pages, at_once + 1)
         self._check(contestant.name, turn.read, self._sum, self.pages)
         return turn.wall / 1e6, turn.cpu / 1e6
@@ -76,7 +77,7 @@ class Arena:
         samples: Samples,
         only: tuple[int, ...] = (),
     ) -> None:
-        """Rounds without delay. only: numbers of requests in flight."""
+        """Measures rounds without delay. only: the numbers of requests in flight to measure; empty: all."""
         places = [place for place in _places(contestants, list(ALL)) if not only or place[1] in only]
         often = {}
         for key, at_once in places:
@@ -99,7 +100,7 @@ class Arena:
                 samples.setdefault((delay, (key, at_once)), []).append(turn)
 
     def memory(self, key: str, at_once: int) -> float:
-        """MB above the memory of the ready process, at most, while it reads its first list."""
+        """Returns the peak memory of a contender while it reads its first list, in MB above its memory when ready."""
         with ExitStack() as stack:
             only = started(stack, self.folder, {key: self.commands()[key]})[key]
             only.forget_peak()
@@ -157,7 +158,7 @@ def memory_table(pages: int, found: dict[Place, list[float]]) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """The tables, and the missing contenders with the reason."""
+    """Returns the tables, and the missing contenders with the reason."""
     # Without delay clients and server share one processor, as in `rest`; with a delay nginx runs on another one, so
     # that it takes no time from the clients.
     processors = machine.processors()

@@ -1,4 +1,4 @@
-// The pager in C++ and C.
+// The rows of the pages tables that use billcore's pager, in C++ and C.
 #include <billcore/client.hpp>
 #include <stdexcept>
 
@@ -18,7 +18,7 @@ std::size_t read_fields(Orders& orders) {
   return sum;
 }
 
-// The two that read no fields return the number of pages.
+// take_items and take_pages read no fields; they return the number of pages.
 std::size_t take_items(Orders& orders) {
   for (const auto& order : orders) static_cast<void>(order);
   return static_cast<std::size_t>(orders.fetched_pages());

@@ -9,8 +9,8 @@ DEFAULT = 8  # billcore's default number of pages in flight
 
 @dataclass(frozen=True)
 class Contender:
-    """at_once: supported numbers of requests in flight. counts_pages: the contender reads no fields and returns the
-    number of pages.
+    """A row of the tables. at_once: supported numbers of requests in flight. counts_pages: the contender reads no
+    fields and returns the number of pages.
     """
 
     label: str
@@ -37,15 +37,15 @@ CONTENDERS = {
     "httpx": Contender("httpx Client", (1,)),
     "stripe": Contender("stripe auto_paging_iter()", (1,)),
 }
-# For the cost of an item: rows that read only pages, and rows that read items without fields. The rows above read three
-# fields of each item.
+# These rows show the cost of an item: some read only pages, some read items without fields. The rows of CONTENDERS
+# read three fields of each item.
 ITEMS = {
     "cpp_pages": Contender("C++ next_page(), no items", (1,), "native", counts_pages=True),
     "cpp_items": Contender("C++ for (auto& order : pager) {}", (1,), "native", counts_pages=True),
     "billcore_pages": Contender("billcore pager.pages(), no items", (1,), counts_pages=True),
     "billcore_items": Contender("billcore for order in pager: pass", (1,), counts_pages=True),
 }
-# Rows of the area ffi, which also has their programs.
+# Rows of the area ffi, whose build makes their programs.
 BORDER = {
     "go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "go"),
     "rust_billcore": Contender("billcore Rust for order in list", (1, DEFAULT), "rust"),

@@ -1,4 +1,4 @@
-"""The control: how late nginx on the other processor starts an answer, beyond the configured delay."""
+"""Measures the control: how late nginx on the other processor starts an answer, beyond the configured delay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .targets import PAGES
 
 
 def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
-    """How late at least `count` answers to HEAD are, in milliseconds. The requests are spread evenly over the delay."""
+    """Measures how many milliseconds too late answers to HEAD are, for at least `count` of them. The requests are
+    spread evenly over the delay."""
     address = urlsplit(url)
     request = f"HEAD {address.path}/subscription/sub_1/orders?page=1 HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
     out: list[float] = []
@@ -39,7 +40,7 @@ def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
                     raise RuntimeError("the control received no answer")
                 out.append((time.perf_counter() - sent[ready]) * 1e3 - delay)
                 send(ready)
-    return out[at_once:]  # the first answers are read only after all connections are open
+    return out[at_once:]  # skips the first answers, which were read only after all connections were open
 
 
 def table(base_urls: dict[int, str], count: int) -> Table:

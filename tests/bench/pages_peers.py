@@ -1,6 +1,6 @@
-"""Python libraries that read a list of orders, three fields of each. Only the benchmark's environment has them.
+"""Python clients that read a list of orders, three fields of each. Only the benchmark's environment has the libraries.
 
-By hand: the first page has the number of pages; the others are requested by number.
+The clients that page by hand get the number of pages from page 1 and request the other pages by number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .rows import API_KEY, HEADERS, Missing, Row, Server
 
 FIELDS = ["id", "total_with_vat", "state"]
 
-Read = Callable[[int], int]  # number of pages of the list -> the sum of what was read
+Read = Callable[[int], int]  # number of pages of the list -> sum of the lengths read
 Make = Callable[[Server, int], Row]
 
 
@@ -48,7 +48,7 @@ def _take_fields(pager: Any) -> int:
     return total
 
 
-# The two that read no fields return the number of pages.
+# _take_items and _take_pages read no fields; they return the number of pages.
 def _take_items(pager: Any) -> int:
     for _ in pager:
         pass
@@ -116,7 +116,7 @@ def _url(server: Server, pages: int, page: int) -> str:
 
 
 def _in_turn(get: Callable[[str], Any], server: Server) -> Read:
-    """get: returns an answer's JSON for its URL."""
+    """Reads one page after the other. get: returns an answer's JSON for its URL."""
 
     def read(pages: int) -> int:
         total, page, last = 0, 1, 1

@@ -1,4 +1,4 @@
-// libcurl and yyjson by hand: the first page, then the others that it announces.
+// The limit of the pages tables: libcurl and yyjson by hand read page 1, then the other pages that it announces.
 #include "by_hand.hpp"
 #include "pages_rows.hpp"
 

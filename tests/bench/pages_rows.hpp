@@ -1,16 +1,17 @@
-// The rows of the pages tables that are in C and C++: reading a list of orders, three fields of each.
+// The C and C++ rows of the pages tables: each reads a list of orders, three fields of each order.
 #pragma once
 
 #include "turns.hpp"
 
 namespace pages {
 
-/// Id of the list with so many pages.
+/// The id of the list with `count` pages.
 inline std::string list_id(std::size_t count) { return "sub_" + std::to_string(count); }
 
-/// at_once: pages in flight; 1 is curl_easy_perform.
+/// at_once: pages in flight; with 1 the row uses curl_easy_perform.
 turns::Make make_raw;
-/// cpp, c, or, for the cost of an item, cpp_pages (no items made) and cpp_items (no fields read). at_once: concurrency.
+/// name: cpp or c; or, to measure the cost of an item, cpp_pages (makes no items) or cpp_items (reads no fields).
+/// at_once: concurrency.
 turns::Make make_billcore;
 
 }  // namespace pages

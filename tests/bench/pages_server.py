@@ -1,4 +1,5 @@
-"""nginx with lists of orders: immediate, or after some milliseconds. Also in the format that stripe's client reads."""
+"""nginx with lists of orders, answered at once or after some milliseconds, also in the format that stripe's client
+reads."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ STATES = ("paid", "paid", "paid", "confirmed", "payment_pending", "paid", "payme
 
 
 def _servers(delays: Iterable[int]) -> str:
-    """The echo module's timer delays only its own request, and nginx then sends the file as usual."""
+    """Returns nginx's servers, one per delay. The echo module's timer delays only its own request, then nginx sends the
+    file."""
     out = [FILES.replace("{", "{{").replace("}", "}}")]
     for delay in delays:
         listen = f"listen 127.0.0.1:{{after_{delay}}};"
@@ -60,7 +62,7 @@ def orders(pages: int) -> Iterator[dict[str, Any]]:
 
 
 def read_of(listed: Iterable[dict[str, Any]]) -> int:
-    """The sum that a contender must return: three fields of each order, texts by their length."""
+    """Returns the sum that a contender must return: three fields of each order, texts by their length."""
     return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in listed)
 
 
@@ -71,7 +73,7 @@ def chunks_of(listed: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
 
 
 def answers(pages: int) -> Iterator[bytes]:
-    """The pages of the list."""
+    """Yields the pages of the list as JSON."""
 
     def link(page: int) -> str | None:
         place = f"subscription/sub_{pages}/orders"
@@ -90,8 +92,8 @@ def answers(pages: int) -> Iterator[bytes]:
 
 
 class PagesServer(Nginx):
-    """lists: their lengths in pages. base_urls: by delay in milliseconds; 0 is nginx without the module. charges: also
-    write them for stripe's client."""
+    """Serves lists of orders. lists: their lengths in pages. base_urls: URLs by delay in milliseconds; without delays
+    nginx does not load the echo module. charges: also writes the lists for stripe's client."""
 
     def __init__(
         self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int, charges: bool = True
@@ -113,7 +115,7 @@ class PagesServer(Nginx):
             (folder / str(number)).write_bytes(answer)
 
     def _write_charges(self, pages: int) -> None:
-        """The same orders, as a list of charges in stripe's format."""
+        """Writes the orders as a list of charges in stripe's format."""
         folder = self.root / ACCOUNT / "v1" / "charges" / f"sub_{pages}"
         folder.mkdir(parents=True)
         after = "first"

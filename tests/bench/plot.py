@@ -1,4 +1,4 @@
-"""The tables of one area as horizontal bars, targets dashed. The same numbers give the same bytes."""
+"""Draws the tables of one area as horizontal bars, targets dashed. The same numbers give the same bytes of SVG."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Curves:
-    """A table whose rows are called NAME/SIZE, and labelled `LABEL, SIZE`: a line for each name."""
+    """A table whose rows are called NAME/SIZE and labelled `LABEL, SIZE`, drawn as a line for each name."""
 
     table: Table
 
@@ -47,7 +47,7 @@ def _save(figure: Any, path: Path) -> None:
 
 
 def _draw_curves(all_curves: Sequence[Curves], path: Path) -> None:
-    """Both axes are logarithmic: a flat line is an operation whose cost does not depend on the size."""
+    """Draws curves. Both axes are logarithmic: a flat line is an operation whose cost does not depend on the size."""
     rows = (len(all_curves) + 1) // 2
     figure, all_axes = import_module("matplotlib.pyplot").subplots(
         rows, 2, figsize=(11, 4 * rows), layout="constrained"

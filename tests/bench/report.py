@@ -1,4 +1,4 @@
-"""What every area does with its tables: prints them, writes them with the chart below build and, on request, updates
+"""Publishes the tables of an area: prints them, writes them and the chart to the build folder and, on request, updates
 the README and the chart beside it."""
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def publish(
     facts: dict[str, str],
     panels: Callable[[dict[str, Table]], Sequence[plot.Panel] | Sequence[plot.Curves]],
 ) -> None:
-    """panels: makes those of the plot from the tables by key."""
+    """Prints and writes the tables and their chart. panels: makes the panels of the chart from the tables by key."""
     print("\n\n".join(table.text() for table in tables))
     verdicts = [verdict for table in tables for row in table.rows for verdict in table.verdicts(row)]
     if verdicts:

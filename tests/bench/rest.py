@@ -20,8 +20,8 @@ from .turns import Contestant, command, started
 MANNERS = {1: "one after the other", AT_ONCE: f"{AT_ONCE} at once"}
 
 
-Key = tuple[str, str, int]  # contender, transport, number of requests in flight
-Samples = dict[Key, list[tuple[float, float]]]  # microseconds per GET: wall, the client's processor
+Key = tuple[str, str, int]  # (contender, transport, requests in flight)
+Samples = dict[Key, list[tuple[float, float]]]  # microseconds per GET: wall time, client's processor time
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Place:
     contestant: Contestant
     key: Key
     base_url: str
-    read: int  # sum of the lengths of what one GET reads
+    read: int  # sum of the lengths that one GET reads
     count: int = 0  # GETs of a turn
 
     def turn(self, count: int) -> tuple[float, float]:
@@ -48,7 +48,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure. Processes of the same program differ in speed by some percent, hence several starts."""
+    """How long to measure. Processes of the same program differ in speed by some percent, so each is started several
+    times."""
 
     starts: int
     rounds: int  # rounds of each start
@@ -58,7 +59,7 @@ class Effort:
 
 @dataclass
 class Arena:
-    """What all processes of a run share."""
+    """The folder, programs and server of a run."""
 
     folder: Path
     programs: Path
@@ -119,7 +120,7 @@ def table(transport: str, at_once: int, samples: Samples) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """The tables, and the missing contenders with the reason."""
+    """Returns the tables, and the missing contenders with the reason."""
     # Clients and server share one processor: a wake-up of another processor takes longer than a GET, and happens at
     # random.
     os.sched_setaffinity(0, {machine.processors()[-1]})

@@ -1,4 +1,5 @@
-// The C++ client, and the C client through its shared library; concurrent GETs by threads on one client.
+// GETs with the C++ client, and with the C client through its shared library. Threads on one client make concurrent
+// GETs.
 #include <billcore.h>
 
 #include <atomic>
@@ -110,7 +111,7 @@ class C {
   billcore_client* client_ = nullptr;
 };
 
-// Threads that wait between two runs, so that their creation is not measured.
+// Threads that wait between two runs, so that the measurement excludes their creation.
 class Team {
  public:
   Team(int count, std::size_t (*work)(const void*, std::size_t), const void* context)
@@ -177,7 +178,7 @@ class Ours : public Row {
 
  private:
   Client client_;
-  std::unique_ptr<Team> team_;  // destroyed first
+  std::unique_ptr<Team> team_;  // destroyed before client_
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Contender:
-    """A label for each supported way to make the GETs: one after the other, 16 at once."""
+    """A contender's labels for its GETs one after the other and for 16 at once; None if it does not support that."""
 
     sequential: str | None
     at_once: str | None
@@ -42,6 +42,6 @@ CONTENDERS = {
     "requests": Contender("requests", "requests, 16 threads", http2=False),
     "stripe": Contender("stripe StripeClient.raw_request", "stripe StripeClient.raw_request, 16 threads", http2=False),
 }
-# The results of a GET are checked before the measurement.
+# raw and pycurl do not parse the answer.
 UNPARSED = {"raw", "pycurl"}
 PACKAGES = ("pycurl", "urllib3", "aiohttp", "uvloop", "pyreqwest", "primp", "niquests", "httpx", "requests", "stripe")

@@ -1,7 +1,7 @@
-"""Python libraries that get a subscription. Only the benchmark's own environment has them.
+"""Python clients that get a subscription. Only the benchmark's own environment has the libraries.
 
-Each is used as documented, with its defaults; the answer's JSON is parsed and three fields are read. pycurl, the limit,
-reads nothing.
+Each library is used as documented, with its defaults; the answer's JSON is parsed and three fields are read. pycurl,
+the limit, parses nothing.
 """
 
 from __future__ import annotations
@@ -234,5 +234,5 @@ def _late_async(server: Server) -> Callable[[float], None]:
     return lambda seconds: runner.run(late(seconds))
 
 
-# Those that accept a time-out.
+# The contenders that accept a time-out.
 LATE: dict[str, Callable[[Server], Callable[[float], None]]] = {"billcore": _late, "billcore_async": _late_async}

@@ -1,4 +1,4 @@
-// libcurl by hand: the minimal cost of a GET with it.
+// The limit of the rest tables: a GET with libcurl by hand.
 #include "by_hand.hpp"
 #include "rest_rows.hpp"
 

@@ -1,4 +1,4 @@
-// The rows of the rest tables that are in C and C++: a GET and reading its answer.
+// The C and C++ rows of the rest tables: each makes a GET and reads its answer.
 #pragma once
 
 #include "turns.hpp"
@@ -8,9 +8,9 @@ namespace rest {
 inline constexpr std::string_view subscription = "/subscription/sub_1001";
 inline constexpr std::string_view id = "sub_1001";
 
-/// name: raw or raw_yyjson. at_once: number of requests in flight; 1 is curl_easy_perform.
+/// name: raw or raw_yyjson. at_once: number of requests in flight; with 1 the row uses curl_easy_perform.
 turns::Make make_raw;
-/// name: cpp or c. at_once: threads.
+/// name: cpp or c. at_once: the number of threads.
 turns::Make make_billcore;
 
 }  // namespace rest

@@ -1,4 +1,4 @@
-"""Shared by the Python contenders of the rest tables: how they make GETs, one after the other or at once."""
+"""How the Python contenders of the rest tables make GETs: one after the other, or several at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _many(get: Get, count: int) -> int:
 
 
 class Blocking:
-    """Concurrent GETs by threads, on one client or, if a client is not thread-safe, on one each."""
+    """Makes concurrent GETs in threads, on one client or, if a client is not thread-safe, on one client per thread."""
 
     def __init__(self, connect: Callable[[Server], Get], server: Server, at_once: int, shared: bool) -> None:
         one = connect(server)
@@ -53,7 +53,7 @@ async def _many_async(get: AsyncGet, count: int) -> int:
 
 
 class Async:
-    """Concurrent GETs by tasks on one client and loop."""
+    """Makes concurrent GETs in tasks on one client and one loop."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""nginx with one answer: plain HTTP/1.1, TLS with HTTP/1.1, TLS with HTTP/2."""
+"""nginx with one answer, over plain HTTP/1.1, TLS with HTTP/1.1, and TLS with HTTP/2."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ server {{
 
 
 def answer() -> tuple[bytes, str]:
-    """nginx's answer, and what is read of it."""
+    """Returns nginx's answer, and the fields that contenders read of it."""
     examples = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))
     subscription: dict[str, Any] = examples["Subscription"]
     body = filled({"data": subscription}, subscription["metadata"], SIZE)
@@ -59,7 +59,7 @@ class Authority:
 
 
 class RestServer(Nginx):
-    """Answers every subscription with `body`. base_urls: by transport."""
+    """Answers every request for a subscription with `body`. base_urls: URLs by transport."""
 
     def __init__(self, folder: Path, authority: Authority, body: bytes) -> None:
         super().__init__(folder, HTTP, list(TRANSPORTS))

@@ -1,4 +1,4 @@
-"""Shared by the Python contenders of all areas."""
+"""Code shared by the Python contenders of all areas."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Server:
 
 
 class Row(Protocol):
-    """run: performs so many of the measured operations and returns the sum of the lengths read. show: what one
-    operation reads."""
+    """A contender's client. run: performs `count` operations and returns the sum of the lengths read. show: returns
+    what one operation reads."""
 
     def run(self, count: int) -> int: ...
     def show(self) -> str: ...

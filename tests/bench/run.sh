@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Benchmarks against the best other libraries, on a fresh Debian 12 machine (as root, or with the packages installed):
+# Measures billcore against the best other libraries, on a fresh Debian 12 machine (as root, or with the packages
+# installed):
 #   tests/bench/run.sh                 lists the areas
 #   tests/bench/run.sh webhook         measures (some minutes); writes raw JSON, all tables and the chart to build/bench/results/
 #   tests/bench/run.sh webhook --write-readme   also updates the area's table in tests/bench/README.md and its chart
 #   tests/bench/run.sh webhook --quick          only shows that everything works; writes build/bench/results/quick/
-# Python's rows measure the wheel of python/wheel/build.sh; with BILLCORE_BENCH=source what `pip install .` builds.
+# The Python rows measure the wheel of python/wheel/build.sh; with BILLCORE_BENCH=source they measure what `pip install
+# .` builds.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
@@ -35,10 +37,10 @@ quietly() { # NAME COMMAND…
   bc_quietly "$1" "build/bench/logs/$1.log" "${@:2}"
 }
 
-# Debian's interpreter is optimised. The python3 that is first in PATH may not be: pyenv's is slower by default.
+# Debian's interpreter is optimised. The python3 that is first in PATH may be slower, as pyenv's is by default.
 bc_python() { echo /usr/bin/python3.11; }
 
-# The peers, and the package of this tree, installed again only after a change of the tree.
+# The other libraries, and billcore's package, which is installed again only after a change of the tree.
 mapfile -t requirements < <(grep -v '^#' "tests/bench/requirements/$area.txt")
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"

@@ -1,4 +1,4 @@
-// OpenSSL deprecates these functions, but has no replacement that costs as little.
+// OpenSSL deprecates the functions used here, but has no replacement that costs as little.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "sha_limit.hpp"
 

@@ -1,4 +1,4 @@
-"""A table of rows measured together: as text, as Markdown, as JSON."""
+"""A table of rows measured together, written as text, as Markdown or as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def short(value: float) -> str:
 
 
 def _markdown(heading: list[str], numbers: range, lines: list[list[str]]) -> str:
-    """numbers: the columns that are aligned to the right."""
+    """Formats a Markdown table. numbers: the columns that are aligned to the right."""
     rule = ["---:" if i in numbers else "---" for i in range(len(heading))]
     return "\n".join("| " + " | ".join(line) + " |" for line in [heading, rule, *lines])
 
@@ -43,7 +43,8 @@ class Row:
 
 @dataclass
 class Table:
-    """reference: key of the row with ratio 1.00. unit: unit of the samples. best: reduces samples to one number."""
+    """Rows that are compared with each other. reference: key of the row with ratio 1.00. unit: unit of the samples.
+    best: reduces samples to one number."""
 
     key: str
     title: str
@@ -61,13 +62,14 @@ class Table:
         return next(row for row in self.rows if row.key == key)
 
     def quantities(self, row: Row) -> dict[str, float]:
-        """The quantities that a target may bound."""
+        """Returns the quantities that a target may bound."""
         found = {"min": row.low, "median": row.middle, **row.extra}
         ratio = self.ratio(row)
         return found if ratio is None else {**found, "ratio": ratio}
 
     def verdicts(self, row: Row) -> list[tuple[Target, float, bool]]:
-        """The row's targets, without targets against a row that was left out."""
+        """Returns the row's targets, their values and whether they are met; skips targets against a row that was left
+        out."""
         values = self.quantities(row)
         measured = {one.key for one in self.rows}
         wanted = [
@@ -125,7 +127,8 @@ class Table:
         return f"**{self.title}**\n\n{table}"
 
     def comparisons(self) -> list[list[str]]:
-        """For each target: what is measured, our row, the row to compare with, ratio, target, whether it is met."""
+        """Returns for each target: what is measured, our row, the row to compare with, ratio, target, whether it is
+        met."""
 
         def value(row: Row, quantity: str) -> float:
             return self.best(row.samples) if quantity == "ratio" else self.quantities(row)[quantity]
@@ -166,6 +169,6 @@ class Table:
 
 
 def targets_markdown(tables: Sequence[Table]) -> str:
-    """One table of all targets."""
+    """Returns one table of all targets."""
     heading = ["measured", "ours", "limit or best other", "ratio", "target", ""]
     return _markdown(heading, range(3, 4), [line for table in tables for line in table.comparisons()])

@@ -1,4 +1,4 @@
-"""The bounds to reach: (table, row) -> targets. A ratio is relative to the table's reference or to another row."""
+"""The targets of each row: (table, row) -> targets. A ratio is relative to the table's reference or to another row."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ REST: dict[tuple[str, str], list[Target]] = {
     },
 }
 
-# 8 pages in flight is the default of billcore. Targets other than ratios are in milliseconds.
+# Rows with 8 pages in flight use billcore's default concurrency. Targets other than ratios are in milliseconds.
 PAGES: dict[tuple[str, str], list[Target]] = {
     **{
         ("pages/0", f"{row}/{at_once}"): [Target("ratio", bound)]
@@ -80,7 +80,7 @@ PAGES: dict[tuple[str, str], list[Target]] = {
     },
 }
 
-# Ratios against the C++ row, unless `against` is set.
+# A ratio is relative to the C++ row, unless `against` is set.
 FFI: dict[tuple[str, str], list[Target]] = {
     ("ffi/verify", "c"): [Target("ratio", 1.05)],
     ("ffi/unwrap", "c"): [Target("ratio", 1.15)],

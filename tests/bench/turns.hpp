@@ -1,4 +1,4 @@
-// A contender in C or C++ that waits for its turn: the protocol of turns.py on stdin and stdout.
+// A C or C++ contender that waits for its turn: the protocol of turns.py on stdin and stdout.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace turns {
 /// The server that answers a row's requests.
 struct Server {
   std::string base_url;
-  std::string ca_file;  // may be empty
+  std::string ca_file;  // empty: no TLS
 };
 
 inline constexpr std::string_view api_key = "key_bench_0123456789";
@@ -24,18 +24,18 @@ class Row {
   virtual ~Row() = default;
   Row(const Row&) = delete;
   Row& operator=(const Row&) = delete;
-  /// Performs so many of the measured operations. Returns the sum of the lengths read, which reveals a wrong answer.
+  /// Performs `count` operations. Returns the sum of the lengths read, which reveals a wrong answer.
   virtual std::size_t run(std::size_t count) = 0;
-  /// What one operation reads.
+  /// Returns what one operation reads.
   virtual std::string show() = 0;
-  /// A GET that must run into this time-out; throws when it ends otherwise.
+  /// Makes a GET that must run into this time-out; throws when it ends otherwise.
   virtual void run_late(std::chrono::milliseconds timeout);
 };
 
 /// at_once: number of requests in flight.
 using Make = std::unique_ptr<Row>(std::string_view name, const Server& server, int at_once);
 
-/// main(): PROGRAM ROW [CA_FILE]. Rows are made on first use and kept.
+/// The main() of a contender, called as PROGRAM ROW [CA_FILE]. Rows are made on first use and kept.
 int serve(int argc, char** argv, Make* make);
 
 }  // namespace turns

@@ -57,7 +57,7 @@ def _environment() -> dict[str, str]:
 
 
 class Contestant:
-    """missing: what it lacks when it cannot take part."""
+    """One contender's process. missing: what the contender lacks, if it cannot take part."""
 
     def __init__(self, name: str, command: list[str], errors: Path) -> None:
         self.name = name
@@ -79,7 +79,7 @@ class Contestant:
         return self
 
     def begin(self) -> None:
-        """Waits until it is ready."""
+        """Waits until the contender is ready or has reported what it lacks."""
         answer = self._line()
         if answer.startswith("missing "):
             self.missing = answer.removeprefix("missing ")

@@ -1,4 +1,4 @@
-"""The area `webhook`: measures, and publishes the results."""
+"""The area `webhook`: measures the rows and publishes the results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def measure(program: Path, quick: bool) -> list[Table]:
 
 
 def _beside_native(found: dict[str, Table]) -> Table:
-    """What Python adds to C++, which has read the same fields."""
+    """Returns the table of what Python adds to C++, where both read the same fields."""
     rows = [found["unwrap/900"].row("copy_read"), found["python/900"].row("unwrap")]
     return Table("python-native/900", "What Python adds to C++, 900 B", "µs", rows[0].key, rows, WEBHOOK, digits=3)
 
@@ -49,7 +49,7 @@ def panels(by_key: dict[str, Table]) -> list[plot.Panel]:
 
 def main() -> int:
     options = report.options("webhook")
-    # One processor for everything: a migration between two would show as a difference.
+    # Everything runs on one processor: a migration between two would show as a difference of rows.
     os.sched_setaffinity(0, {machine.processors()[-1]})
     tables = measure(options.program, options.quick)
     report.publish("webhook", options, tables, machine.facts(PEERS), panels)

@@ -1,5 +1,5 @@
-// The C and C++ rows of the webhook tables, by google-benchmark: webhook-bench FOLDER [--benchmark_…]. FOLDER has a
-// file SIZE.body for each body, SIZE.signature, and the secret. Names of the rows: table/row/size.
+// The C and C++ rows of the webhook tables, by google-benchmark: webhook-bench FOLDER [--benchmark_…]. FOLDER has for
+// each size the files SIZE.body and SIZE.signature, and a file `secret`. A row's name is table/row/size.
 #include <benchmark/benchmark.h>
 #include <billcore.h>
 #include <openssl/evp.h>
@@ -36,7 +36,7 @@ bool accepts(Call&& call) {
   }
 }
 
-// One MAC context, keyed once: EVP_MAC as its manual page recommends.
+// One MAC context that is keyed once: EVP_MAC as its manual page recommends.
 class EvpMac {
  public:
   explicit EvpMac(std::string_view secret)
@@ -96,7 +96,7 @@ struct Parties {
   std::string secret;
   ShaLimit limit{secret};
   EvpMac evp{secret};
-  billcore::Verifier verifier{std::string_view(secret), {.max_body = std::size_t{1} << 25}};  // bodies of 16 MiB
+  billcore::Verifier verifier{std::string_view(secret), {.max_body = std::size_t{1} << 25}};  // allows bodies of 16 MiB
   std::unique_ptr<billcore_verifier, void (*)(billcore_verifier*)> c_verifier{nullptr, billcore_verifier_free};
 
   explicit Parties(std::string text) : secret(std::move(text)) {
@@ -134,7 +134,7 @@ void add_verify_rows(const Parties& all, const Delivery& delivery, const std::st
   });
 }
 
-// Reads only the three fields, in the order of the text. The parser does not check the rest of the body.
+// simdjson on demand: reads only the three fields, in the order of the text, and does not check the rest of the body.
 class OnDemand {
  public:
   explicit OnDemand(std::size_t body) : padded_(body + simdjson::SIMDJSON_PADDING) {}
@@ -191,8 +191,8 @@ void add_unwrap_rows(const Parties& all, const Delivery& delivery, const std::st
   });
 }
 
-// A second, idle thread: a receiver has several threads, and in a single-threaded process the C and C++ run-times skip
-// atomic operations.
+// A second, idle thread, because a receiver has several threads: in a single-threaded process the C and C++ run-times
+// skip atomic operations.
 class OtherThread {
  public:
   ~OtherThread() {

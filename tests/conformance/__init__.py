@@ -1,1 +1,1 @@
-"""Conformance tests: the shared fixtures against the C++, C and Python clients and against the sandbox."""
+"""Conformance tests: the shared fixtures, run against every client and against the sandbox."""

@@ -1,4 +1,4 @@
-"""Every test that takes `language` runs once for each client; the drivers run for the whole session."""
+"""Runs every test that takes `language` once for each client; the drivers run for the whole session."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from .drivers import CLIENTS, LANGUAGES, Driver, make_driver
 
-# Modules without REST calls, so they do not run with AsyncClient.
+# These modules make no REST calls, so they do not run with AsyncClient.
 WEBHOOKS = {"test_explain", "test_fields", "test_freshness", "test_mutations", "test_rfc4231", "test_webhook_vectors"}
 
 

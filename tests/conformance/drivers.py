@@ -1,7 +1,7 @@
 """One interface to all clients: run(request) -> reply, both as JSON values.
 
 The drivers of C++, C, Go and Rust are programs that read one request per line and write one reply per line. The Python
-package is called in process (python_driver.py), its REST client twice: blocking and async.
+package is called in process (python_driver.py): its REST calls run with Client and again with AsyncClient.
 
 request: {"op": "subscriptions.get", "client": {"base_url": …, "api_key": …}, "args": {"id": "sub_1"}}
 reply: {"ok": result} or {"error": {"class": "NotFoundError", "status": 12, "message": …, …}}
@@ -27,15 +27,15 @@ VARIABLES = {
     "go": "BILLCORE_GO_DRIVER",
     "rust": "BILLCORE_RUST_DRIVER",
 }
-# Languages whose own test area builds the driver and runs the fixtures against it alone.
+# Go and Rust have test areas of their own, which build the driver and run the fixtures against it alone.
 OF_OWN_AREAS = {"go", "rust"}
 LANGUAGES = ("cpp", "c", "python", *(name for name in sorted(OF_OWN_AREAS) if os.environ.get(VARIABLES[name])))
-# Languages in which a text cannot be absent, so an empty signature counts as missing.
+# In Go a text cannot be absent, so an empty signature counts as missing.
 EMPTY_IS_MISSING = {"go"}
-# Languages in which a count has an unsigned type, so it cannot be negative.
+# In Rust a count has an unsigned type, so a count cannot be negative.
 UNSIGNED = {"rust"}
 CLIENTS = (*LANGUAGES, "python-async")
-DEADLINE = 120.0  # seconds for one call: so long that only a hang exceeds it
+DEADLINE = 120.0  # seconds for one call, so long that only a hanging call exceeds it
 
 # Exception class -> billcore_status, the same table for all languages.
 ERRORS = Path(__file__).resolve().parent.parent / "fixtures/errors.json"
@@ -49,7 +49,7 @@ class Driver(Protocol):
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without the variables that configure a client."""
+    """Returns this process's environment without the variables that configure a client."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -58,7 +58,7 @@ def clean_environment() -> dict[str, str]:
 
 
 class ProgramDriver:
-    """A driver program, started at the first call. A crash is reported with the program's stderr."""
+    """A driver program, started at the first call. If the program crashes, the error has its stderr."""
 
     def __init__(self, program: Path) -> None:
         self._program = program
@@ -125,7 +125,7 @@ class ProgramDriver:
             process.stdin.close()
         if kill and process.poll() is None:
             try:
-                process.wait(timeout=10)  # it may still be writing its last output
+                process.wait(timeout=10)  # the program may still be writing its last output
             except subprocess.TimeoutExpired:
                 process.kill()
         code = process.wait(timeout=DEADLINE)
@@ -133,7 +133,7 @@ class ProgramDriver:
         return code
 
     def _errors(self) -> str:
-        # pread: the child writes at the shared file offset, which must not move.
+        # Uses pread, because the child writes at the shared file offset, which must not move.
         return os.pread(self._stderr.fileno(), 1 << 20, self._begin).decode(errors="replace")[-8000:]
 
 

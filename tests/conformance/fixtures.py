@@ -25,7 +25,7 @@ def wire_cases() -> list[dict[str, Json]]:
 
 
 def with_examples(value: Json, examples: dict[str, Json] | None = None) -> Json:
-    """The value with every {"$example": NAME, "with": {…}} replaced by that example resource with these changes."""
+    """Replaces every {"$example": NAME, "with": {…}} in the value by that example resource with these changes."""
     examples = load("wire/_examples.json") if examples is None else examples
     if isinstance(value, list):
         return [with_examples(item, examples) for item in value]
@@ -37,7 +37,7 @@ def with_examples(value: Json, examples: dict[str, Json] | None = None) -> Json:
 
 
 def body_bytes(case: dict[str, Json]) -> bytes:
-    """The body of a webhook vector."""
+    """Returns the body of a webhook vector."""
     if "body_text" in case:
         return str(case["body_text"]).encode()
     if "body_b64" in case:
@@ -50,7 +50,7 @@ def text_or_b64(value: Json) -> bytes:
 
 
 def differences(expected: Json, actual: Json, path: str = "") -> list[str]:
-    """The differences: objects in `actual` may have additional members, everything else must be equal to `expected`."""
+    """Returns the differences: objects in `actual` may have more members, everything else must equal `expected`."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         found: list[str] = []
         for key, value in expected.items():

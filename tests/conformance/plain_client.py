@@ -1,6 +1,7 @@
 """A small client over http.client, written from the service interface alone, to check the wire fixtures.
 
-It shares no code with billcore: where a fixture and this client agree, two readings of the interface agree.
+The client shares no code with billcore: where it agrees with a fixture, two independent readings of the interface
+agree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Python package as a conformance driver: only its public names, called as a user would, blocking or async."""
+"""The Python package as a conformance driver, blocking or async. The driver uses only public names, as a user does."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def _bytes_or_text(value: Any) -> Any:
 
 
 def _header_text(value: Any) -> str | None:
-    """A header as Python servers pass it on: text, decoded as latin-1 if it is not UTF-8."""
+    """Returns a header as Python servers pass it on: as text, decoded as latin-1 if it is not UTF-8."""
     raw = _bytes_or_text(value)
     return raw.decode("latin-1") if isinstance(raw, bytes) else raw
 
 
 class PythonDriver:
-    """With awaited=True the REST calls use AsyncClient, on one event loop."""
+    """Runs requests with the Python package. With awaited=True, REST calls use AsyncClient on one event loop."""
 
     def __init__(self, *, awaited: bool = False) -> None:
         for name in ("BILLCORE_API_KEY", "BILLCORE_BASE_URL"):
@@ -47,7 +47,7 @@ class PythonDriver:
         self._webhooks: Any = importlib.import_module("billcore.webhooks")
         self._options: dict[str, Any] | None = None
         self._client: Any = None
-        self._pager: Any = None  # the list that is being read
+        self._pager: Any = None  # the list that the current request reads
         self._loop = asyncio.Runner() if awaited else None
 
     def run(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class PythonDriver:
             self._loop.close()
 
     def _done(self, result: Any) -> Any:
-        """The final result of a call."""
+        """Returns the final result of a call; in async mode runs the loop for it."""
         return result if self._loop is None else self._loop.run(result)
 
     def _for_each(self, items: Any, read: Callable[[Any], None]) -> None:
@@ -107,7 +107,7 @@ class PythonDriver:
                 self._done(self._client.close())
                 self._client = None
             make = self._billcore.Client if self._loop is None else self._billcore.AsyncClient
-            # One page at a time: the canned answers are consumed in order.
+            # The client requests one page at a time, because the canned answers are consumed in order.
             self._client = make(**{"concurrency": 1, **options})
             self._options = options
         return self._client
@@ -163,7 +163,7 @@ class PythonDriver:
     def _webhook(self, verb: str, args: dict[str, Any]) -> Any:
         if verb == "matches":
             return self._matches(self._verifier(args), args["deliveries"])
-        # "body": a value that is not bytes, to check that it is refused.
+        # A request may give "body", a value that is not bytes, to check that the package refuses it.
         body = args["body"] if "body" in args else base64.b64decode(args["body_b64"])
         if verb == "sign":
             return {"signature": self._webhooks.sign(body, _bytes_or_text(args["secret"]))}
@@ -263,7 +263,7 @@ class PythonDriver:
         return value
 
     def _plain(self, value: Any) -> Any:
-        """The protocol's JSON value for the result of a getter."""
+        """Returns the protocol's JSON value for the result of a getter."""
         if isinstance(value, Decimal):
             return str(value)
         if isinstance(value, list | tuple):

@@ -1,7 +1,7 @@
-"""A scripted HTTP/1.1 server on a raw socket: canned answers byte for byte, every request recorded as received.
+"""A scripted HTTP/1.1 server on a raw socket: it sends canned answers byte for byte and records every request.
 
-Deliberately not a real HTTP server: it can send half an answer, a wrong Content-Length, an endless body, a reset, or
-nothing at all.
+The server does not use an HTTP library, so that it can send half an answer, a wrong Content-Length, an endless body, a
+reset, or nothing at all.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any, Literal
 
 Ending = Literal["keep", "close", "reset", "hang"]
 
-_DONE = 599  # answered when the script is exhausted; no client may take it for an answer of the service
+_DONE = 599  # the status of answers after the end of the script; the service never sends it
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request as received."""
+    """A request as received."""
 
     method: str
     target: str
@@ -43,8 +43,9 @@ class Request:
 class Reply:
     """What to send for one request, and what to do with the connection afterwards.
 
-    raw: these bytes instead of a status line, headers and body. A Content-Length among the headers is sent as given,
-    even if wrong; without one the true length is added. Ending "hang": the connection stays open, nothing more is sent.
+    raw: bytes to send instead of a status line, headers and body. A Content-Length among the headers is sent as given,
+    even if wrong; without one the true length is added. Ending "hang": the connection stays open, and nothing more is
+    sent.
     """
 
     status: int = 200
@@ -52,7 +53,7 @@ class Reply:
     body: bytes = b""
     raw: bytes | None = None
     send_only: int | None = None  # send only this many bytes of the whole answer
-    endless: bytes = b""  # then repeat this until the client closes
+    endless: bytes = b""  # after the answer, repeat these bytes until the client closes
     ending: Ending = "keep"
     delay: float = 0.0  # seconds before the first byte
 
@@ -78,9 +79,10 @@ Script = Iterable[Reply] | Callable[[Request], Reply]
 
 
 class ScriptedServer:
-    """Plays a script on 127.0.0.1 inside a `with` block.
+    """A server that plays a script on 127.0.0.1 inside a `with` block.
 
-    A list is played once, one reply per request, on any number of connections; a function is called for each request.
+    A script that is a list is played once, one reply per request, on any number of connections. A script that is a
+    function is called with each request.
     """
 
     def __init__(self, script: Script = (), *, tls: ssl.SSLContext | None = None) -> None:
@@ -105,7 +107,7 @@ class ScriptedServer:
 
     @property
     def requests(self) -> list[Request]:
-        """Requests received completely, oldest first."""
+        """The requests that were received completely, oldest first."""
         with self._lock:
             return list(self._requests)
 
@@ -127,7 +129,7 @@ class ScriptedServer:
         for thread in self._threads:
             thread.join(timeout=30)
             assert not thread.is_alive(), "a thread of the scripted server did not end"
-        self._listener.close()  # last: a thread could accept from the next socket that gets this number
+        self._listener.close()  # at last: a thread could accept from the next socket that gets this descriptor
 
     def _play(self, replies: list[Reply]) -> Callable[[Request], Reply]:
         waiting = iter(replies)
@@ -225,9 +227,9 @@ _closed: list[socket.socket] = []
 
 
 def closed_port() -> int:
-    """A loopback port on which nothing listens, now or later.
+    """Returns a loopback port on which nothing ever listens.
 
-    The port stays bound: otherwise another process could bind it and receive our client's requests.
+    The port stays bound, because otherwise another process could bind it and receive our client's requests.
     """
     _closed.append(socket.socket())
     _closed[-1].bind(("127.0.0.1", 0))
@@ -235,7 +237,7 @@ def closed_port() -> int:
 
 
 class SilentListener:
-    """The kernel accepts connections, but nothing answers: a TLS handshake with it never completes."""
+    """A listener that never answers: the kernel accepts connections, but a TLS handshake never completes."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)

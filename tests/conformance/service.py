@@ -1,4 +1,4 @@
-"""The sandbox as the wire checks see it: raw requests, set-up steps, templates."""
+"""Requests to the sandbox for the checks of wire fixtures: raw requests, set-up steps, templates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEYS = {"none": None, "empty": "", "wrong": "key_of_nobody_at_all"}
 
 
 def look_up(names: Json, path: str) -> Json:
-    """names["a"]["b"][0] for "a.b.0"; all of names for ""."""
+    """Returns a part of `names` by a dotted path: names["a"]["b"][0] for "a.b.0"; all of names for ""."""
     value = names
     for step in path.split(".") if path else []:
         value = value[int(step)] if isinstance(value, list) else value[step]
@@ -24,7 +24,7 @@ def look_up(names: Json, path: str) -> Json:
 
 
 def fill(template: Json, names: dict[str, Json]) -> Json:
-    """The template with every "{name.path}" replaced; a string with nothing else takes the value's own type."""
+    """Returns the template with every "{name.path}" replaced; a string with nothing else becomes the value itself."""
     if isinstance(template, dict):
         return {key: fill(value, names) for key, value in template.items()}
     if isinstance(template, list):
@@ -65,7 +65,7 @@ class Service:
         return Answer.read(response)
 
     def pages(self, path: str, query: str = "") -> list[Json]:
-        """All pages of a list, requested by number."""
+        """Returns all pages of a list, requested by number."""
         pages: list[Json] = []
         while True:
             parts = [query] if query else []
@@ -81,7 +81,7 @@ class Service:
 
 
 def set_up(services: list[Service], steps: list[dict[str, Json]], account: int) -> dict[str, Json]:
-    """The names that the steps define: the first matching item of a list, or the answer to a request."""
+    """Runs set-up steps. Returns the names they define: a list's first matching item, or the answer to a request."""
     names: dict[str, Json] = {}
     for step in steps:
         service = services[step.get("account", account if "request" in step else 0)]

@@ -1,4 +1,4 @@
-"""Checks values against a small recursive schema (wire/_shapes.json), and lists: order, union, page arithmetic."""
+"""Checks values against a small recursive schema (wire/_shapes.json), and the order and page numbers of lists."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def sort_differences(items: list[Json], by: str, order: str) -> Iterator[str]:
 
 
 def page_differences(pages: list[Json], path: str, query: str) -> Iterator[str]:
-    """Checks the page arithmetic of a list read from page 1 to its end, and the targets of its links."""
+    """Yields what is wrong in the page numbers of a list read from page 1 to its end, and in its links' targets."""
     first = pages[0]["pagination"]
     total, per_page = first["total"], first["per_page"]
     if first["total_pages"] not in {-(-total // per_page), max(1, -(-total // per_page))}:

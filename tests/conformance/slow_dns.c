@@ -1,4 +1,4 @@
-/* Preloaded to replace the system's resolver: every look-up takes $SLOW_DNS_SECONDS, then fails. */
+/* Preloaded in place of the system's resolver: every look-up takes $SLOW_DNS_SECONDS, then fails. */
 #define _GNU_SOURCE
 #include <netdb.h>
 #include <stdlib.h>

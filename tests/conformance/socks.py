@@ -1,4 +1,4 @@
-"""A small SOCKS 4, 4a and 5 server whose tunnels all lead to one local port. Records its requests."""
+"""A small SOCKS 4, 4a and 5 server whose tunnels all end at one local port. It records its requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Asked:
 
 
 class SocksServer(TcpServer):
-    """refuse: refuse with this code instead of a tunnel. user: the accepted user with its password (SOCKS 5)."""
+    """A SOCKS proxy. refuse: the code to answer instead of a tunnel. user: accepted user and password (SOCKS 5)."""
 
     def __init__(self, target: int, *, refuse: int | None = None, user: tuple[str, str] | None = None) -> None:
         self._target = target

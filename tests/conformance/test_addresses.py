@@ -1,4 +1,4 @@
-"""Host addresses: IPv6, hosts with two addresses, names that do not resolve."""
+"""Tests host addresses: IPv6, and hosts with two addresses."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_ipv6(driver: Driver, server: Server, host: str, call: str) -> None:
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
 def test_a_host_whose_ipv6_address_refuses(driver: Driver, tmp_path: Path, tls: bool, call: str) -> None:
-    running = Server(tmp_path, "localhost", tls=tls)  # on 127.0.0.1 only
+    running = Server(tmp_path, "localhost", tls=tls)  # listens on 127.0.0.1 only
     assert driver.run({**CALLS[call], "client": _client(running, "localhost")}) == {"ok": {"id": "ord_1"}}
     assert len(running.requests) == 1
     running.shutdown()
 
 
 def test_a_certificate_of_another_address(driver: Driver, tmp_path: Path) -> None:
-    running = Server(tmp_path, "localhost")  # its certificate has ::1, not 127.0.0.1
+    running = Server(tmp_path, "localhost")  # the certificate has the address ::1, not 127.0.0.1
     error = driver.run({**POST, "client": _client(running, "127.0.0.1")})["error"]
     assert error["class"] == "TlsError" and running.requests == []
     running.shutdown()

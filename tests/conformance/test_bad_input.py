@@ -1,4 +1,4 @@
-"""Bad input and bad answers: an error of the right class in every language, and no request that should not be sent."""
+"""Bad input and bad answers must give an error of the right class in every language; bad input sends no request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CASES: list[dict[str, Any]] = load("bad_input.json")["cases"]
 
 
 def languages_of(case: dict[str, Any]) -> list[str]:
-    """The languages of the case. A REST case for Python also runs with its async client."""
+    """Returns the languages of a case. A REST case for Python also runs with AsyncClient."""
     languages = list(case.get("langs", LANGUAGES))
     if "python" in languages and not case["call"]["op"].startswith("webhook."):
         languages.append("python-async")
@@ -28,7 +28,7 @@ PLAYS = [(case, language) for case in CASES for language in languages_of(case)]
 
 
 def fill(value: Any, places: dict[str, str]) -> Any:
-    """The value with its tokens replaced, in texts at any depth; "<page>" alone becomes a number."""
+    """Returns the value with its tokens replaced, in texts at any depth; "<page>" alone becomes a number."""
     if isinstance(value, dict):
         return {fill(key, places): fill(item, places) for key, item in value.items()}
     if isinstance(value, list):
@@ -59,7 +59,7 @@ def make_reply(reply: dict[str, Any]) -> Reply:
 
 
 def make_script(replies: list[dict[str, Any]], places: dict[str, str]) -> Callable[[Request], Reply]:
-    """One reply per request; a request that the case does not expect is answered, counted, and fails the test."""
+    """Makes a script with one reply per request. An unexpected request is answered with 599 and counted."""
     waiting = list(replies)
 
     def next_reply(request: Request) -> Reply:
@@ -74,7 +74,7 @@ def make_script(replies: list[dict[str, Any]], places: dict[str, str]) -> Callab
 
 @pytest.fixture(scope="module")
 def dead_ends() -> Iterator[dict[str, str]]:
-    """Base URLs on which no request can succeed."""
+    """Yields base URLs on which no request can succeed."""
     with FullListener() as full, SilentListener() as silent:
         yield {
             "<full>": f"http://127.0.0.1:{full.port}",
@@ -133,7 +133,7 @@ def check(case: dict[str, Any], reply: dict[str, Any]) -> None:
         assert hidden not in said and json.dumps(hidden)[1:-1] not in said, "a secret is shown"
 
 
-# Tests of the cases and the harness.
+# Tests of the cases and of the test code.
 
 
 def test_cases_are_whole() -> None:
@@ -152,7 +152,7 @@ def test_cases_are_whole() -> None:
 
 
 def test_what_c_cannot_say_is_for_python_only() -> None:
-    """A case with arguments that no C function accepts runs in Python only."""
+    """A case with arguments that no C function accepts must run in Python only."""
     for case in CASES:
         args, products = case["call"]["args"], case["call"]["op"].startswith("products.")
         numbers = {key: args[key] for key in _INTEGERS & args.keys()}

@@ -1,4 +1,4 @@
-"""A service that demands a certificate of its clients: `client_certificate`."""
+"""Tests `client_certificate` with a service that demands a certificate from its clients."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 from .drivers import Driver
 from .test_tls import GET, POST, Server, make_certificate
 
-# With TLS 1.3 the client learns of a refused certificate only when it reads the answer.
+# With TLS 1.3 the client learns only when it reads the answer that the service has refused its certificate.
 VERSIONS = {"tls1.2": ssl.TLSVersion.TLSv1_2, "tls1.3": ssl.TLSVersion.TLSv1_3}
 CALLS = {"get": GET, "charge": POST}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Makes a CA, an intermediate CA, a client certificate that it signs, an untrusted one, and files of these."""
+    """Makes a CA, an intermediate CA, a client certificate of the latter, an untrusted certificate, and their files."""
     made = tmp_path_factory.mktemp("clients")
     for name, by in (("authority", ""), ("below", "authority"), ("client", "below"), ("stranger", "")):
         make_certificate(made, name, by=by)
@@ -130,7 +130,7 @@ def test_a_service_that_does_not_ask(driver: Driver, folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["password", "junk", None])
 def test_a_file_that_changed(driver: Driver, server: Server, folder: Path, tmp_path: Path, name: str | None) -> None:
-    """The file is read for each connection; no password prompt appears."""
+    """The client reads the file for each connection and never asks for a password."""
     own = tmp_path / "client.own"
     own.write_bytes((folder / "whole.own").read_bytes())
     client = _client(server, client_certificate=str(own))

@@ -1,7 +1,7 @@
-"""A name server that hangs must not hold a call beyond its deadline: libcurl's resolver thread is left behind.
+"""A name server that hangs must not delay a call beyond its deadline: libcurl's resolver thread is left behind.
 
-The resolver is replaced by preloading, which sanitized programs do not allow: $BILLCORE_RELEASE_BUILD is a release
-build.
+A preloaded library replaces the resolver. Programs with sanitizers cannot preload it, so $BILLCORE_RELEASE_BUILD names
+a release build.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def test_a_hanging_name_server_does_not_hold_a_call(language: str, slow_dns: Pat
         program(language), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment
     ) as process:
         assert process.stdin is not None and process.stdout is not None
-        # Bad input first: its answer shows that the program is running, so that only the call itself is timed.
+        # The first line is bad input: its answer shows that the program is running, so that only the call itself is
+        # timed.
         for line in ({"op": "orders.get", "client": client, "args": {"id": ""}}, {**CALLS[call], "client": client}):
             process.stdin.write(json.dumps(line) + "\n")
             process.stdin.flush()

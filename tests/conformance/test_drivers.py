@@ -1,4 +1,4 @@
-"""Tests of drivers.py, with small programs instead of the compiled drivers."""
+"""Tests drivers.py with small programs instead of the compiled drivers."""
 
 from __future__ import annotations
 

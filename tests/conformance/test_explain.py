@@ -1,4 +1,4 @@
-"""explain() in every language: one case per cause, and what its text never contains."""
+"""Tests explain() in every language: one case per cause, and what the text never contains."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(driver: Driver, body: bytes, signature: Any, secrets: list[Any]) -> str:
 
 
 def check_text(text: str, body: bytes, signature: bytes, secrets: list[bytes]) -> None:
-    """Conditions that hold for every text of explain()."""
+    """Checks the conditions that hold for every text of explain()."""
     first, *rest = text.split("\n")
     assert any(pattern.match(first) for pattern in VERDICTS.values()), first
     assert rest and all(line.startswith("- ") for line in rest[:-1]), text
@@ -51,7 +51,7 @@ def check_text(text: str, body: bytes, signature: bytes, secrets: list[bytes]) -
 
 
 def check_nothing_shows(text: str, hidden: list[bytes]) -> None:
-    """No run of 12 bytes of any input, nor of its hex or base64, appears in the text."""
+    """Checks that no run of 12 bytes of an input, nor of its hex or base64, appears in the text."""
     for value in hidden:
         for form in (value, value.hex().encode(), base64.b64encode(value)):
             letters = form[:200].decode("latin-1")
@@ -61,7 +61,7 @@ def check_nothing_shows(text: str, hidden: list[bytes]) -> None:
             assert value.decode("latin-1") not in text or value in WORDS, text
 
 
-WORDS = {b"undefined", b"payload", b"sha256="}  # inputs of a case that also occur in the fixed phrases of the text
+WORDS = {b"undefined", b"payload", b"sha256="}  # parts of inputs that also occur in the fixed phrases of the text
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
@@ -89,7 +89,7 @@ SECRET = b"whsec-0123456789abcdefghijklmnop"
 
 
 def _odd_input(chance: random.Random) -> tuple[bytes, Any, list[Any]]:
-    """Input of a confused user: sometimes right, mostly wrong."""
+    """Returns the input of a confused user: sometimes right, mostly wrong."""
     values: list[Any] = [None, True, 1, -0.5, 'å/\\"\u2028', [], {}, [[{"a": [1]}]], "x" * 40, 10**30]
     picked = [chance.choice(values) for _ in range(chance.randrange(4))]
     body = json.dumps(picked if chance.random() < 0.7 else dict(zip("abcd", picked, strict=False))).encode()
@@ -147,18 +147,18 @@ def _odd_input(chance: random.Random) -> tuple[bytes, Any, list[Any]]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_input_is_explained(seed: int, driver: Driver) -> None:
-    """explain() never fails, never accepts what Python's hmac refuses, and reveals no input; run() checks this."""
+    """run() checks that explain() never fails, accepts nothing that Python's hmac refuses, and shows no input."""
     chance = random.Random(seed)
     for _ in range(50):
         run(driver, *_odd_input(chance))
 
 
-# Tests of the cases.
+# Tests of the cases themselves.
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_case_is_true(case: dict[str, Any]) -> None:
-    """Checked with Python's hmac: a named fault is present, and the signature is that of the signed bytes."""
+    """Checks a case with Python's hmac: a named fault is present, and the signature is that of the signed bytes."""
     signature = text_or_b64(case["signature"]) if case["signature"] is not None else b""
     macs = [hmac.new(text_or_b64(one), body_bytes(case), "sha256").hexdigest().encode() for one in case["secrets"]]
     whole = all(len(text_or_b64(secret)) == 32 for secret in case["secrets"])

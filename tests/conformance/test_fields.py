@@ -1,4 +1,4 @@
-"""Every row of the resource tables has a C getter, a C++ accessor and a line in the Python stubs."""
+"""Every row of the resource tables must have a C getter, a C++ accessor and a line in the Python stubs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .fixtures import load
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROWS: list[dict[str, Any]] = load("fields.json")["rows"]
 
-# Number of rows in each table of the interface: a row missing here would be missing in every language.
+# The number of rows in each table of the interface, because a row missing here would be missing in every language.
 TABLES = {
     "Subscription": 16,
     "Order": 12,
@@ -37,7 +37,7 @@ def _read(paths: Iterable[Path], what: str) -> str:
 
 
 def _cpp_classes(text: str) -> dict[str, str]:
-    """Class name -> its body, for classes that begin in the first column."""
+    """Returns the bodies of the classes that begin in the first column, by class name."""
     text = re.sub(r"//[^\n]*", "", text)
     pattern = re.compile(r"^(?:class|struct) (\w+)[^;{]*\{(.*?)^\};", re.MULTILINE | re.DOTALL)
     return {match[1]: match[2] for match in pattern.finditer(text)}
@@ -94,7 +94,7 @@ def test_python_stubs() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['resource']}.{row['field']}")
 def test_a_missing_name_is_noticed(row: dict[str, Any]) -> None:
-    """Each check finds a name that is present, and reports it when it is absent or only mentioned in a comment."""
+    """Each check accepts a name that is present, and reports a name that is absent or only mentioned in a comment."""
     getter, cpp, member = row["c_getter"], row["cpp_member"], row["member"]
     assert missing_c(f"BILLCORE_API billcore_status {getter}(const void *self);", [row]) == []
     assert missing_c(f"/* {getter}(self) */ billcore_status {getter}_raw(const void *self);", [row])

@@ -1,4 +1,4 @@
-"""Freshness in every language: the maximum age of an event, and that the signature is checked first."""
+"""Tests freshness in every language: the maximum age of an event, and that the signature is checked first."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_stream_has_no_freshness(driver: Driver) -> None:
     assert driver.run({"op": "webhook.stream", "args": args})["error"]["class"] == "ConfigError"
 
 
-# Tests of the cases.
+# Tests of the cases themselves.
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)

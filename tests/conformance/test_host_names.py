@@ -1,4 +1,4 @@
-"""Host names that do not resolve or are invalid."""
+"""Tests host names that do not resolve or are invalid."""
 
 from __future__ import annotations
 

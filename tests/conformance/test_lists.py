@@ -1,4 +1,4 @@
-"""Lists of many pages, several at once: every client reads the same items and resumes the state of another client."""
+"""Lists of many pages, several in flight: every client reads the same items and resumes the state of any client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SERVER_ERROR = "GET /subscription/sub_1/orders?page=57: 500 the service failed"
 
 
 class Book:
-    """A list of 60 pages; some fail."""
+    """A service with a list of 60 pages, some of which fail."""
 
     def __init__(self, *broken: int) -> None:
         self.broken = set(broken)
@@ -98,7 +98,7 @@ def test_first_and_some(language: str, driver: Driver, concurrency: int) -> None
 
 @pytest.mark.parametrize(("grown", "reason"), [(60, "total_changed"), (100, "may_repeat")])
 def test_a_list_that_has_grown(language: str, driver: Driver, grown: int, reason: str) -> None:
-    """A state remembers 18 pages, so 72 records."""
+    """A state remembers the ids of 18 pages, here 72 records."""
     book = Book()
     with ScriptedServer(book) as server:
         begun = read(driver, server, 8, 120)

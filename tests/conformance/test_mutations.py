@@ -1,4 +1,4 @@
-"""10,000 damaged deliveries in every language, against Python's hmac and an independent version of the rules."""
+"""Verifies 10,000 damaged deliveries in every language, against Python's hmac and a separate version of the rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Delivery = tuple[bytes, bytes | None, list[bytes]]
 
 
 def verdict(body: bytes, signature: bytes | None, secrets: list[bytes]) -> int | str:
-    """The index of the first secret that matches, or the reason why none does. All bodies here are below the limit."""
+    """Returns the index of the first secret that matches, or why none does. All bodies are below the limit."""
     if len(secrets) == 0 or {len(secret) for secret in secrets} != {32}:
         return "ConfigError"
     if signature is None:
@@ -107,11 +107,11 @@ def mutate(chance: random.Random) -> Delivery:
         elif part == "secret":
             index = chance.randrange(len(secrets))
             secrets[index] = _change(secrets[index], chance)
-        elif part == "list":  # still one of several, at another position, or absent
+        elif part == "list":  # the secret is one of several, at another position, or absent
             secrets += [chance.randbytes(32) for _ in range(chance.randrange(3))]
             chance.shuffle(secrets)
             secrets = secrets[: chance.randrange(len(secrets) + 1)]
-        elif part == "swap":  # every part is well-formed, but of another delivery
+        elif part == "swap":  # body and signature are well-formed, but of another delivery
             body, signature, _ = chance.choice(GOOD)
         else:
             return body, None if chance.random() < 0.5 else _change(signature, chance), secrets
@@ -157,7 +157,7 @@ def test_mutations(seed: int, driver: Driver, language: str) -> None:
 
 
 def test_every_verdict_occurs() -> None:
-    """The mutations cover enough: all verdicts occur, success among them, and nearly all deliveries differ."""
+    """The mutations must cover enough: all verdicts occur, success among them, and nearly all deliveries differ."""
     chance = random.Random("mutations 0")
     deliveries = [mutate(chance) for _ in range(2000)]
     count = Counter(str(verdict(*delivery)) for delivery in deliveries)

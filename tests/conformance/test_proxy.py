@@ -1,4 +1,4 @@
-"""Proxies: what passes through one, what it sees, and which errors its refusals become."""
+"""Tests proxies: what passes through a proxy, what the proxy sees, and which errors its refusals become."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .test_tls import GET, POST, Server, make_certificate, server_context
 
 
 class Proxy(TcpServer):
-    """An HTTP proxy that tunnels to one local port, whatever host is requested. Records its requests.
+    """An HTTP proxy that tunnels to one local port, whatever host is requested, and records its requests.
 
-    answer: sent instead of opening a tunnel. tls: makes it an HTTPS proxy.
+    answer: sent instead of opening a tunnel. tls: the context of an HTTPS proxy.
     """
 
     def __init__(self, target: int, answer: str | None = None, tls: ssl.SSLContext | None = None) -> None:
@@ -111,10 +111,11 @@ def test_what_is_no_proxy(driver: Driver, server: Server, proxy: str) -> None:
 
 
 def test_no_proxy_for_loopback_by_default(driver: Driver, server: Server, proxy: Proxy) -> None:
-    """An empty proxy means none; loopback does not use one from the environment either (see the Python tests)."""
+    """An empty `proxy` means no proxy. The Python tests check that loopback also ignores a proxy of the environment."""
     client = server.client(ca_bundle=str(server.certificate), proxy="", max_retries=0)
     error = driver.run({**GET, "client": client})["error"]
-    assert error["class"] == "TlsError" and proxy.heads == []  # it reached the server, whose certificate is wrong
+    assert error["class"] == "TlsError" and proxy.heads == []  # the client reached the server, whose certificate is
+    # wrong
 
 
 @pytest.fixture(scope="module")

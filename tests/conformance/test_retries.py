@@ -1,4 +1,4 @@
-"""Retries in every language: reads where that is safe, writes never once they were sent."""
+"""Tests retries in every language: a read is retried where that is safe, a write never once it was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The test cases of RFC 4231 in every language, with the constructor that allows any key length."""
+"""Runs the test cases of RFC 4231 in every language, with the constructor that allows any key length."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_usual_constructor_refuses_these_keys(case: dict[str, Any], driver: 
 
 
 def test_all_at_once(driver: Driver) -> None:
-    """One verifier with all keys: the index identifies the key."""
+    """One verifier has all keys: the index in its result identifies the key."""
     keys = [_arguments(case)["secrets"][0] for case in CASES]
     for index, case in enumerate(CASES):
         reply = driver.run({"op": "webhook.verify", "args": _arguments(case) | {"secrets": keys}})

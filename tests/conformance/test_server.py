@@ -1,4 +1,4 @@
-"""Tests of the scripted server, with http.client and raw sockets: all other tests rely on it."""
+"""Tests the scripted server with http.client and raw sockets, because the other tests rely on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Certificates: a self-signed one and one of another host are refused; `ca_bundle` makes the right one trusted."""
+"""A self-signed certificate and one of another host are refused; `ca_bundle` makes the right one trusted."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = answer
 
     def log_message(self, *_: Any) -> None:
-        """Suppresses the log."""
+        """Overrides the log to write nothing."""
 
 
 def make_certificate(folder: Path, name: str, *, of: str = "", by: str = "") -> Path:
-    """Makes NAME.pem and NAME.key, signed by the folder's certificate `by` or by itself. of: the subject's host names
+    """Makes NAME.pem and NAME.key, signed by the folder's certificate `by` or self-signed. of: the subject's host names
     and addresses.
     """
     command = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
@@ -57,7 +57,7 @@ def server_context(certificate: Path) -> ssl.SSLContext:
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """An HTTPS server with a self-signed certificate for one name, or an HTTP server."""
+    """An HTTPS server with a self-signed certificate for one name; with tls=False an HTTP server."""
 
     daemon_threads = True
 
@@ -87,7 +87,7 @@ class Server(http.server.ThreadingHTTPServer):
             self.held = socket.socket(family)
             self.held.bind((other, self.server_address[1]))
         except OSError as problem:
-            return problem.errno != errno.EADDRINUSE  # otherwise the machine has no IPv6
+            return problem.errno != errno.EADDRINUSE  # any other error: the machine has no IPv6
         return True
 
     def server_close(self) -> None:
@@ -110,7 +110,7 @@ class Server(http.server.ThreadingHTTPServer):
             return super().finish_request(connection, client_address)
 
     def handle_error(self, *_: Any) -> None:
-        """Refused handshakes are expected here."""
+        """Prints nothing, because the tests expect refused handshakes."""
 
     def client(self, **more: Any) -> dict[str, Any]:
         url = f"{'https' if self.context else 'http'}://localhost:{self.server_address[1]}/acct"

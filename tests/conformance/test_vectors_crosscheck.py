@@ -1,4 +1,4 @@
-"""The webhook vectors are the output of their script, and agree with Python's hmac and openssl."""
+"""The webhook vectors must be the output of their script, and agree with Python's hmac and with openssl."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVENTS = {
 
 
 def _verdict(case: dict[str, Any], macs: list[str]) -> dict[str, Any]:
-    """The verdict that the rules require for a case. macs: its right signatures, one for each secret."""
+    """Returns the verdict that the rules require for a case. macs: the right signatures, one for each secret."""
     signature = case.get("signature")
     if not case["secrets"] or any(len(text_or_b64(secret)) != 32 for secret in case["secrets"]):
         return {"verify": "ConfigError"}
@@ -60,7 +60,7 @@ def test_with_python_hmac(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_with_openssl(case: dict[str, Any]) -> None:
     macs = [_openssl(text_or_b64(secret), body_bytes(case)) for secret in case["secrets"] if secret]
-    if len(macs) < len(case["secrets"]):  # neither openssl nor the library accepts an empty key
+    if len(macs) < len(case["secrets"]):  # neither openssl nor billcore accepts an empty key
         assert case["expect"]["verify"] == "ConfigError"
     assert _said(case) == _verdict(case, macs)
 

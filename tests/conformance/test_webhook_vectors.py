@@ -1,4 +1,4 @@
-"""Every webhook vector in every language: verify, whole and in chunks, unwrap, the getters, sign."""
+"""Runs every webhook vector in every language: verify, whole and in chunks, unwrap, the getters, sign."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _check_refusal(case: dict[str, Any], error: dict[str, Any], *, empty_is_miss
 
 
 def _check_words(case: dict[str, Any], error: dict[str, Any]) -> None:
-    """The message is one line, the status is the shared number, and the error contains no secret, body or signature."""
+    """Checks that the message is one line, the status fits the class, and no secret, body or signature is shown."""
     assert error["status"] == STATUS[error["class"]]
     assert error["message"].strip() and "\n" not in error["message"]
     said = json.dumps(error, ensure_ascii=False)
@@ -67,7 +67,7 @@ def test_verify(case: dict[str, Any], driver: Driver, language: str) -> None:
         _check_refusal(case, reply["error"], empty_is_missing=language in EMPTY_IS_MISSING)
 
 
-# Chunk sizes of a body; the rest is the last chunk.
+# Functions from the size of a body to its chunk sizes; the rest of the body is the last chunk.
 CHUNKS: dict[str, Callable[[int], list[int]]] = {
     "whole": lambda size: [],
     "bytes": lambda size: [1] * min(size + 1, 300),
@@ -110,7 +110,7 @@ def test_unwrap_request(case: dict[str, Any], driver: Driver) -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=_ids(GOOD))
 def test_parse_unverified(case: dict[str, Any], driver: Driver) -> None:
-    """An event that was verified and stored reads the same later, and needs neither the signature nor the secret."""
+    """A stored event reads the same later, without the signature and the secret."""
     args = {"body_b64": _arguments(case)["body_b64"], "read": list(case["expect"].get("fields", {}))}
     _check_event(case, driver.run({"op": "webhook.parse_unverified", "args": args}))
 
@@ -144,7 +144,7 @@ def _check_event(
 @pytest.mark.parametrize("joined", ["", ",", ", ", "\t , "])
 @pytest.mark.parametrize("second", ["the same", "another"])
 def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> None:
-    """Repeating the same value is harmless; two different values are an attack. Some servers join repeated headers."""
+    """A repeated equal value is accepted, also joined by a server; two different values are refused as an attack."""
     case = GOOD[0]
     value = case["signature"] if second == "the same" else "0" * 64
     headers = [["service-signature", value], ["Service-Signature", case["signature"]]]
@@ -157,7 +157,7 @@ def test_a_header_that_comes_twice(second: str, joined: str, driver: Driver) -> 
 
 
 def test_matches(driver: Driver) -> None:
-    """A count for each secret; a refused delivery counts for none, and if two secrets match only the first counts."""
+    """matches() counts deliveries for each secret; if two secrets match, for the first. Refused ones do not count."""
     secrets = ["0" * 32, "1" * 32, "2" * 32, "1" * 32]
     expected = [3, 5, 0, 0]
     deliveries = []

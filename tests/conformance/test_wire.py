@@ -1,4 +1,4 @@
-"""The clients against the wire fixtures: what they send, byte for byte, and how they read the answers."""
+"""Checks the clients against the wire fixtures: what they send, byte for byte, and how they read the answers."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_wire(case: dict[str, Any], language: str, driver: Driver) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_wire_with_a_plain_client(case: dict[str, Any]) -> None:
-    """Fixtures and harness are valid: a client that shares no code with billcore passes them."""
+    """Checks the fixtures and the test code: a client that shares no code with billcore must pass."""
     play(case, PlainClient())
 
 
@@ -102,7 +102,7 @@ def play(case: dict[str, Any], driver: Driver) -> None:
         check_error(case["expect"]["error"], reply["error"])
 
 
-# Tests of the fixtures.
+# Tests of the fixtures themselves.
 
 
 def test_every_operation_has_a_fixture() -> None:
@@ -129,7 +129,7 @@ def test_fixture_is_whole(case: dict[str, Any]) -> None:
 
 
 def test_a_wrong_request_is_noticed() -> None:
-    """The comparison itself: each deviation gives a difference."""
+    """Each deviation of a request must be reported as a difference."""
     expected = CASES[0]["exchanges"][0]["request"]
     right = [
         (name, value.replace("<host>", "h:1").replace("<version>", "0.1.0"))

@@ -1,6 +1,6 @@
-"""The sandbox against the wire fixtures: status, key set, type and nullability, sort order, page arithmetic.
+"""Checks the sandbox against the wire fixtures: status, key set, type and nullability, sort order, page numbers.
 
-The same fixtures bind the clients (test_wire.py), so that client and sandbox cannot share a misreading.
+Client and sandbox cannot share a misreading, because the same fixtures also check the clients (test_wire.py).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHECKS = [
     for case in wire_cases()
     for number, check in enumerate(case.get("sandbox", []))
 ]
-# One good request for each operation, to be sent with bad keys.
+# One good request for each operation, which a test sends with bad keys.
 ENDPOINTS: dict[str, dict[str, Any]] = {}
 for _case in wire_cases():
     if "call" in _case and "sandbox" in _case:
@@ -31,7 +31,7 @@ for _case in wire_cases():
 
 
 class World:
-    """The running sandbox and its accounts; reset to the seeded state before a check that follows a write."""
+    """The running sandbox and its accounts. fresh() resets it to its seeded state if a check has written."""
 
     def __init__(self, sandbox: Any) -> None:
         self.control = sandbox.control
@@ -85,7 +85,7 @@ def look(
     request: dict[str, Any],
     names: dict[str, Any],
 ) -> None:
-    """Checks everything that a fixture says about a reply."""
+    """Checks a reply against everything that the fixture says about it."""
     said = f"{request['method']} {request['path']} {request.get('query', '')}: {answer.status} {answer.text[:2000]}"
     wanted = reply["status"] if isinstance(reply["status"], list) else [reply["status"]]
     assert answer.status in wanted, said
@@ -154,7 +154,7 @@ def walk(
 @pytest.mark.parametrize("key", ["none", "empty", "wrong", "other"])
 @pytest.mark.parametrize("operation", list(ENDPOINTS))
 def test_every_endpoint_checks_the_key(operation: str, key: str, world: World) -> None:
-    """Authentication, rules 3 and 4; the request has no effect."""
+    """Section Authentication, rules 3 and 4: the service refuses a bad key, and the request has no effect."""
     services = world.fresh()
     check = ENDPOINTS[operation]
     names = set_up(services, check.get("setup", []), 0)
@@ -172,7 +172,7 @@ def test_every_operation_is_checked() -> None:
     assert len(ENDPOINTS) == 12
 
 
-# Tests of the checks: each must be able to fail.
+# Each check must be able to fail; the tests below make each fail.
 
 
 def test_shapes_notice_what_is_wrong() -> None:

@@ -1,6 +1,6 @@
-// Runs the operations in C++ and C, and their limits, each between two marks for Callgrind: cost-native FOLDER.
-// FOLDER has the deliveries of tests/bench/bodies.py, and the peer's answers in `answers`. Prints the number of
-// operations of each row.
+// Runs the operations in C++ and C, and their limits, each between two marks for Callgrind: cost-native FOLDER. FOLDER
+// has the deliveries of tests/bench/bodies.py, and the peer's answers in `answers`. Prints the number of operations of
+// each row.
 #include <billcore.h>
 #include <nanoarrow/nanoarrow.h>
 
@@ -22,10 +22,10 @@ namespace {
 constexpr std::size_t pages = 20;
 constexpr std::size_t orders = pages * 100;
 
-// run(count) performs `count` operations and returns 0 if one of them fails.
+// Counts `run`, which performs the given number of operations and returns 0 if one of them fails.
 template <typename Run>
 void count(const char* name, std::size_t operations, Run run) {
-  bool good = run(operations) != 0;  // warms up: one-time work is not counted
+  bool good = run(operations) != 0;  // the first run does the one-time work, which is not counted
   cost_begin();
   good = run(operations) != 0 && good;
   cost_end(name);
@@ -67,7 +67,7 @@ void count_webhooks(const std::string& folder) {
   billcore_verifier_free(c_verifier);
 }
 
-// Sends the same request as a billcore charge, with libcurl alone.
+// Sends the same request as a billcore charge, by hand with libcurl.
 class ChargeByHand {
  public:
   explicit ChargeByHand(const turns::Server& server) : handle_(server) {
@@ -105,7 +105,7 @@ class ChargeByHand {
   curl_slist* headers_ = nullptr;
 };
 
-// fields: nullopt for all columns.
+// Reads a list as Arrow columns. fields: the columns to read; nullopt for all.
 std::size_t take_arrow(const billcore::Client& client, const billcore::ArrowFields& fields) {
   ArrowArrayStream stream{};
   billcore::export_arrow(client.subscriptions().orders(billcore::Id(pages::list_id(pages))), &stream, fields);

@@ -30,7 +30,7 @@ struct Connection {
   int descriptor = -1;
   std::string received;
 };
-std::map<int, Connection> connections;  // by the client's port
+std::map<int, Connection> connections;  // the key is the client's port
 
 [[noreturn]] void give_up(const std::string& what) {
   std::fprintf(stderr, "cost-peer: %s\n", what.c_str());
@@ -58,7 +58,7 @@ Connection& connection_of(int client) {
   return connections[client];
 }
 
-// The length of the request at the beginning of `text`; 0 while it is incomplete.
+// Returns the length of the request at the beginning of `text`; 0 while the request is incomplete.
 std::size_t request_length(std::string_view text) {
   const auto head = text.find("\r\n\r\n");
   if (head == std::string_view::npos) return 0;

@@ -1,6 +1,6 @@
 """Runs the operations in Python, each between two marks for Callgrind: python_rows.py FOLDER, with the peer preloaded.
 
-FOLDER has the same files as for native.cpp. Prints the number of operations of each row.
+FOLDER has the files that native.cpp reads. Prints the number of operations of each row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def main() -> None:
     port = peer.cost_listen(str(folder / "answers").encode())
 
     def counted(name: str, operations: int, run: Callable[[], bool]) -> None:
-        good = run()  # warms up: one-time work is not counted
+        good = run()  # the first run does the one-time work, which is not counted
         gc.collect()
         peer.cost_begin()
         good = run() and good

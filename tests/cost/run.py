@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Counts the instructions and allocations of each operation and of its limit: run.py BUILD [--write]
 
-BUILD: an optimised build with the programs of this folder. A limit is the same work without billcore, counted in the
+BUILD is an optimised build with the programs of this folder. A limit is the same work without billcore, counted in the
 same run: raw SHA-256 states, or libcurl and yyjson by hand. costs.json stores how far each operation was from its
 limit. The run fails if the ratio of instructions has grown by over 2 %, or if an operation makes more allocations; it
-then names the functions that grew. --write stores the new counts; the commit that changes the file says why.
+then names the functions that grew. --write stores the new counts; the commit that changes costs.json says why.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ COSTS = FOLDER / "costs.json"
 LIMITS = {"await get": "get", "for": "list", "async for": "list", "three columns": "list", "all columns": "list"}
 PAGES = 20
 TOLERANCE = 1.02
-KEPT = 0.01  # share of an operation's instructions; functions with a smaller share are not stored
-# Callgrind counts each byte that `rep movsb` copies as an instruction.
+KEPT = 0.01  # functions with a smaller share of an operation's instructions are not stored
+# Prevents copying by `rep movsb`, of which Callgrind counts each byte as an instruction.
 TUNABLES = ":".join(f"glibc.cpu.x86_rep_{kind}_threshold={1 << 40}" for kind in ("movsb", "stosb"))
 ALLOCATORS = re.compile(r"malloc|calloc|realloc|memalign|aligned_alloc|posix_memalign|operator new.*")
 
 
 @dataclass
 class Cost:
-    """The cost of one operation by function: its instructions without those of its callees, and its allocator calls."""
+    """The cost of one operation by function: the function's own instructions, without callees, and allocator calls."""
 
     instructions: dict[str, float] = field(default_factory=dict)
     allocations: dict[str, float] = field(default_factory=dict)
@@ -62,7 +62,7 @@ def read_profile(text: str, names: dict[str, str]) -> tuple[str, Cost]:
 
     instructions, allocations = Counter[str](), Counter[str]()
     function = called = ""
-    inclusive = False  # the next line has the cost of a call
+    inclusive = False  # whether the next line has the cost of a call
     for line in text.splitlines():
         if line.startswith("fn="):
             function = named(line[3:])
@@ -84,7 +84,7 @@ def counted(folder: Path, program: list[str], **environment: str) -> dict[str, C
     valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/profile"]
     done = subprocess.run(
         [*valgrind, *program, str(folder)],
-        # The same environment on every machine, because libcurl searches the whole environment for each call.
+        # libcurl searches the whole environment for each call, so the environment is the same on every machine.
         env={"GLIBC_TUNABLES": TUNABLES, "PYTHONHASHSEED": "0", **environment},
         capture_output=True,
         text=True,
@@ -132,14 +132,14 @@ def limit_of(row: str, costs: dict[str, Cost]) -> Cost:
 
 
 def grown(now: dict[str, float], before: dict[str, float], others: float) -> list[str]:
-    """The functions that grew most. others: the largest cost that a function may have had if it was not stored."""
+    """Returns the functions that grew most. others: the most that a function without a stored cost may have cost."""
     growth = {name: each - before.get(name, others) for name, each in now.items()}
     worst = sorted(growth, key=lambda name: -growth[name])[:5]
     return [f"    {growth[name]:+10,.1f}  {name}" for name in worst if growth[name] > 0.05]
 
 
 def judge(row: str, cost: Cost, limit: Cost, stored: dict[str, Any] | None) -> tuple[str, bool]:
-    """The row's text in the report, and whether its cost is within the stored one."""
+    """Returns the row's text in the report, and whether its cost is within the stored one."""
     ratio, more = cost.total / limit.total, cost.allocated - limit.allocated
     lines = [f"{row:20} {cost.total:12,.0f} {ratio:8.3f} {cost.allocated:12.2f} {more:+8.2f}"]
     if stored is None:
@@ -167,7 +167,7 @@ def stored_row(cost: Cost, limit: Cost) -> dict[str, Any]:
 
 
 def made_with(build: Path) -> dict[str, str]:
-    """The machine, compiler and Python that the stored numbers hold for: others execute other instructions."""
+    """Returns the machine, compiler and Python that the stored numbers hold for: others execute other instructions."""
     cache = (build / "CMakeCache.txt").read_text("utf-8")
     compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
     assert compiler, "not a build folder"

@@ -37,7 +37,7 @@ class Certificates:
         (folder / "ca.cnf").write_text(_CONFIG.format(folder=folder))
         self._openssl(
             *["req", "-x509", *_KEY, "-days", "2", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem"],
-            *["-addext", "keyUsage=critical,keyCertSign,cRLSign"],  # Python's ssl asks for it since 3.13
+            *["-addext", "keyUsage=critical,keyCertSign,cRLSign"],  # Python's ssl requires it since 3.13
         )
         self.good = self._signed("good", "localhost", "20200101000000Z", "20490101000000Z")
         self.tls12 = self._context("good")
@@ -58,11 +58,11 @@ class Certificates:
         self.self_signed = self._context("alone")
 
     def files(self, name: str) -> tuple[Path, Path]:
-        """A certificate and its key."""
+        """Returns the files of a certificate and of its key."""
         return self._folder / f"{name}.pem", self._folder / f"{name}.key"
 
     def folder_of_hashes(self) -> Path:
-        """A folder with the CA as OpenSSL looks it up: by the hash of its name."""
+        """Makes a folder in which OpenSSL finds the CA: it looks for a file named after the hash of the CA's name."""
         folder = self._folder / "hashes"
         folder.mkdir(exist_ok=True)
         (folder / "ca.pem").write_bytes(self.bundle.read_bytes())
@@ -87,6 +87,6 @@ class Certificates:
 
 
 def _name(host: str, names: str | None = None) -> list[str]:
-    """names: the subject alternative names, by default the host's; empty for none."""
+    """Returns openssl's arguments. names: the subject alternative names, by default the host's; empty for none."""
     names = f"DNS:{host}" if names is None else names
     return ["-subj", f"/CN={host}", *(["-addext", f"subjectAltName={names}"] if names else [])]

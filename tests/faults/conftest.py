@@ -1,4 +1,4 @@
-"""One sandbox for the whole run; each module starts in its seeded state."""
+"""One sandbox serves the whole run; it is reset to its seeded state before each module."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def given(item: pytest.Item) -> dict[str, Any]:
 
 
 def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Each test at least once; of each file, enough reads and enough writes to use each value of each parameter.
+    """Chooses each test at least once; of each file, enough reads and writes to use each value of each parameter.
 
-    The combinations are random, but the same each time.
+    The chosen combinations are random, but the same in each run.
     """
     found: set[tuple[object, ...]] = set()
     chosen: set[pytest.Item] = set()
@@ -63,7 +63,7 @@ def few_of(items: list[pytest.Item]) -> set[pytest.Item]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """All clients share the core: clients other than Python run one read, one write and the tests without operation."""
+    """Deselects tests: all clients share the core, so other languages than Python run one read and one write only."""
     driver = config.getoption("driver", None)
     chosen: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
@@ -112,14 +112,14 @@ def model_totals() -> ModelTotals:
 
 
 def told() -> list[str]:
-    """The final report lines of this process."""
+    """Returns the final report lines of this process."""
     lines = [line for world in _worlds for line in world.totals.lines()]
     lines += [line for model in _models for line in model.lines()]
     return [*lines, "libcurl " + (".".join(map(str, release())) or "linked in")] if _worlds else lines
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    output = getattr(session.config, "workeroutput", None)  # this is one of several pytest-xdist processes
+    output = getattr(session.config, "workeroutput", None)  # only a worker of pytest-xdist has it
     if output is not None:
         output["told"] = told()
 

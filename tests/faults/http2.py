@@ -1,4 +1,4 @@
-"""The scripted proxy in HTTP/2: one step for each stream. The sandbox is the server behind it."""
+"""The scripted proxy in HTTP/2: it runs one step for each stream and forwards requests to the sandbox."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Codes = h2.errors.ErrorCodes
 
 
 class Stream:
-    """One request, completely read, and what a step may do with it."""
+    """A request that was read completely, and what a step may do with its stream."""
 
     def __init__(self, connection: Http2Connection, number: int, seen: Seen, request: bytes) -> None:
         self._connection = connection
@@ -39,7 +39,7 @@ class Stream:
         self._connection.flush()
 
     def send_answer_head(self, answer: RawAnswer, *, length: bool = True) -> None:
-        """length: include its Content-Length."""
+        """Sends the head of the sandbox's answer. length: whether with its Content-Length."""
         first, *lines = answer.head.decode("latin-1").split("\r\n")[:-2]
         named = [line.partition(": ") for line in lines]
         headers = [(name.lower(), value) for name, _, value in named]
@@ -58,12 +58,12 @@ class Stream:
         self._connection.flush()
 
     def go_away(self, last: int | None = None, code: Codes = Codes.NO_ERROR) -> None:
-        """last: number of the last processed stream, default this one. No call of h2 may follow."""
+        """Sends GOAWAY. last: number of the last processed stream, by default this one. No call of h2 may follow it."""
         self._wire.close_connection(code, last_stream_id=self._number if last is None else last)
         self._connection.flush()
 
     def wait_until_read(self) -> None:
-        """Waits until the client has read everything so far; its call continues."""
+        """Waits until the client has read everything sent so far; the client's call continues."""
         self._wire.ping(b"are you ")
         self._connection.flush()
         while True:
@@ -74,7 +74,7 @@ class Stream:
                 return
 
     def break_protocol(self) -> None:
-        """DATA for stream 0: an error of the whole connection. No call of h2 may follow."""
+        """Sends DATA for stream 0, which is an error of the whole connection. No call of h2 may follow."""
         try:
             self._connection.socket.sendall(b"\0\0\1" + bytes(6) + b"x")
         except OSError as error:
@@ -88,7 +88,7 @@ class Stream:
 
 
 class Http2Connection(Connection):
-    """The server's side of a connection; it handles one stream after the other."""
+    """The server's side of a connection, which handles one stream after the other."""
 
     http2 = True
 
@@ -148,12 +148,12 @@ def passing(stream: Stream) -> None:
 
 
 def refused(stream: Stream) -> None:
-    """The service reports that it has not started: libcurl retries by itself."""
+    """Resets the stream with REFUSED_STREAM: the request was not processed, so libcurl retries it by itself."""
     stream.reset_stream(Codes.REFUSED_STREAM)
 
 
 def broken(code: Codes, place: str) -> Http2Step:
-    """Resets the stream after `place`: request, effect (done, but not answered), headers or body."""
+    """Resets the stream after `place`: request, effect (the write is done but not answered), headers or body."""
 
     def step(stream: Stream) -> None:
         if place != "request":
@@ -169,7 +169,7 @@ def broken(code: Codes, place: str) -> Http2Step:
 
 def no_error(sent: int | None, *, end: bool = False, apart: bool = False) -> Http2Step:
     """Resets the stream with NO_ERROR after `sent` bytes (None: all) of a body without Content-Length. end: ends the
-    stream first. apart: first waits until the client has read what was sent.
+    stream before the reset. apart: before the reset waits until the client has read what was sent.
     """
 
     def step(stream: Stream) -> None:
@@ -222,7 +222,7 @@ def trailers(stream: Stream) -> None:
 
 
 def ended(*, effect: bool, reset: bool) -> Http2Step:
-    """Closes the whole connection."""
+    """Closes or resets the whole connection instead of sending an answer."""
 
     def step(stream: Stream) -> None:
         if effect:
@@ -233,7 +233,7 @@ def ended(*, effect: bool, reset: bool) -> Http2Step:
 
 
 def gone_away(*, effect: bool, last: int | None = None, code: Codes = Codes.NO_ERROR) -> Http2Step:
-    """GOAWAY instead of an answer, then closes. last=0: the service reports that it has not started."""
+    """Sends GOAWAY instead of an answer, then closes. last=0: the request counts as not processed."""
 
     def step(stream: Stream) -> None:
         if effect:
@@ -245,7 +245,7 @@ def gone_away(*, effect: bool, last: int | None = None, code: Codes = Codes.NO_E
 
 
 def short(stream: Stream) -> None:
-    """Content-Length is larger than the body, and the stream ends properly."""
+    """Sends a body shorter than its Content-Length, and ends the stream properly."""
     answer = stream.forward()
     stream.send_answer_head(answer)
     stream.send_body(answer.body[:-5], end=True)
@@ -258,7 +258,7 @@ def no_body(stream: Stream) -> None:
 
 
 def cut(stream: Stream) -> None:
-    """Closes the connection within the body."""
+    """Closes the connection in the middle of the body."""
     answer = stream.forward()
     stream.send_answer_head(answer)
     stream.send_body(answer.body[:20], end=False)
@@ -295,7 +295,7 @@ def canned(status: int, *headers: tuple[str, str], effect: bool = False) -> Http
 
 
 def leaving(chance: random.Random) -> Http2Step:
-    """An answer, then a moment later GOAWAY and a close: the next request may be in flight."""
+    """Sends an answer, then a moment later GOAWAY, and closes: the next request may be in flight."""
 
     def step(stream: Stream) -> None:
         passing(stream)

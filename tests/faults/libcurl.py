@@ -1,4 +1,4 @@
-"""The libcurl in use: the results of some faults depend on its release."""
+"""The release of libcurl that billcore uses: the results of some faults depend on it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import billcore
 
 @functools.cache
 def library() -> Path | None:
-    """The library that billcore has loaded; None when it is linked statically."""
+    """Returns the libcurl that billcore has loaded; None when libcurl is linked statically."""
     with billcore.Client(base_url="http://127.0.0.1:1/acct", api_key="key"):
         found = re.search(r"/\S*libcurl\.so\S*", Path("/proc/self/maps").read_text())
     return None if found is None else Path(found[0])
 
 
 def release() -> tuple[int, ...]:
-    """The version of the library; empty when it is linked statically."""
+    """Returns the version of libcurl; empty when libcurl is linked statically."""
     path = library()
     if path is None:
         return ()

@@ -1,7 +1,7 @@
 """A proxy in front of the sandbox that misbehaves at an exact point: each request runs the next step of a script.
 
-A step is a function of an Exchange. It may read the request in part, forward it to the sandbox, answer, close, reset or
-stay silent. Requests beyond the script are forwarded and answered honestly.
+A step is a function of an Exchange. The step may read the request in part, forward it to the sandbox, answer, close,
+reset or stay silent. Requests beyond the script are forwarded and answered honestly.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RawAnswer:
         return self.head + self.body
 
     def with_headers(self, **headers: str | int | None) -> bytes:
-        """The head with these headers added or, for None, removed; Content_Length is Content-Length."""
+        """Returns the head with headers added or, for None, removed. Content_Length stands for Content-Length."""
         given = {name.replace("_", "-").lower(): value for name, value in headers.items()}
         lines = self.head.split(b"\r\n")[:-2]
         kept = [line for line in lines if line.split(b":")[0].decode().lower() not in given]
@@ -48,7 +48,7 @@ class RawAnswer:
 
 @dataclass
 class Seen:
-    """A request of which at least one byte has arrived. at: monotonic time of that byte."""
+    """A request of which at least one byte has arrived. at: monotonic time of the first byte."""
 
     method: str
     at: float
@@ -57,11 +57,11 @@ class Seen:
 
 
 class Gone(Exception):
-    """The client has closed, or the test is over."""
+    """The client has closed the connection, or the test is over."""
 
 
 class Exchange:
-    """One request on one connection, and what a step may do with it."""
+    """A request on a connection, and what a step may do with both."""
 
     def __init__(self, connection: Connection, seen: Seen) -> None:
         self._connection = connection
@@ -70,17 +70,17 @@ class Exchange:
         self._request: bytes | None = None
 
     def take(self, count: int) -> None:
-        """Read this many bytes of the request."""
+        """Reads this many bytes of the request."""
         self._connection.fill(count)
 
     def read(self) -> bytes:
-        """Read the whole request."""
+        """Reads the whole request."""
         if self._request is None:
             self._request = self._connection.read_request()
         return self._request
 
     def forward(self) -> RawAnswer:
-        """Forward the request to the sandbox. Its answer is not sent to the client."""
+        """Forwards the request to the sandbox and returns the answer, which is not sent to the client."""
         request = self.read()
         self.seen.forwarded = True
         return ask(self._connection.proxy.upstream, request)
@@ -92,22 +92,22 @@ class Exchange:
             raise Gone from error
 
     def close(self) -> None:
-        """Close properly (FIN)."""
+        """Closes the connection properly (FIN)."""
         self._connection.close()
 
     def reset(self) -> None:
-        """Close with RST."""
+        """Closes the connection with RST."""
         self._connection.reset()
 
     def hang(self) -> None:
-        """Stay silent until the client closes or the test is over."""
+        """Stays silent until the client closes or the test is over."""
         with contextlib.suppress(OSError):
             while self._connection.socket.recv(65536):
                 pass
         raise Gone
 
 
-Step = Callable[[Any], None]  # argument: an Exchange, or its counterpart for another kind of connection
+Step = Callable[[Any], None]  # takes an Exchange, or the counterpart for another kind of connection
 
 
 def _some(sock: socket.socket) -> bytes:
@@ -118,7 +118,7 @@ def _some(sock: socket.socket) -> bytes:
 
 
 def ask(address: tuple[str, int], request: bytes) -> RawAnswer:
-    """The sandbox's answer to a request in HTTP/1.1."""
+    """Sends a request to the sandbox in HTTP/1.1 and returns its answer."""
     with socket.create_connection(address, timeout=GENEROUS) as upstream:
         upstream.sendall(request)
         received = b""
@@ -139,7 +139,7 @@ def content_length(head: bytes) -> int:
 
 
 def passing(exchange: Exchange) -> None:
-    """The default step."""
+    """The default step: forwards the request and sends the sandbox's answer."""
     exchange.send(exchange.forward().raw)
 
 
@@ -201,10 +201,10 @@ class Connection:
 
 
 class Proxy:
-    """Listens on loopback.
+    """A proxy that listens on loopback.
 
-    script: steps for the first requests. on_accept: functions for the first connections, called instead of serving;
-    None serves one. tls: serve over TLS. late: refuse connections until listen().
+    script: steps for the first requests. on_accept: functions called with the first connections instead of serving
+    them; for a None the connection is served. tls: serve over TLS. late: refuse connections until listen().
     """
 
     def __init__(
@@ -258,18 +258,18 @@ class Proxy:
 
     @property
     def writes(self) -> int:
-        """Number of requests, at least begun, that were not GET."""
+        """The number of requests other than GET of which at least one byte has arrived."""
         with self._lock:
             return sum(seen.method != "GET" for seen in self.seen)
 
     def wait_until_closed(self) -> None:
-        """Waits until every connection so far has ended; the clients' sockets have been notified by then."""
+        """Waits until every connection so far has ended, and the client's kernel has received the end."""
         for thread in list(self._threads):
             thread.join(GENEROUS)
             assert not thread.is_alive(), "a connection is still open"
 
     def close(self) -> None:
-        """Closes every connection. The sandbox has finished all forwarded requests when this returns."""
+        """Closes every connection. When it returns, the sandbox has finished all forwarded requests."""
         self.stopped.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -277,7 +277,7 @@ class Proxy:
             self._acceptor.join(GENEROUS)
         self._listener.close()
         for connection in self._connections:
-            # Data that has arrived is still read, then the connection is at its end.
+            # The connection's thread still reads the data that has arrived, then finds the end of the connection.
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(connection.socket, socket.SHUT_RD)
         for thread in self._threads:

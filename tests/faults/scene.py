@@ -1,4 +1,4 @@
-"""Calls through a misbehaving proxy, checked against the sandbox's ledger: results and actual effects agree."""
+"""Calls through a misbehaving proxy, checked against the sandbox's ledger: results and actual effects must agree."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ WRITES = (
     "products.delete",
     "webhook_endpoints.create",
 )
-# The body of their answer is not specified, so any body is accepted.
+# The service interface does not specify the body of these answers, so the client accepts any body.
 ANY_BODY = ("products.delete", "webhook_endpoints.create")
 
-# How to find an operation's effect in the ledger: its kind, and the field that holds the mark of the call.
+# How to find an operation's effect in the ledger: the effect's kind, and the field that holds the mark of the call.
 _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "subscriptions.charge": ("charge", lambda effect: effect["amount"]),
     "subscriptions.cancel": ("cancel", lambda effect: effect["subscription_id"]),
@@ -44,7 +44,7 @@ _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 
 class AttemptsDriver(PythonDriver):
-    """The Python client as in the conformance tests; errors also have the attempts, and bodies may be invalid UTF-8."""
+    """The Python driver of the conformance tests; its errors also have attempts, and bodies may be invalid UTF-8."""
 
     def _error(self, error: Any) -> dict[str, Any]:
         return {**super()._error(error), "attempts": getattr(error, "attempts", None)}
@@ -54,7 +54,7 @@ class AttemptsDriver(PythonDriver):
 
 
 def languages() -> list[str]:
-    """Includes the C++ client when its driver has been built: $BILLCORE_CPP_DRIVER."""
+    """Returns the languages to test: Python, and C++ when $BILLCORE_CPP_DRIVER names its driver."""
     return ["python", "cpp"] if os.environ.get("BILLCORE_CPP_DRIVER") else ["python"]
 
 
@@ -64,7 +64,7 @@ def new_driver(language: str) -> Driver:
 
 @dataclass
 class Outcome:
-    """The result of a call. mark: finds its effect in the ledger, None for a read. took: seconds."""
+    """The result of a call. mark: finds the call's effect in the ledger; None for a read. took: seconds."""
 
     operation: str
     mark: Any
@@ -78,7 +78,7 @@ class Outcome:
 
     @property
     def name(self) -> str:
-        """The text ok, or the error's class, followed by a slash and the class of its cause."""
+        """The text "ok", or the class of the error, a slash and the class of its cause."""
         if "ok" in self.reply:
             return "ok"
         cause = self.error.get("cause")
@@ -90,12 +90,12 @@ class Outcome:
 
     @property
     def certain(self) -> int | None:
-        """The number of effects by the client's result: 1, 0, or None when the outcome is unknown."""
+        """The number of effects that the client's result states: 1, 0, or None when the outcome is unknown."""
         if "ok" in self.reply:
             return 1
         if self.unknown:
             return None
-        # A complete success answer that cannot be read: the write happened, only its record is lost.
+        # A complete success answer that cannot be decoded means that the write happened, and only its record is lost.
         status = self.error.get("http_status") or 0
         return 1 if self.error["class"] == "DecodeError" and 200 <= status < 300 else 0
 
@@ -105,7 +105,7 @@ class Outcome:
 
 @dataclass
 class Totals:
-    """Counts over the whole run, for the last lines of the output."""
+    """Counts of the whole run, for the last lines of the output."""
 
     calls: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -155,16 +155,16 @@ class World:
             driver.close()
 
     def enough(self) -> bool:
-        """Whether enough resources remain to cancel and to delete, for any test."""
+        """Whether enough subscriptions to cancel and products to delete remain for any test."""
         return min(len(self._to_cancel), len(self._to_delete)) >= 20
 
     def fresh(self) -> None:
-        """Resets the sandbox, with all resources to cancel and delete again."""
+        """Resets the sandbox, and makes new resources to cancel and delete."""
         self.sandbox.control.reset()
         self._fill()
 
     def arguments(self, operation: str) -> tuple[dict[str, Any], Any]:
-        """Arguments for a call whose effect can be told from that of any other call, and its mark."""
+        """Returns arguments for a call whose effect can be told from that of any other call, and the call's mark."""
         with self._lock:
             number = next(self._numbers)
             if operation == "orders.get":
@@ -233,7 +233,7 @@ class Scene:
             self.judge()
 
     def options(self, *, timeout: float | None = 10.0, **more: Any) -> dict[str, Any]:
-        """Options of a client for this scene. The driver reuses its client, with its connections, for equal options."""
+        """Returns options for a client. The driver reuses its client, with its connections, for equal options."""
         return {
             "base_url": self.base_url,
             "api_key": self.world.sandbox.api_key,
@@ -250,7 +250,7 @@ class Scene:
         return self.record(Outcome(operation, mark, reply, time.monotonic() - begun, timeout))
 
     def run(self, operation: str, timeout: float | None, call: Callable[[dict[str, Any]], object]) -> Outcome:
-        """Like call(), but with the test's own Python client. call: makes the call with the given arguments."""
+        """Runs `call` with the arguments of an operation, on the test's own Python client instead of the driver's."""
         rest, mark = self.world.arguments(operation)
         driver = AttemptsDriver()
         begun = time.monotonic()

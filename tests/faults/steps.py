@@ -1,4 +1,4 @@
-"""The faults, as steps of a proxy's script. Those with effect=True forward the request to the sandbox first."""
+"""The faults, as steps of a proxy's script. A step with effect=True forwards the request to the sandbox first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def reset_unread(exchange: Exchange) -> None:
 
 
 def reset_after(count: int) -> Step:
-    """A reset after this many bytes of the request."""
+    """Resets the connection after this many bytes of the request."""
 
     def step(exchange: Exchange) -> None:
         exchange.take(count)
@@ -28,7 +28,7 @@ def reset_after(count: int) -> Step:
 
 
 def ended(*, effect: bool, reset: bool) -> Step:
-    """The connection ends after the request, before the first byte of the answer."""
+    """Ends the connection after the request, before the first byte of the answer."""
 
     def step(exchange: Exchange) -> None:
         exchange.forward() if effect else exchange.read()
@@ -38,7 +38,8 @@ def ended(*, effect: bool, reset: bool) -> Step:
 
 
 def cut(place: str, *, reset: bool) -> Step:
-    """The answer ends too early. place: status (within the status line), head, headers (after them) or body."""
+    """Ends the connection within the answer. place: status (within the status line), head, headers (after them) or
+    body."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -55,7 +56,7 @@ def cut(place: str, *, reset: bool) -> Step:
 
 
 def longer(by: int, *, hold: bool) -> Step:
-    """Content-Length is larger than the body. hold: the connection stays open."""
+    """Sends a Content-Length larger than the body. hold: keeps the connection open."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -66,7 +67,7 @@ def longer(by: int, *, hold: bool) -> Step:
 
 
 def shorter(by: int) -> Step:
-    """Content-Length is smaller than the body; the connection stays open with the rest in it."""
+    """Sends a Content-Length smaller than the body; the rest of the body stays on the open connection."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -76,14 +77,14 @@ def shorter(by: int) -> Step:
 
 
 def no_length(exchange: Exchange) -> None:
-    """The end of the connection is the end of the body."""
+    """Sends no Content-Length: the end of the connection ends the body."""
     answer = exchange.forward()
     exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body)
     exchange.close()
 
 
 def no_length_cut(exchange: Exchange) -> None:
-    """Like no_length, but the connection ends within the body."""
+    """Sends no Content-Length and ends the connection in the middle of the body."""
     answer = exchange.forward()
     exchange.send(answer.with_headers(Content_Length=None, Connection="close") + answer.body[:-5])
     exchange.close()
@@ -108,13 +109,13 @@ def lengths(*values: str) -> Step:
 
 
 def two_answers(exchange: Exchange) -> None:
-    """A second complete answer follows, which belongs to no request."""
+    """Sends a second complete answer, which belongs to no request."""
     answer = exchange.forward()
     exchange.send(answer.raw + b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnull")
 
 
 def drip(pause: float, size: int) -> Step:
-    """The answer arrives in pieces."""
+    """Sends the answer in pieces of `size` bytes, with a pause of this many seconds after each."""
 
     def step(exchange: Exchange) -> None:
         raw = exchange.forward().raw
@@ -142,7 +143,7 @@ def silent_after_headers(exchange: Exchange) -> None:
 def canned(
     status: int, *headers: str, body: bytes = b'{"error":{"code":"x","message":"y"}}', effect: bool = False
 ) -> Step:
-    """A canned answer instead of the sandbox's."""
+    """Sends a canned answer instead of the sandbox's."""
 
     def step(exchange: Exchange) -> None:
         exchange.forward() if effect else exchange.read()
@@ -153,7 +154,7 @@ def canned(
 
 
 def interim(exchange: Exchange) -> None:
-    """Two interim answers before the real one."""
+    """Sends two interim answers before the sandbox's answer."""
     answer = exchange.forward()
     exchange.send(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n" + answer.raw)
 
@@ -168,13 +169,13 @@ def big_header(size: int, count: int = 1) -> Step:
 
 
 def gzip_bomb(exchange: Exchange) -> None:
-    """A compressed body, although the client did not request compression."""
+    """Sends a compressed body, although the client did not request compression."""
     answer = exchange.forward()
     exchange.send(answer.with_headers(Content_Encoding="gzip", Content_Length=len(BOMB)) + BOMB)
 
 
 def transfer_bomb(exchange: Exchange) -> None:
-    """A compressed transfer coding, which libcurl decodes even if not requested."""
+    """Sends a compressed transfer coding, which libcurl decodes even if not requested."""
     exchange.send(exchange.forward().with_headers(Content_Length=None, Transfer_Encoding="gzip") + BOMB)
     exchange.close()
 
@@ -199,7 +200,7 @@ def http10_keep_alive(exchange: Exchange) -> None:
 
 
 def chunked(end: bytes, *, close: bool) -> Step:
-    """A body in chunks of seven bytes, then `end` instead of the last chunk."""
+    """Sends a body in chunks of seven bytes, then `end` instead of the last chunk."""
 
     def step(exchange: Exchange) -> None:
         answer = exchange.forward()
@@ -213,11 +214,11 @@ def chunked(end: bytes, *, close: bool) -> Step:
 
 
 def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
-    """The connection ends right after the step, or a moment later, while the next request may be in flight."""
+    """Ends the connection right after a step, or a moment later, while the next request may be in flight."""
 
     def step(exchange: Exchange) -> None:
         first(exchange)
-        # Busy waiting, because a sleep is longer than the intervals that matter.
+        # Waits busily, because a sleep is longer than the intervals that matter.
         until = time.perf_counter() + pause
         while time.perf_counter() < until:
             pass
@@ -226,7 +227,7 @@ def then(first: Step, *, reset: bool, pause: float = 0.0) -> Step:
     return step
 
 
-# Functions to call with a connection instead of serving it.
+# The functions below are called with a connection instead of serving it.
 
 
 def reset_at_once(sock: socket.socket) -> None:
@@ -234,7 +235,7 @@ def reset_at_once(sock: socket.socket) -> None:
 
 
 def close_at_once(sock: socket.socket) -> None:
-    """The socket is closed when the function returns."""
+    """Closes the connection at once: the caller closes the socket when this function returns."""
 
 
 def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket], None]:
@@ -252,7 +253,7 @@ def answer_hello(data: bytes, *, hold: bool = False) -> Callable[[socket.socket]
 
 
 def broken_handshake(context: ssl.SSLContext, *, reset: bool) -> Callable[[socket.socket], None]:
-    """Ends the connection in the middle of a valid handshake: after the server's first flight."""
+    """Ends the connection in the middle of a valid TLS handshake: after the server's first flight."""
 
     def act(sock: socket.socket) -> None:
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()

@@ -1,4 +1,4 @@
-"""Every fault between a request and its answer, for reads and for writes, on new and reused connections.
+"""Tests every fault between a request and its answer, for reads and for writes, on new and reused connections.
 
 The expected outcomes follow from the rules: a read is retried or fails with a typed error, a write that was sent is
 never retried, and the client's result never contradicts the ledger.
@@ -26,9 +26,10 @@ SHORT = 0.4  # deadline of calls that are never answered
 class Row:
     """A fault and the expected results of calls.
 
-    once: result of a read that meets the fault once, with retries. always: of a read that meets it at each attempt.
-    retried: the client retries a read after it. write: result of a write that meets it. unspecified: of a write whose
-    answer has an unspecified body, if that differs. effect: number of effects in the sandbox.
+    once: result of a read that meets the fault once, with retries. always: result of a read that meets the fault at
+    each attempt. retried: whether the client retries a read after the fault. write: result of a write that meets it.
+    unspecified: result of a write whose answer has an unspecified body, if that differs. effect: number of effects in
+    the sandbox.
     """
 
     name: str
@@ -48,7 +49,7 @@ def served(name: str, step: Step) -> Row:
 
 
 def final(name: str, step: Step, error: str, write: str, *, unspecified: str | None = None, effect: int = 1) -> Row:
-    """A row with a fault after which the client never retries."""
+    """A row with a fault after which the client does not retry."""
     return Row(name, step, error, error, write, unspecified, effect, retried=False)
 
 
@@ -123,12 +124,12 @@ ROWS = [
     final("402", steps.canned(402), "PaymentError", "PaymentError", effect=0),
 ]
 BY_NAME = {row.name: row for row in ROWS}
-# Rows about the connection, not about the content of an answer.
+# Rows whose fault is in the connection, not in the content of an answer.
 CONNECTION_ROWS = [row for row in ROWS if row.write in (LOST, LATE)]
 
 
 def combined(chosen: list[Row], names: str, *cases: tuple[Any, ...]) -> pytest.MarkDecorator:
-    """Each row with each case; slow rows with the first two cases only."""
+    """Parametrises a test with each row and each case; slow rows with the first two cases only."""
     values = [
         pytest.param(row, *case, id="-".join([row.name, *map(str, case)]))
         for row in chosen

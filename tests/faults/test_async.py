@@ -1,4 +1,4 @@
-"""Many concurrent calls from one event loop, some of them broken or cancelled: each is checked against the ledger."""
+"""Many concurrent calls from one event loop, some of them broken or cancelled. Each is checked against the ledger."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_one_broken_stream_is_one_broken_call(world: World, certificates: Certif
 def test_a_connection_that_ends_under_many_streams(
     world: World, certificates: Certificates, end: http2.Http2Step
 ) -> None:
-    """Which requests had been sent is a race. None may happen twice, and each caller must know its outcome."""
+    """Which requests were sent before the end is a race. No write happens twice; each caller must know its outcome."""
 
     async def main(scene: Scene) -> set[str]:
         async with billcore.AsyncClient(**scene.options(timeout=20.0, ca_bundle=str(certificates.bundle))) as client:
@@ -103,7 +103,7 @@ def test_a_connection_that_ends_under_many_streams(
 
 
 def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
-    """One call gives up on a silent connection. The other calls on it continue, later ones use another connection."""
+    """One call gives up on a silent connection. Others on that connection continue, later ones use another."""
     released = threading.Event()
 
     def slow(stream: http2.Stream) -> None:
@@ -179,14 +179,14 @@ def test_many_calls_over_bad_connections(world: World) -> None:
     with Scene(world, script=broken_steps(chance, 150)) as scene:
         outcomes = asyncio.run(main(scene))
     names = {outcome.name for outcome in outcomes if outcome.mark is not None}
-    assert {OK, LOST} <= names  # whether a 503 meets a write is a race
+    assert {OK, LOST} <= names  # whether a write gets a 503 is a race
     failed = [str(outcome) for outcome in outcomes if outcome.mark is None and outcome.name != OK]
     assert not failed, failed
 
 
 @pytest.mark.parametrize("http", [1, 2])
 def test_cancelled_at_any_moment(world: World, certificates: Certificates, http: int) -> None:
-    """A CancelledError with a note: the write may have happened. Without a note it has not."""
+    """A CancelledError with a note means that the write may have happened; without a note it has not happened."""
     chance = random.Random(5)
 
     async def main(scene: Scene) -> list[Outcome]:

@@ -1,6 +1,6 @@
-"""HTTP/2 peers that send small frames without end: calls end in time, and event loops keep running.
+"""HTTP/2 peers that flood the client with small frames: calls must end in time, and event loops must keep running.
 
-The frames follow RFC 9113. They are sent as fast as the client reads them.
+The frames follow RFC 9113. The peer sends frames as fast as the client reads them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Flood:
                 asked += more
             threading.Thread(target=self._drain, args=(client,), daemon=True).start()
             client.sendall(self._head + self._frame)
-            self.sent = len(self._frame)  # some releases close before the first large piece was sent
+            self.sent = len(self._frame)  # some libcurl releases close before the first large piece is sent
             while True:
                 client.sendall(self._data)
                 self.sent += len(self._data)
@@ -152,12 +152,12 @@ def test_a_call_ends_and_a_loop_goes_on(
 
 @pytest.mark.parametrize(
     ("http2", "protocol"),
-    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: only in the wheel
+    [(True, "h2"), (False, "http/1.1"), (None, "http/1.1" if release() else "h2")],  # None: HTTP/2 only in the wheel
 )
 def test_the_option_decides(
     offering: ssl.SSLContext, certificates: Certificates, http2: bool | None, protocol: str
 ) -> None:
-    with Flood(offering, "settings") as server:  # a flood that every release ends by itself
+    with Flood(offering, "settings") as server:  # every release of libcurl ends this flood by itself
         given: dict[str, Any] = {"ca_bundle": str(certificates.bundle), "max_retries": 0, "timeout": TIMEOUT}
         with (
             billcore.Client(base_url=server.url, api_key="key", http2=http2, **given) as client,

@@ -1,4 +1,4 @@
-"""The same promises over HTTP/2, where one stream can break on a working connection, and GOAWAY announces the end.
+"""The promises of test_answers.py over HTTP/2: one stream can break on a working connection; GOAWAY announces its end.
 
 libcurl retries a request by itself after REFUSED_STREAM or GOAWAY; it must not do so with a write.
 """
@@ -24,8 +24,8 @@ def row(name: str, step: Any, *, effect: int = 1, **more: Any) -> Row:
     return Row(name, step, effect=effect, **more)
 
 
-# Only nghttp2 knows whether a stream ended or was reset without an error, and only the wheel asks it. Other builds
-# accept such an answer if its JSON is complete.
+# Only nghttp2 knows whether a stream ended or was reset without an error, and only the wheel asks nghttp2. Other builds
+# of billcore accept an answer whose stream was reset if its JSON is complete.
 SEES_ENDS = not release()
 
 ROWS = [
@@ -68,8 +68,8 @@ ROWS = [
 ]
 
 
-# Equal options give the same client, so the calls that must be answered share the deadline of those that are not:
-# long enough for a TLS connection on a busy machine.
+# The driver reuses a client for equal options. The calls that must be answered therefore share the deadline of those
+# that are not: long enough for a TLS connection on a busy machine.
 GIVEN = {"max_retries": 2, "timeout": 3.0}
 
 
@@ -128,7 +128,7 @@ def test_headers_over_the_limit(
 
 
 def test_a_silent_connection_gets_no_further_request(world: World, language: str, certificates: Certificates) -> None:
-    """The connection may be dead: nothing has arrived on it since the request was sent."""
+    """A connection may be dead if nothing has arrived on it since a request was sent: it gets no further request."""
     with Http2Scene(world, language, certificates) as scene:
         assert scene.call("orders.get", **GIVEN).name == OK
         for times in range(1, 4):
@@ -140,7 +140,7 @@ def test_a_silent_connection_gets_no_further_request(world: World, language: str
 
 
 def test_a_connection_that_never_answers_is_left(world: World, language: str, certificates: Certificates) -> None:
-    """The peer falls silent forever after its first answers: only the first charge may be lost on that connection."""
+    """The peer stops answering after its first answers: only the first charge may be lost on that connection."""
 
     class SilentFromNowOn(Http2Connection):
         """Makes the first connection silent after its first stream."""

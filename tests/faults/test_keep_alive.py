@@ -1,4 +1,4 @@
-"""A kept connection that breaks at the worst moment, exactly when the next request is written, hundreds of times.
+"""A kept connection breaks at the worst moment, exactly when the next request is written, hundreds of times.
 
 libcurl resends a request by itself when a reused connection breaks without an answer; it must not do so with a write.
 """
@@ -17,7 +17,7 @@ from .test_answers import OK
 
 LOST = "OutcomeUnknownError/ConnectionError"
 
-# How the connection breaks; number of effects in the sandbox.
+# Each entry has how the connection breaks, and the number of effects in the sandbox.
 DEATHS: list[tuple[Step, int]] = [
     (steps.reset_unread, 0),
     (steps.reset_after(1), 0),
@@ -81,7 +81,7 @@ def test_it_died_before(world: World, language: str, reset: bool) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_it_dies_while_the_next_request_is_written(world: World, language: str, seed: int) -> None:
-    """A race that either side may win: the connection ends 0 to 0.6 ms after its last answer."""
+    """The connection ends 0 to 0.6 ms after its last answer, before or after the next request is sent."""
     random_ = random.Random(seed)
     names = set()
     with Scene(world, language) as scene:

@@ -1,4 +1,4 @@
-"""A process that is stopped while it calls, and continued after the call's deadline, sends nothing any more."""
+"""A process that is stopped during a call and continued after the call's deadline must not send anything."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scene import Scene, World
 
 pytestmark = pytest.mark.one_language
 TIMEOUT = 2.0
-# Stops itself in the hook of its second request, if it makes two.
+# The program stops itself in the hook of its second request, if it makes two.
 PROGRAM = """
 import asyncio, json, os, signal, sys
 import billcore
@@ -64,7 +64,7 @@ def stop_when_connected(tmp_path_factory: pytest.TempPathFactory) -> str:
     [
         ("orders.get", True),
         ("orders.get", False),
-        ("subscriptions.list", False),  # the time-out of a page begins when someone waits for it
+        ("subscriptions.list", False),  # the time-out of a page begins when the caller waits for the page
         ("subscriptions.charge", True),
         ("subscriptions.charge", False),
     ],

@@ -1,4 +1,4 @@
-"""Random peers and random callers; see model/. Always the same seeds, or random ones for $BILLCORE_MODEL_SECONDS."""
+"""Runs the model (model/): random peers and callers, from fixed seeds or, for $BILLCORE_MODEL_SECONDS, random ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from .certificates import Certificates
 from .model.run import TRANSPORTS, Totals, random_names, run_many
 
-SEEDS = 15  # seeds of each transport
+SEEDS = 15  # number of seeds for each transport
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -54,7 +54,7 @@ TRANSPORTS: dict[str, Callable[[Certificates], ssl.SSLContext | None]] = {
 
 
 class Stray:
-    """Answers honestly; after the client has its answer, sends stray bytes. close: then closes the connection."""
+    """Sends the sandbox's answer and, after the client has it, stray bytes. close: then closes the connection."""
 
     def __init__(self, data: bytes, *, close: bool = False) -> None:
         self._data = data
@@ -71,15 +71,15 @@ class Stray:
         self._sent.set()
 
     def send(self) -> None:
-        """Call it after the client's call has returned. On return the client's kernel has the bytes: both ends are on
-        loopback.
+        """Sends the stray bytes; call it after the client's call has returned. On return the client's kernel has the
+        bytes, because both ends are on loopback.
         """
         self._go.set()
         assert self._sent.wait(GENEROUS)
 
 
 def in_two(head: bytes, rest: bytes) -> Step:
-    """`head` and `rest` in separate segments and TLS records: libcurl reads no more of the second than it expects."""
+    """Sends `head` and `rest` in separate segments and TLS records; libcurl reads of `rest` only what it expects."""
 
     def step(exchange: Exchange) -> None:
         exchange.send(head)
@@ -94,7 +94,7 @@ def chunked(body: bytes) -> bytes:
 
 
 def behind(kind: str, stray: bytes) -> Step:
-    """`stray` right after an answer. kind: how the answer marks its end, and how its bytes are split."""
+    """Sends `stray` right after an answer. kind: how the answer marks its end, and how its bytes are split."""
 
     def step(exchange: Exchange) -> None:
         found: RawAnswer = exchange.forward()
@@ -165,7 +165,7 @@ def test_on_an_idle_connection_of_an_event_loop(
 def test_behind_an_answer(
     world: World, language: str, certificates: Certificates, kind: str, name: str, transport: str
 ) -> None:
-    """The client keeps the answer, but not its connection."""
+    """The client accepts the answer and does not reuse its connection."""
     given = options(certificates, transport)
     with scene_of(world, certificates, transport, language) as scene:
         for first, second in (("orders.get", "subscriptions.charge"), ("subscriptions.charge", "orders.get")):
@@ -225,7 +225,7 @@ def test_an_honest_connection_is_kept_after_empty_answers(world: World, language
 
 
 def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> None:
-    """For example, the server refuses a body that the client is still sending."""
+    """The server may answer before it has the whole request, for example to refuse the body."""
 
     def early(exchange: Exchange) -> None:
         exchange.take(200)
@@ -246,8 +246,8 @@ def test_an_answer_before_the_request_has_left_is_its_answer(world: World) -> No
 def test_a_call_that_waits_for_a_connection(
     world: World, certificates: Certificates, name: str, transport: str
 ) -> None:
-    """All 100 connections of a loop are in use and a call waits for one. The first that is free has stray bytes, so the
-    waiting call must use a new connection.
+    """All 100 connections of a loop are in use, and a call waits for one. The first connection that becomes free has
+    stray bytes, so the waiting call must use a new connection.
     """
     full, charged = threading.Event(), threading.Event()
     arrived: list[None] = []
@@ -262,7 +262,7 @@ def test_a_call_that_waits_for_a_connection(
             assert charged.wait(GENEROUS)
             return exchange.send(found.raw)
         assert full.wait(GENEROUS)
-        exchange.stopped.wait(0.1)  # for the charge to be queued
+        exchange.stopped.wait(0.1)  # gives the charge time to be queued
         in_two(found.head, found.body + STRAYS[name])(exchange)
 
     async def main(scene: Scene) -> None:
@@ -281,7 +281,7 @@ def test_a_call_that_waits_for_a_connection(
 
 
 class TlsProxy:
-    """An https proxy. Data that the service sends at once is sent in one record of the proxy's own TLS."""
+    """An https proxy. Data that the service sends together is sent in one record of the proxy's own TLS."""
 
     def __init__(self, outer: ssl.SSLContext, port: int) -> None:
         self._outer = outer
@@ -305,7 +305,7 @@ class TlsProxy:
                 client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
                 while ready := select.select([client, service], [], [])[0]:
                     if service in ready:
-                        time.sleep(0.01)  # for both records
+                        time.sleep(0.01)  # lets both records arrive
                     for one, other in ((client, service), (service, client)):
                         if one in ready or (one is client and client.pending()):
                             data = one.recv(65536)
@@ -318,7 +318,7 @@ class TlsProxy:
 @pytest.mark.parametrize("inner", ["tls12", "tls13"])
 @pytest.mark.parametrize("name", ["order", "402"])
 def test_within_the_tls_of_a_proxy(world: World, certificates: Certificates, name: str, inner: str, outer: str) -> None:
-    """The bytes wait decrypted in a TLS layer that billcore cannot inspect: such a connection carries one request."""
+    """billcore cannot inspect the TLS layer that has the stray bytes, so such a connection carries one request only."""
     with (
         scene_of(world, certificates, inner) as scene,
         TlsProxy(getattr(certificates, outer), scene.proxy.port) as proxy,

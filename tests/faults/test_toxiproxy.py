@@ -1,4 +1,4 @@
-"""The same promises through toxiproxy, whose faults hit bytes and connections at arbitrary points."""
+"""The promises of test_answers.py through toxiproxy, whose faults hit bytes and connections at arbitrary points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPERATIONS = ["orders.get", "subscriptions.charge", "products.delete", "webhook_
 
 @dataclass(frozen=True)
 class Toxic:
-    """A toxic and the expected results of calls through it. effect: None where it depends on timing."""
+    """A toxic (a fault of toxiproxy) and the expected results of calls through it. effect: None if timing decides."""
 
     name: str
     kind: str
@@ -54,7 +54,7 @@ def toxiproxy() -> Iterator[Toxiproxy]:
 
 
 class ToxicScene(Scene):
-    """toxiproxy, then the scripted proxy, which records what has passed and when everything is done."""
+    """A scene with toxiproxy before the scripted proxy, which records what has passed and when everything is done."""
 
     def __init__(self, world: World, language: str, toxiproxy: Toxiproxy) -> None:
         super().__init__(world, language)
@@ -81,7 +81,7 @@ def test_a_toxic(world: World, language: str, toxiproxy: Toxiproxy, toxic: Toxic
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_down(world: World, language: str, toxiproxy: Toxiproxy, operation: str) -> None:
-    """A kept connection is cut, a new one refused: nothing is sent in either case."""
+    """toxiproxy cuts a kept connection and refuses a new one: nothing is sent in either case."""
     with ToxicScene(world, language, toxiproxy) as scene:
         assert scene.call("orders.get", max_retries=1).name == OK
         scene.line.enable(False)

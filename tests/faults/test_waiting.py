@@ -1,4 +1,4 @@
-"""How long the client waits: Retry-After, backoff, the deadline over all attempts, other threads after a 429."""
+"""Tests how long the client waits: Retry-After, backoff, the deadline over all attempts, other threads after a 429."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.one_language
 
 
 def gaps(scene: Scene) -> list[float]:
-    """Seconds between the requests received."""
+    """Returns the seconds between the requests received."""
     at = [seen.at for seen in scene.proxy.seen]
     return [later - earlier for earlier, later in itertools.pairwise(at)]
 
@@ -93,7 +93,8 @@ def test_backoff_has_a_bound(world: World, language: str) -> None:
 def test_one_deadline_over_all_attempts(world: World, language: str, step: Step) -> None:
     with Scene(world, language, script=[step] * 60) as scene:
         outcome = scene.call("orders.get", max_retries=50, timeout=0.8)
-        # On a busy machine the deadline may pass while an attempt is in flight; otherwise no wait for another one fits.
+        # On a busy machine the deadline may pass while an attempt is in flight. Otherwise the time left is too short
+        # for another wait.
         in_flight = outcome.name == "TimeoutError" and outcome.took >= 0.79 and outcome.error["attempts"] > 1
         assert outcome.name in ("ServerError", "ConnectionError") or in_flight, outcome
         assert outcome.took < LATE
@@ -146,7 +147,7 @@ def test_with_options(world: World) -> None:
 
 
 def test_many_threads_on_a_bad_line(world: World) -> None:
-    """Eight threads, one client, a fault in every third exchange: each charge is made once or not at all."""
+    """Eight threads share one client, and every third exchange has a fault: each charge is made once or not at all."""
     bad = [
         steps.ended(effect=True, reset=True),
         steps.ended(effect=False, reset=False),
@@ -168,5 +169,5 @@ def test_many_threads_on_a_bad_line(world: World) -> None:
         for thread in threads:
             thread.join()
         assert len(scene.outcomes) == 160
-    # Which call meets which fault is a race; a 503 may meet reads only.
+    # Which call meets which fault is a race, and only reads may have met the 503.
     assert {outcome.name for outcome in scene.outcomes} >= {OK, "OutcomeUnknownError/ConnectionError"}

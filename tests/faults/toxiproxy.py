@@ -1,6 +1,6 @@
-"""Toxiproxy, a TCP proxy with its own faults: built once from its Go module, run as a child, controlled over HTTP.
+"""Runs Toxiproxy, a TCP proxy with its own faults: built once from its Go module, run as a child, controlled over HTTP.
 
-It complements the scripted proxy: its faults apply to bytes and connections, not to requests.
+Toxiproxy's faults apply to bytes and connections, those of the scripted proxy to requests.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from types import TracebackType
 from typing import Any, Self
 
 MODULE = "github.com/Shopify/toxiproxy/v2/cmd/server"
-VERSION = "2.5.0"  # the latest that Debian 12's Go 1.19 builds
+VERSION = "2.5.0"  # the latest release that Debian 12's Go 1.19 builds
 GENEROUS = 30.0
 ATTEMPTS = 5
 
 
 def program() -> Path:
-    """The server's path; built into the cache if necessary."""
+    """Returns the path of the server, and builds it into the cache if necessary."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "billcore"
     built = cache / f"toxiproxy-{VERSION}" / "server"
     if not built.exists():
@@ -44,11 +44,11 @@ def program() -> Path:
 
 
 class Toxiproxy:
-    """A running server."""
+    """A running Toxiproxy server."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count()
-        # It cannot choose a port itself, and one that is free here may be taken by a connection before it listens.
+        # Toxiproxy cannot choose a port itself, and a port that is free now may be taken before Toxiproxy listens.
         for attempt in range(ATTEMPTS):
             self._port = _free_port()
             with tempfile.TemporaryFile() as output:
@@ -101,7 +101,7 @@ class Toxiproxy:
 
 
 class Line:
-    """One listening port of the server."""
+    """One listening port of a Toxiproxy server."""
 
     def __init__(self, server: Toxiproxy, name: str, upstream_port: int) -> None:
         self._server = server
@@ -110,11 +110,11 @@ class Line:
         self.port = int(server.call("POST", "/proxies", fields)["listen"].rpartition(":")[2])
 
     def toxic(self, kind: str, stream: str, **attributes: int) -> None:
-        """stream: upstream (what the client sends) or downstream (what it receives)."""
+        """Adds a fault. stream: upstream (bytes that the client sends) or downstream (bytes that it receives)."""
         self._server.call("POST", f"{self._path}/toxics", {"type": kind, "stream": stream, "attributes": attributes})
 
     def enable(self, enabled: bool) -> None:
-        """Off: connections are cut, new ones refused."""
+        """Switches the port on or off. When off, it cuts connections and refuses new ones."""
         listen = f"127.0.0.1:{self.port}"
         self._server.call("POST", self._path, {"enabled": enabled, "listen": listen})
 

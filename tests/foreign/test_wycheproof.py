@@ -1,4 +1,4 @@
-"""Wycheproof's cases of HMAC-SHA256: every tag that is right and whole is accepted, and no other."""
+"""Runs Wycheproof's cases of HMAC-SHA256: a tag must be accepted if it is right and whole, and only then."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from billcore import webhooks
 
-WHOLE = 256  # bits; Wycheproof also has tags of 128, which billcore never accepts
+WHOLE = 256  # bits of a tag; Wycheproof also has tags of 128 bits, which billcore never accepts
 SECRET = 32  # bytes: the only length that verify() takes
-# Cases of the pinned release by the size of their tag and their result.
+# The numbers of cases in the pinned release, by the size of their tag and their result.
 COUNTS = {(WHOLE, "valid"): 33, (WHOLE, "invalid"): 54, (128, "valid"): 33, (128, "invalid"): 54}
 
 Case = dict[str, Any]
@@ -28,7 +28,7 @@ def cases() -> list[Case]:
 
 
 def _ways(case: Case) -> list[tuple[str, Any]]:
-    """Every way to check a signature, with the name of each."""
+    """Returns every way to check a signature, with the name of each."""
     key, body = bytes.fromhex(case["key"]), bytes.fromhex(case["msg"])
     verifier = webhooks.Verifier.allowing_any_key_length(key)
 
@@ -68,7 +68,7 @@ def test_only_tags_that_are_right_and_whole_are_accepted(cases: list[Case]) -> N
 
 
 def test_what_sign_makes(cases: list[Case]) -> None:
-    """sign() takes secrets of 32 bytes; a short tag is the beginning of a whole one."""
+    """sign() takes secrets of 32 bytes; a short tag of Wycheproof is the beginning of a whole one."""
     tried = [case for case in cases if len(case["key"]) == 2 * SECRET]
     for case in tried:
         made = webhooks.sign(bytes.fromhex(case["msg"]), bytes.fromhex(case["key"]))

@@ -1,5 +1,5 @@
-// Calls any function of the C ABI. The types of its parameters select the arguments, the input their values: live
-// handles, NULL, texts, numbers.
+// Calls any function of the C ABI. The types of a function's parameters select the kinds of arguments, the input
+// selects their values: live handles, NULL, texts, numbers.
 #pragma once
 
 #include <billcore.h>
@@ -54,7 +54,7 @@ using Pools = std::tuple<BILLCORE_HANDLES(BILLCORE_POOL, BILLCORE_COMMA)>;
 constexpr std::size_t most_handles = 32;  // of one type
 
 inline volatile std::size_t seen;
-/// Reads every byte, for AddressSanitizer. A text ends with a NUL, which a slice of JSON need not have.
+/// Reads every byte, for AddressSanitizer to check. A text ends with a NUL, which a slice of JSON need not have.
 inline void touch(billcore_str text) {
   std::size_t sum = 0;
   for (std::size_t i = 0; i < text.len; ++i) sum += static_cast<unsigned char>(text.data[i]);
@@ -65,7 +65,7 @@ class Caller {
  public:
   Caller(Bytes& plan, const std::vector<std::string_view>& words) : plan_(plan), words_(words) {}
 
-  /// A function that can fail.
+  /// Calls a function that can fail.
   template <typename... P>
   void call(billcore_status (*function)(P...)) {
     constexpr auto count = sizeof...(P) - 1;
@@ -82,7 +82,7 @@ class Caller {
     (std::make_index_sequence<count>());
   }
 
-  /// A function that cannot fail.
+  /// Calls a function that cannot fail.
   template <typename Result, typename... P>
   void get(Result (*function)(P...)) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -110,13 +110,13 @@ class Caller {
 
  private:
   template <typename T>
-  struct Argument;  // one parameter: chosen, given, and checked after the call
+  struct Argument;  // one parameter: chosen, passed, and checked after the call
 
   template <typename T>
   auto& pool() {
     return std::get<Pool<std::remove_pointer_t<decltype(any_kind(static_cast<T*>(nullptr)))>>>(pools_).handles;
   }
-  /// A handle selected by a byte, counted from the newest: 0 is the last result, 255 is NULL.
+  /// Selects a handle by a byte of the plan, counted from the newest: 0 is the last result, 255 is NULL.
   template <typename T>
   T* handle() {
     auto& all = pool<T>();
@@ -179,11 +179,11 @@ class Caller {
   Bytes& plan_;
   const std::vector<std::string_view>& words_;
   Pools pools_;
-  std::string last_;  // the text of the last buffer
+  std::string last_;  // text of the last buffer that a function returned
 };
 
 template <typename T>
-struct Caller::Argument {  // a number, a bool, a function or a pointer for it
+struct Caller::Argument {  // a text, a number, a function, or its user pointer
   T value{};
   void choose(Caller& caller) {
     if constexpr (std::is_same_v<T, billcore_str>) {

@@ -1,4 +1,4 @@
-"""Seeds of abi_fuzz.cpp: programs that reach each kind of handle, also with pseudorandom steps after them."""
+"""Seeds of abi_fuzz.cpp: programs that make each kind of handle, also with pseudorandom steps after them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ sys.path.insert(0, str(ROOT / "tests" / "capi" / "shared"))
 
 from fuzz.make_abi_steps import steps_of  # noqa: E402
 
-LAST = None  # the text of the last buffer, such as a signature
-NOTHING, NEWEST = b"\xff", b"\0"  # handles
+LAST = None  # stands for the text of the last buffer, such as a signature
+NOTHING, NEWEST = b"\xff", b"\0"  # the bytes that select NULL and the newest handle
 SECRET = b"0123456789abcdef0123456789abcdef"
 BODY = (
     b'{"id":1,"name":"order.paid","account":7,"data":{"id":7,"total":1500,"custom_fields":[{"id":1,"value":[true]}]}}'
@@ -29,7 +29,7 @@ NUMBERS = {function.name.removeprefix("billcore_"): number for number, function 
 
 
 def step(name: str, *inputs: bytes | int | None) -> bytes:
-    """A call with these texts, numbers and handles, in their order; handles that are not given are the newest."""
+    """Encodes a call with these texts, numbers and handles, in their order; for a missing handle the newest is used."""
     number = NUMBERS[name]
     given = list(inputs)
     out = bytes([number])

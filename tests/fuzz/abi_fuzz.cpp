@@ -1,5 +1,5 @@
-// Calls functions of the C ABI in any order: the input is a program, and each step calls one function or frees a
-// handle, which is not used afterwards. make_abi_steps.py lists the functions, without those that send a request.
+// Calls functions of the C ABI in any order. The input is a program: each step calls one function, or frees a handle,
+// which later steps do not use. make_abi_steps.py lists the functions, without those that send a request.
 #include "abi_call.hpp"
 
 namespace {

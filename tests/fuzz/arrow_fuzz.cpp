@@ -1,5 +1,5 @@
-// Lists as Arrow columns: a page's batch passes nanoarrow's full validation and has the values that the value readers
-// give; otherwise the batch fails with their error.
+// Exports lists as Arrow columns: a page's batch must pass nanoarrow's full validation and have the values that the
+// value readers return; if a reader fails, the batch must fail with the same error.
 //
 // The input makes the columns and one page; see Maker.
 #include <nanoarrow/nanoarrow.h>
@@ -32,7 +32,8 @@ class Source final : public detail::PageSource {
   Document page_;
 };
 
-/// Mostly items whose members are columns, with values mostly of the right kind; with an odd first byte, verbatim JSON.
+/// Makes a page: mostly items whose members are columns, with values mostly of the right kind. With an odd first byte,
+/// the page is the rest of the input, verbatim.
 class Maker {
  public:
   Maker(Bytes& plan, const Texts& names) : plan_(plan), names_(names) {}
@@ -71,7 +72,7 @@ class Maker {
     return {"0123456789abcdef"[static_cast<unsigned char>(c) / 16], "0123456789abcdef"[c % 16]};
   }
 
-  // Index in the list below at which the values of this column begin.
+  // Returns the index in the list below at which the values of this column begin.
   static std::size_t kind_of(std::string_view name) {
     if (name.ends_with("_at")) return 12;
     if (name.starts_with("price") || name.starts_with("total") || name == "vat" || name == "id") return 4;
@@ -84,7 +85,7 @@ class Maker {
     static const std::array<std::string_view, 28> values{"null",
                                                          "[]",
                                                          R"({"a" : [1, 2.50, "}"]})",
-                                                         "-0.0e0",  // values of any kind
+                                                         "-0.0e0",  // from here: values of any kind
                                                          "0",
                                                          "7",
                                                          "-9223372036854775808",
@@ -125,8 +126,8 @@ class Maker {
   std::size_t kind_ = 20;
 };
 
-/// A number times 10^18, by moving its decimal point one digit at a time; nothing when that leaves a fraction or has
-/// more than 38 digits.
+/// Multiplies a number by 10^18, by moving its decimal point one digit at a time; nullopt if a fraction is left or the
+/// result has more than 38 digits.
 std::optional<std::string> times_ten_to_18(std::string number) {
   const bool negative = number.front() == '-';
   if (negative) number.erase(0, 1);
@@ -139,7 +140,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
   if ((whole + fraction).find_first_not_of('0') == std::string::npos) return "0";
   const bool down = exponent.starts_with('-');
   exponent.erase(0, exponent.find_first_not_of("+-0"));
-  if (exponent.size() > 4) return std::nullopt;  // no input is that long
+  if (exponent.size() > 4) return std::nullopt;  // no input is long enough to compensate it
   for (auto left = (down ? -1 : 1) * std::atoi(exponent.c_str()) + 18; left != 0; left += left > 0 ? -1 : 1) {
     auto& from = left > 0 ? fraction : whole;
     const char moved = from.empty() ? '0' : left > 0 ? from.front() : from.back();
@@ -151,7 +152,7 @@ std::optional<std::string> times_ten_to_18(std::string number) {
   return (negative ? "-" : "") + whole;
 }
 
-/// The expected value of an item's column, by the value readers; nothing for null.
+/// Returns the expected value of an item's column, by the value readers; nullopt for null.
 std::optional<std::string> wanted_of(const Value& item, std::string_view name, std::string_view format) {
   if (name == "raw") return std::string(item.raw());
   const auto value = item.find(name);
@@ -244,7 +245,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error&) {
     return 0;
   }
-  // A separate pager gives the items, and which of them is not an object.
+  // A separate pager gives the expected items, and tells which of them is not an object.
   const auto pager = [&text] {
     return std::make_shared<detail::PageFlow>(detail::PagerOptions{},
                                               std::make_unique<Source>(detail::Document::parse(SharedText::own(text))));
@@ -290,7 +291,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     pages.push_back(std::move(items));
     reference->core().skip_page();
   }
-  // The batches outlive the stream, and parts outlive the rest.
+  // The batches must outlive the stream, and parts of a batch the rest of it.
   stream.release(&stream);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     judge_rows(schema, arrays[i], pages[i]);

@@ -1,4 +1,4 @@
-// Small decisions from the beginning of an input.
+// Takes small decisions from the beginning of an input.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Bytes {
  public:
   Bytes(const std::uint8_t* data, std::size_t size) : rest_(view(data, size)) {}
 
-  /// The next byte; 0 after the end.
+  /// Takes the next byte; 0 after the end.
   std::uint8_t byte() {
     if (rest_.empty()) return 0;
     const auto first = static_cast<std::uint8_t>(rest_.front());
@@ -24,12 +24,12 @@ class Bytes {
     for (unsigned i = 0; i < bytes; ++i) out = out << 8U | byte();
     return out;
   }
-  /// A number below `limit`.
+  /// Takes a byte as a number below `limit`.
   std::size_t below(std::size_t limit) { return byte() % limit; }
   bool flag() { return (byte() & 1U) != 0; }
   [[nodiscard]] bool empty() const { return rest_.empty(); }
   [[nodiscard]] std::string_view rest() const { return rest_; }
-  /// The text up to the next NUL.
+  /// Takes the text up to the next NUL.
   std::string_view text() {
     const auto out = rest_.substr(0, rest_.find('\0'));
     rest_.remove_prefix(std::min(out.size() + 1, rest_.size()));

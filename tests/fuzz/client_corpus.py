@@ -26,7 +26,7 @@ CODED = [
     "fffffffffffffffff\r\n",
     "-1\r\n",
 ]
-# The test vectors of RFC 4648, and near misses.
+# The test vectors of RFC 4648, and texts that differ from valid ones in little.
 ENCODED = [
     *["", "f", "fo", "foo", "foob", "fooba", "foobar"],
     *["Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy", "Zg", "Zm8", "Zm9vYg", "-_+/"],

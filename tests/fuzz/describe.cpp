@@ -55,7 +55,7 @@ class Lines {
     out_ += '\n';
   }
 
-  // A getter whose result has its own fields: `each` gives their lines.
+  // Adds a getter whose result has its own fields: `each` returns their lines.
   template <typename Get, typename Each>
   void add_views(const char* name, Get get, Each each) {
     try {

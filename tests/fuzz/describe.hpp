@@ -1,4 +1,4 @@
-// All fields of a resource through its typed getters, as one text.
+// Reads all fields of a resource through its typed getters, as one text.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
-// Hex, base64 and percent-encoding against separate models: RFC 4648 bit by bit, and libcrypto's encoder.
+// Compares hex, base64 and percent-encoding with separate models: RFC 4648 bit by bit, and libcrypto's encoder.
 //
-// The first byte selects the layout of the encoded text. The rest is both a text to decode and bytes to encode.
+// The first byte selects the layout of the encoded text. The other bytes are used twice: as a text to decode and as
+// bytes to encode.
 #include <openssl/evp.h>
 
 #include <bitset>
@@ -18,7 +19,7 @@ using namespace billcore::fuzz;
 
 constexpr std::string_view before = "what was there";
 
-// The result of a decoder, which appends to its output.
+// Returns the result of a decoder, which appends to its output; nullopt if the decoder fails.
 template <typename Decode>
 std::optional<std::string> decoded(Decode decode) {
   std::string out(before);
@@ -36,7 +37,7 @@ std::optional<std::string> from_percent(std::string_view text, bool form) {
   return decoded([text, form](std::string& out) { return detail::decode_percent(text, form, out); });
 }
 
-// Bits as text, so that nothing is shifted.
+// Returns the bits of a base64 digit as text, so that the model needs no shifts.
 std::optional<std::string> bits_of(char digit) {
   const auto bits = [digit](char first, int value) {
     return std::bitset<6>(static_cast<unsigned>(digit - first + value)).to_string();
@@ -51,9 +52,9 @@ std::optional<std::string> bits_of(char digit) {
 
 std::optional<std::string> model_of_base64(std::string text) {
   std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
-  const auto digits = text.find_last_not_of('=') + 1;  // 0 if all are '='
+  const auto digits = text.find_last_not_of('=') + 1;  // 0 if there are only '='
   const auto padding = text.size() - digits;
-  // Groups of four digits; the last one has at least two, and complete padding if any.
+  // The text has groups of four digits; the last one has at least two, and complete padding if any.
   if (digits == 0 || digits % 4 == 1) return std::nullopt;
   if (padding != 0 && padding != (4 - digits % 4) % 4) return std::nullopt;
   std::string bits;

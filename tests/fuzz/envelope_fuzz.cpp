@@ -1,4 +1,4 @@
-// Any body with the right signature is an event or Error(decode), nothing else.
+// Any body with the right signature must give an event or Error(decode), nothing else.
 #include <optional>
 #include <type_traits>
 
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto other = signed_event(longer, verifier);
     require(kept->value() == other.value() && kept->raw() == body && other.raw() == longer,
             "events do not share memory");
-    const auto alone = signed_event(body);  // outlives its verifier
+    const auto alone = signed_event(body);  // its verifier is destroyed
     require(alone.value() == other.value(), "an event outlives its verifier");
     const auto part = kept->value().find("data");
     kept.reset();

@@ -1,4 +1,4 @@
-// An explanation of any input is a few lines that show neither a secret nor the right signature.
+// explain() of any input must be a few lines that show neither a secret nor the right signature.
 #include <algorithm>
 #include <cctype>
 
@@ -34,7 +34,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// What users paste instead of the secret; the text must not show it either.
+// Returns what a user may paste instead of the secret, which the text must not show either.
 std::string pasted(const std::string& secret, unsigned how) {
   switch (how % 6) {
     case 1:
@@ -56,7 +56,7 @@ std::string pasted(const std::string& secret, unsigned how) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Request request(view(data, size));
-  // Freshness and body limit are unused here: their bits select how the secrets were pasted.
+  // explain() does not use freshness and body limit: their flags select how the secrets were pasted.
   const unsigned how = (request.flags >> 2U & 1U) | (request.flags >> 4U & 6U);
   std::vector<std::string> secrets;
   for (const auto& secret : request.secrets) secrets.push_back(pasted(secret, how));

@@ -1,4 +1,4 @@
-"""Seeds of the target `wire_h2`: answers and hostile frames. See wire/script.hpp and wire/h2_peer.hpp."""
+"""Seeds of the target `wire_h2`: answers and hostile frames, in the format of wire/script.hpp and wire/h2_peer.hpp."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = (
     '%(200{"data":[{"id":"%i"}],"pagination":{"total":4,"count":1,"per_page":1,"current_page":%p,'
     '"total_pages":4,"links":{"next":null,"previous":null}}}%)'
 )
-# For a raw HEADERS frame: statuses of HPACK's static table, and a custom field.
+# Bytes of a raw HEADERS frame: statuses of HPACK's static table, and a custom field.
 STATUS_200, STATUS_204, STATUS_500 = "\x88", "\x89", "\x8e"
 FIELD = "\x00\x01x\x01y"
 LENGTH_99 = "\x0f\x0d\x0299"
@@ -44,7 +44,7 @@ DATA = frame("0", "1", "s", BODY)
 PING = frame("6", "0", "0", "12345678")
 WINDOW = frame("8", "0", "0", word(1 << 16))
 
-# Calls, and a script for each connection.
+# Each entry has the calls, and a script for each connection.
 HOSTILE: list[tuple[str, list[str]]] = [
     ("gcxudwqQ", [("%w" + OK) * 8]),
     ("agcg", ["%w%w%w" + OK * 3]),
@@ -80,7 +80,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("cg", ["%w" + frame("4", "0", "0", "\0\x04" + word(0)) + "%3" + OK + "%w" + OK]),
     ("cg", ["%w" + frame("4", "1", "0") * 3 + frame("d", "0", "0", "what") + OK + "%w" + OK]),
     ("2cg", ["%w" + (PING + "%0") * 20, "%w" + OK]),
-    # Ends.
+    # Streams and connections that end.
     ("gmcg", ["%w" + OK + goaway(1, 0), "%w" + OK]),
     ("gcg", ["%w" + OK + "%w" + goaway(1, 0), "%w" + OK]),
     ("gcg", ["%w" + OK + "%w" + goaway(3, 0) + OK, "%w" + OK]),
@@ -96,7 +96,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("gpcg", ["%w" + OK + "%w%r", "%w" + OK]),
     ("gPcg", ["%w" + OK + "%w" + OK + "%w" + OK]),
     ("cg", ["%wHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "%w" + OK]),
-    # Time.
+    # Pauses and time-outs.
     ("2cg", ["%w", "%w" + OK]),
     ("3gcmg", ["%w%5" + OK + "%w%4" + OK + OK]),
     ("2cmcmg", ["%w%4" + OK + "%w" + OK + "%w" + OK, "%w" + OK]),
@@ -109,7 +109,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("al", ["%w" + PAGE + "%w%w" + PAGE * 2 + "%w" + PAGE]),
     ("ll", [("%w" + PAGE) * 2 + "%w" + reset(7), ("%w%3" + PAGE) * 3 + "%w" + refusal(503) + "%w" + PAGE]),
 ]
-# Each code of RFC 9113, section 7, and an unknown one: before the answer, and within it.
+# Resets with each code of RFC 9113, section 7, and with an unknown one: before the answer, and within it.
 for each in range(15):
     HOSTILE.append(("gcg", ["%w" + OK + "%w" + reset(each) + "%w" + OK, "%w" + OK]))
     HOSTILE.append(("acgmg", ["%w%w%(103%)" + reset(each) + HEAD + reset(each) + "%w" + OK, "%w" + OK]))
@@ -120,7 +120,7 @@ def seeds() -> set[bytes]:
     out = {(calls + "\n" + "\0".join(scripts)).encode("latin-1") for calls, scripts in HOSTILE}
     for case in wire_cases():
         if "exchanges" not in case:
-            continue  # only the sandbox uses it
+            continue  # only the sandbox is checked with this case
         script = ""
         for exchange in case["exchanges"]:
             reply = exchange["reply"]

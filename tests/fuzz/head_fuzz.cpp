@@ -1,7 +1,6 @@
-// Heads and chunked bodies of answers: compared with a separate parser, and read whole and in pieces.
+// Parses heads and chunked bodies of answers, whole and in pieces, and compares the results with a separate parser.
 //
-// An input: a byte for the size of the pieces, then lines up to an empty one, which are the head, then the encoded
-// body.
+// An input is a byte for the size of the pieces, then the lines of the head up to an empty one, then the encoded body.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -36,13 +35,13 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The comma-separated elements of all headers with a name.
+/// Returns the comma-separated elements of all headers with a name.
 std::vector<std::string> elements(const std::vector<std::string>& lines, std::string_view name) {
   std::vector<std::string> out;
   for (const auto& line : lines) {
     const auto colon = line.find(':');
     if (colon == std::string::npos || lowered(bare(line.substr(0, colon))) != name) continue;
-    // A leading white space continues the previous line, an obsolete form.
+    // A line that begins with white space continues the previous line, which is an obsolete form.
     if (line.front() == ' ' || line.front() == '\t' || line.front() == '\r') continue;
     auto rest = std::string_view(line).substr(colon + 1);
     while (true) {
@@ -125,7 +124,7 @@ void judge_chunks(std::string_view text, std::size_t piece) {
   require(limited.data.size() <= piece * 2, "a body has at most the bytes that are allowed");
   require(limited.fitted == (whole.data.size() <= piece * 2), "a body is refused when it is too long only");
 
-  // The same text as data: encoded here, it must be read back, and the following bytes detected.
+  // Encodes the text as a chunked body here: it must be read back, and the bytes after it detected.
   std::string coded;
   for (auto rest = text; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
     const auto part = rest.substr(0, piece);

@@ -1,4 +1,4 @@
-// Any request is accepted exactly when its signature is the HMAC of its body with one of the secrets.
+// Any request must be accepted exactly when its signature is the HMAC of its body with one of the secrets.
 #include <functional>
 #include <span>
 
@@ -20,7 +20,7 @@ struct Expected {
   std::size_t index = 0;
 };
 
-// The rules in order, without any code of the library.
+// Applies the rules in order, without any code of the library.
 Expected judge(const Request& request, const std::optional<std::string>& signature, std::size_t max_body) {
   if (request.body.size() > max_body) return {SignatureReason::body_too_large};
   if (!signature) return {SignatureReason::missing};
@@ -65,8 +65,8 @@ Verifier verifier_for(const Request& request) {
   return Verifier(std::span<const std::string_view>(secrets), std::move(options));
 }
 
-// The text of a refusal depends only on the reason and the size, so it cannot reveal a secret, the right signature or
-// the payload.
+// Checks the text of a refusal. The text must depend only on the reason and the size, so that it cannot reveal a
+// secret, the right signature or the payload.
 void require_refusal(const Verifier& verifier, const Request& request, const Error& error, SignatureReason reason,
                      bool text_varies) {
   require(error.code() == ErrorCode::signature, "a refusal is Error(signature)");
@@ -114,7 +114,7 @@ void stream(const Verifier& verifier, const Request& request, const Expected& ex
     }
     require(stream.finish(signature) == expected.index, "a stream finds the same secret");
   };
-  // The error of a stream that is too large includes how many bytes were seen.
+  // When a stream is too large, the error's text has the number of bytes seen, so it varies.
   require_outcome(verifier, request, expected, accept, expected.reason == SignatureReason::body_too_large);
 }
 
@@ -139,7 +139,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             "verify() borrows the body");
     require(verified.secret_index() == expected.index, "the first secret that matches is named");
   });
-  auto parsed = expected;  // a body that is not an event has no age; unwrap() then fails to parse it
+  auto parsed = expected;  // without an event there is no age: unwrap() then fails to parse the body
   if (expected.reason == SignatureReason::stale && !is_event(request.body)) parsed.reason = SignatureReason::none;
   require_outcome(verifier, request, parsed, [&] {
     require(verifier.unwrap(request.body, signature).raw() == request.body, "raw() is the body as received");

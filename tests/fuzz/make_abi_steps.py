@@ -1,7 +1,7 @@
-"""Reads the headers and writes the list of functions that abi_fuzz.cpp calls. Needs tests/capi/shared in PYTHONPATH.
+"""Reads the C headers and writes the list of functions that abi_fuzz.cpp calls. Needs tests/capi/shared in PYTHONPATH.
 
 Usage: make_abi_steps.py CAPI_FOLDER OUTPUT.hpp
-A new function or handle needs no edit here, unless it takes a client and sends nothing.
+A new function or handle needs no change here, unless the function takes a client and sends nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from header import Function, headers, read_functions
 
-LIBRARIES = {"webhook", "client"}  # in the archives that the target is linked with
+LIBRARIES = {"webhook", "client"}  # the libraries in the archives that the target is linked with
 
 
 def sends(function: Function) -> bool:
@@ -35,7 +35,8 @@ def functions_of(capi: Path) -> dict[str, Function]:
 
 def steps_of(capi: Path) -> list[Function]:
     found = [f for f in functions_of(capi).values() if not f.name.endswith("_free") and not sends(f)]
-    # Left out: functions that fill an array. The target has room for one value only, and no page without a request.
+    # Functions that fill an array are left out: the target has room for one value only, and sends no request for a
+    # page.
     return sorted((f for f in found if all(p.name != "room" for p in f.parameters)), key=lambda f: f.name)
 
 

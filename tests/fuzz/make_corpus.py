@@ -1,7 +1,7 @@
-"""Seeds of the fuzz targets, from the shared fixtures: PYTHONPATH=tests python tests/fuzz/make_corpus.py FOLDER
+"""Makes seeds of the fuzz targets from the shared fixtures: PYTHONPATH=tests python tests/fuzz/make_corpus.py FOLDER
 
 FOLDER/TARGET gets a file for each case that concerns the target, FOLDER/fields.dict the names and texts worth trying,
-and FOLDER/TARGET.dict those of a target with its own words.
+and FOLDER/TARGET.dict the words of a target that has its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESOURCES = {
 HOW_MANY = 3  # the flags of request.hpp
 SMALL_BODY, ODD_SECRETS, OTHER_HEADER, FRESH, EQUAL_SECRETS, WITHOUT_HEADER = 4, 8, 16, 32, 64, 128
 
-# Ways to pass or break a signature, in the format of request.hpp: flags, lines of the head.
+# Ways to pass or break a signature, in the format of request.hpp: (flags, lines of the head).
 HEADS: list[tuple[int, list[str]]] = [
     (0, ["Service-Signature: %0"]),
     (1, ["Content-Type: application/json", "service-signature: %1"]),
@@ -53,7 +53,7 @@ HEADS: list[tuple[int, list[str]]] = [
 
 
 def data_text(body: str) -> str | None:
-    """The text of the member `data` in the body."""
+    """Returns the text of the member `data` in the body."""
     for place in re.finditer(r'"data"\s*:\s*', body):
         try:
             _, end = json.JSONDecoder().raw_decode(body, place.end())
@@ -64,7 +64,7 @@ def data_text(body: str) -> str | None:
 
 
 def head_of(case: dict[str, Any]) -> bytes:
-    """The signature header of a vector; a right one becomes `%0` or similar: the targets have other secrets."""
+    """Returns the signature header of a vector; a right one becomes `%0` etc., as the targets have other secrets."""
     if case.get("signature") is None:
         return b""
     signature = text_or_b64(case["signature"])

@@ -1,8 +1,8 @@
-// Lists that move while they are read, by a plan that is the input: the pager's items and verdict are compared with the
+// Reads lists that change meanwhile as the input says: the pager's items and verdict are compared with the lists'
 // actual content.
 //
-// Before each page is read, a byte selects what happens: nothing, records added at the head or deleted anywhere, or a
-// false statement of the service about the page. See Plan::next().
+// Before each page is read, a byte of the input selects what happens: nothing, records are added at the head or deleted
+// anywhere, or the service states something false about the page. See Plan::next().
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,13 +15,13 @@ namespace {
 using namespace billcore;
 using namespace billcore::fuzz;
 
-// A list may grow with every page that is read, and a strict pager reads it twice.
+// The limit on the pages read: a list may grow with every page that is read, and a strict pager reads the list twice.
 constexpr std::size_t most_reads = 1500;
 constexpr std::size_t most_reads_of_a_record = 8;
 
 class List {
  public:
-  /// round > 0: the service repeats these pages, and claims a practically endless number of them.
+  /// round > 0: the service repeats its first `round` pages, and claims a practically endless number of pages.
   List(Bytes& plan, std::int64_t round)
       : plan_(plan), per_page_(static_cast<std::int64_t>(1 + plan.below(6))), round_(round), lied_(round > 0) {
     const auto size = static_cast<std::int64_t>(plan.below(60));
@@ -52,13 +52,13 @@ class List {
     return detail::Document::parse(SharedText::own(text));
   }
 
-  /// Records that were present from the beginning until now.
+  /// The records that were present from the beginning until now.
   [[nodiscard]] const std::set<std::int64_t>& always() const { return always_; }
   [[nodiscard]] const std::set<std::int64_t>& there() const { return there_; }
   [[nodiscard]] bool grew() const { return grew_; }
   [[nodiscard]] bool shrank() const { return shrank_; }
   [[nodiscard]] bool lied() const { return lied_; }
-  /// Was any total unreadable?
+  /// Whether the total of any page was unreadable.
   [[nodiscard]] bool lacked() const { return lacked_; }
   [[nodiscard]] std::size_t reads() const { return reads_; }
 

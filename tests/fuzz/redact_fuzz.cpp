@@ -1,6 +1,6 @@
-// A secret that is planted in any text, in each form that redact.hpp promises to find, is not in the output.
+// A secret, planted in any text in each form that redact.hpp promises to find, must not be in the output of scrub().
 //
-// An input: the kind of the secret, its form, then the two surrounding texts, separated by NUL.
+// An input has the kind of the secret, its form, then the two surrounding texts, separated by NUL.
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace {
 using namespace billcore;
 using namespace billcore::fuzz;
 
-// They do not begin with a hex digit, so that an escape in front cannot include their first character.
+// The keys do not begin with a hex digit, so that an escape before a key cannot include the key's first character.
 constexpr std::array<std::string_view, 3> keys{"Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^Lc8@Jf3", "sk_live_0123456789abcdef", "k7Q"};
 constexpr std::string_view address = "https://billing.example/portal/";
 constexpr std::string_view signature = "zQ5v-Xw8_Uy2~Tm6.Rj4";  // signature of a portal URL
@@ -25,8 +25,8 @@ std::string printed(const char* format, unsigned value) {
   return text.data();
 }
 
-// One level of escaping: only the required characters, all but letters and digits, or everything. The innermost level
-// may use any of these.
+// Adds one level of escaping: of the required characters only, of all but letters and digits, or of every character.
+// The innermost level may also choose for each character.
 std::string escaped(std::string_view text, unsigned how, std::uint64_t choice, bool innermost) {
   static constexpr std::array<std::string_view, 5> musts{"\\\"", "%+&= \"<>#\\", "&<>\"\\", "&<>\"'\\", "\\'"};
   static constexpr std::array<const char*, 5> formats{"\\u%04x", "%%%02X", "&#%u;", "&#x%X;", "\\x%02x"};
@@ -94,13 +94,13 @@ Planted plant(Bytes& bytes, std::string_view api_key) {
     out.text = hex(in_any_case(api_key, letters), bytes.flag());
     out.secret = out.text;
   } else if (kind == 2) {
-    // Within a longer text, whose characters may share base64 digits with the key.
+    // The key is in the middle of a longer text, whose characters may share base64 digits with the key.
     const std::string before(bytes.below(4), 'x');
     const std::string behind(bytes.below(4), 'y');
     const bool url = bytes.flag();
     const auto line = bytes.below(3) * 5;
     out.text = base64(before + in_any_case(api_key, letters) + behind, url, line);
-    // The digits that encode the key alone, including the line ends between them.
+    // Only the digits that encode the key alone count, including the line ends between them.
     const auto place = [line](std::size_t digit) { return digit + (line > 0 ? digit / (4 * line) * 2 : 0); };
     const auto first = place((before.size() * 8 + 5) / 6);
     const auto last = place((before.size() + api_key.size()) * 8 / 6 - 1);
@@ -133,14 +133,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto limit = bytes.flag() ? std::string_view::npos : bytes.number(2);
   const auto before = bytes.text();
   const auto behind = bytes.rest();
-  // Without a gap, an escape at the end of the preceding text could include the first digits.
+  // Without the gap, an escape at the end of the preceding text could include the first digits of the secret.
   const char* const gap = planted.digits && levels > 0 ? " " : "";
   const auto text = std::string(before) + gap + planted.text + std::string(behind);
-  // The surrounding text contains the secret by chance: nothing can be checked.
+  // If the surrounding text has the secret by chance, nothing can be checked.
   if (before.find(planted.secret) != std::string_view::npos || behind.find(planted.secret) != std::string_view::npos)
     return 0;
 
-  // Within the value of a preceding member, with a backslash before its quote, the planted text is not a member.
+  // If the preceding text opens a member whose value includes the planted text, the planted text is not a member.
   if (planted.member && before.find("_url") != std::string_view::npos) return 0;
 
   const auto scrubbed = detail::scrub(text, api_key, limit);

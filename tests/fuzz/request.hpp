@@ -1,8 +1,8 @@
-// A request as an input of the targets `header` and `explain`: readable, so that seeds can be written by hand.
+// A request as an input of the targets `header` and `explain`, readable, so that seeds can be written by hand.
 //
-// The first byte is a set of Flag; then follow lines `name: value` up to an empty line, then the body. In a value `%0`
-// to `%3` stand for the right signature by secret 0 to 3, `%A` to `%D` for the same in upper case, `%n` `%r` `%z` `%%`
-// for LF, CR, NUL and `%`.
+// The first byte is a set of Flag; then lines `name: value` follow up to an empty line, then the body. In a value, `%0`
+// to `%3` stand for the right signature by secret 0 to 3, `%A` to `%D` for these signatures in upper case, `%n` `%r`
+// `%z` `%%` for LF, CR, NUL and `%`.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ struct Request {
   [[nodiscard]] std::vector<std::string_view> secret_views() const { return {secrets.begin(), secrets.end()}; }
   /// The right signatures, in the order of the secrets.
   [[nodiscard]] const std::vector<std::string>& signatures() const { return signatures_; }
-  /// The value of the signature header if there is exactly one; nothing without one; otherwise a text that cannot be a
-  /// signature.
+  /// The value of the signature header if there is exactly one; nullopt if there is none; otherwise a text that cannot
+  /// be a signature.
   [[nodiscard]] std::optional<std::string> signature() const;
-  /// The value that a look-up must find: equal values, repeated or joined by commas, are one.
+  /// The value that a look-up in the headers must find: equal values, repeated or joined by commas, count as one.
   [[nodiscard]] std::optional<std::string> looked_up() const;
 
  private:

@@ -1,4 +1,4 @@
-// `data` of an event of one type: every field can be read or is Error(decode), and a detached copy reads the same.
+// Reads the `data` of an event of one type: each field is a value or Error(decode), and a detached copy reads the same.
 #include "billcore/model.hpp"
 #include "describe.hpp"
 #include "support.hpp"

@@ -1,6 +1,6 @@
-// retry_after() against separate parsers: seconds by RFC 9110's grammar, dates that are formatted here.
+// Compares retry_after() with separate parsers: seconds by RFC 9110's grammar, and dates that the test formats itself.
 //
-// An input: a byte that selects one of two forms, then a text, or two times and their formats.
+// An input is a byte that selects one of two forms, then a text, or two times and their formats.
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -18,7 +18,7 @@ using namespace billcore::fuzz;
 
 constexpr std::int64_t most = 1'000'000'000'000;  // milliseconds
 
-/// The three date formats of RFC 9110, 5.6.7.
+/// Writes a time in one of the three date formats of RFC 9110, 5.6.7.
 std::string written(std::int64_t time, std::size_t way) {
   static constexpr std::array<const char*, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   static constexpr std::array<const char*, 7> long_days{"Sunday",   "Monday", "Tuesday", "Wednesday",
@@ -50,13 +50,13 @@ std::string written(std::int64_t time, std::size_t way) {
   return text.data();
 }
 
-// From 1971 to 2069, so that a two-digit year is unambiguous.
+// Takes a time from 1971 to 2069, so that a two-digit year is unambiguous.
 std::int64_t instant(Bytes& bytes) {
   constexpr std::uint64_t year = 365UL * 86'400;
   return static_cast<std::int64_t>(year + bytes.number(4) % (98 * year));
 }
 
-// delay-seconds, or a decimal fraction, which some services send.
+// Whether the text is RFC 9110's delay-seconds, or a decimal fraction, which some services send.
 bool is_plain_number(std::string_view text) {
   const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
   if (digits == 0) return false;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes the verifier, the envelope, every resource view, the C ABI, and the client against a hostile peer (clang's
 # libFuzzer, AddressSanitizer, UndefinedBehaviorSanitizer).
-#   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target that long, two at a time; 0: known inputs only. Without
-#                                             SECONDS: 5, the small ones of the client half 3, with a fixed random
+#   tests/fuzz/run.sh [SECONDS] [TARGET…]     runs each target that long, two at a time; 0: only known inputs. Without
+#                                             SECONDS: 5 s, small targets of the client half 3 s, with a fixed random
 #                                             seed
 # The known inputs run first: the seeds, tests/fuzz/regressions, and earlier findings still kept in build/fuzz/findings.
 # The corpus grows in build/fuzz/corpus. After the fix, move a finding to tests/fuzz/regressions.
@@ -37,7 +37,7 @@ bc_quietly "the build" build/fuzz/logs/build.log build_targets
 rm -rf "$build/seeds"
 PYTHONPATH="$root/tests" "$(bc_python)" -B tests/fuzz/make_corpus.py "$build/seeds"
 
-# One target: the known inputs, then new ones. Prints its line; returns non-zero after a finding.
+# Runs one target: the known inputs, then new ones. Prints a line about the target; returns non-zero after a finding.
 fuzz() {
   local target="$1" program="build/fuzz/tests/fuzz/fuzz-$1" log="$logs/$1.log" status=0 known run coverage
   local time="${seconds:-5}"
@@ -62,7 +62,7 @@ fuzz() {
   fi
   printf 'FAILED  %-14s status %s, log build/fuzz/logs/%s.log\n' "$target" "$status" "$target"
   grep -aE '^broken promise|ERROR: |runtime error' "$log" | sed 's/^/        /' | head -n 5 || true
-  # A new finding is written to a file; a known input that fails is the last one that ran.
+  # libFuzzer writes a new finding to a file. If a known input fails, it is the last one that ran.
   printf '        reproduce: %s %s\n' "$program" \
     "$(sed -nE 's/.*Test unit written to |^Running: //p' "$log" | tail -n 1)"
   return 1

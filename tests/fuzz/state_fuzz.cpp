@@ -1,4 +1,4 @@
-// States of lists: a written state is read back, a changed or invalid one is refused.
+// States of lists: a state that was written must be read back, a changed or invalid one must be refused.
 //
 // With an even first byte, the input is read as a state; otherwise its bytes make a state and one change to its text.
 #include "bytes.hpp"

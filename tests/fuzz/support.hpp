@@ -1,4 +1,4 @@
-// Shared by the fuzz targets: the checks, a signature computed without the library, conditions on errors.
+// Helpers of all fuzz targets: checks, a signature computed without the library, conditions on errors.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,22 @@ inline constexpr std::string_view key = "Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^Lc8@Jf3";
 /// If `kept` is false: prints the broken promise and aborts, so that libFuzzer keeps the input.
 void require(bool kept, const char* promise);
 
-/// Hex of the HMAC-SHA256 by libcrypto's one-shot function, without the library.
+/// Returns the HMAC-SHA256 in hex, by libcrypto's one-shot function instead of the library.
 [[nodiscard]] std::string hmac_hex(std::string_view message, std::string_view secret);
 
-/// Not empty, valid UTF-8, no control characters: a line that can be logged.
+/// Whether the text can be logged as a line: not empty, valid UTF-8, no control characters.
 [[nodiscard]] bool is_one_line(std::string_view text);
-/// Checked without the library.
+/// Whether the text is UTF-8, checked without the library.
 [[nodiscard]] bool is_utf8(std::string_view text);
 
-/// One line, without a NUL that would truncate what().
+/// Requires that the error's text is one line, without a NUL that would truncate what().
 void require_readable(const Error& error);
-/// Readable, and with a code that reading a verified event may give: decode or out_of_range.
+/// Requires a readable error with a code that reading a verified event may give: decode or out_of_range.
 void require_decode(const Error& error);
 
-/// Any JSON; throws Error(decode).
+/// Parses any JSON; throws Error(decode).
 [[nodiscard]] Value parse(std::string_view text);
-/// A verifier with `key`. Each input has its own, so that no state remains from earlier inputs.
+/// Makes a verifier with `key`. Each input has its own verifier, so that no state remains from earlier inputs.
 [[nodiscard]] Verifier make_verifier();
 /// Signs the body and unwraps the event; throws Error(decode).
 [[nodiscard]] Event signed_event(std::string_view body, const Verifier& verifier = make_verifier());

@@ -1,5 +1,5 @@
-// parse_time against a separate parser: the text has one of the listed shapes, and its numbers are a date by libc's
-// calendar.
+// Compares parse_time() with a separate parser: the text must have one of the listed shapes, and its numbers must be a
+// date by libc's calendar.
 #include <time.h>
 
 #include <array>

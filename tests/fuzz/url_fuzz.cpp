@@ -1,6 +1,6 @@
-// Base URLs, ids and paths: an accepted one is safe to send the API key to, and has the intended meaning.
+// Base URLs, ids and paths: the API key can be sent to an accepted URL safely, and ids and paths keep their meaning.
 //
-// An input: a base URL, an id, a path, separated by NUL.
+// An input is a base URL, an id and a path, separated by NUL.
 #include <arpa/inet.h>
 
 #include "bytes.hpp"
@@ -34,7 +34,7 @@ std::string lowered(std::string text) {
   return text;
 }
 
-/// By RFC 3986: between the scheme and the first slash, without the port.
+/// Returns the host of a URL by RFC 3986: between the scheme and the first slash, without the port.
 std::string host_of(std::string_view url) {
   auto authority = url.substr(url.find("://") + 3);
   authority = authority.substr(0, authority.find('/'));

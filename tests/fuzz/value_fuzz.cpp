@@ -1,4 +1,4 @@
-// Two JSON texts, separated by NUL: parsing, comparing, writing and every way to read them.
+// Parses two JSON texts, separated by NUL, compares and writes them, and reads them in every way.
 #include <optional>
 
 #include "base/utf8.hpp"

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-// A getter that must succeed for these kinds and give Error(decode) for all others; integers may be out of range.
+// Calls a getter, which must succeed for the right kinds (integers may be out of range), else give Error(decode).
 template <typename Get>
 void require_only_for(bool right_kind, Get get) {
   bool given = false;
@@ -26,7 +26,7 @@ void require_only_for(bool right_kind, Get get) {
   require(right_kind || !given, "a value of the wrong kind is an error");
 }
 
-// A name as printed in a path: control characters as JSON writes them.
+// Returns a name as printed in a path: control characters as JSON writes them.
 std::string printable(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -106,8 +106,8 @@ void read_beyond_end(const Value& array) {
   }
 }
 
-// Errors and copies are slow, so only one value in eight is read in the ways that need them; the size of the text
-// selects which.
+// Walks a document. Errors and copies are slow, so only one value in eight is read in the ways that need them; the size
+// of the text selects which.
 class Walk {
  public:
   explicit Walk(std::size_t first_turn) : turn_(first_turn) {}
@@ -153,7 +153,7 @@ void Walk::read(const Value& value, const std::string& path) {
   } else {
     require(raw.front() == '{' && raw.back() == '}', "raw() of an object");
   }
-  if (thorough && raw.size() < 500) {  // checking all of them would take quadratic time
+  if (thorough && raw.size() < 500) {  // checking every object would take quadratic time
     const auto copy = ProductGroup(value).copy();
     require(copy.value() == value && copy.raw() == raw && copy.value().path() == path, "a copy is the same");
     require(parse(raw) == value, "raw() parses to the same value");

@@ -1,4 +1,4 @@
-"""Seeds of the target `wire`: the exchanges of the wire fixtures, and those of a hostile peer. See wire/script.hpp."""
+"""Seeds of the target `wire`: exchanges of the wire fixtures, and of a hostile peer. wire/script.hpp has the format."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def refusal(status: int, code: str = "declined") -> str:
     return f'HTTP/1.1 {status} X\r\n%({{"error":{{"code":"{code}","message":"no %k %i"}}}}%)'
 
 
-# Calls, and a script for each connection.
+# Each entry has the calls, and a script for each connection.
 HOSTILE: list[tuple[str, list[str]]] = [
     ("gc", ["%w" + OK + "%w" + OK]),
     ("cgcg", [("%w" + CHUNKED) * 4]),
     ("cg", ["%w" + UNFRAMED, "%w" + OK]),
     ("gcg", ["%w" + TRAILERS + "%w" + OK + "%w" + TRAILERS]),
-    # Unsolicited answers: with the answer, after it, before it.
+    # Unsolicited answers: sent with the real answer, after it, before it.
     ("gg", ["%w" + OK + OK + "%w" + OK]),
     ("gmg", ["%w" + OK + "%n" + OK + "%w" + OK]),
     ("gmc", ["%w" + OK + "%n" + OK]),
@@ -64,13 +64,13 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("ug", ["%w" + HEAD + "Content-Length: 99\r\n\r\n" + BODY + "%f", "%w" + OK]),
     ("wg", ["%w" + HEAD + "Transfer-Encoding: chunked\r\n\r\n%[" + BODY + "%]%f", "%w" + OK]),
     ("gPcg", ["%w" + OK + "%w" + OK + "%w" + OK]),
-    # Time.
+    # Pauses and time-outs.
     ("2cg", ["%w", "%w" + OK]),
     ("3gcmg", ["%w%5" + OK + "%w%4" + OK]),
     ("1c0c7g", ["%w%0HTTP/1.1 %0200 OK\r\n%4X: y\r\n%9%(" + BODY + "%)"]),
     ("icigcg", ["%w%3" + OK + "%w" + OK]),
     ("icg", ["%w%2%w" + OK]),
-    # Refusals, retries.
+    # Refusals and retries.
     ("cxud", ["%w" + refusal(402) + "%w" + refusal(401) + "%w" + refusal(422) + "%w" + refusal(404, "%k")]),
     ("cxud", ["%w" + refusal(500) + "%w" + refusal(408) + "%w" + refusal(302) + "%w" + refusal(429)]),
     ("gQq", ["%w" + refusal(503) + "%w" + refusal(503) + "%w" + OK + "%w" + refusal(500) + "%w" + refusal(404)]),
@@ -90,7 +90,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("cg", ["%wHTTP/1.1 200 OK\r\nX: %b\r\n y\r\nX:%b%b\r\n\r\n" + BODY + "%f", "%wHTTP/1.1 200 OK\r\nX: %B%B%B\r\n"]),
     ("scg", ["%wHTTP/1.1 200 OK\r\n%(%b%)%w" + OK]),
     ("cg", ["%w%B%B%B", "%w\x00\xff%n\r\n\r\n" + OK]),
-    # Through an event loop, some calls concurrent.
+    # Calls through an event loop, some concurrent.
     ("agcg", ["%w" + OK] * 3),
     ("acmcgmggg", ["%w" + OK + "%n" + OK + "%w" + OK, "%w" + CHUNKED + "%w%r", "%w" + OK + OK]),
     ("1acgc3cg", ["%w", "%w%3HTTP/1.1 2%n00 OK\r%n\nContent-Le%r", "%w" + OK]),
@@ -125,7 +125,7 @@ def seeds() -> set[bytes]:
     out = {(calls + "\n" + "\0".join(scripts)).encode("latin-1") for calls, scripts in HOSTILE}
     for case in wire_cases():
         if "exchanges" not in case:
-            continue  # only the sandbox uses it
+            continue  # only the sandbox is checked with this case
         calls = CALLS.get(case["call"]["op"], "l")
         out.add((calls + "g\n" + script_of(case)).encode())
         out.add((f"a{calls}mg\n" + script_of(case)).encode())

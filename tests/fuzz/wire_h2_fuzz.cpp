@@ -1,5 +1,5 @@
-// The client over libcurl, TLS and HTTP/2, against a peer that runs the input, checked as in wire_fuzz.cpp.
-// wire/script.hpp and wire/h2_peer.hpp describe the input.
+// Runs the client over libcurl, TLS and HTTP/2, against a peer that the input controls, with the checks of
+// wire_fuzz.cpp. wire/script.hpp and wire/h2_peer.hpp describe the input.
 #include "support.hpp"
 #include "wire/caller.hpp"
 #include "wire/door.hpp"

@@ -1,4 +1,4 @@
-"""Copies the source tree, so that a test can change the interface."""
+"""Copies the source tree, so that a test can change the data of the interface."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARTS = (
 
 
 def copy_of_the_tree(folder: Path) -> Path:
-    """Copies the files of PARTS that git tracks or would add. Returns the new tree."""
+    """Copies the files in PARTS that git tracks or would add. Returns the new tree."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PARTS]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     tree = folder / "tree"

@@ -1,4 +1,4 @@
-"""Programs that use what test_additions.py adds. Arguments: the base URL, and the body of an event."""
+"""Programs that use the additions of test_additions.py. Arguments: the base URL, and the body of an event."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The recipes: in a copy of the tree a field, an option, an error, an operation, a parameter of another, a resource
-with its operations and an event are added to the data, and nothing else is edited. It is generated, built, and used
-from C++, C and Python, and from Go and Rust where BILLCORE_GO and BILLCORE_RUST name the folders of their programs.
+"""Checks the recipes for additions. In a copy of the tree, only the data of core/interface are edited: a field, an
+option, an error, an operation, a parameter, a resource with its operations, and an event are added. The copy is
+generated, built, and used from C++, C and Python, and from Go and Rust where BILLCORE_GO and BILLCORE_RUST name the
+folders of their programs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pytest
 from . import programs
 from .copies import copy_of_the_tree, generate
 
-# Targets with a unity build, which halves the time of this test.
+# These targets use a unity build, which halves the time of this test.
 TOGETHER = ("billcore_webhook", "billcore_client", "billcore_c_client_shims", "_client", "billcore_python_shared")
 ORDER = '{"id": "o", "colour": "red"}'
 PAID_AT = "2026-01-02T03:04:05Z"
@@ -116,7 +117,7 @@ DATA = """
 number = 7
 name = "Invoice"
 """
-# File -> (added text, text that it is inserted before; "" for the end of the file).
+# File -> (text to add, text to insert it before; "" for the end of the file).
 ADDED = {
     "resources.toml": [(FIELD, '  { name = "remote_id"'), (RESOURCE, '[[resource]]\nname = "CustomFieldValue"')],
     "options.toml": [(OPTION, '[[option]]\nname = "proxy"')],
@@ -201,7 +202,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out.write("add_executable(user user.cpp)\ntarget_link_libraries(user PRIVATE billcore::client)\n")
         out.write("add_executable(user-c user.c)\ntarget_link_libraries(user-c PRIVATE billcore::c)\n")
         out.write(f"set_target_properties({' '.join(TOGETHER)} PROPERTIES UNITY_BUILD ON)\n")
-    # ccache uses paths relative to the tree, so that a copy in another folder hits the cache.
+    # ccache uses paths relative to the tree, so that a copy in another folder finds the cached objects.
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]
     configure += [

@@ -1,4 +1,4 @@
-"""The generator of core/interface: nothing is stale, and its data cannot contradict themselves."""
+"""Tests the generator of core/interface: generated files are up to date, and contradictory data are refused."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_the_data_have_every_field_of_the_fixture() -> None:
         if row["resource"] in ("Event envelope", "Pagination"):
             continue
         name = row["class"], row["member"]
-        # "Any JSON value" may be null, but not absent.
+        # A field of the type "any JSON value" may be null, but not absent.
         assert (fields[name].get("nullable", False) or fields[name]["type"] == "any") == row["nullable"], row
         assert (fields[name].get("unit") == "cents") == (row["kind"] == "money"), row
         seen.add(name)
-    assert set(fields) - seen == {("ImageSource", "src")}  # the fixture has it as a part of its images
+    assert set(fields) - seen == {("ImageSource", "src")}  # in the fixture, src is a part of images

@@ -23,7 +23,7 @@ def until(condition: Callable[[], T]) -> T:
 
 
 async def until_awaited(condition: Callable[[], T]) -> T:
-    """The same in an asyncio loop, which keeps running while it waits."""
+    """Waits until the condition is true, while the asyncio loop keeps running; returns its value."""
     deadline = time.monotonic() + GENEROUS
     while not (value := condition()):
         assert time.monotonic() < deadline, MISSED

@@ -19,7 +19,7 @@
 namespace torture::abi {
 
 template <typename T>
-void release(T&) {}  // a plain value
+void release(T&) {}  // a plain value, nothing to free
 inline void release(billcore_buf& given) { billcore_buf_free(&given); }
 #define BILLCORE_RELEASE(type) \
   inline void release(billcore_##type*& given) { billcore_##type##_free(given); }
@@ -65,7 +65,7 @@ class Owned {
     return *this;
   }
   ~Owned() { release(given_); }
-  operator T*() const { return given_; }  // NOLINT: as a C program passes it
+  operator T*() const { return given_; }  // NOLINT: implicit, as a C program passes a handle
 
  private:
   T* given_ = nullptr;
@@ -73,7 +73,8 @@ class Owned {
 
 inline billcore_str text(std::string_view given) { return {given.data(), given.size()}; }
 
-/// Throws a failed call as an exception that judge.cpp knows. Ends the run first, because an exception is allocated.
+/// Throws the error of a failed call as an exception that judge.cpp knows. Ends the run first, because an exception is
+/// allocated.
 [[noreturn]] inline void raise(billcore_status status, billcore_error* err) {
   torture_end();
   const std::unique_ptr<billcore_error, decltype(&billcore_error_free)> owned(err, &billcore_error_free);
@@ -102,7 +103,7 @@ struct Outputs<std::tuple<P...>, first, std::index_sequence<number...>> {
   using type = std::tuple<std::remove_pointer_t<std::tuple_element_t<first + number, std::tuple<P...>>>...>;
 };
 
-/// Calls `function` with these inputs. Its other parameters are outputs, and err is the last one.
+/// Calls `function` with these inputs. The function's other parameters are outputs, the last one is `err`.
 template <typename... P, typename... In>
 auto outputs_of(billcore_status (*function)(P...), const In&... in) {
   constexpr auto count = sizeof...(P) - sizeof...(In) - 1;
@@ -149,13 +150,13 @@ auto make(billcore_status (*function)(P...), const In&... in) {
   return Owned(std::get<0>(outputs_of(function, in...)));
 }
 
-/// Arguments for the functions. Each scenario makes its own in prepare(), before anything fails.
+/// The arguments for the functions. Each scenario makes its own arguments in prepare(), before anything fails.
 struct Given {
   Owned<billcore_event> event;
   Owned<billcore_resource> resource;
-  Owned<billcore_value> value;  // an object
+  Owned<billcore_value> value;  // a JSON object
   Owned<billcore_value_iterator> iterator;
-  Owned<billcore_error> missing;  // an error
+  Owned<billcore_error> missing;  // the error of a missing member
   Owned<billcore_verifier_options> verifier_options;
   Owned<billcore_verifier> verifier;
   Owned<billcore_headers> headers;
@@ -179,7 +180,7 @@ struct Given {
 void prepare_webhook(Given& given);
 void prepare_client(Given& given, const std::string& base_url);
 
-/// The scenario of one exported function.
+/// A scenario that calls one exported function.
 class Call : public Scenario {
  public:
   Call(void (*step)(Given&), void (*make_given)(Given&, const std::string&), const Place& place)

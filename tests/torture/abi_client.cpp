@@ -28,7 +28,7 @@ void prepare_client(Given& g, const std::string& base_url) {
   set("base_url", base_url);
   set("api_key", "a_key_that_does_not_fit_into_a_small_string");
   call(&billcore_options_set_int64, g.options, text("max_retries"), std::int64_t{0});
-  // Longer than the limit after which a run counts as hung.
+  // The time-out is longer than the limit after which a run counts as hung.
   call(&billcore_options_set_int64, g.options, text("timeout_ms"), std::int64_t{300'000});
   g.changes = make(&billcore_options_new, BILLCORE_OPTIONS_OF_PRODUCT);
   call(&billcore_options_set_text, g.changes, text("name"), text("a name that is not a short one"));
@@ -115,7 +115,7 @@ const std::vector<Function>& client_functions() {
       LISTED(billcore_subscription_list_new),
       CALL(billcore_subscription_orders_new, g.client, text(id), nullptr, no_options),
       CALL(billcore_webhook_endpoint_create, g.client, text("https://receiver.example/webhooks"), no_options),
-      // Functions of libbillcore-webhook whose arguments only a client can make.
+      // The functions below are in libbillcore-webhook, but only a client can make their arguments.
       CALL(billcore_resource_response_info, g.item),
       CALL(billcore_response_info_attempts, g.info),
       CALL(billcore_response_info_header, g.info, text("A-Header-That-Is-Not-There-And-Long")),

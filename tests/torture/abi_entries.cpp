@@ -1,4 +1,4 @@
-// The scenarios of torture-c.
+// Lists the scenarios of torture-c.
 #include "abi_scenarios.hpp"
 
 namespace torture {
@@ -10,7 +10,7 @@ std::vector<Entry> all_entries() {
       const auto make = [&function, prepare](const Place& place) {
         return std::make_unique<abi::Call>(function.call, prepare, place);
       };
-      all.push_back({function.name, make, false, false});  // only allocations: system calls fail in the C++ scenarios
+      all.push_back({function.name, make, false, false});  // no system calls: the C++ scenarios cover them
     }
   };
   add(abi::webhook_functions(), [](abi::Given& given, const std::string&) { abi::prepare_webhook(given); });

@@ -15,7 +15,7 @@ billcore_status find(const billcore_value* value, const char* name, billcore_val
   bool present = false;
   return billcore_value_find(value, billcore_str_from(name), out, &present, err);
 }
-/// Item `index` of the array in the metadata.
+/// Returns element `index` of the array in the metadata.
 Owned<billcore_value> item(const Given& g, std::size_t index) {
   const auto metadata = make(&find, g.value, "metadata");
   const auto array = make(&find, metadata, "a text, for the heap as well æ");

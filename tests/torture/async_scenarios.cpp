@@ -17,7 +17,7 @@ using namespace billcore;
 
 constexpr const char* order_id = "an-order-with-a-long-name-beyond-short-strings";
 
-// An event loop over one descriptor.
+// A scenario with an AsyncClient, in an event loop over its one descriptor.
 class AsyncScenario : public Scenario {
  public:
   explicit AsyncScenario(const Place& place) : place_(place) {}
@@ -33,8 +33,8 @@ class AsyncScenario : public Scenario {
   }
 
  protected:
-  /// Runs the loop until the operation has ended; throws the operation's error. If process() itself throws, the torture
-  /// ends and the loop continues.
+  /// Runs the loop until the operation has ended; throws the operation's error. If process() itself throws, ends the
+  /// torture and continues the loop.
   void call(Operation operation, const char* id) {
     bool ended = false;
     std::exception_ptr failure;
@@ -63,7 +63,7 @@ class AsyncScenario : public Scenario {
   [[nodiscard]] AsyncClient& loop() { return *async_; }
 
  private:
-  // A direct system call, which does not fail under torture: the loop belongs to the user.
+  // Uses a direct system call, which does not fail under torture, because the loop is the user's code.
   void wait_until_readable() const {
     pollfd descriptor{async_->descriptor(), POLLIN, 0};
     static_cast<void>(syscall(SYS_poll, &descriptor, 1, -1));
@@ -105,7 +105,7 @@ class AsyncCharge : public AsyncScenario {
   }
 };
 
-// Cancels a charge after `turns` turns of the loop. Cancelling must end the charge's attempt; see hooks.hpp.
+// Cancels a charge after `turns` turns of the loop. Cancelling must end the charge's attempt (see hooks.hpp).
 template <int turns>
 class AsyncGivenUp : public AsyncKeptGet {
  public:

@@ -15,7 +15,7 @@ ClientOptions options_for(const Place& place, int max_retries) {
   ClientOptions options;
   options.base_url = place.base_url;
   options.api_key = "a_key_that_does_not_fit_into_a_small_string";
-  // Longer than the limit after which a run counts as hung: no call may end only by its deadline.
+  // The time-out is longer than the limit after which a run counts as hung, so no call can end only by its deadline.
   options.timeout = std::chrono::minutes(5);
   options.max_retries = max_retries;
   options.concurrency = 2;
@@ -49,7 +49,7 @@ class ClientScenario : public Scenario {
   Place place_;
 };
 
-// Makes a client under torture; the client then makes its first call.
+// Makes a client under torture; afterwards the client makes its first call.
 class Construction : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;
@@ -68,7 +68,7 @@ class Get : public ClientScenario {
   void after(bool) override { get(client()); }
 };
 
-// Reuses the connection of an earlier call.
+// Makes a call that reuses the connection of an earlier call.
 class KeptGet : public Get {
  public:
   using Get::Get;
@@ -94,7 +94,7 @@ class KeptCharge : public ChargeOnce {
   }
 };
 
-// With retries, and no wait between them.
+// Makes a charge with two retries, without a wait between the attempts.
 class RetriedCharge : public Scenario {
  public:
   explicit RetriedCharge(const Place& place) : place_(place) {}
@@ -119,7 +119,7 @@ class RetriedCharge : public Scenario {
   detail::SessionPtr session_;
 };
 
-// A list of several pages. After a failure the same pager continues: no order may be missing or yielded twice.
+// Reads a list of several pages. After a failure the same pager continues: no order may be missing or yielded twice.
 class List : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;

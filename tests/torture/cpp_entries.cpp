@@ -1,4 +1,4 @@
-// The scenarios of torture.
+// Lists the scenarios of the program `torture`.
 #include "scenario.hpp"
 
 namespace torture {

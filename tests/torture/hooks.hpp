@@ -14,7 +14,7 @@ class CountingHooks final : public billcore::Hooks {
   void on_response(const billcore::Attempt& /*attempt*/) override { --open_attempts; }
 };
 
-/// Allocates nothing.
+/// Returns hooks that count attempts, without allocating.
 inline std::shared_ptr<billcore::Hooks> counting_hooks() {
   static CountingHooks hooks;
   return {std::shared_ptr<void>(), &hooks};

@@ -1,7 +1,7 @@
-/* What fails in a torture run: the Nth call of a kind, made by one thread between two marks. The library interposer.c
+/* Makes the Nth call of a kind fail, among the calls that one thread makes between two marks. The library interposer.c
  * replaces malloc and the system calls for the whole process; without a run it only counts allocated blocks.
  *
- * Threads: one run at a time in a process. Calls of other threads never fail. */
+ * Threads: a process has one run at a time. Calls of other threads never fail. */
 #ifndef BILLCORE_TORTURE_INTERPOSER_H
 #define BILLCORE_TORTURE_INTERPOSER_H
 
@@ -12,28 +12,28 @@ extern "C" {
 #define TORTURE_FRAMES 48
 
 enum torture_kind {
-  TORTURE_MEMORY = 1, /* allocations: no memory */
-  TORTURE_CALLS = 2,  /* system calls that may fail: each with the error that is most harmful to a client */
+  TORTURE_MEMORY = 1, /* allocations, which fail for lack of memory */
+  TORTURE_CALLS = 2,  /* system calls that may fail, each with the error most harmful to a client */
   TORTURE_AGAIN = 4   /* system calls that may be interrupted or not ready: EINTR or EAGAIN, nothing is lost */
 };
 
-/* May be in shared memory, so that the information about the point survives a crash. */
+/* A run may be in shared memory, so that the information about the failing call survives a crash. */
 typedef struct torture_run {
   int kind;
-  long fail_at;     /* the first is 1; 0: only count */
+  long fail_at;     /* number of the call to fail, from 1; 0: only count */
   int keep_failing; /* every later call fails as well, until torture_end() */
   char only[32];    /* count only calls made below a library whose name contains this; empty: all */
   long count;       /* calls so far */
   long failed;      /* calls that failed */
   char what[32];    /* name of the call that failed first */
   int depth;
-  void* frames[TORTURE_FRAMES]; /* where it was called from, innermost first */
+  void* frames[TORTURE_FRAMES]; /* where that call was made, innermost frame first */
 } torture_run;
 
-/* Begins a run on the calling thread; `run` is used until torture_end(). */
+/* Begins a run on the calling thread; uses `run` until torture_end(). */
 void torture_begin(torture_run* run);
 void torture_end(void);
-/* Heap blocks in use, of all threads. */
+/* Returns the number of heap blocks in use, of all threads. */
 long torture_blocks(void);
 
 #ifdef __cplusplus

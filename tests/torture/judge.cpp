@@ -48,8 +48,8 @@ bool tells_of_memory(const Outcome& outcome) {
          (is(outcome.code, ErrorCode::outcome_unknown) && is(outcome.cause, ErrorCode::out_of_memory));
 }
 
-// libcurl itself reports a lack of memory as another error, before anything was sent: when it copies a numeric address,
-// and when it copies a parsed URL.
+// libcurl reports a lack of memory as another error in two places, before anything was sent: when it copies a numeric
+// address, and when it copies a parsed URL.
 bool is_word_of_libcurl(const std::string& text) {
   return text.find("(Could not resolve host: 127.0.0.1)") != std::string::npos ||
          text.find("(No URL set)") != std::string::npos;
@@ -115,8 +115,8 @@ std::string ending(int status) {
   return WEXITSTATUS(status) == 0 ? "" : "it ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// Whether the failure is a known defect of another library. It depends on the library whose call failed, and on what
-// the library did then.
+// Whether the failure is a known defect of another library: decided by the library whose call failed, and by how the
+// process ended.
 bool is_of_others(const Entry& entry, const Point& point, const Report& report, int status) {
   if (point.kind != TORTURE_MEMORY || report.run.depth <= caller) return false;
   Dl_info info{};
@@ -127,8 +127,8 @@ bool is_of_others(const Entry& entry, const Point& point, const Report& report, 
     // then uses it: a division by its size, which is 0.
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
-  // OpenSSL initialises itself once. After a failure it permanently lacks parts, such as the lock of its context, and
-  // uses them anyway. A process that has run out of memory there cannot use OpenSSL.
+  // OpenSSL initialises itself once. After a failure OpenSSL permanently lacks parts, such as the lock of its context,
+  // and uses them anyway. A process that ran out of memory in the initialisation cannot use OpenSSL.
   if (entry.first_use && !entry.network && library.find("/libcrypto") != std::string_view::npos) return true;
   return false;
 }
@@ -150,7 +150,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     try {
       const auto scenario = entry.make({base_url, first_amount(repetition), amount_after(repetition)});
       scenario->prepare();
-      auto run = report.run;  // the report shows the first repetition's run
+      auto run = report.run;  // only the first repetition's run is in the report
       run_once(*scenario, repetition == 0 ? report.run : run, report, outcome);
       scenario->after(outcome.end == End::completed);
       outcome.after = true;

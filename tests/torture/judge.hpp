@@ -10,27 +10,27 @@
 
 namespace torture {
 
-/// How `run` of a scenario ended.
+/// How Scenario::run() ended.
 enum class End : int { none, completed, no_memory, error, other };
 
-/// The result of one repetition. It is in memory that the process under torture shares with its parent.
+/// The result of one repetition, in memory that the process under torture shares with its parent.
 struct Outcome {
   End end;
   int code;      // code of an error
   int cause;     // cause of an error of unknown outcome
-  bool unknown;  // the write may or may not have happened
-  bool after;    // the following call succeeded
+  bool unknown;  // whether the error says that the write may have happened
+  bool after;    // whether the call after the torture succeeded
   std::array<char, 300> text;
 };
 
-/// The first repetition also allocates memory that is kept permanently; only a leak allocates again in the second.
+/// The first repetition also allocates memory that is kept permanently; in the second, only a leak allocates again.
 constexpr int repetitions = 2;
 
 struct Report {
   torture_run run;
   std::array<Outcome, repetitions> outcomes;
   int finished;  // number of repetitions
-  long leaked;   // number of blocks
+  long leaked;   // number of leaked blocks
   std::array<char, 300> wrong;
   int depth;  // number of `frames`, set when a signal ends the run
   std::array<void*, TORTURE_FRAMES> frames;
@@ -42,9 +42,10 @@ struct Point {
   bool keep_failing = false;
 };
 
-/// In a child process: runs the scenario, fills the report.
+/// Runs the scenario and fills the report. Called in a child process.
 void execute(const Entry& entry, const Point& point, const std::string& base_url, Report& report);
-/// In the parent, after the child has ended: returns the problem, or an empty text. status: as waitpid() gives it.
+/// Returns the problem, or an empty text. Called in the parent, after the child has ended. status: as waitpid() gives
+/// it.
 std::string judge(const Entry& entry, const Point& point, const Report& report, int status, const Server& server);
 
 int first_amount(int repetition);

@@ -1,5 +1,5 @@
-// Torture: each allocation and each system call of a scenario fails in turn, each in its own process.
-// Each point that fails is shown with the command that runs it alone.
+// Torture: each allocation and each system call of a scenario fails in turn, each in its own process. If a point fails,
+// the program prints the command that runs that point alone.
 //   torture [--kind memory|calls|again] [--from-there-on] [--start N] [--every N] [--point N] [--jobs N] [--list]
 //           [SCENARIO…]
 #include <dlfcn.h>
@@ -35,13 +35,13 @@ struct Options {
 
 const char* name_of(int kind) { return kind == TORTURE_MEMORY ? "memory" : kind == TORTURE_CALLS ? "calls" : "again"; }
 
-// In one write, because several processes print.
+// Prints a line in one write(), because several processes print.
 void say(const std::string& line) {
   const auto text = line + '\n';
   static_cast<void>(!write(STDOUT_FILENO, text.data(), text.size()));
 }
 
-// The function that contains an address, by addr2line if the library was not stripped; otherwise the library.
+// Returns the function that contains an address, by addr2line if the library was not stripped; otherwise the library.
 std::string place(void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0) return "?";
@@ -64,7 +64,7 @@ class Runner {
         report_(static_cast<Report*>(
             mmap(nullptr, sizeof(Report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
 
-  /// True when all points passed.
+  /// Tries all points of a kind; returns true when all passed.
   bool all_points(const Entry& entry, int kind, const Options& options) {
     long tried = 0;
     long wrong = 0;
@@ -75,7 +75,7 @@ class Runner {
         ++wrong;
         show(entry, point, problem);
       }
-      if (report_->run.failed == 0) break;  // there is no such point
+      if (report_->run.failed == 0) break;  // no call failed: the scenario makes fewer calls
       ++tried;
       if (options.once) break;
     }
@@ -94,7 +94,7 @@ class Runner {
   }
 
  private:
-  // Runs one point in a child process; returns the problem with it.
+  // Runs one point in a child process; returns the problem, or an empty text.
   std::string one(const Entry& entry, const Point& point) {
     *report_ = Report{};
     server_.forget();
@@ -130,7 +130,7 @@ class Runner {
   Server server_;
 };
 
-// All points of one kind in a child process, so that no scenario is affected by another one's use of the library.
+// Tries all points of one kind in a child process, so that no scenario depends on how another one used the library.
 pid_t begin(const char* program, const Entry& entry, int kind, const Options& options) {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -150,8 +150,9 @@ bool wait_for_one() {
   return wait(&status) > 0 && status == 0;
 }
 
-// Serves programs in other languages: prints the base URL, then answers each line. `forget` resets the ledger. For the
-// amount of a charge, it waits until all connections are closed and prints how often the charge was received.
+// Serves programs in other languages: prints the base URL, then answers each line of input. The line `forget` resets
+// the ledger. For a line with the amount of a charge, waits until all connections are closed and prints how often that
+// charge was received.
 int serve() {
   Server server;
   std::printf("%s\n", server.base_url().c_str());
@@ -223,7 +224,7 @@ int main_with(int count, char** words) {
       if (kind != TORTURE_MEMORY && !entry.network) continue;
       // An event loop whose epoll_wait() always fails cannot end a call.
       if (kind == TORTURE_CALLS && options.keep_failing && entry.name.starts_with("async-")) continue;
-      if (kind == TORTURE_AGAIN && options.keep_failing) continue;  // a call that is never ready ends by its deadline
+      if (kind == TORTURE_AGAIN && options.keep_failing) continue;  // would end only by the call's deadline
       if (begun >= options.jobs) passed = wait_for_one() && passed;
       if (begin(words[0], entry, kind, options) > 0) ++begun;
     }

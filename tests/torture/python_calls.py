@@ -1,10 +1,10 @@
-"""Torture of the Python module: each allocation and each system call below it fails in turn.
+"""Torture of the Python module: each allocation and each system call that the module makes fails in turn.
 
     python_calls.py BUILD [--kind memory|calls] [--point N] [SCENARIO...]
 
-BUILD is an optimised build with tests. The module is the one that this Python imports, installed as users do it. Only
-calls made below the extension module fail, not those of the interpreter itself.
-Each point runs in a forked process; what the caller was told is compared with what the server received.
+BUILD is an optimised build with tests. The module is the one that this Python imports, installed as users install it.
+Only calls made below the extension module fail, not those of the interpreter itself. Each point runs in a forked
+process; the result that the caller got is compared with what the server received.
 """
 
 from __future__ import annotations
@@ -114,11 +114,11 @@ SCENARIOS = {
 
 
 def problem(name: str, kind: str, failure: BaseException | None) -> str:
-    """The problem with the caller's error, or an empty text. What the server received does not matter here."""
+    """Returns the problem with the caller's error, or an empty text. What the server received does not matter here."""
     cause = getattr(failure, "__cause__", None)
     if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""
-    # libcurl reports a lack of memory as one of these, before anything is sent.
+    # libcurl reports a lack of memory as one of these errors, before anything is sent.
     if "Could not resolve host: 127.0.0.1" in str(failure) or "No URL set" in str(failure):
         return ""
     return f"it does not say that memory ran out: {failure!r}"
@@ -134,7 +134,7 @@ class Torture:
     def __init__(self, build: Path) -> None:
         self.library = ctypes.CDLL(str(build / "tests/torture/libtorture-interposer.so"))
         self.server = Server(build)
-        self.run = Run.from_buffer(mmap.mmap(-1, ctypes.sizeof(Run)))  # shared with the children, to survive a crash
+        self.run = Run.from_buffer(mmap.mmap(-1, ctypes.sizeof(Run)))  # shared with the children: survives a crash
         self.options = {"base_url": self.server.base_url, "api_key": "key", "max_retries": 0, "timeout": 300.0}
 
     @contextlib.contextmanager
@@ -188,7 +188,7 @@ class Torture:
         if status != 0 or not answer:
             code = os.waitstatus_to_exitcode(status)
             if kind == "memory" and code == -signal.SIGFPE and self.is_of_libcurl():
-                return True, ""  # a division by zero in libcurl 7.88, see judge.cpp
+                return True, ""  # judge.cpp describes this division by zero in libcurl 7.88
             return True, "it hangs" if code == -signal.SIGALRM else f"it ended with status {code}"
         failed, outcome, wrong = answer.split("\n", 2)
         if name.endswith("charge"):
@@ -217,7 +217,7 @@ def main() -> int:
     bad = 0
     for name in words.scenarios or SCENARIOS:
         how, call = SCENARIOS[name]
-        if how(call, torture.options, contextlib.nullcontext) is not None:  # allocates what is kept permanently
+        if how(call, torture.options, contextlib.nullcontext) is not None:  # allocates memory that is kept permanently
             raise SystemExit(f"{name} does not work")
         for kind in words.kind or KINDS:
             number = words.point or 1

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Torture of the optimised build: every allocation and every system call of each scenario fails in turn (see README.md).
+# Runs the torture of the optimised build: every allocation and system call of each scenario fails in turn (see
+# README.md).
 #   tests/torture/run.sh BUILD            bounded: every point, but only every 61st of the first-* scenarios
 #   tests/torture/run.sh BUILD --all      every point
-# Prints each command. To run a point that is left out, give its number to BUILD/tests/torture/torture as --start.
+# The script prints each command. To run a point that was left out, give its number to BUILD/tests/torture/torture as
+# --start.
 set -euo pipefail
 folder="$(dirname "${BASH_SOURCE[0]}")"
 build="$1"
@@ -20,7 +22,7 @@ run() {
 run --jobs 2 "${usual[@]}"
 run --jobs 2 --from-there-on "${usual[@]}"
 run --jobs 2 --start 7 --every "$every" "${first[@]}"
-# The C ABI: each exported function has its own scenario, or is in left_out.txt with a reason.
+# Each function that the C ABI exports must have its own scenario, or a reason in left_out.txt.
 names() { grep -hv '^#' "$@" | cut -d ' ' -f 1; }
 difference="$(comm -3 <(names "$folder/../../capi/abi/symbols.txt" | sort) \
   <({ "$program-c" --list | grep '^billcore_'; names "$folder/left_out.txt"; } | sort))"
@@ -32,7 +34,7 @@ for more in "" --from-there-on; do
   echo "$program-c --jobs 2 $more"
   "$program-c" --jobs 2 ${more:+"$more"} || failed=1
 done
-# The response's headers are not copied for a count: its scenario may have 12 allocations at most.
+# billcore_response_header_count must not copy the headers: its scenario may have 12 allocations at most.
 "$program-c" --jobs 1 billcore_response_header_count | awk '{print} /points tried/ && $(NF - 4) > 12 {exit 1}' || failed=1
 [ "$failed" -eq 0 ] || { echo "torture: 1 failed"; exit 1; }
 echo "torture: all tests passed"

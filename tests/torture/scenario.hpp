@@ -1,4 +1,4 @@
-// A scenario for each use of the library.
+// The interface of a torture scenario. Each scenario uses the library in one way.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,14 @@
 
 namespace torture {
 
-/// What one repetition of a scenario uses of the server.
+/// What one repetition of a scenario uses: the server's URL, and the amounts that identify its charges.
 struct Place {
   std::string base_url;
-  int amount;        // amount of the charge under torture
-  int amount_after;  // amount of the charge after it
+  int amount;        // amount of the charge made under torture
+  int amount_after;  // amount of the charge made after the torture
 };
 
-/// Thrown by a scenario when the library did something that it must not.
+/// Thrown by a scenario when the library did something that it must not do.
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -34,17 +34,18 @@ class Scenario {
   virtual ~Scenario() = default;
   /// Called before the failing run.
   virtual void prepare() {}
-  /// Called under torture: throws what the library throws, or Wrong.
+  /// Called under torture: throws the library's error, or Wrong.
   virtual void run() = 0;
-  /// Called after the torture: the objects that `run` used must still work. completed: `run` threw nothing.
+  /// Called after the torture, when the objects that run() used must still work. completed: whether run() threw
+  /// nothing.
   virtual void after(bool completed) = 0;
 };
 
 struct Entry {
   std::string_view name;
   std::function<std::unique_ptr<Scenario>(const Place&)> make;
-  bool writes = false;  // `run` sends the charge of Place::amount, `after` that of amount_after
-  bool network = true;  // makes system calls
+  bool writes = false;  // run() sends the charge of Place::amount, after() that of amount_after
+  bool network = true;  // whether it makes system calls
   bool first_use =
       false;  // the process has not used the library before; leaks are not judged, as permanent memory looks the same
 };

@@ -113,8 +113,8 @@ void Server::forget() noexcept {
 }
 
 void Server::settle() const {
-  // Connections are accepted in the order in which they were made: once this one has been answered, all earlier ones
-  // are counted as open.
+  // Connections are accepted in the order in which they were made: when this connection has been answered, all earlier
+  // ones are counted as open.
   const int own = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -1,5 +1,4 @@
-// The service of the torture runs: a separate process, in which nothing fails, and which counts the requests it
-// receives.
+// The service of the torture runs: a separate process in which nothing fails, and which counts the requests received.
 #pragma once
 
 #include <sys/types.h>
@@ -12,20 +11,20 @@
 
 namespace torture {
 
-/// Charges are identified by their amount, which is below this.
+/// A charge is identified by its amount, which is below this number.
 constexpr int amounts = 16;
 
-/// Shared with the server's process.
+/// What the server has received, in memory shared with its process.
 struct Ledger {
   std::atomic<int> open{0};                             // open connections
-  std::atomic<int> requests{0};                         // received completely
-  std::array<std::atomic<int>, amounts> charges_whole;  // complete charges by amount
+  std::atomic<int> requests{0};                         // requests received completely
+  std::array<std::atomic<int>, amounts> charges_whole;  // number of complete charges, by amount
 };
 
-/// A list has this many pages, and each page this many orders.
+/// Each list has this many pages, and each page this many orders.
 constexpr int pages = 3;
 constexpr int orders_per_page = 2;
-/// Name of an order of the list, from 0.
+/// Returns the name of an order of the list; `number` counts from 0.
 std::string listed_order(int number);
 
 class Server {
@@ -37,7 +36,7 @@ class Server {
 
   [[nodiscard]] std::string base_url() const { return listener_.url("/acct"); }
   void forget() noexcept;
-  /// Waits until every request sent so far is in the ledger: its senders must have closed their connections.
+  /// Waits until every request sent so far is in the ledger. The senders must have closed their connections.
   void settle() const;
   [[nodiscard]] int charges(int amount) const { return ledger_->charges_whole.at(static_cast<std::size_t>(amount)); }
 

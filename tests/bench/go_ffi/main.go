@@ -1,5 +1,5 @@
-// The Go rows of the ffi tables: ffi-go billcore|std|stripe|standard. URL of the protocol: OPERATION:FOLDER, with the
-// delivery in FOLDER as webhook-bench has it, or the base URL of a list.
+// The Go rows of the ffi tables: ffi-go billcore|std|stripe|standard. In the protocol of turns.py the URL is
+// OPERATION:FOLDER, where FOLDER has the delivery as files, as for webhook-bench, or the base URL of a list.
 package main
 
 import (
@@ -12,7 +12,8 @@ import (
 	"bench/turns"
 )
 
-// delivery is one webhook as the receiver gets it. The rows of libraries with another scheme sign its body again.
+// delivery is one webhook as the receiver gets it. The rows of libraries with another signature scheme sign its body
+// again.
 type delivery struct {
 	body      []byte
 	signature string
@@ -31,7 +32,8 @@ func arrived(folder string) delivery {
 	return delivery{read(folder, "900.body"), string(read(folder, "900.signature")), read(folder, "secret")}
 }
 
-// contender makes an operation, which returns the sum of what it has read; nil if it does not have the operation.
+// contender returns a function that performs the operation and returns the sum of what it has read; nil if it lacks the
+// operation.
 type contender func(operation string, given delivery) func() (int, error)
 
 var contenders = map[string]contender{"billcore": ours, "std": byHand, "stripe": stripe, "standard": standard}

@@ -1,4 +1,4 @@
-// Lists as columns, with pages made here: no network.
+// Tests the export of lists as Arrow columns, with pages that the test makes, without a network.
 #include "billcore/arrow.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::shared_ptr<const detail::Document> page(const std::vector<Texts>& pages, st
       .document();
 }
 
-/// A list of these pages; fails at the given page numbers.
+/// A page source that returns the given pages and fails at the given page numbers.
 class Source final : public detail::PageSource {
  public:
   Source(std::vector<Texts> pages, std::vector<int> failing) : pages_(std::move(pages)), failing_(std::move(failing)) {}
@@ -72,7 +72,7 @@ struct Array : ArrowArray {
   Array& operator=(const Array&) = delete;
 };
 
-/// One value as text; "null" for a null.
+/// Returns one value of a column as text; "null" for a null.
 std::string shown(const ArrowArrayView* column, std::int64_t row) {
   if (ArrowArrayViewIsNull(column, row) != 0) return "null";
   switch (column->storage_type) {
@@ -96,7 +96,7 @@ std::string shown(const ArrowArrayView* column, std::int64_t row) {
   }
 }
 
-/// A stream and the data read from it.
+/// An Arrow stream and the data read from it.
 class Reader {
  public:
   ~Reader() {
@@ -108,7 +108,8 @@ class Reader {
 
   ArrowArrayStream* stream() { return &stream_; }
   void release() { stream_.release(&stream_); }
-  /// Rows of the next batch, their values joined by '|'; empty at the end. `status` has the status.
+  /// Returns the rows of the next batch, their values joined by '|'; empty at the end. Sets `status` to get_next's
+  /// result.
   Texts next() {
     Schema schema;
     EXPECT_EQ(stream_.get_schema(&stream_, &schema), 0);
@@ -215,7 +216,7 @@ TEST(Arrow, Values) {
                        Texts{"id", "use_cart", "out_of_stock", "vat_rate", "name"}),
       (Texts{std::string("1|1|0|12500000000000000000|Caf\xC3\xA9 \0", 34),
              "null|null|null|25000000000000000000|null"}));
-  // Several nested columns, read in an order other than that of the document.
+  // Reads several nested columns in another order than the document has them.
   const std::string item = R"({"images":[{"a":1}],"vat_rate":1e1,"strings":{"b":"}"},"x":[[3]]})";
   const auto row = R"({"b":"}"}|[{"a":1}]|)" + item + "|10000000000000000000";
   EXPECT_EQ(

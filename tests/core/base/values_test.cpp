@@ -11,7 +11,7 @@ TEST(Time, Instants) {
   const auto micros = [](std::string_view text) { return parse_time(text).value().at.time_since_epoch().count(); };
   EXPECT_EQ(micros("1970-01-01T00:00:00Z"), 0);
   EXPECT_EQ(micros("2025-04-25T09:30:00+02:00"), 1'745'566'200 * second);
-  EXPECT_EQ(micros("2025-04-25T07:30:00"), 1'745'566'200 * second);  // no offset: UTC
+  EXPECT_EQ(micros("2025-04-25T07:30:00"), 1'745'566'200 * second);  // without an offset the time is UTC
   EXPECT_EQ(micros("2025-04-25 07:30"), 1'745'566'200 * second);
   EXPECT_EQ(micros("2025-04-25T02:00:00-0530"), 1'745'566'200 * second);
   EXPECT_EQ(micros("2025-04-25T09:30:00+02"), 1'745'566'200 * second);

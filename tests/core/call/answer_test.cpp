@@ -1,4 +1,4 @@
-// The error for each outcome of a write, row by row.
+// Tests which error each outcome of a request results in, as tables.
 #include "call/answer.hpp"
 
 #include <gtest/gtest.h>

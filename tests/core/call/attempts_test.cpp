@@ -1,4 +1,4 @@
-// Hooks: every attempt that begins ends exactly once, and the hook at its end gets all that is known about it.
+// Tests the hooks: on_response is called once for each attempt that began, with all that is known about the attempt.
 #include "support/attempts.hpp"
 
 #include <gtest/gtest.h>
@@ -201,7 +201,7 @@ TEST(Attempts, EndOnce) {
   }
 }
 
-// Hooks that want only the writes that were given up.
+// Hooks that are called only for writes that were given up.
 class OnlyGivenUp final : public Hooks {
  public:
   [[nodiscard]] bool every_attempt() const noexcept override { return false; }
@@ -219,7 +219,7 @@ TEST(Attempts, HooksMayWantOnlyWritesThatWereGivenUp) {
     Scene scene(each.script);
     const auto hooks = std::make_shared<OnlyGivenUp>();
     scene.options.hooks = hooks;
-    if (each.name == between) continue;  // it waits for a hook
+    if (each.name == between) continue;  // this case waits for a hook that OnlyGivenUp refuses
     each.run(scene);
     std::string expected;
     for (const auto& end : each.ends) {
@@ -257,7 +257,7 @@ TEST(Attempts, AHookMayThrowAndCallAtTheEnd) {
   EXPECT_EQ(scene.told->begun, static_cast<int>(scene.told->ends.size()));
 }
 
-// A call is cancelled at a random moment: an answer that arrives first counts, and each attempt ends once.
+// A call is cancelled at a random moment: an answer that arrives first is returned, and each attempt ends once.
 TEST(Attempts, ATokenAtAnyMoment) {
   std::array<std::stop_source, 300> sources;
   std::atomic<std::size_t> turn{0};
@@ -289,7 +289,7 @@ TEST(Attempts, ATokenAtAnyMoment) {
 TEST(Attempts, AThousandCancellationsInALoop) {
   Scene scene([](const std::string& /*head*/) { return good; });
   AsyncClient loop(scene.client());
-  std::minstd_rand random(7);  // NOLINT(bugprone-random-generator-seed): the same each time
+  std::minstd_rand random(7);  // NOLINT(bugprone-random-generator-seed): the same numbers in each run
   std::vector<AsyncClient::CallId> calls;
   int answers = 0;
   for (int i = 0; i < 1000; ++i) {

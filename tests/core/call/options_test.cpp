@@ -1,4 +1,4 @@
-// How the options are processed before anything is sent.
+// Tests how the options are checked and completed before anything is sent.
 #include "call/options.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(TransportOptions, CertificatesAreLookedForWhereTheyAreNeeded) {
 }
 
 TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstoodAndCutAnswersReported) {
-  EXPECT_FALSE(is_flood_proof(0x075801));  // 7.88.1
+  EXPECT_FALSE(is_flood_proof(0x075801));  // libcurl 7.88.1
   EXPECT_FALSE(is_flood_proof(0x080500));
   EXPECT_FALSE(is_flood_proof(0x080A00));
   EXPECT_TRUE(is_flood_proof(0x080A01));
@@ -61,13 +61,13 @@ TEST(TransportOptions, Http2IsOfferedWhereFloodsAreWithstoodAndCutAnswersReporte
     ClientOptions options{.base_url = "http://127.0.0.1/acct", .api_key = "k", .http2 = given};
     return transport_options(options, nothing).http2;
   };
-  EXPECT_EQ(made(std::nullopt), sees_stream_ends);  // no release has both properties by itself
+  EXPECT_EQ(made(std::nullopt), sees_stream_ends);  // no release of libcurl alone meets both conditions
   EXPECT_TRUE(made(true));
   EXPECT_FALSE(made(false));
 }
 
 TEST(TransportOptions, HandlesAreUsedAgainWhereLibcurlForgetsTheAnswerBefore) {
-  EXPECT_TRUE(keeps_stale_header(0x075801));  // 7.88.1
+  EXPECT_TRUE(keeps_stale_header(0x075801));  // libcurl 7.88.1
   EXPECT_TRUE(keeps_stale_header(0x080100));
   EXPECT_FALSE(keeps_stale_header(0x080101));
   EXPECT_FALSE(keeps_stale_header(0x081600));

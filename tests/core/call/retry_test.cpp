@@ -1,5 +1,5 @@
-// Whether and when a request is retried: every row of the table, without a network; then the loop over real sockets,
-// with injected clock, sleep and randomness.
+// Tests whether and when a request is retried: each row of the decision table without a network, then the retry loop
+// over real sockets, with injected clock, sleep and randomness.
 #include "call/retry.hpp"
 
 #include <gtest/gtest.h>
@@ -139,8 +139,8 @@ TEST(Retry, RetryAfterInSecondsAndAsADate) {
   EXPECT_FALSE(retry_after(answer(429).head, 0));
 }
 
-// A server that gives these answers in turn (empty: closes without one), and a session whose time advances only when it
-// sleeps.
+// A server that gives these answers in turn, and a session whose time advances only when it sleeps. For an empty answer
+// the server closes the connection.
 class Loop {
  public:
   explicit Loop(std::deque<std::string> answers, int max_retries = 2)
@@ -239,7 +239,7 @@ TEST(RetryLoop, RetryAfterIsWaitedFor) {
   // The wait after the 429 applies to all calls of the client; this call does not wait a second time.
   EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{7s}));
 
-  Loop later({limited("30"), ScriptedServer::json("{}")});  // its deadline is 20 s away
+  Loop later({limited("30"), ScriptedServer::json("{}")});  // longer than the 20 s until the deadline
   EXPECT_EQ(later.run("GET"), error(ErrorCode::rate_limit));
   EXPECT_EQ(later.received, 1U);
   EXPECT_TRUE(later.sleeps.empty());
@@ -250,7 +250,7 @@ TEST(RetryLoop, A429HoldsUpTheNextCall) {
              ScriptedServer::json("{}")});
   EXPECT_EQ(loop.run("GET"), error(ErrorCode::rate_limit));
   EXPECT_EQ(loop.sleeps, (std::vector<milliseconds>{250ms, 500ms}));
-  EXPECT_EQ(loop.run("POST"), "status 200");  // the throttle also delays writes: nothing has been sent yet
+  EXPECT_EQ(loop.run("POST"), "status 200");  // the throttle delays a write before anything of it is sent
   ASSERT_EQ(loop.sleeps.size(), 3U);
   EXPECT_GT(loop.sleeps.back(), 0ms);
   EXPECT_LE(loop.sleeps.back(), 250ms);

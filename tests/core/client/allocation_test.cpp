@@ -1,4 +1,4 @@
-// A separate program because it replaces operator new: each allocation of a call fails in turn. tests/torture also
+// Lets each allocation of a call fail in turn; a separate program because it replaces operator new. tests/torture also
 // covers libcurl and OpenSSL; this program tests what the library itself promises.
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-thread_local long until_failure = -1;  // number of allocations of this thread that still succeed; below 0: all
+thread_local long until_failure = -1;  // how many allocations of this thread still succeed; below 0: all
 thread_local bool failed = false;
 
 void* allocate(std::size_t size) {
@@ -67,7 +67,7 @@ void each_allocation_fails(Step step) {
   EXPECT_GT(failures, 0);
 }
 
-// Counts without allocating.
+// Hooks that count attempts without allocating.
 struct CountingHooks final : Hooks {
   void on_request(const Attempt& /*attempt*/) override { ++begun; }
   void on_response(const Attempt& attempt) override {

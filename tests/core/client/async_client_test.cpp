@@ -1,4 +1,4 @@
-// AsyncClient in a poll(2) loop over its one descriptor; no other driver.
+// Tests AsyncClient in a poll(2) loop over its one descriptor.
 #include "billcore/async_client.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class Silent {
     options.max_retries = 0;
     return Client(options);
   }
-  /// The next connection, after its request was read.
+  /// Accepts the next connection and reads its request.
   [[nodiscard]] int accept_one() const {
     const int peer = listener_.accept_one();
     std::string head;

@@ -1,4 +1,4 @@
-// find_charges(): which orders a charge of unknown outcome may have made.
+// Tests find_charges(), which returns the orders that a charge of unknown outcome may have made.
 #include "billcore/charges.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ std::string order(const std::string& id, const std::string& created_at) {
   return R"({"id":")" + id + R"(","created_at":")" + created_at + R"("})";
 }
 
-// Three pages, latest first.
+// Returns one of three pages of orders, latest first.
 std::string page(const std::string& head) {
   static const Texts pages{order("a", "2025-04-25T12:00:09Z") + "," + order("b", "2025-04-25T12:00:00Z"),
                            order("c", "2025-04-25T13:59:58+02:00") + "," + order("d", "2025-04-25T11:59:00Z"),
@@ -117,9 +117,9 @@ TEST(FindCharges, GoesBackToSince) {
   ScriptedServer server([&pages](const std::string& head) { return pages.answer(head); });
   const auto client = client_of(server);
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon)), (Texts{"a", "b"}));
-  // The pages after an older order are not requested; more than one page is read twice.
+  // The pages after an order older than the charge are not requested. A list of more than one page is read twice.
   EXPECT_EQ(pages.targets().size(), 4U);
-  // The service's times may be whole seconds.
+  // The service may cut its times to whole seconds.
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second - 1us)), (Texts{"a", "b"}));
   EXPECT_EQ(ids(client.subscriptions().find_charges("s", noon + second)), Texts{"a"});
   EXPECT_EQ(pages.targets().size(), 9U) << "one page that reaches an older order is proof";
@@ -159,8 +159,8 @@ TEST(FindCharges, RefusesOtherErrors) {
   EXPECT_EQ(negative.code(), ErrorCode::invalid_argument);
 }
 
-// A service whose list changes while it is read: each request gets the next of the given lists. A list has one
-// character per order, latest first, two orders on a page. The character is both the order's id and its second.
+// A service whose list changes while it is read: each request is answered from the next of the given lists. In a list
+// each character is an order, latest first, two orders on a page. The character is both the order's id and its second.
 class Moving {
  public:
   explicit Moving(std::vector<std::string> lists, std::string total = {})
@@ -324,7 +324,7 @@ TEST(FindCharges, NeverLosesAnOrderSilently) {
     const bool has_total = below(3) != 0;
     const std::size_t size = 2 + below(3);
     const auto restless = static_cast<unsigned>(2 + below(4));
-    std::vector<int> list;  // latest first; an order's number is its age
+    std::vector<int> list;  // latest first: a smaller number is a newer order
     for (int i = 0; i < static_cast<int>(2 + below(10)); ++i) list.push_back(i);
     std::set<int> always(list.begin(), list.end());
     std::vector<int> gone;
@@ -354,7 +354,7 @@ TEST(FindCharges, NeverLosesAnOrderSilently) {
             list.erase(at);
           }
           break;
-        case 2:  // restores a deleted order; without a total, the search might not notice this
+        case 2:  // restores a deleted order; without a total, the search might not notice it
           if (has_total && !gone.empty()) {
             list.insert(std::lower_bound(list.begin(), list.end(), gone.back()), gone.back());
             gone.pop_back();

@@ -1,4 +1,4 @@
-// The client over real sockets: sharing, closing, deadlines, interruption. fork_test.cpp covers forks,
+// Tests the client over real sockets: sharing, closing, deadlines, interruption. fork_test.cpp covers forks,
 // tests/conformance the wire format.
 #include "billcore/client.hpp"
 

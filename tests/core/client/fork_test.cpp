@@ -66,7 +66,7 @@ TEST(Client, AForkedChildClosesNothingThatIsNotItsClients) {
   const auto id = demo(client, "demo-active").id();
   const pid_t child = fork();
   if (child == 0) {
-    // Like a daemon: close all descriptors and reuse their numbers for other files.
+    // Closes all descriptors, as a daemon does, and reuses their numbers for other files.
     for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
     std::vector<int> others;
     for (int i = 0; i < 100; ++i) others.push_back(open("/dev/null", O_RDONLY));

@@ -1,5 +1,5 @@
-// One client in many threads: results reach their callers, connections are shared, closing and rate limits apply to
-// all.
+// Tests one client in many threads: results reach their callers, connections are shared, closing and rate limits apply
+// to all.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>

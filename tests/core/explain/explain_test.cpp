@@ -55,7 +55,7 @@ TEST(Explain, EmptyViewsAreFine) {
 }
 
 TEST(Explain, FreshnessAndLimitAreNotItsBusiness) {
-  // A verifier that refuses the event because of its age; the text says where to look.
+  // The verifier refuses the event because of its age; the explanation says where to look.
   VerifierOptions options;
   options.freshness = std::chrono::seconds(1);
   const auto signature = webhooks::sign(body, secret);
@@ -75,7 +75,7 @@ TEST(Explain, AcceptsNothing) {
 }
 
 TEST(Explain, DeepAndWideJsonStaysWithinBounds) {
-  // Indented, this would be a thousand times as long.
+  // Indented, this document would be a thousand times as long.
   std::string deep = std::string(500, '[') + "0";
   for (int i = 0; i < 100'000; ++i) deep += ",0";
   deep += std::string(500, ']');

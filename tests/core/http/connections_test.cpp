@@ -1,4 +1,4 @@
-// The state of a connection's bytes, from the kernel and from the parser.
+// Tests how many bytes of a connection count as read while further bytes arrive.
 #include "http/connections.hpp"
 
 #include <arpa/inet.h>

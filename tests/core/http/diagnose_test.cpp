@@ -1,5 +1,4 @@
-// The mapping of libcurl's results to failures, as a table: what is known about a finished request, and the reported
-// failure.
+// Tests, as a table, which failure is reported for what is known about a finished request, such as libcurl's result.
 #include "http/diagnose.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +29,7 @@ struct Row {
   Evidence evidence;
   const Lines& head;
   Failure failure;
-  std::string_view reason = {};  // a substring of it
+  std::string_view reason = {};  // a substring of the reported reason
 };
 
 Evidence ended(CURLcode code, std::string_view words = {}) {
@@ -183,7 +182,7 @@ TEST(Diagnose, SaysHowTheEndOfTheBodyIsKnown) {
   EXPECT_EQ(ending(http2_head, true), Ending::framed);
 }
 
-// A limit enforced by the client is reported as such, whatever libcurl's result.
+// A limit enforced by the client is reported as such, whatever result libcurl returns.
 TEST(Diagnose, OwnLimitsComeFirst) {
   for (int code = 0; code <= 100; ++code) {
     auto evidence = ended(static_cast<CURLcode>(code));

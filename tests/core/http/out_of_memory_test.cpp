@@ -1,4 +1,5 @@
-// A separate program because it replaces libcurl's allocator, to tell a lack of memory from headers that are too large.
+// Tests that a lack of memory is not reported as headers that are too large. A separate program, as it replaces
+// libcurl's allocator.
 #include <curl/curl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>

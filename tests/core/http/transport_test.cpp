@@ -1,4 +1,4 @@
-// The write guard: a reused connection that breaks without an answer; the sandbox counts the requests.
+// Tests the engine over real sockets, above all that a write is not sent twice when a reused connection breaks.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -215,7 +215,7 @@ TEST(Engine, CancelSaysWhetherTheRequestHadLeft) {
   EXPECT_TRUE(engine.cancel(operation, &sent_at));
   EXPECT_GT(sent_at.utc, Instant());
   EXPECT_FALSE(called);
-  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // already unknown: a no-op
+  EXPECT_FALSE(engine.cancel(operation, &sent_at));  // the operation has ended: a no-op
 }
 
 // If the deadline passes before libcurl sends (the process was stopped for a moment), nothing is sent: neither a read

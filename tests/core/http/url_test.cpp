@@ -24,7 +24,7 @@ TEST(BaseUrl, PlainHttpOnLoopbackOnly) {
   }
 }
 
-// These names are resolved by DNS.
+// These hosts are not addresses: libcurl resolves them by DNS.
 TEST(BaseUrl, ANameOfDigitsIsNotLoopback) {
   for (const char* url : {"http://127./a", "http://127%2E/a", "http://127.0.0.256/a", "http://127.0.0.1.1/a"}) {
     EXPECT_THROW((void)checked_base_url(url, false), Error) << url;
@@ -35,7 +35,7 @@ TEST(BaseUrl, ANameOfDigitsIsNotLoopback) {
   for (const char* name : {"127.0.0.1", "127.255.255.254", "::1", "LocalHost"}) EXPECT_TRUE(is_loopback(name)) << name;
 }
 
-// libcurl takes the name before the second colon as the host.
+// libcurl accepts a single slash after the scheme: the host of http:/localhost://api.example/a is localhost.
 TEST(BaseUrl, TheHostThatIsCheckedIsTheHostThatIsAsked) {
   for (const char* url :
        {"http:/localhost://api.example/a", "https:/a.example://b.example/a", "http:/127.0.0.1/x://[::2]/a"}) {
@@ -60,7 +60,7 @@ TEST(BaseUrl, RefusesWhatItCannotBe) {
   }
 }
 
-// Without the account segment every call would be a 404.
+// Without the account segment in the base URL, the service would answer every call with 404.
 TEST(BaseUrl, EndsInTheAccount) {
   for (const char* url : {"https://api.example", "https://api.example/", "https://api.example//",
                           "http://127.0.0.1:80/", "https://[::1]", "https://api.example:8443"}) {

@@ -12,7 +12,7 @@ TEST(JsonScan, ALongTextIsLookedAtFirst) {
   std::string objects;
   while (objects.size() < 2 * megabyte) objects += R"({"a":)";
   EXPECT_EQ(problem_of_extent(objects), "the body is not valid JSON: it is nested deeper than 512 levels");
-  // Characters within strings do not count, escaped or not.
+  // Brackets and commas within strings do not count, escaped or not.
   EXPECT_EQ(problem_of_extent("[\"" + std::string(2 * megabyte, '[') + "\"]"), "");
   EXPECT_EQ(problem_of_extent("[\"\\\"" + std::string(2 * megabyte, ',') + "\\\\\",1]"), "");
   const auto ones = [](std::size_t count) {
@@ -20,7 +20,7 @@ TEST(JsonScan, ALongTextIsLookedAtFirst) {
     for (std::size_t i = 1; i < count; ++i) text += ",1";
     return text + "]";
   };
-  EXPECT_EQ(problem_of_extent(ones(megabyte - 2)), "");  // twice as many bytes
+  EXPECT_EQ(problem_of_extent(ones(megabyte - 2)), "");  // fewer values than the limit, in twice as many bytes
   EXPECT_EQ(problem_of_extent(ones(2 * megabyte)),
             "the body has over 1048576 values in 4194305 bytes, too many to load at once: request less");
   EXPECT_EQ(problem_of_extent(ones(2 * megabyte) + std::string(16 * megabyte, ' ')), "");

@@ -55,7 +55,7 @@ TEST(Json, NestingIsThatOfTheDeepestContainer) {
     std::string before;
     std::string behind;
     int deepest = depth;
-    const auto branch = [&](int at) -> std::string {  // at: how many containers are open
+    const auto branch = [&](int at) -> std::string {  // at: the number of open containers
       switch (random() % 6) {
         case 0:
           deepest = std::max(deepest, at + 3);
@@ -78,7 +78,7 @@ TEST(Json, NestingIsThatOfTheDeepestContainer) {
   EXPECT_LT(refused, 250);
 }
 
-// Includes a text whose values do not fit into a block of the pool, and parsing when the pool has no block left.
+// Some texts have more values than fit into a block of the pool; some are parsed when the pool has no block left.
 TEST(Json, AnswersAreTheSameInsideAndOutsideOfAPool) {
   const auto pool = std::make_shared<detail::DocumentPool>(2);
   std::string dense = "[";

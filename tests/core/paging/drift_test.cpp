@@ -1,4 +1,4 @@
-// Whether a list moves while it is read, detected from the ids of its pages and its total alone.
+// Tests Drift, which detects that a list moves while it is read, from the ids of its pages and its total alone.
 #include "paging/drift.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(RecentIds, TextsHashByEightBytesAtATime) {
 TEST(RecentIds, AgreeWithAModelThatForgetsNothing) {
   struct Known {
     std::uint64_t page = 0;
-    std::uint64_t reading = 0;  // 0: before a resume
+    std::uint64_t reading = 0;  // 0: known from before a resume
   };
   std::mt19937 random(20261125);
   std::array<int, 4> counts{};

@@ -1,4 +1,4 @@
-// Which page is requested next, independent of the content of the pages.
+// Tests which page is requested next, independent of the content of the pages.
 #include "paging/page_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,8 @@ TEST(PagePlan, AsksForMoreOnlyWhenThatIsAllowed) {
   EXPECT_FALSE(PagePlan(1, 1).ahead(true));
 }
 
-// Pages 2 to 9 were requested once page 1 had arrived. When the list grows, they are out of date, but page 10 is not.
+// Pages 2 to 9 were requested once page 1 had arrived. When the list grows, pages 2 to 9 are out of date, but page 10
+// is not.
 TEST(PagePlan, AsksAnewForWhatCameTooEarly) {
   PagePlan plan(1, 8);
   plan.came(20);

@@ -1,5 +1,5 @@
-// Lists from faulty services, over real sockets: what is yielded before the error, what the error says, how reading
-// continues.
+// Tests lists from faulty services over real sockets: the items yielded before the error, the error's text, and reading
+// on after the error.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -131,7 +131,7 @@ TEST_P(PagerErrors, AServerThatRepeatsPage1ForEver) {
   EXPECT_EQ(error.detail().http_status, 200);
   EXPECT_EQ(seen, up_to(3));
   pager.stop();  // requests in flight would block the server, which answers one connection at a time
-  // The server returns the requested page number, but the same records.
+  // The server returns the requested page number, but the same records on every page.
   auto same = client.products().list();
   error = error_of([&] { read_on(same); });
   EXPECT_EQ(error.code(), ErrorCode::pagination);
@@ -154,14 +154,14 @@ TEST_P(PagerErrors, ABillionPages) {
   EXPECT_EQ(pager.collect(10).size(), 10U);
   EXPECT_EQ(pager.verdict()->reason, "stopped");
   const std::lock_guard hold(lock);
-  // No request far ahead; a request that was cancelled in flight may not have arrived.
+  // The pager requests few pages ahead. A request that was cancelled in flight may not have arrived.
   EXPECT_LE(*asked.rbegin(), 4 + GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Concurrency, PagerErrors, testing::Values(1, 8),
                          [](const auto& made) { return "of" + std::to_string(made.param); });
 
-// A second page that is invalid, and the error text after the page's name.
+// An invalid answer to the request for page 2, and the error text after the page's name.
 struct Bad {
   const char* name;
   std::string answer;

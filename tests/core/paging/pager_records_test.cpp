@@ -15,7 +15,7 @@ using test::Numbers;
 using test::Script;
 using test::Texts;
 
-// The remaining items: ids, and errors at their position.
+// Reads the remaining items: returns their ids, and error messages in the places of bad items.
 Texts told(Pager<Item>& pager) {
   Texts out;
   while (true) {
@@ -114,7 +114,7 @@ TEST(PagerRecords, AsManyMustComeAsTheTotalCounts) {
     }
     EXPECT_EQ(pager.verdict()->reason, each.reason) << each.pages.front().total;
     if (each.first > 1) continue;
-    // With strict, the second reading gives the verdict.
+    // With strict, the pager reads the list twice, and the verdict is that of the second reading.
     Script twice{each.pages};
     twice.pages.insert(twice.pages.end(), each.pages.begin(), each.pages.end());
     auto strict = twice.pager({.strict = true});
@@ -144,7 +144,8 @@ TEST(PagerRecords, WithoutATotalSeveralPagesProveNothing) {
            {{{{"1"}, 1, 1}}, ""},
            {{{{"3"}, 2, 2}}, "", 2},
            {{{{"3"}, 2, 3}, {{"4"}, 3, 3}}, "no_total", 2},
-           // The second reading decides: it has totals, is a single page, or repeats the first one page by page.
+           // The second reading decides: it has totals, it is a single page, or it repeats the first reading page by
+           // page.
            {{bare(first), second, first, second}, "", 1, true},
            {{first, second, first, bare(second)}, "", 1, true},
            {{bare(first), bare(second), bare(first), bare(second)}, "", 1, true},
@@ -175,7 +176,7 @@ TEST(PagerRecords, AStateKnowsThatATotalWasLacking) {
     auto rest = later.resumed(pager.state());
     EXPECT_EQ(ids(rest), (Texts{"2", "3"}));
     EXPECT_EQ(rest.verdict()->reason, "no_total");
-    // The reason is kept when the list is read on with a total.
+    // A resumed list keeps the reason, even if its later pages have a total.
     Script last{{{{"3"}, 2, 2, 3}}};
     auto end = last.resumed(rest.state());
     EXPECT_EQ(ids(end), Texts{});

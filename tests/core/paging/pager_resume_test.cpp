@@ -19,7 +19,7 @@ using test::made_pager;
 using test::Script;
 using test::Texts;
 
-/// A list, latest first, that grows when told to.
+/// A list, latest first, that grows when grow() is called.
 class Growing {
  public:
   Growing(int size, int per_page) : per_page_(per_page) { grow(size); }
@@ -64,7 +64,8 @@ struct Reading {
 
 constexpr int size = 60;
 constexpr int per_page = 2;
-constexpr int remembered = 18 * per_page - 1;  // one id less: 0 in its place marks that ids were forgotten
+constexpr int remembered = 18 * per_page - 1;  // ids in a state; one less than fit, as a 0 marks that ids were
+                                               // forgotten
 
 bool has_all(const Reading& reading) {
   for (int i = 1; i <= size; ++i) {
@@ -89,7 +90,7 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
         EXPECT_EQ(reason, "may_repeat") << taken << ' ' << grown;
       }
       const bool forgot = taken > remembered + 1;
-      // Records yielded before the resume, from the page that is read again.
+      // How many records of the page that is read again were yielded before the resume.
       const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);
       EXPECT_EQ(reading.twice(), forgot && grown + again > remembered) << taken << ' ' << grown;
       // The growth fits into the remembered ids: the verdict reports only that the total has changed.
@@ -125,7 +126,7 @@ TEST(PagerResume, AgainAndAgain) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// A process with fewer pages in flight remembers less.
+// A process with fewer pages in flight remembers fewer ids.
 TEST(PagerResume, InAProcessThatRemembersLess) {
   Growing list(size, per_page);
   Reading reading;
@@ -172,7 +173,7 @@ TEST(PagerResume, GrowingAllTheTime) {
   EXPECT_EQ(pager.verdict()->reason, "may_repeat");
 }
 
-// A resumed list may have more pages without a new record than a list that counts as repeating itself.
+// More pages without a new record are allowed in a resumed list than in one that was read from the beginning.
 TEST(PagerResume, ManyPagesOfKnownRecords) {
   Growing list(200, per_page);
   Reading reading;
@@ -316,7 +317,7 @@ TEST(PagerResume, AStateCarriesTheCount) {
       Script old{{pages.begin() + read, pages.end()}};
       auto uncounted = old.resumed(of_version('1', state));
       (void)ids(uncounted);
-      // A difference that was detected earlier is kept.
+      // The verdict keeps a difference that was detected earlier.
       EXPECT_EQ(uncounted.verdict()->reason, is_whole || asked < 3 ? "" : "total_differs") << taken;
     }
   }

@@ -27,7 +27,7 @@ using TotalText = std::function<std::string(std::int64_t)>;
 
 struct Plan {
   unsigned seed = 0;
-  double inserts = 0;  // probability of an insert between two reads
+  double inserts = 0;  // probability of an insert between two page reads
   double deletions = 0;
   int concurrency = 1;
   bool strict = false;
@@ -37,7 +37,7 @@ struct Plan {
   int per_page = 5;
   int most_records = 60;  // most records at the beginning
   int grown = 0;          // most records inserted in a pause between two pagers
-  int shrunk = 0;         // most records deleted in such a pause
+  int shrunk = 0;         // most records deleted in a pause between two pagers
   int pauses = 1000;      // most pauses in a run
 };
 
@@ -68,7 +68,7 @@ class World {
         .document();
   }
 
-  /// A pause between two pagers.
+  /// Simulates a pause between two pagers, in which the list changes.
   void pause() {
     for (auto left = below(plan_.grown); left > 0; --left) insert();
     for (auto left = below(plan_.shrunk); left > 0; --left) remove();
@@ -152,7 +152,7 @@ Outcome run(Plan plan) {
       EXPECT_EQ(twice, 0U);
     }
   } catch (const Error& error) {
-    // The list moves so fast that three pages in a row are the same, which is reported.
+    // The list moves so fast that three pages in a row are the same, which the pager reports as an error.
     EXPECT_EQ(error.code(), ErrorCode::pagination);
     EXPECT_GT(plan.inserts + plan.deletions, 0) << error.message();
     return {"error"};

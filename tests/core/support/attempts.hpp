@@ -98,7 +98,7 @@ class ToldAttempts final : public Hooks {
   }
 };
 
-/// Never answers.
+/// A script that never answers.
 inline std::string silent(const std::string& /*head*/) { return "+"; }
 inline const std::string given_up = "POST 1 INTERRUPTED sent unknown path=/subscription/s/order";
 
@@ -128,7 +128,7 @@ struct Scene {
 inline void charge(const Client& client, const CallOptions& call = {}) {
   try {
     client.subscriptions().charge("s", {.product_id = 1, .amount = 1}, call);
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): see what hooks are told
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the hooks record the outcome
   }
 }
 

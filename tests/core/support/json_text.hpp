@@ -17,7 +17,7 @@ namespace billcore::test {
 [[nodiscard]] std::string quoted_or_null(const std::optional<std::string_view>& text);
 [[nodiscard]] std::string array_of(const std::vector<std::string>& items);
 [[nodiscard]] std::string base64_decoded(std::string_view text);
-/// A string, or the bytes of {"b64": …}.
+/// Returns the bytes of a string, or those encoded in {"b64": …}.
 [[nodiscard]] std::string bytes_of(const Value& value);
 
 }  // namespace billcore::test

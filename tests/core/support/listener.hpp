@@ -37,7 +37,7 @@ class Listener {
   }
   /// The next connection; negative after stop().
   [[nodiscard]] int accept_one() const { return accept(descriptor_, nullptr, nullptr); }
-  /// Callable from any thread: ends accept_one(), whether it waits or not.
+  /// Callable from any thread: makes accept_one() return, now and later.
   void stop() const { shutdown(descriptor_, SHUT_RDWR); }
 
  private:

@@ -1,4 +1,4 @@
-// Lists of pages that a test defines: no network.
+// Lists whose pages a test defines, without a network.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Made {
   std::vector<std::string> ids;  // JSON texts
   std::int64_t current;
   std::int64_t pages;
-  std::int64_t total = -1;               // absent
+  std::int64_t total = -1;               // negative: the page has no total
   std::vector<std::string> others = {};  // further items, as JSON texts
 };
 

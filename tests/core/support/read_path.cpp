@@ -11,7 +11,7 @@
 namespace billcore::test {
 namespace {
 
-// The rest of a dotted path.
+// The part of a dotted path that is not read yet.
 struct Path {
   std::string_view rest;
 
@@ -52,7 +52,7 @@ std::string json(const std::optional<Time>& time) { return time ? json(*time) : 
 template <typename T>
 std::string resource(const T& view, Path path);
 
-// A list of views: JSON as received, or one element.
+// Reads a list of views: the whole list as its JSON, or by its index one element.
 template <typename T>
 std::string listed(const Resource& owner, std::string_view field, const std::vector<T>& views, Path path) {
   if (path.empty()) return json(owner.find(field).value());

@@ -15,7 +15,7 @@
 
 namespace billcore::test {
 
-/// `python -m billcore.sandbox`, one per test program, with the Python of $BILLCORE_TEST_PYTHON.
+/// Runs `python -m billcore.sandbox`, once per test program, with the Python of $BILLCORE_TEST_PYTHON.
 class Sandbox {
  public:
   /// The program's sandbox, reset to its initial state.
@@ -31,7 +31,7 @@ class Sandbox {
 
   [[nodiscard]] Value get(const std::string& route) const;
   Value post(const std::string& route, const std::string& json = "{}") const;
-  /// Number of requests received with this method (all when empty), and of effects of this kind.
+  /// The number of requests received with this method (empty: all), and the number of effects of this kind.
   [[nodiscard]] int received(std::string_view method) const;
   [[nodiscard]] int effects(std::string_view kind) const;
   void fault(const std::string& json) const { post("/faults", json); }

@@ -29,7 +29,7 @@ ClientOptions client_options(const Value& from) {
     if (!timeout->is_null()) options.timeout = std::chrono::milliseconds(std::llround(timeout->real() * 1000));
   }
   if (const auto retries = number(from, "max_retries")) options.max_retries = static_cast<int>(*retries);
-  // Default 1, because the canned answers are consumed in order.
+  // concurrency is 1 by default, because the canned answers are consumed in order.
   options.concurrency = static_cast<int>(number(from, "concurrency").value_or(1));
   options.proxy = text(from, "proxy");
   options.ca_bundle = text(from, "ca_bundle");

@@ -1,8 +1,8 @@
-// Run under valgrind's memcheck, with the secrets marked as undefined memory: memcheck then reports every branch and
+// Runs under valgrind's memcheck, with the secrets marked as undefined memory: memcheck then reports every branch and
 // every address that depends on a secret. Only a result that the caller learns anyway, the index of the matching key,
 // is marked as defined again.
 //
-//   constant-time-test CASE     without CASE: lists the cases. Those named leak-… are wrong, to test memcheck.
+//   constant-time-test CASE     without CASE: lists the cases. The cases leak-… are wrong on purpose, to test memcheck.
 #include <valgrind/memcheck.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ bool is_secret(const T& value) {
   return std::any_of(undefined.begin(), undefined.end(), [](char bits) { return bits != 0; });
 }
 
-// A result that depends on a secret, and that the caller may know.
+// Checks that a result depends on a secret, then marks it as defined, because the caller may know it.
 template <typename T>
 T published(T value) {
   expect(is_secret(value), "the secrets took part in the result");
@@ -49,7 +49,7 @@ T published(T value) {
   return value;
 }
 
-// Distinct secrets; the two values of `length` use both ways of preparing a key.
+// Distinct secrets; the tests pass two values of `length`, because a key longer than a block is hashed first.
 std::vector<std::string> make_secrets(std::size_t count, std::size_t length) {
   std::vector<std::string> secrets;
   for (std::size_t i = 0; i < count; ++i) {
@@ -83,7 +83,7 @@ void match_each(std::size_t length) {
 
       const HmacKeys keys(views(secrets));
       expect(published(keys.match(message, claimed)) == right, "the right key matches");
-      // Again, with the working states that the first call left.
+      // The second call uses the working states that the first one left.
       expect(published(keys.match(message, claimed)) == right, "the right key matches");
 
       HmacStream stream(keys);

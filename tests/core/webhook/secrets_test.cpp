@@ -1,6 +1,7 @@
-// No freed memory holds a secret. The allocators check every block of libcrypto and of operator new when it is freed,
-// and at the end those still held: for the secrets, the states that HMAC derives from them, and the right MAC of a
-// message that was refused. A separate program, because it replaces the allocators. The stack is not checked.
+// Tests that no freed memory holds a secret. The allocators search every block of libcrypto and of operator new when it
+// is freed, and the blocks still held at the end, for the secrets, the states that HMAC derives from them, and the
+// right MAC of a message that was refused. A separate program, because it replaces the allocators. The stack is not
+// checked.
 #include <gtest/gtest.h>
 #include <openssl/crypto.h>
 #include <openssl/hmac.h>
@@ -26,7 +27,7 @@ namespace {
 
 constexpr std::size_t longest = 64;
 
-// A byte pattern that must not remain. A plain array: this list must not allocate.
+// A byte pattern that must not remain in memory. A plain array, because the list of patterns must not allocate.
 struct Pattern {
   const char* name;
   std::array<unsigned char, longest> bytes;
@@ -36,7 +37,7 @@ std::array<Pattern, 64> patterns;
 std::size_t pattern_count = 0;
 
 std::size_t found_count = 0;
-std::array<const char*, 16> found_names;  // the first ones
+std::array<const char*, 16> found_names;  // the first names found
 
 void look_through(const void* memory, std::size_t size) {
   const std::string_view block(static_cast<const char*>(memory), size);
@@ -134,7 +135,7 @@ namespace {
 
 // ---- The patterns ---------------------------------------------------------------------------------------------------
 
-// Literals: they are never in memory that is freed.
+// The secrets are literals, which are never in memory that is freed.
 constexpr std::array<std::string_view, 3> secrets{
     "first-Hd5^Lc8@Jf3-9$Yb2*Rt4&Wm1!", "second-Kq7#zV1x!Wm4&Rt9$Yb2*Hd5^", "third-0123456789abcdefghijklmnop"};
 static_assert(std::all_of(secrets.begin(), secrets.end(), [](std::string_view secret) { return secret.size() == 32; }));
@@ -299,7 +300,7 @@ TEST_F(Secrets, ThoseLeftByOthersAreSeen) {
               plant(block);
               ::operator delete(block);
             }),
-            2U);  // its beginning and its end
+            2U);  // the beginning and the end of the secret
   EXPECT_EQ(count_of([&] {
               void* block = ::operator new(100, std::align_val_t(64));
               plant(block);

@@ -145,7 +145,7 @@ TEST(Webhook, RequestHeadersAreFoundWithoutCase) {
   EXPECT_EQ(
       verifier.unwrap_request(body, Pairs{{"Service-Signature", signature}, {"service-signature", signature}}).id(),
       Id(1));
-  // Some servers join repeated headers. verify() stays exact.
+  // Some servers join repeated headers: find_signature() accepts equal values, check() refuses a joined value.
   for (const auto* between : {",", ", ", " ,\t ", ", ,"}) {
     const auto joined = std::string(signature).append(between).append(signature);
     const bool same = std::string_view(between) != ", ,";
@@ -325,8 +325,8 @@ TEST(Webhook, FreshnessIsJudgedBehindTheSignature) {
   EXPECT_EQ(real.check(old, webhooks::sign(old, secret)), SignatureReason::stale);
 }
 
-// One Verifier, eight threads. Events are read in other threads than those that made them, the last ones after the
-// Verifier was destroyed. Also run under ThreadSanitizer.
+// Eight threads share one Verifier. Events are read in other threads than those that made them, the last ones after the
+// Verifier was destroyed. Also runs under ThreadSanitizer.
 TEST(Webhook, OneVerifierManyThreads) {
   constexpr int thread_count = 8;
   constexpr int rounds = 200;

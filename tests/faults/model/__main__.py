@@ -1,4 +1,4 @@
-"""Runs seeds by hand: the named ones, or random ones for a time."""
+"""Runs the model from the command line: with the given seeds, or with random ones for some time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a peer does with a request in HTTP/1, and with an idle connection."""
+"""What the model's peer does with a request in HTTP/1, and with an idle connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .peer import Act
 from .service import refusal
 
 Make = Callable[[random.Random], Step]
-# Status -> whether its request may have had an effect.
+# Maps a status to whether its request may have had an effect.
 EFFECTS = {
     301: False,
     401: False,
@@ -29,7 +29,7 @@ EFFECTS = {
 
 
 def drawn_status(chance: random.Random) -> tuple[int, bool, list[str]]:
-    """A random status, whether the effect happens before it, and further header lines."""
+    """Returns a random status, whether the effect happens before it, and further header lines."""
     status = chance.choice(list(EFFECTS))
     more = ["Retry-After: 0"] if chance.random() < 0.5 else []
     if status == 301:
@@ -61,7 +61,7 @@ def _flip(chance: random.Random) -> bool:
     return chance.random() < 0.5
 
 
-# Weight, name, step; the last column says whether stray bytes remain on the connection.
+# Rows are (weight, name, step, whether stray bytes remain on the connection).
 _TABLE: list[tuple[int, str, Make, bool]] = [
     (45, "plain", lambda chance: passing, False),
     (4, "in pieces", lambda chance: steps.drip(chance.choice([0.0, 0.002, 0.01]), chance.choice([60, 300])), False),
@@ -112,7 +112,7 @@ def http1(chance: random.Random) -> Act:
 
 
 def between_calls(chance: random.Random) -> tuple[str, bytes, str]:
-    """The name of the act, the bytes it sends, and how it ends the connection: close, reset or not at all."""
+    """Draws an act on an idle connection: its name, the bytes it sends, and how it ends the connection, if it does."""
     drawn = chance.random()
     if drawn < 0.5:
         return "nothing", b"", ""

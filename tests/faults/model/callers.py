@@ -1,4 +1,4 @@
-"""The callers: threads that share a Client, tasks that share an AsyncClient. Their calls are drawn in advance."""
+"""The model's callers: threads that share a Client, tasks that share an AsyncClient. Calls are drawn in advance."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 
 import billcore
 
-LONGEST = 120.0  # seconds of a round: a caller that takes longer hangs
+LONGEST = 120.0  # the longest round, in seconds: a caller that takes longer hangs
 NONE = object()
 
 
 @dataclass
 class Call:
-    """A call and its result. timeout: for a list, that of each page."""
+    """A call and its result. timeout: of a list it applies to each page."""
 
     number: int
     kind: str
@@ -71,7 +71,7 @@ def _charge(call: Call) -> dict[str, Any]:
     return {"product_id": 102, "amount": call.number, **more}
 
 
-# For both clients: Client's methods return the result, AsyncClient's return an awaitable.
+# The calls of both clients: Client's methods return the result, AsyncClient's an awaitable.
 CALLS: dict[str, Callable[[Any, Call], Any]] = {
     "order": lambda client, call: client.orders.get(str(call.number)),
     "subscription": lambda client, call: client.subscriptions.get(str(call.number)),
@@ -85,13 +85,13 @@ CALLS: dict[str, Callable[[Any, Call], Any]] = {
 
 
 class Threads:
-    """One thread for each caller, all with the same client."""
+    """One thread for each caller; all use the same client."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._client = billcore.Client(**options)
 
     def run(self, callers: list[list[Call]]) -> bool:
-        """Runs each list of calls in a thread. False: a thread hangs."""
+        """Runs each list of calls in a thread. Returns False if a thread hangs."""
         threads = [threading.Thread(target=self._run, args=(calls,), daemon=True) for calls in callers]
         for thread in threads:
             thread.start()
@@ -110,7 +110,7 @@ class Threads:
                 try:
                     self._one(client, call)
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # its frames hold pagers with requests in flight
+                    call.error = error.with_traceback(None)  # the frames hold pagers with requests in flight
 
     @staticmethod
     def _one(client: Any, call: Call) -> None:
@@ -126,7 +126,7 @@ class Threads:
 
 
 class Tasks:
-    """One task for each caller, all with the same client, in a separate event loop."""
+    """One task for each caller; all use the same client, in a separate event loop."""
 
     def __init__(self, options: dict[str, Any]) -> None:
         self._loop = asyncio.new_event_loop()
@@ -164,7 +164,7 @@ class Tasks:
                 try:
                     await task
                 except BaseException as error:
-                    call.error = error.with_traceback(None)  # its frames hold pagers with requests in flight
+                    call.error = error.with_traceback(None)  # the frames hold pagers with requests in flight
 
     @staticmethod
     async def _one(client: Any, call: Call) -> None:
@@ -180,13 +180,13 @@ class Tasks:
 
 
 def numbered(seed: str, client: int, callers: int, turn: int, calls: int) -> Iterator[list[Call]]:
-    """The calls of each caller of a client in a round."""
+    """Yields the calls of each caller of a client in a round."""
     for caller in range(callers):
         yield [drawn(seed, client * 1_000_000 + caller * 10_000 + turn * 100 + at) for at in range(calls)]
 
 
 def honest(client: int, callers: int) -> Iterator[list[Call]]:
-    """Calls for the final round, in which the peer is honest: each of them must succeed."""
+    """Yields calls for the final round, in which the peer is honest: each call must succeed."""
     for caller in range(callers):
         first = client * 1_000_000 + caller * 10_000 + 9_900
         yield [Call(first + at, kind, 30.0, 2, calm=True) for at, kind in enumerate(KINDS)]

@@ -1,4 +1,4 @@
-"""Compares what each caller was told with what the peer received and did."""
+"""Compares each caller's result with the requests that the peer received and the effects in its ledger."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .peer import Peer
 
 MOST_PAGES = 16
 
-# A read may fail with one of these, a write also with OutcomeUnknownError.
+# A read may fail with one of these errors, a write also with OutcomeUnknownError.
 _ERRORS = (billcore.ApiError, billcore.TransportError, billcore.DecodeError)
 
 
 def judge(call: Call, peer: Peer) -> Iterator[str]:
-    """Yields the broken promises."""
+    """Yields a text for each broken promise."""
     if call.result is NONE and call.error is None:
         yield "it never ended"
         return
@@ -52,7 +52,7 @@ def _error(call: Call) -> Iterator[str]:
 
 
 def said(call: Call) -> int | None:
-    """The number of effects according to the caller's result: 1, 0, or None when the outcome is unknown."""
+    """Returns the number of effects that the caller's result states: 1, 0, or None when the outcome is unknown."""
     error = call.error
     if error is None:
         return 1
@@ -60,7 +60,7 @@ def said(call: Call) -> int | None:
         return None if getattr(error, "__notes__", []) else 0
     if getattr(error, "outcome_unknown", False):
         return None
-    # A complete success answer that cannot be read: the write was done.
+    # A complete success answer that cannot be decoded means that the write was done.
     return 1 if isinstance(error, billcore.DecodeError) and 200 <= (error.status or 0) < 300 else 0
 
 

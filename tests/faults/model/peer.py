@@ -1,4 +1,4 @@
-"""The peer: it listens, records the requests of each connection, and detects forbidden ones. Its acts are random."""
+"""The model's peer: answers with random acts, records each connection's requests, and detects forbidden requests."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MOST_CONNECTIONS = 1000
 
 @dataclass(frozen=True)
 class Act:
-    """The act for one request. spoils: it leaves bytes on the connection that belong to no answer."""
+    """The act for one request. spoils: the act leaves bytes on the connection that belong to no answer."""
 
     name: str
     step: Step
     spoils: bool = False
-    early: bool = False  # before the request has been read completely
+    early: bool = False  # acts before the request has been read completely
     delay: float = 0.0
 
 
@@ -38,7 +38,7 @@ Draw = Callable[[random.Random], Act]
 
 
 class Peer(Proxy):
-    """draw: chooses the act for a request; plain: the act when the peer is calm. kind: class of the connections."""
+    """A server with random acts. draw: chooses the act for a request. plain: the calm act. kind: connection class."""
 
     def __init__(
         self, seed: str, service: Service, draw: Draw, plain: Act, kind: type[Drawn], tls: ssl.SSLContext | None
@@ -48,7 +48,7 @@ class Peer(Proxy):
         self.violations: list[str] = []
         self.story: list[str] = []
         self.acts: Counter[str] = Counter()
-        self.arrived: Counter[tuple[str, int]] = Counter()  # number of writes, by operation and call
+        self.arrived: Counter[tuple[str, int]] = Counter()  # (operation, call) -> number of writes received
         self.calm = False
         self._draw = draw
         self._plain = plain
@@ -80,13 +80,13 @@ class Peer(Proxy):
         self.violations.append(what)
 
     def pause(self, number: int) -> None:
-        """Between two rounds, when no call is in flight: may send bytes on the idle connections."""
+        """Between two rounds, when no call is in flight, may send bytes on the idle connections."""
         for connection in self._connections:
             if isinstance(connection, Drawn):
                 connection.between(random.Random(f"{self.seed} pause {number} {connection.last}"))
 
     def quieten(self) -> None:
-        """From now on all acts are honest. Closes the connections that cannot answer."""
+        """Makes all further acts honest. Closes the connections that cannot answer."""
         self.calm = True
         self.forget()
         for sock in self._held:
@@ -97,7 +97,7 @@ class Peer(Proxy):
                 connection.do(connection.quieten)
 
     def _welcome(self, chance: random.Random, tls: ssl.SSLContext | None) -> Callable[[socket.socket], None] | None:
-        """What to do with a connection instead of serving it."""
+        """Draws what to do with a new connection instead of serving it; None: serve it."""
         if chance.random() > 0.06:
             return None
         kinds: list[Callable[[socket.socket], None]] = [steps.reset_at_once, steps.close_at_once, self._hold]
@@ -107,7 +107,7 @@ class Peer(Proxy):
         return chance.choice(kinds)
 
     def _hold(self, sock: socket.socket) -> None:
-        """Reads everything and never answers."""
+        """Reads everything from a connection and never answers."""
         self._held.append(sock)
         sock.settimeout(GENEROUS)
         while not self.calm and sock.recv(65536):
@@ -115,7 +115,7 @@ class Peer(Proxy):
 
 
 class Drawn(Connection):
-    """Base of a Peer's connections: their thread also runs errands while no request is in flight."""
+    """A connection of a Peer. The connection's thread also runs errands while no request is in flight."""
 
     proxy: Peer
     prompt = False  # whether every step returns quickly
@@ -123,7 +123,7 @@ class Drawn(Connection):
     def __init__(self, proxy: Any, number: int, sock: Any) -> None:
         super().__init__(proxy, number, sock)
         self.last: Asked | None = None
-        self.hopeless = False  # it will never answer again
+        self.hopeless = False  # this connection will never answer again
         self._idle = False
         self._errands: list[tuple[Callable[[], None], threading.Event]] = []
         self._waker, self._woken = socket.socketpair()
@@ -136,7 +136,7 @@ class Drawn(Connection):
             self.close()
 
     def do(self, errand: Callable[[], None]) -> None:
-        """Runs the errand in the connection's thread, unless that is busy or has ended. Waits until it is done."""
+        """Runs the errand in the connection's thread and waits, unless the thread is busy or has ended."""
         done = threading.Event()
         if not self._idle and not self.prompt:
             return
@@ -146,7 +146,7 @@ class Drawn(Connection):
             assert done.wait(GENEROUS), "a connection's thread hangs"
 
     def await_data(self, timeout: float | None = None) -> bool:
-        """Waits for bytes from the client, and runs errands. False: timed out, or the connection has ended."""
+        """Waits for bytes from the client, and runs errands. Returns False after a time-out or the connection's end."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
@@ -172,7 +172,7 @@ class Drawn(Connection):
 
     @contextlib.contextmanager
     def guarded(self, *ends: type[Exception]) -> Iterator[None]:
-        """Wraps everything that a connection's thread does. ends: exceptions that mean the end of the connection."""
+        """Wraps all work of a connection's thread. ends: exceptions that mean the end of the connection."""
         try:
             yield
         except Exception as error:
@@ -224,7 +224,7 @@ class Http1Peer(Drawn):
             waiting = select.poll()
             waiting.register(self.socket, select.POLLIN)
             if waiting.poll(0):
-                return  # a request of a call that was given up at once, or the client's close
+                return  # a late request of an abandoned call, or the client's close
             self.proxy.tell(f"connection {self.number}: between calls {name}")
             with contextlib.suppress(OSError):
                 if data:
@@ -259,5 +259,5 @@ class Http1Peer(Drawn):
 
 
 def contexts(certificates: Certificates) -> dict[str, ssl.SSLContext | None]:
-    """The server's TLS context for each transport."""
+    """Returns the server's TLS context for each transport."""
     return {"plain": None, "tls": certificates.tls13, "http2": certificates.http2}

@@ -25,13 +25,13 @@ from .service import ROOT, Service
 
 TRANSPORTS = ("plain", "tls", "http2")
 ROUNDS = 3
-CALLS = 3  # calls of each caller in a round
+CALLS = 3  # number of calls of each caller in a round
 AT_ONCE = 6  # number of concurrent seeds
 MOST_SHOWN = 60
 
 
 class BrokenPromiseError(AssertionError):
-    """A seed that broke a promise."""
+    """A run of a seed broke a promise."""
 
 
 @dataclass
@@ -58,14 +58,14 @@ class Totals:
 
 
 def random_names(transports: Sequence[str], seconds: float) -> Iterator[str]:
-    """Random seeds, for this many seconds."""
+    """Yields random seeds, for this many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         yield f"{random.choice(transports)}-{random.randrange(10**9)}"
 
 
 def run(seed: str, certificates: Certificates, totals: Totals) -> None:
-    """Raises BrokenPromiseError, which says how to run this seed alone."""
+    """Runs one seed. Raises BrokenPromiseError, which says how to run this seed alone."""
     transport = seed.partition("-")[0]
     chance = random.Random(f"{seed} shape")
     service = Service(seed)
@@ -112,7 +112,7 @@ def run(seed: str, certificates: Certificates, totals: Totals) -> None:
     except AssertionError as error:
         broken.append(str(error))
     finally:
-        with contextlib.suppress(AssertionError):  # errors of a failure that was already reported
+        with contextlib.suppress(AssertionError):  # the failure was already reported
             peer.close()
     for call in calls:
         broken += [f"{what}: {call}" for what in judge(call, peer)]

@@ -1,4 +1,4 @@
-"""The honest half of the peer. Every answer names its request, and every write has an effect in the ledger."""
+"""The honest service of the model's peer: every answer names its request, every write has an effect in the ledger."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PRODUCT = json.loads(billcore.testing.event("product.updated")[0])["data"]
 
 @dataclass(frozen=True)
 class Asked:
-    """A request. mark: the number of the call, which is the id in the path of each of its requests."""
+    """A request. mark: the number of the call, which is the id in the path of each of the call's requests."""
 
     method: str
     mark: int
@@ -62,16 +62,16 @@ def head_of(status: int, body: bytes, mark: int, *more: str) -> bytes:
 
 
 def refusal(status: int, asked: Asked, *more: str) -> RawAnswer:
-    """An error that names its request."""
+    """Returns an error answer that names its request."""
     body = json.dumps({"error": {"code": "drawn", "message": f"for {asked.mark}"}}).encode()
     return RawAnswer(head_of(status, body, asked.mark, *more), body)
 
 
 class Service:
-    """Thread-safe."""
+    """Keeps lists and a ledger of effects. Thread-safe."""
 
     def __init__(self, seed: str) -> None:
-        self.effects: Counter[tuple[str, int]] = Counter()  # counts by operation and call
+        self.effects: Counter[tuple[str, int]] = Counter()  # (operation, call) -> number of effects
         self._seed = seed
         self._lists: dict[int, list[str]] = {}
         self._at_first: dict[int, list[str]] = {}
@@ -85,7 +85,7 @@ class Service:
         return RawAnswer(head_of(200, body, asked.mark), body)
 
     def orders(self, mark: int) -> tuple[list[str], list[str]]:
-        """For a requested list: its original content, and its current content."""
+        """Returns the original and the current content of a requested list."""
         with self._lock:
             return self._at_first.get(mark, []), self._lists.get(mark, [])
 
@@ -103,8 +103,8 @@ class Service:
             self._lists[asked.mark] = [f"{asked.mark}-{number}" for number in range(size, 0, -1)]
             self._at_first[asked.mark] = list(self._lists[asked.mark])
         orders = self._lists[asked.mark]
-        # Some lists grow at their head while they are read, by less than a page: a whole page would repeat the previous
-        # one.
+        # Some lists grow at their head while they are read, by less than a page: after a growth by a whole page, the
+        # next page would repeat the previous one.
         if (
             asked.mark % 3 == 0
             and chance.random() < 0.3

@@ -1,4 +1,4 @@
-"""The peer in HTTP/2: its acts on a stream, and on the connection of all streams.
+"""The model's peer in HTTP/2: its acts on a stream, and on the connection of all streams.
 
 One thread serves a connection. Delayed acts wait in a queue, so that the answers of the streams interleave.
 """
@@ -31,7 +31,7 @@ Step = Callable[[Any], None]
 MOST = 2**31 - 1  # highest stream number
 _OK = b"\x88"  # :status 200 in HPACK
 _LAST = b"the last"  # payload of a ping
-# The client has cancelled the stream.
+# h2 raises one of these when the client has cancelled the stream.
 _GIVEN_UP = (h2.exceptions.StreamClosedError, h2.exceptions.StreamIDTooLowError)
 
 
@@ -41,7 +41,7 @@ class DrawnStream(Stream):
         self.asked = asked
         self.peer = connection
         self.number = number
-        self.body = b'{"data":{}}'  # body of its answer
+        self.body = b'{"data":{}}'  # body of the answer
 
     def forward(self) -> RawAnswer:
         answer = self.peer.proxy.service.act(self.asked)
@@ -49,7 +49,7 @@ class DrawnStream(Stream):
         return answer
 
     def send_raw(self, data: bytes) -> None:
-        """Sends frames without h2's knowledge."""
+        """Sends frames that h2 does not know of."""
         self.peer.send_raw(data)
 
     def later(self, delay: float, then: Callable[[], None]) -> None:
@@ -66,7 +66,7 @@ class Http2Peer(Drawn, Http2Connection):
         self._taken: dict[int, tuple[Asked, Act]] = {}
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._count = itertools.count()
-        self._stalled = False  # this peer sends nothing any more
+        self._stalled = False  # the peer does not send on this connection any more
         self._processed = False  # the client has processed everything sent before the stall
         self._ignored: dict[int, Asked] = {}  # streams that were opened since the stall
         self._suspect = False  # one of the ignored streams was cancelled
@@ -114,20 +114,20 @@ class Http2Peer(Drawn, Http2Connection):
         heapq.heappush(self._due, (time.monotonic() + delay, next(self._count), then))
 
     def stall(self) -> None:
-        """Sends nothing from now on. The answer to a last ping shows that the client has processed everything before
-        it.
+        """Sends nothing from now on. The answer to a last ping shows that the client has processed everything sent
+        before it.
         """
         self.wire.ping(_LAST)
         self.flush()
         self._stalled = self.hopeless = True
 
     def allow_streams(self, count: int) -> None:
-        """Sends SETTINGS_MAX_CONCURRENT_STREAMS at once."""
+        """Sends SETTINGS_MAX_CONCURRENT_STREAMS immediately."""
         self.send_raw(frame(4, 0, 0, struct.pack(">HI", 3, count)))
         self.hopeless = self.hopeless or count == 0
 
     def send_half_a_frame(self) -> None:
-        """Sends only the header of a ping frame. The client reads the following bytes as the ping's payload."""
+        """Sends only the header of a ping frame. The client reads the bytes that follow as the ping's payload."""
         self.send_raw(frame(6, 0, 0, bytes(8))[:9])
         self.hopeless = True
 
@@ -161,7 +161,8 @@ class Http2Peer(Drawn, Http2Connection):
             self._processed = self._processed or event.ping_data == _LAST
         elif isinstance(event, h2.events.StreamReset):
             if event.stream_id in self._ignored and not self._suspect:
-                # libcurl may deliver what had arrived for other streams only after this stream was opened.
+                # libcurl may deliver data of other streams, received before the stall, only after this stream was
+                # opened.
                 self._suspect = True
                 self._ignored.clear()
             elif event.stream_id in self._ignored:
@@ -186,10 +187,10 @@ class Http2Peer(Drawn, Http2Connection):
 
         def run() -> None:
             if self.proxy.calm and not calm:
-                return  # the caller has given up
+                return  # its caller has given up
             try:
                 act.step(stream)
-            except _GIVEN_UP:  # send the answer anyway
+            except _GIVEN_UP:  # the stream was cancelled: send the answer anyway
                 self.proxy.tell(f"connection {self.number}: an answer to {stream.asked}, which was given up")
                 self.send_raw(frame(1, 4, stream.number, _OK) + frame(0, 1, stream.number, stream.body))
 
@@ -227,14 +228,14 @@ def in_pieces(chance: random.Random) -> Step:
 
 
 def twice(stream: DrawnStream) -> None:
-    """The same answer again, on the stream that has ended."""
+    """Sends the answer a second time, on the stream that has ended."""
     http2.passing(stream)
     body = b'{"data":{}}'
     stream.send_raw(frame(1, 4, stream.number, _OK) + frame(0, 1, stream.number, body))
 
 
 def unasked(number: int) -> Step:
-    """The honest answer, and one on a stream that is not open. Not the next stream: the client may be opening it."""
+    """Sends the honest answer, and another on a stream that is not open nor the next that the client may open."""
 
     def step(stream: DrawnStream) -> None:
         http2.passing(stream)
@@ -244,7 +245,7 @@ def unasked(number: int) -> Step:
 
 
 def go_away(chance: random.Random, *, first: bool) -> Step:
-    """GOAWAY on an open connection. first: before the answer. Its last stream may be this one, all or none."""
+    """Sends GOAWAY on an open connection. first: before the answer. The frame names this stream, 0 or the highest."""
     code = chance.choice([*Codes, 0xFF])
     last = chance.choice([None, 0, MOST])
 
@@ -255,7 +256,7 @@ def go_away(chance: random.Random, *, first: bool) -> Step:
         http2.passing(stream)
         if not first:
             stream.send_raw(data)
-        if (code, last) != (Codes.NO_ERROR, MOST):  # only this GOAWAY still allows new streams
+        if (code, last) != (Codes.NO_ERROR, MOST):  # only a GOAWAY with these values still allows new streams
             stream.peer.hopeless = True
 
     return step
@@ -268,7 +269,7 @@ def flood_of(chance: random.Random, number: int) -> bytes:
 
 
 def flooding(chance: random.Random) -> Step:
-    """Small frames, as many as a client must withstand, then the answer."""
+    """Sends as many small frames as a client must withstand, then the answer."""
 
     def step(stream: DrawnStream) -> None:
         answer = stream.forward()
@@ -289,7 +290,7 @@ def stalling(stream: DrawnStream) -> None:
 
 
 def early_end(stream: DrawnStream) -> None:
-    """RFC 9113 allows a complete answer before the request has ended, followed by a reset with NO_ERROR."""
+    """Answers completely before the request has ended, then resets with NO_ERROR: RFC 9113 allows this."""
     http2.passing(stream)
     stream.reset_stream(Codes.NO_ERROR)
 

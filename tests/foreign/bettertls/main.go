@@ -1,5 +1,6 @@
-// BetterTLS' cases of path building, each behind a TLS port of its own: bettertls ROOT. It writes the certificate that a client
-// trusts to the file ROOT, prints the cases as one line of JSON, and serves until its input ends.
+// Serves BetterTLS' cases of path building, each on its own TLS port: bettertls ROOT. The program writes the
+// certificate that a client trusts to the file ROOT, prints the cases as one line of JSON, and serves until its input
+// ends.
 package main
 
 import (
@@ -20,9 +21,9 @@ import (
 type testCase struct {
 	ID       uint     `json:"id"`
 	Port     int      `json:"port"`
-	Accepted bool     `json:"accepted"` // by a client that finds every path
+	Accepted bool     `json:"accepted"` // whether a client that finds every path accepts the chain
 	Needs    []string `json:"needs"`    // what a client must support to pass
-	Comment  string   `json:"comment"`  // BetterTLS' own
+	Comment  string   `json:"comment"`  // BetterTLS' own comment
 }
 
 func answer(writer http.ResponseWriter, _ *http.Request) {

@@ -1,5 +1,5 @@
-// The cases of h2spec for clients, each behind a TLS port of its own: h2spec CERTIFICATE KEY. It prints the cases as one line of
-// JSON. When its input ends, it prints what each port has seen as a second line.
+// Serves the cases of h2spec for clients, each on its own TLS ports: h2spec CERTIFICATE KEY. The program prints the
+// cases as one line of JSON. When its input ends, it prints what each port has received as a second line.
 package main
 
 import (
@@ -29,17 +29,17 @@ const (
 type testCase struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	Ports []int  `json:"ports"` // the first is for reads, the second for writes
+	Ports []int  `json:"ports"` // the first port is for reads, the second for writes
 }
 
 type seen struct {
 	Connections int    `json:"connections"`
 	Requests    int    `json:"requests"` // HEADERS frames that the case has read
-	Verdict     string `json:"verdict"`  // what h2spec misses, empty if nothing
+	Verdict     string `json:"verdict"`  // h2spec's complaint; empty if it has none
 }
 
-// recorder keeps what the case reads. It reports every error but a time-out as io.EOF, because h2spec accepts only
-// io.EOF as the end of a connection.
+// recorder keeps the bytes that a case reads. recorder reports every error but a time-out as io.EOF, because h2spec
+// accepts only io.EOF as the end of a connection.
 type recorder struct {
 	net.Conn
 	read []byte

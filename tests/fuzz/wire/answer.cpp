@@ -70,7 +70,7 @@ struct Framing {
   bool chunked = false;
 };
 
-/// Header lines up to the empty one; nothing when one is unusual, or when the length of the body is given twice.
+/// Reads header lines up to the empty one; nullopt if a line is unusual, or if the length of the body is given twice.
 std::optional<Framing> headers_of(std::string_view& bytes) {
   Framing out;
   while (true) {

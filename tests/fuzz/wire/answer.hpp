@@ -1,5 +1,5 @@
-// Reads the plain cases of an HTTP/1.1 answer by RFC 9112, without code of the library or libcurl: the cases that every
-// client must read alike. Unusual answers are not checked.
+// Reads plain HTTP/1.1 answers by RFC 9112, without code of the library or libcurl. An answer is plain if every client
+// must read it alike; other answers are not checked.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct PlainAnswer {
   std::size_t size = 0;  // bytes of the whole answer, interim answers included
 };
 
-/// The answer at the beginning of `bytes`, of which at least the status line is present; nothing when it is not plain.
+/// Reads the answer at the beginning of `bytes`, which have at least the status line; nullopt if it is not plain.
 [[nodiscard]] std::optional<PlainAnswer> plain_beginning(std::string_view bytes);
-/// The same, but nothing when it is incomplete.
+/// Reads the answer like plain_beginning(); also nullopt when the answer is incomplete.
 [[nodiscard]] std::optional<PlainAnswer> plain_answer(std::string_view bytes);
 
 }  // namespace billcore::fuzz

@@ -68,7 +68,7 @@ Operation operation_of(const Call& call) {
   }
 }
 
-// The result of the call, or its error.
+// Stores the result of an operation, or its error, in the call.
 void read(Call& call, Completed& completed) {
   try {
     if (std::string_view("gcxu").find(call.kind) != std::string_view::npos) {
@@ -118,7 +118,7 @@ void Caller::run() {
     }
   }
   finish_loop();
-  peer_.move();  // the last bytes sent count as received too
+  peer_.move();  // receives the last bytes that the client has sent
   for (const auto& each : calls_) judge(each.call, peer_, nonce_, each.pages);
   judge_connections(peer_);
 }
@@ -198,7 +198,7 @@ void Caller::begin(Made& made) {
   running_.push_back(&made);
 }
 
-// Runs until all calls have ended. A call to be interrupted is cancelled after a short wait.
+// Runs the loop until all calls have ended. Cancels a call to be interrupted after a short wait.
 void Caller::finish_loop() {
   for (std::uint64_t turns = 0; !running_.empty(); ++turns) {
     require(turns < most_turns, "an event loop does not spin");
@@ -218,7 +218,7 @@ void Caller::finish_loop() {
   }
 }
 
-// Where the list moved, a page may be read again; each read has its own time-out.
+// Records a page of a list. When the list has moved, a page may be read again; each read has its own time-out.
 void Caller::take(Made& made, const detail::PageData& page, std::int64_t begin) {
   require(clock_micros() - begin <= 4 * (made.call.timeout + 100'000), "a page of a list ends by its deadline");
   made.pages.push_back({page.pagination.current_page(), std::string(page.document->text())});

@@ -1,4 +1,4 @@
-// Runs the calls of one input against its peer, and checks them.
+// Runs the calls of one input against a peer, and checks their results.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace billcore::fuzz {
 
 class Caller {
  public:
-  /// options: with the base_url of `peer`.
+  /// options: the client's, with the base_url of `peer`.
   Caller(const Plan& plan, Witness& peer, std::string nonce, ClientOptions options);
   void run();
 
@@ -53,11 +53,11 @@ class Caller {
   int asked_ = 0;
   int made_ = 0;
   std::deque<Made> calls_;
-  std::deque<Made*> running_;  // calls that run in the loop
+  std::deque<Made*> running_;  // calls that are running in the loop
   std::unique_ptr<Loop> loop_;
 };
 
-/// A name for an input, so that an answer's text can be matched to its request.
+/// Returns a name for an input, so that an answer's text can be matched to its request.
 [[nodiscard]] std::string nonce_of(std::string_view input);
 
 }  // namespace billcore::fuzz

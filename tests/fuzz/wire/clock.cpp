@@ -27,11 +27,11 @@ std::set<int>& descriptors() {
 }
 
 std::map<int, std::int64_t>& timers() {
-  static std::map<int, std::int64_t> due_at;  // times of timerfd_create()'s descriptors
+  static std::map<int, std::int64_t> due_at;  // descriptors of timerfd_create(), and when they expire
   return due_at;
 }
 
-// The kernel does not use this clock: a timer is started in the kernel only once it has expired by this clock.
+// Starts a timer in the kernel once it has expired by this clock, because the kernel does not use this clock.
 void fire_timers() {
   for (auto each = timers().begin(); each != timers().end();) {
     const auto [descriptor, due] = *each;
@@ -61,7 +61,7 @@ int real_poll(pollfd* states, nfds_t count, int milliseconds) noexcept {
 
 Running::Running(World& world) {
   constexpr std::int64_t second = 1'000'000;
-  now = (now / second + 1) * second;  // each input begins at a whole second, because libcurl rounds to milliseconds
+  now = (now / second + 1) * second;  // a whole second, because libcurl rounds to milliseconds
   descriptors().clear();
   timers().clear();
   running = &world;
@@ -89,7 +89,7 @@ bool really_polls(int descriptor, short events, int milliseconds) noexcept {
 
 }  // namespace billcore::fuzz
 
-// Visible to libcurl and the C++ library, which are shared libraries.
+// These functions are visible to libcurl and the C++ library, which are shared libraries.
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -107,7 +107,7 @@ int clock_gettime(clockid_t clock, timespec* time) noexcept {
 
 int poll(pollfd* states, nfds_t count, int milliseconds) {
   using namespace billcore::fuzz;
-  // The client checks a connection without waiting right before it sends a request: the peer must not act in between.
+  // Right before it sends a request, the client checks the connection without waiting: the peer must not act then.
   if (running == nullptr || milliseconds == 0) return real_poll(states, count, milliseconds);
   require(milliseconds > 0, "no wait is unlimited");
   ++waited;

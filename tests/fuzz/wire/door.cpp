@@ -17,10 +17,10 @@ namespace billcore::fuzz {
 namespace {
 
 // Milliseconds of real time to wait until the kernel delivers a packet on loopback. Data must arrive before the client
-// looks; the end of a stream need not.
+// looks for them; the end of a stream need not.
 constexpr int data_patience = 100;
 constexpr int end_patience = 10;
-constexpr int much_unread = 16 << 10;  // the client does not read, and its buffer may be full
+constexpr int much_unread = 16 << 10;  // so much unread: the client does not read, and its buffer may be full
 
 struct Door {
   Door() : descriptor(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {

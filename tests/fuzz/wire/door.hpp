@@ -1,4 +1,4 @@
-// The listening socket that all peers of the process share, and the waits for the kernel between peer and client.
+// The listening socket that all peers of the process share, and waits for the kernel to pass bytes to the client.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ struct Accepted {
   int port = 0;  // port of the client
 };
 
-/// The port on loopback.
+/// The port on loopback that the peers listen on.
 [[nodiscard]] int door_port();
-/// A pending connection, accepted without blocking.
+/// Accepts a pending connection, if any, without blocking.
 [[nodiscard]] std::optional<Accepted> accept_at_door();
-/// Waits, in real time, until everything that was sent has arrived, so that the client finds it when it next reads.
+/// Waits, in real time, until all bytes sent have arrived, so that the client finds them when it next reads.
 void await_arrival(int port, std::uint64_t sent);
-/// The same for the end of the stream.
+/// Waits, in real time, until the end of the stream has arrived.
 void await_end(int port);
-/// Closes a connection; reset: with a reset, even when everything was read.
+/// Closes a connection. reset: with a reset, even when everything was read.
 void close_connection(int descriptor, int port, bool reset);
-/// The number after `mark` in the text; 0 when there is none.
+/// Returns the number after `mark` in the text; 0 when there is none.
 [[nodiscard]] int number_behind(std::string_view text, std::string_view mark);
 
 }  // namespace billcore::fuzz

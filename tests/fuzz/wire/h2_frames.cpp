@@ -1,4 +1,4 @@
-// What the HTTP/2 peer sends and receives, frame by frame.
+// The frames that the HTTP/2 peer sends and receives.
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr std::uint8_t ack = 1;
 constexpr std::uint8_t end_headers = 4;
 constexpr std::uint8_t padded = 8;
 constexpr std::uint8_t with_priority = 0x20;
-constexpr std::uint8_t first_unknown = 13;  // lower types include extensions
+constexpr std::uint8_t first_unknown = 13;  // the first type without a meaning; the lower ones include extensions
 constexpr std::size_t preface = 24;
 constexpr std::size_t frame_head = 9;
 constexpr std::size_t most_payload = 16384;
@@ -37,7 +37,7 @@ bool are_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// A field whose name is in the static table (index below 15 plus 127), or is given literally.
+// Encodes a field whose name is in the static table (index below 15 plus 127), or is given literally.
 std::string field(std::string_view name, std::string_view value) {
   std::string out(name);
   out += static_cast<char>(value.size());
@@ -255,7 +255,7 @@ void H2Peer::mark_odd(std::size_t index, bool any_status) {
   }
 }
 
-// libcurl decides whether it reads an answer that was complete when its connection ended.
+// Marks the end of a connection. libcurl decides whether it still reads an answer that was complete by then.
 void H2Peer::mark_ended(std::size_t index) {
   for (auto& stream : streams_) {
     if (stream.connection != index || stream.settled) continue;

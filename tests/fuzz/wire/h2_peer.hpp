@@ -1,11 +1,11 @@
-// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It runs the scripts of script.hpp, in which here
-//   %( … %) is an answer to the oldest request without one: the first three characters are its status, the rest is its
-//   body, sent with its length; 1xx is an interim one
-//   %[ … %] is a frame, of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0, s that of the
-//   oldest request without an answer, l that of the last request, n the next one of the client, e one of the server, or
-//   any byte), then its payload
-// and all other text is sent verbatim. The peer's SETTINGS, and the acknowledgement of the client's, are
-// sent first.
+// The hostile peer of the target `wire_h2`: HTTP/2 over TLS. It runs the scripts of script.hpp, in which two sequences
+// have another meaning:
+//   %( … %) is an answer to the oldest unanswered request: the first three characters are its status, the rest is its
+//   body, sent with its length; 1xx is an interim answer
+//   %[ … %] is a frame of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0; s that of the
+//   oldest unanswered request; l that of the last request; n the client's next one; e one of the server; or any byte),
+//   then its payload
+// All other text is sent verbatim. The peer first sends its SETTINGS, and the acknowledgement of the client's.
 #pragma once
 
 #include <cstdint>

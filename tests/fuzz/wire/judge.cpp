@@ -28,7 +28,7 @@ void require_of(const Call& call, bool kept, const char* promise) {
 Requests requests_of(const Call& call, const Witness& peer) {
   Requests out;
   for (const auto& request : peer.received()) {
-    // A truncated request cannot be attributed to a call; clients send so little at once that this does not happen.
+    // A truncated request cannot be attributed to a call, but clients send so few bytes that none is truncated.
     if (request.call == call.number) out.push_back(&request);
   }
   return out;
@@ -38,8 +38,8 @@ std::string_view sent_behind(const Witness& peer, const Received& request) {
   return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
 }
 
-// Whether everything that was sent before this request belonged to the plain answers to earlier requests. Only then is
-// the start of its answer known.
+// Whether all bytes that were sent before this request belonged to plain answers to earlier requests. Only then is the
+// start of this request's answer known.
 bool is_aligned(const Witness& peer, const Received& request) {
   if (peer.sent(request.connection).odd) return false;
   std::size_t end = 0;
@@ -69,7 +69,7 @@ bool has_sent_status(const Witness& peer, const Requests& requests, int status) 
                      [&](const Received* request) { return names_status(peer.sent(request->connection), status); });
 }
 
-// A peer may answer on a new connection before the request, as overloaded servers do, and close without reading.
+// A peer may answer on a new connection before the request, as overloaded servers do, and close without reading it.
 bool has_answered_unread(const Witness& peer, int status) {
   for (std::size_t i = 0; i < peer.connections(); ++i) {
     const auto& received = peer.received();
@@ -80,13 +80,13 @@ bool has_answered_unread(const Witness& peer, int status) {
   return false;
 }
 
-// A displayed text may be truncated within a token, followed by dots.
+// The text of an error may be truncated within a token, followed by dots.
 bool is_whole(std::string_view token, const std::string& nonce) {
   const auto digit = [&](std::size_t at) { return token[nonce.size() + at] >= '0' && token[nonce.size() + at] <= '9'; };
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
 }
 
-// Every complete token in the text names this call (page > 0: this page of its list) or no call at all.
+// Requires that every complete token in the text names this call (page > 0: this page of its list) or no call at all.
 void require_own(std::string_view text, const Call& call, const std::string& nonce, int page = 0) {
   for (auto at = text.find(nonce); at != std::string_view::npos; at = text.find(nonce, at + 1)) {
     const auto token = text.substr(at, nonce.size() + 6);
@@ -113,7 +113,7 @@ bool holds_object(const std::string& body) {
   }
 }
 
-// README, "When a write fails": checks the error of a write against whether the peer received it.
+// Checks the error of a write against whether the peer received the write: README, "When a write fails".
 void judge_write(const Call& call, const Witness& peer, const Requests& requests) {
   require_of(call, requests.size() <= 1, "a write is not sent twice");
   const bool received = !requests.empty();
@@ -201,7 +201,7 @@ void judge_read(const Call& call, const Witness& peer, const Requests& requests)
   }
 }
 
-// When the last answer was plain, complete and in time, only one result is right.
+// When the last answer was plain, complete and in time, checks the one result that is right.
 void judge_plain(const Call& call, const Witness& peer, const Requests& requests) {
   if (requests.empty() || call.kind == 'l' || call.told_to_end) return;
   const auto& request = *requests.back();

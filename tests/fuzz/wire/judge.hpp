@@ -14,27 +14,27 @@ namespace billcore::fuzz {
 /// A call and its result.
 struct Call {
   int number = 0;
-  char kind = 'g';  // see script.hpp
+  char kind = 'g';  // the character of the call in script.hpp
   bool write = false;
-  bool told_to_end = false;  // ended by the interrupt
+  bool told_to_end = false;  // the interrupt ended the call
   int max_retries = 0;
   std::size_t max_response = 0;
   std::int64_t timeout = 0;  // microseconds
   std::int64_t begin = 0;    // clock time of the start
   std::int64_t end = 0;
   std::uint64_t waits = 0;
-  std::optional<Error> error;  // nothing: success
+  std::optional<Error> error;  // nullopt: success
   int status = 0;              // status of a success
   std::string result;          // everything that a success returned to the caller
 };
 
-/// A page of a list as returned to the caller.
+/// A page of a list, as the caller got it.
 struct GivenPage {
   std::int64_t number = 0;
   std::string text;
 };
 
-/// Requires that the result of a call agrees with what the peer received and sent. `pages`: for a list, those returned.
+/// Requires that the result of a call agrees with what the peer received and sent. `pages`: those a list returned.
 void judge(const Call& call, const Witness& peer, const std::string& nonce, const std::vector<GivenPage>& pages);
 /// Requires that a connection on which more than an answer arrived carried no further request.
 void judge_connections(const Witness& peer);

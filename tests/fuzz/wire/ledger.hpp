@@ -12,35 +12,36 @@
 
 namespace billcore::fuzz {
 
-/// What the peer received of one request.
+/// A request as the peer received it.
 struct Received {
   std::size_t connection = 0;
   std::string head;
   std::string body;
   bool whole = false;
-  int call = 0;                 // number of its call; 0: none
+  int call = 0;                 // number of the call that sent it; 0: none
   int page = 0;                 // page of a list; 0: none
   std::size_t sent_before = 0;  // number of bytes sent over the connection when the request's last byte arrived
 };
 
-/// What was sent over one connection, and when. In HTTP/2 each stream counts as one, with the equivalent HTTP/1 bytes.
+/// The bytes sent over one connection, and when. Each HTTP/2 stream counts as one connection, with the equivalent
+/// HTTP/1 bytes.
 struct Sent {
   std::string bytes;
   std::vector<std::pair<std::size_t, std::int64_t>> times;  // number of bytes sent so far, and the time
   bool ended = false;                                       // nothing more can be sent
   bool odd = false;                                         // the expected result of the client is unknown
-  bool any_status = false;                                  // its bytes may contain any status
+  bool any_status = false;                                  // `bytes` may contain any status
 };
 
-/// Names one request, in a text that no input can contain: `nonce` is derived from the input.
+/// Names one request in a text that no input can contain: `nonce` is derived from the input.
 [[nodiscard]] std::string token_of(std::string_view nonce, int call, int page);
 
 /// A peer that records what it received and sent.
 class Witness : public World {
  public:
-  /// Resets all connections: none remains in the kernel.
+  /// Resets all connections, so that none remains in the kernel.
   virtual void end() noexcept = 0;
-  /// A call has ended: later bytes do not concern it.
+  /// Tells the peer that a call has ended: bytes sent later do not concern it.
   virtual void settle(int /*call*/) {}
   [[nodiscard]] virtual const std::deque<Received>& received() const = 0;
   [[nodiscard]] virtual std::size_t connections() const = 0;

@@ -7,8 +7,8 @@
 namespace billcore::fuzz {
 namespace {
 
-// A Client makes its session with random waits between retries. This replaces it by one with fixed waits: explicit
-// instantiations may name private members.
+// A Client makes its session with random waits between retries. The code below replaces that session by one with fixed
+// waits: explicit instantiations may name private members.
 detail::SessionPtr& session_of(Client& client);
 template <detail::SessionPtr detail::Groups::*Member>
 struct Opened {

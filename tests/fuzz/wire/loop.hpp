@@ -1,4 +1,4 @@
-// An event loop around AsyncClient: poll() on its one descriptor, and process().
+// An event loop around AsyncClient, which polls its one descriptor and calls process().
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ class Loop {
  public:
   using CallId = AsyncClient::CallId;
 
-  /// Both share the connections of this loop.
+  /// Makes two clients, with and without retries, which share the connections of the loop.
   Loop(const ClientOptions& options, const detail::SessionPtr& session, const detail::SessionPtr& without_retries);
 
   [[nodiscard]] AsyncClient& client(bool retries) { return retries ? with_ : without_; }
-  /// One turn: waits, at most this many milliseconds, then processes what is ready.
+  /// Runs one turn: waits for at most this many milliseconds, then processes what is ready.
   void turn(int milliseconds);
 
  private:

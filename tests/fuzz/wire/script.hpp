@@ -1,5 +1,5 @@
-// An input of the target `wire`: the client's calls, and the acts of a hostile peer. Readable, so that seeds can be
-// written by hand.
+// An input of the target `wire`: the client's calls, and the acts of a hostile peer. Inputs are readable, so that seeds
+// can be written by hand.
 //
 // The first line (up to LF) is a row of calls and settings, one character each:
 //   g get  c charge  x cancel  u update  d delete  w register a webhook  l read a list
@@ -29,13 +29,13 @@ struct Step {
     token,
     page,
     key,
-    filler,  // `number` bytes
+    filler,  // `number` bytes of filler
     body,
     chunk,
     chunk_end,
-    request,  // wait for one
+    request,  // wait for a complete request
     piece,
-    pause,  // `number` microseconds
+    pause,  // wait for `number` microseconds
     finish,
     close,
     reset,
@@ -43,7 +43,7 @@ struct Step {
   Kind kind;
   std::string text = {};
   std::int64_t number = 0;
-  std::size_t end = 0;  // of a body or chunk: the step after its last
+  std::size_t end = 0;  // of a body or chunk: the index of the step after its last one
 };
 
 using Script = std::vector<Step>;

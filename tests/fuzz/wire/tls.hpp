@@ -1,4 +1,4 @@
-// TLS of an HTTP/2 peer on loopback: a self-signed certificate, which the client trusts through a file in memory.
+// TLS of an HTTP/2 peer on loopback, with a self-signed certificate, which the client trusts through a file in memory.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -10,22 +10,22 @@
 
 namespace billcore::fuzz {
 
-/// For ClientOptions::ca_bundle. Valid until the process ends.
+/// The path for ClientOptions::ca_bundle. Valid until the process ends.
 [[nodiscard]] const std::string& trusted_bundle();
 
-/// The server's side of one connection. Non-blocking.
+/// The server's side of one TLS connection. Non-blocking.
 class Tls {
  public:
   explicit Tls(int descriptor);
-  /// Continues the handshake; false until HTTP/2 has been negotiated.
+  /// Continues the handshake; returns false until HTTP/2 has been negotiated.
   [[nodiscard]] bool shake_hands();
-  /// Reads what has arrived.
+  /// Appends what has arrived to `into`.
   void read(std::string& into);
-  /// Sends what the kernel takes; returns how much.
+  /// Sends as many bytes as the kernel takes; returns their number.
   [[nodiscard]] std::size_t write(std::string_view bytes);
-  /// Tells the client that nothing follows.
+  /// Tells the client that no more bytes follow.
   void say_end();
-  /// Bytes of TLS that have been sent.
+  /// The number of bytes sent, including those of TLS.
   [[nodiscard]] std::uint64_t sent() const { return BIO_number_written(SSL_get_wbio(ssl_.get())); }
 
  private:

@@ -1,4 +1,4 @@
-// Go's row of the pages tables: net/http and encoding/json, by hand.
+// Go's row of the pages tables: net/http and encoding/json, used by hand.
 package main
 
 import (
@@ -42,7 +42,7 @@ func (r *row) get(pages, page int) *answer {
 	return &out
 }
 
-// Run reads the list of so many pages: the first, then the others, atOnce in flight.
+// Run reads the list of `pages` pages: the first page, then the others, with atOnce requests in flight.
 func (r *row) Run(pages int) int {
 	first := r.get(pages, 1)
 	total := first.sum()

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Row is a client with its connections. Run performs so many of the measured operations and returns the sum of the
-// lengths read; Show returns what one operation reads.
+// Row is a client with its connections. Run performs `count` operations and returns the sum of the lengths read; Show
+// returns what one operation reads.
 type Row interface {
 	Run(count int) int
 	Show() string
 }
 
-// Fail ends the program.
+// Fail prints the error and ends the program.
 func Fail(err error) {
 	fmt.Fprintln(os.Stderr, os.Args[0]+":", err)
 	os.Exit(1)
@@ -69,7 +69,7 @@ func Serve(newRow func(baseURL string, atOnce int) Row) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		var verb, url string
 		var atOnce, count, warm int
-		// show has no counts
+		// a line with "show" has no counts
 		if _, err := fmt.Sscan(lines.Text(), &verb, &url, &atOnce, &count, &warm); err != nil && verb != "show" {
 			Fail(err)
 		}

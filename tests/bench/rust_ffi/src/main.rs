@@ -1,5 +1,6 @@
-//! The Rust rows of the ffi tables: ffi-rust billcore|crypto|crypto_three|sonic|sonic_three|ring|svix|reqwest|hyper. URL of the protocol:
-//! OPERATION:FOLDER, with the delivery in FOLDER as webhook-bench has it, or the base URL of a list.
+//! The Rust rows of the ffi tables: ffi-rust billcore|crypto|crypto_three|sonic|sonic_three|ring|svix|reqwest|hyper. In
+//! the protocol of turns.py the URL is OPERATION:FOLDER, where FOLDER has the delivery as files, as for webhook-bench,
+//! or the base URL of a list.
 
 mod ours;
 mod peers;
@@ -12,7 +13,7 @@ use std::time::Instant;
 
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// One webhook as the receiver gets it. The rows of libraries with another scheme sign its body again.
+/// One webhook as the receiver gets it. The rows of libraries with another signature scheme sign its body again.
 pub struct Delivery {
     pub body: Vec<u8>,
     pub signature: String,
@@ -30,7 +31,7 @@ impl Delivery {
     }
 }
 
-/// Performs so many of the measured operations and gives the sum of what it has read.
+/// Performs the given number of operations and returns the sum of what it has read.
 pub type Row = Box<dyn FnMut(usize) -> Outcome<usize>>;
 
 /// A row that performs an operation again and again.
@@ -67,7 +68,7 @@ fn row(name: &str, url: &str, at_once: usize) -> Outcome<Row> {
     }
 }
 
-/// Nanoseconds of processor time.
+/// Returns the nanoseconds of processor time that this process has used.
 fn cpu_time() -> i64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: getrusage fills the struct, which is valid when it is all zero.
@@ -79,7 +80,7 @@ fn cpu_time() -> i64 {
     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }
 
-/// Answers stdin's lines until it ends. Rows are made on first use and kept.
+/// Answers each line of stdin until stdin ends. Rows are made on first use and kept.
 fn main() -> Outcome<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "billcore".to_owned());
     let mut rows: HashMap<(String, usize), Row> = HashMap::new();

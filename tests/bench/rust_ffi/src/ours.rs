@@ -10,7 +10,7 @@ pub fn row(operation: &str, given: Delivery) -> Outcome<Row> {
         "call" => {
             let id = sys::billcore_str { data: c"480001".as_ptr(), len: 6 };
             repeated(move || {
-                // SAFETY: both texts live for ever.
+                // SAFETY: both texts are static.
                 let same = unsafe { sys::billcore_same_id(std::hint::black_box(id), id) };
                 if same { Ok(1) } else { Err("the ids differ".into()) }
             })
@@ -28,7 +28,7 @@ pub fn row(operation: &str, given: Delivery) -> Outcome<Row> {
     })
 }
 
-/// Reads the list of so many pages.
+/// A row that reads a list of the given number of pages.
 pub fn list(url: &str, at_once: usize) -> Outcome<Row> {
     let pages = u32::try_from(at_once)?;
     let client = Client::options().base_url(url).api_key("key_bench_0123456789").concurrency(pages).build()?;

@@ -27,16 +27,16 @@ struct Data<'a> {
     status: &'a str,
 }
 
-/// How the body is read after it was verified.
+/// How a row parses the body after its verification.
 #[derive(Clone, Copy)]
 pub enum Reading {
-    /// Three fields into a struct that borrows from the body; the rest is skipped.
+    /// Parses three fields into a struct that borrows from the body; skips the rest.
     Three,
-    /// Everything, so that any field can be read.
+    /// Parses everything, so that any field can be read.
     Whole,
-    /// As Three, with sonic-rs in place of serde_json.
+    /// Parses like Three, with sonic-rs in place of serde_json.
     SonicThree,
-    /// As Whole, with sonic-rs in place of serde_json.
+    /// Parses like Whole, with sonic-rs in place of serde_json.
     SonicWhole,
 }
 
@@ -83,7 +83,7 @@ fn measured(
     }
 }
 
-/// Common crates by hand: a reused key, a comparison in constant time, and the parser that `reading` names.
+/// Common crates used by hand: a reused key, a comparison in constant time, and the parser that `reading` selects.
 pub fn crypto(operation: &str, given: Delivery, reading: Reading) -> Outcome<Row> {
     let key = Hmac::<Sha256>::new_from_slice(&given.secret)?;
     measured(operation, given.body, reading, move |body| {
@@ -180,7 +180,7 @@ pub fn hyper_list(url: &str, at_once: usize) -> Outcome<Row> {
     list(client, url, at_once)
 }
 
-/// A client and serde_json, by hand: the first page, then the others, so many in flight.
+/// Reads a list by hand with a client and serde_json: the first page, then the others, `at_once` in flight.
 fn list(client: impl Get + 'static, url: &str, at_once: usize) -> Outcome<Row> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let url = url.to_owned();
