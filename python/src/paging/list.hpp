@@ -9,13 +9,13 @@
 #include <string>
 #include <utility>
 
-#include "arrow/tables.hpp"
 #include "asyncio/awaitable.hpp"
 #include "asyncio/loops.hpp"
 #include "call/bound_client.hpp"
 #include "call/interruption.hpp"
 #include "call/job.hpp"
 #include "shared/uninitialised.hpp"
+#include "shared/view.hpp"
 
 namespace billcore::python {
 

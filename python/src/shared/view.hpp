@@ -18,4 +18,18 @@ enum class View {
   page_links,
 };
 
+/// What a list of these resources is called.
+[[nodiscard]] constexpr const char* list_name(View type) noexcept {
+  switch (type) {
+    case View::subscription:
+      return "subscriptions";
+    case View::order:
+      return "orders";
+    case View::product:
+      return "products";
+    default:
+      return "resources";
+  }
+}
+
 }  // namespace billcore::python
