@@ -24,7 +24,9 @@ MODULES = {
     "_errors",
     "_missing_library",
     "_not_given",
+    "_pydantic",
     "_receivers",
+    "_shown",
 }
 MODULES |= {"_types", "_webhook"}
 THIRD_PARTY = {"openssl", "yyjson", "pybind11", "libcxx"}
