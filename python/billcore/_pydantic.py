@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ._errors import DecodeError
 from ._webhook import _restore
 
 if TYPE_CHECKING:
@@ -23,10 +24,9 @@ def schema(kind: type[Resource]) -> CoreSchema:
         if not isinstance(value, dict):
             raise ValueError(f"must be a billcore.{kind.__name__} or an object, not {type(value).__name__}")
         try:
-            text = json.dumps(value)
-        except TypeError as error:
+            made: Resource = _restore(kind.__name__, json.dumps(value, allow_nan=False), "")
+        except (TypeError, ValueError, RecursionError, DecodeError) as error:
             raise ValueError(f"is not plain JSON: {error}") from None
-        made: Resource = _restore(kind.__name__, text, "")
         return made
 
     return core_schema.no_info_plain_validator_function(

@@ -56,7 +56,7 @@ def test_a_list_that_is_elsewhere() -> None:
             _ = orders.list
         with pytest.raises(AttributeError, match=r"has no attribute 'lists'$"):
             _ = orders.lists
-        assert not hasattr(orders, "lists")
+        assert not hasattr(orders, "lists") and not hasattr(orders, "\ud800")
 
 
 def test_a_web_page_instead_of_the_service(serve: Serve) -> None:

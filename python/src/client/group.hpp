@@ -58,11 +58,11 @@ py::class_<Group> group(py::module_& module, Waiting kind, const std::string& na
 /// Makes the error for an attribute that users look for here say where it is.
 template <typename Group>
 void elsewhere(py::class_<Group>& type, const char* name, const char* place) {
-  type.def("__getattr__", [name, place](const Group& self, const std::string& wanted) -> py::object {
-    const std::string group = py::str(py::type::of(py::cast(&self)).attr("__name__"));
-    auto text = '\'' + group + "' object has no attribute '" + wanted + '\'';
-    if (wanted == name) text += ": use client." + std::string(place);
-    throw py::attribute_error(text);
+  const std::string group = py::str(type.attr("__name__"));
+  type.def("__getattr__", [group, name, place](const Group& /*self*/, const py::str& wanted) -> py::object {
+    const auto hint = wanted.equal(py::str(name)) ? std::string(": use client.") + place : std::string();
+    PyErr_Format(PyExc_AttributeError, "'%s' object has no attribute %R%s", group.c_str(), wanted.ptr(), hint.c_str());
+    throw py::error_already_set();
   });
 }
 
