@@ -1,4 +1,5 @@
-"""Deliveries for the benchmarks: events like the service's, of an exact size, signed by Python's own hmac."""
+"""Makes the webhook deliveries of the benchmarks: events like those of the service, of an exact size, signed with
+Python's hmac."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ FEW = ("id", "price", "vat", "currency", "status")
 @dataclass(frozen=True)
 class Delivery:
     body: bytes
-    secret: str  # with which the sender signs
+    secret: str  # the key with which the sender signs
     signature: str
 
     @property
@@ -43,19 +44,20 @@ class Delivery:
 
 
 def spelled(value: object) -> bytes:
-    """Compact JSON as the service encodes it: ASCII, slashes escaped."""
+    """Returns the value as compact JSON in the service's encoding: ASCII, with escaped slashes."""
     return json.dumps(value, separators=(",", ":")).replace("/", "\\/").encode()
 
 
 def filled(document: dict[str, Any], metadata: dict[str, str], size: int) -> bytes:
-    """The document as exactly `size` bytes: adds entries to `metadata`, which must be an object in the document."""
+    """Returns the document as exactly `size` bytes, padded by entries in `metadata`, which must be an object within
+    it."""
     words = cycle(NOTE.split())
     missing = size - len(spelled(document))
     while missing > 0:
         for _ in range(max(1, missing // 200)):  # no entry takes more than 200 bytes
             key = f"note_{len(metadata) + 1}"
             room = missing - len(spelled({key: ""})) + 2 - bool(metadata)
-            if room > 120:  # add a note of ordinary length; at least one more entry follows
+            if room > 120:  # add an entry of 8 words; at least one more entry follows
                 metadata[key] = " ".join(next(words) for _ in range(8))
             else:
                 metadata[key] = (NOTE + " and so on and so on, as before" * 2)[:room]

@@ -18,7 +18,7 @@ Handle::Handle(const turns::Server& server) : easy_(curl_easy_init()) {
   if (!server.ca_file.empty()) curl_easy_setopt(easy_, CURLOPT_CAINFO, server.ca_file.c_str());
   curl_easy_setopt(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   curl_easy_setopt(easy_, CURLOPT_HTTPHEADER, headers_);
-  curl_easy_setopt(easy_, CURLOPT_USERAGENT, "libcurl/7.88.1 (by hand)");  // as many bytes as billcore sends
+  curl_easy_setopt(easy_, CURLOPT_USERAGENT, "libcurl/7.88.1 (by hand)");  // as long as billcore's User-Agent
   curl_easy_setopt(easy_, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(easy_, CURLOPT_WRITEFUNCTION, append);
   curl_easy_setopt(easy_, CURLOPT_WRITEDATA, &body_);

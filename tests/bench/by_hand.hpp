@@ -1,4 +1,4 @@
-// A GET by hand with libcurl and yyjson: its minimal cost.
+// Makes a GET with only libcurl and yyjson, to measure the minimal cost of a GET.
 #pragma once
 
 #include <curl/curl.h>

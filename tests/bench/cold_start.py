@@ -1,4 +1,4 @@
-"""Measures what a new process costs beyond bare Python: the import, its memory, the first verification."""
+"""Measures how much time and memory an import and the first verification add to a bare Python process."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _command(code: str) -> list[str]:
 
 
 def _wall(code: str) -> float:
-    """Milliseconds from the start of the process to its end."""
+    """Returns the milliseconds from the start of a process that runs `code` to its end."""
     command = _command(code)
     start = perf_counter_ns()
     pid = os.posix_spawn(command[0], command, os.environ)
@@ -72,7 +72,7 @@ def _starts(rounds: int) -> Table:
     keys = list(IMPORTS)
     shuffle = random.Random(2).shuffle
     for key in keys:
-        _wall(IMPORTS[key][1])  # warms byte code and file cache
+        _wall(IMPORTS[key][1])  # so that byte code and files are cached
     for turn in range(rounds):
         shuffle(keys)
         for key in keys:

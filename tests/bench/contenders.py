@@ -1,7 +1,8 @@
 """Python libraries that verify an event and read its id, its name and the subscription's status.
 
-A contender is a statement and its namespace, for one delivery. stripe, svix and standardwebhooks sign a timestamp that
-must not be old, so the namespace is made anew for each round. Only the benchmark's own environment has these packages.
+Each contender is a Python statement, executed in a namespace that holds one delivery. stripe, svix and standardwebhooks
+sign a timestamp that must not be old, so the namespace is made anew for each round. Only the benchmark's own
+environment has these packages.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from billcore import webhooks
 
 from .bodies import SECRET, Delivery
 
-# import_module gives the packages the type Any where they are not installed.
+# import_module() gives the packages the type Any, so mypy accepts that they may not be installed.
 msgspec, orjson, standardwebhooks, stripe, svix = (
     import_module(name) for name in ("msgspec", "orjson", "standardwebhooks", "stripe", "svix.webhooks")
 )

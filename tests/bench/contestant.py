@@ -1,6 +1,7 @@
 """Runs one Python contender as a process: python -m tests.bench.contestant AREA ROW [CA_FILE]
 
-The process implements the protocol of turns.py. PEERS in the area's module `<AREA>_peers` makes the rows.
+The process implements the protocol of turns.py. The area's module `<AREA>_peers` has a dictionary PEERS of functions,
+one of which makes the row called ROW.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from .turns import Contestant, command, started
 @dataclass(frozen=True)
 class Language:
     label: str
-    kind: str  # the program: native, go or rust
+    kind: str  # the program that has the row: native, go or rust
     name: str  # the program's row
     operations: tuple[str, ...] = ("call", "verify", "unwrap")
 
@@ -48,7 +48,7 @@ LANGUAGES = {
     "rust_hyper": Language("Rust hyper + serde_json", "rust", "hyper", ()),
 }
 THROUGH_C = ("go", "rust")
-LISTS = ("raw", "cpp", "c", "go")  # contenders of the area pages that are also in the list table of ffi
+LISTS = ("raw", "cpp", "c", "go")  # contenders of the area `pages` that are measured here again
 # Maps each other contender of the list table, which is in pages_contenders.BORDER, to a key of LANGUAGES.
 BORDERS = {"go_billcore": "go", "rust_billcore": "rust", "rust_reqwest": "rust_reqwest", "rust_hyper": "rust_hyper"}
 
@@ -73,7 +73,7 @@ OPERATIONS = {
 @dataclass(frozen=True)
 class Effort:
     starts: int
-    rounds: int  # rounds of each start
+    rounds: int  # rounds each time the programs are started
     share: float  # factor for Operation.count
     pages: pages.Effort
 
@@ -123,7 +123,8 @@ def _tables(samples: Samples) -> list[Table]:
 
 
 def _least(samples: Samples, language: str) -> Row:
-    """The least time of a language that calls C: the time of C, plus that of a call that does almost nothing."""
+    """Returns the least time that a language which calls C can take: C's own time, plus a call that does almost
+    nothing."""
     least = min(samples["verify", "c"]) + min(samples["call", language])
     label = f"C, and a bare call of {LANGUAGES[language].label}"
     return Row(f"least_{language}", label, [least / OPERATIONS["verify"].per_unit])

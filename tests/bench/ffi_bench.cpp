@@ -1,5 +1,5 @@
-// The C and C++ rows of the ffi tables: ffi-bench cpp|c. In the protocol of turns.py the URL is OPERATION:FOLDER;
-// FOLDER has the delivery as files, as for webhook-bench.
+// Runs the C and C++ rows of the ffi tables. Usage: ffi-bench cpp|c, with commands of the protocol of turns.py on
+// stdin. In place of a URL, a command names OPERATION:FOLDER; FOLDER has the delivery as files, as for webhook-bench.
 #include <billcore/webhook.hpp>
 #include <fstream>
 #include <iterator>

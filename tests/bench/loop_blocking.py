@@ -29,7 +29,8 @@ TARGET = 5.0  # ms, the longest turn allowed for answers under 4 MB
 
 
 def answer(size: int, shape: str) -> bytes:
-    """A subscription with `size` bytes of metadata. texts: typical entries; numbers: as many values as fit."""
+    """Returns a subscription of `size` bytes. The shape `numbers` fills it with numbers, `texts` with typical
+    metadata."""
     fields: dict[str, Any] = {"id": "sub_1001", "status": "active", "currency": "NOK", "price": 1500}
     room = size - len(json.dumps({"data": {**fields, "metadata": []}}, separators=(",", ":")))
     if shape == "numbers":

@@ -1,4 +1,5 @@
-"""The facts that the numbers depend on: processor and library versions. Nothing here identifies the machine."""
+"""Collects what measured times depend on, such as the processor and library versions, but nothing that identifies the
+machine."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def facts(peers: Iterable[str]) -> dict[str, str]:
 
 
 def facts_of_clients(peers: Iterable[str], left_out: dict[str | None, str]) -> dict[str, str]:
-    """Returns facts() and the versions of libcurl and Go. left_out: what each missing row lacks, by its label."""
+    """Returns facts() and the versions of libcurl and Go. left_out: what each missing row lacks; the keys are labels of
+    rows."""
     found = {
         **facts(peers),
         "libcurl": first_line("curl-config", "--version").removeprefix("libcurl "),

@@ -1,4 +1,4 @@
-"""Runs the C and C++ rows: the program of google-benchmark, and `openssl speed` for comparison."""
+"""Measures the C and C++ rows with a program of google-benchmark, and runs `openssl speed` for comparison."""
 
 from __future__ import annotations
 

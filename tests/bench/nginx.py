@@ -48,8 +48,9 @@ def _free_ports(count: int) -> list[int]:
 
 
 class Nginx:
-    """Runs one nginx. http: the test's part of the configuration, with `{folder}` and the ports by their names. root:
-    the folder with the files to serve. processor: the one nginx runs on; None: that of this process."""
+    """Runs one nginx. http: configuration for nginx's `http` block, in which `{folder}` and `{NAME}` for each name in
+    `ports` are replaced. root: the folder with the files to serve. processor: the number of the processor that nginx
+    runs on; with None nginx may run where this process may."""
 
     def __init__(
         self, folder: Path, http: str, ports: list[str], *, modules: str = "", processor: int | None = None

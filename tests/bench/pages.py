@@ -32,7 +32,7 @@ class Effort:
 
     pages: int
     starts: int
-    rounds: int  # without delay: rounds of each start
+    rounds: int  # without delay: rounds each time the programs are started
     seconds: float  # without delay: duration of each turn
     late_rounds: dict[int, int]  # rounds for each delay
     memory: int  # how often memory is measured
@@ -41,7 +41,7 @@ class Effort:
 
 @dataclass
 class Arena:
-    """The folder, programs and servers of a run. base_urls: URLs by the delay of the server."""
+    """The folder, programs and servers of a run. base_urls: maps the delay of each server to its URL."""
 
     folder: Path
     programs: Path
@@ -158,9 +158,9 @@ def memory_table(pages: int, found: dict[Place, list[float]]) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """Returns the tables, and the missing contenders with the reason."""
-    # Without delay clients and server share one processor, as in `rest`; with a delay nginx runs on another one, so
-    # that it takes no time from the clients.
+    """Returns the tables, and the missing contenders, each with what it lacks."""
+    # Without delay clients and server share one processor, as in `rest`; with a delay nginx runs on another processor,
+    # so that nginx takes no time from the clients.
     processors = machine.processors()
     os.sched_setaffinity(0, {processors[-1]})
     lists = {1, effort.pages, *(at_once + 1 for one in ALL.values() for at_once in one.at_once)}

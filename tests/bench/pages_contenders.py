@@ -45,7 +45,7 @@ ITEMS = {
     "billcore_pages": Contender("billcore pager.pages(), no items", (1,), counts_pages=True),
     "billcore_items": Contender("billcore for order in pager: pass", (1,), counts_pages=True),
 }
-# Rows of the area ffi, whose build makes their programs.
+# Rows that only the area ffi measures, because only its build makes these programs.
 BORDER = {
     "go_billcore": Contender("billcore Go for order, err := range", (1, DEFAULT), "go"),
     "rust_billcore": Contender("billcore Rust for order in list", (1, DEFAULT), "rust"),

@@ -1,4 +1,4 @@
-"""Measures the control: how late nginx on the other processor starts an answer, beyond the configured delay."""
+"""Measures how much later than configured nginx starts a delayed answer, as a control for the pages tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .targets import PAGES
 
 
 def _lateness(url: str, delay: int, at_once: int, count: int) -> list[float]:
-    """Measures how many milliseconds too late answers to HEAD are, for at least `count` of them. The requests are
+    """Returns how many milliseconds too late each of at least `count` HEAD requests is answered. The requests are
     spread evenly over the delay."""
     address = urlsplit(url)
     request = f"HEAD {address.path}/subscription/sub_1/orders?page=1 HTTP/1.1\r\nHost: bench\r\n\r\n".encode()

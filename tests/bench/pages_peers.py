@@ -1,6 +1,6 @@
-"""Python clients that read a list of orders, three fields of each. Only the benchmark's environment has the libraries.
+"""Python clients that read three fields of each order of a list. Only the benchmark's environment has these libraries.
 
-The clients that page by hand get the number of pages from page 1 and request the other pages by number.
+Clients without a pager get the number of pages from page 1 and request the other pages by number.
 """
 
 from __future__ import annotations

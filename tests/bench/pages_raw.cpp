@@ -1,4 +1,5 @@
-// The limit of the pages tables: libcurl and yyjson by hand read page 1, then the other pages that it announces.
+// The limit of the pages tables: code with only libcurl and yyjson reads page 1, then the other pages, whose number
+// page 1 states.
 #include "by_hand.hpp"
 #include "pages_rows.hpp"
 

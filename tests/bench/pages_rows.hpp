@@ -1,4 +1,4 @@
-// The C and C++ rows of the pages tables: each reads a list of orders, three fields of each order.
+// Makes the C and C++ rows of the pages tables. Each row reads a list of orders, and three fields of each order.
 #pragma once
 
 #include "turns.hpp"
@@ -11,7 +11,7 @@ inline std::string list_id(std::size_t count) { return "sub_" + std::to_string(c
 /// at_once: pages in flight; with 1 the row uses curl_easy_perform.
 turns::Make make_raw;
 /// name: cpp or c; or, to measure the cost of an item, cpp_pages (makes no items) or cpp_items (reads no fields).
-/// at_once: concurrency.
+/// at_once: pages in flight.
 turns::Make make_billcore;
 
 }  // namespace pages

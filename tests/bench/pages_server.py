@@ -1,5 +1,4 @@
-"""nginx with lists of orders, answered at once or after some milliseconds, also in the format that stripe's client
-reads."""
+"""Runs an nginx that serves lists of orders, immediately or after a delay, in the service's format and in stripe's."""
 
 from __future__ import annotations
 
@@ -29,8 +28,8 @@ STATES = ("paid", "paid", "paid", "confirmed", "payment_pending", "paid", "payme
 
 
 def _servers(delays: Iterable[int]) -> str:
-    """Returns nginx's servers, one per delay. The echo module's timer delays only its own request, then nginx sends the
-    file."""
+    """Returns the configuration of nginx's servers, one per delay. The echo module delays each request with a separate
+    timer, then nginx sends the file."""
     out = [FILES.replace("{", "{{").replace("}", "}}")]
     for delay in delays:
         listen = f"listen 127.0.0.1:{{after_{delay}}};"
@@ -43,7 +42,8 @@ def _servers(delays: Iterable[int]) -> str:
 
 
 def orders(pages: int) -> Iterator[dict[str, Any]]:
-    """The orders of a list of `pages` pages, latest first: copies of the example, each one different."""
+    """Yields the orders of a list of `pages` pages, latest first: copies of the example, with different ids, times and
+    amounts."""
     example = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))["Order"]
     latest = datetime(2025, 4, 25, 7, 29, 58, tzinfo=UTC)
     for number in range(pages * PER_PAGE, 0, -1):
@@ -62,7 +62,8 @@ def orders(pages: int) -> Iterator[dict[str, Any]]:
 
 
 def read_of(listed: Iterable[dict[str, Any]]) -> int:
-    """Returns the sum that a contender must return: three fields of each order, texts by their length."""
+    """Returns the sum that a contender must return: it adds three fields of each order, and counts a text by its
+    length."""
     return sum(len(order["id"]) + order["total_with_vat"] + len(order["state"]) for order in listed)
 
 
@@ -92,8 +93,9 @@ def answers(pages: int) -> Iterator[bytes]:
 
 
 class PagesServer(Nginx):
-    """Serves lists of orders. lists: their lengths in pages. base_urls: URLs by delay in milliseconds; without delays
-    nginx does not load the echo module. charges: also writes the lists for stripe's client."""
+    """Serves lists of orders. lists: the number of pages of each list. base_urls: maps each delay in milliseconds to
+    its URL. With 0 as the only delay, nginx does not load the echo module. charges: whether the lists are written for
+    stripe's client as well."""
 
     def __init__(
         self, folder: Path, lists: Iterable[int], delays: Iterable[int], processor: int, charges: bool = True

@@ -1,4 +1,5 @@
-"""Draws the tables of one area as horizontal bars, targets dashed. The same numbers give the same bytes of SVG."""
+"""Draws the tables of one area as horizontal bars, with a dashed line for each target. Equal numbers give an identical
+SVG file."""
 
 from __future__ import annotations
 

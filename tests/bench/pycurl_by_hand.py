@@ -1,4 +1,4 @@
-"""A GET with pycurl as its documentation shows it, with all options set once."""
+"""Makes GETs with pycurl as its documentation shows, on handles whose options are set once."""
 
 from __future__ import annotations
 

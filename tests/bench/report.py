@@ -62,7 +62,7 @@ def publish(
     facts: dict[str, str],
     panels: Callable[[dict[str, Table]], Sequence[plot.Panel] | Sequence[plot.Curves]],
 ) -> None:
-    """Prints and writes the tables and their chart. panels: makes the panels of the chart from the tables by key."""
+    """Prints and writes the tables and their chart. panels: makes the chart's panels from the tables."""
     print("\n\n".join(table.text() for table in tables))
     verdicts = [verdict for table in tables for row in table.rows for verdict in table.verdicts(row)]
     if verdicts:

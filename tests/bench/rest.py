@@ -26,13 +26,13 @@ Samples = dict[Key, list[tuple[float, float]]]  # microseconds per GET: wall tim
 
 @dataclass
 class Place:
-    """A contender's process, a transport, and the number of requests in flight: a row of a table."""
+    """A row of a table: a contender's process, a transport, and the number of requests in flight."""
 
     contestant: Contestant
     key: Key
     base_url: str
     read: int  # sum of the lengths that one GET reads
-    count: int = 0  # GETs of a turn
+    count: int = 0  # number of GETs in a turn
 
     def turn(self, count: int) -> tuple[float, float]:
         turn = self.contestant.run(self.base_url, self.key[2], count, self.key[2])
@@ -52,7 +52,7 @@ class Effort:
     times."""
 
     starts: int
-    rounds: int  # rounds of each start
+    rounds: int  # rounds each time the programs are started
     seconds: float  # duration of each turn
     late: dict[int, int]  # number of runs for each time-out in milliseconds
 
@@ -69,7 +69,7 @@ class Arena:
     fields: str
 
     def contestants(self, stack: ExitStack) -> dict[str, Contestant]:
-        """Starts all contenders; leaving the stack ends them."""
+        """Starts all contenders; closing the stack ends them."""
         bundle = str(self.authority.bundle)
         commands = {
             key: command("rest", contender.kind, self.programs, key, bundle) for key, contender in CONTENDERS.items()
@@ -120,7 +120,7 @@ def table(transport: str, at_once: int, samples: Samples) -> Table:
 
 
 def measure(programs: Path, effort: Effort) -> tuple[list[Table], dict[str, str]]:
-    """Returns the tables, and the missing contenders with the reason."""
+    """Returns the tables, and the missing contenders, each with what it lacks."""
     # Clients and server share one processor: a wake-up of another processor takes longer than a GET, and happens at
     # random.
     os.sched_setaffinity(0, {machine.processors()[-1]})

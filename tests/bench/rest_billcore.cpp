@@ -1,5 +1,5 @@
-// GETs with the C++ client, and with the C client through its shared library. Threads on one client make concurrent
-// GETs.
+// Makes GETs with the C++ client, and with the C client from its shared library. Concurrent GETs use threads that share
+// one client.
 #include <billcore.h>
 
 #include <atomic>

@@ -41,7 +41,7 @@ def _drip(connection: socket.socket) -> None:
 
 
 class Server:
-    """A server that runs `serve` for each connection in a separate thread, until the client closes."""
+    """A server that runs `serve` for each connection in a separate thread, until the client closes the connection."""
 
     def __init__(self, serve: Callable[[socket.socket], None]) -> None:
         self._serve = serve
@@ -79,8 +79,8 @@ def _oversleep(milliseconds: int) -> float:
 
 
 def table(contestants: dict[str, Contestant], times: dict[int, int]) -> Table:
-    """Measures the rows in turns. times: number of runs for each time-out in milliseconds. All rows and the control
-    take turns, so that a temporarily busy machine also shows in the control."""
+    """Measures the rows in turns. times: number of runs for each time-out in milliseconds. All rows and the control, a
+    plain sleep, take turns, so that the control shows whether the machine was temporarily busy."""
     with ExitStack() as stack:
         silent, drip = (stack.enter_context(Server(serve)).port for serve in (_silent, _drip))
         urls = {

@@ -1,7 +1,7 @@
 """Python clients that get a subscription. Only the benchmark's own environment has the libraries.
 
 Each library is used as documented, with its defaults; the answer's JSON is parsed and three fields are read. pycurl,
-the limit, parses nothing.
+which is the limit, does not parse the answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// The limit of the rest tables: a GET with libcurl by hand.
+// The limit of the rest tables: a GET with only libcurl.
 #include "by_hand.hpp"
 #include "rest_rows.hpp"
 

@@ -1,4 +1,4 @@
-// The C and C++ rows of the rest tables: each makes a GET and reads its answer.
+// Makes the C and C++ rows of the rest tables. Each row makes a GET and reads the answer.
 #pragma once
 
 #include "turns.hpp"

@@ -1,4 +1,4 @@
-"""nginx with one answer, over plain HTTP/1.1, TLS with HTTP/1.1, and TLS with HTTP/2."""
+"""Runs an nginx that sends one fixed answer over plain HTTP/1.1, TLS with HTTP/1.1, and TLS with HTTP/2."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Authority:
 
 
 class RestServer(Nginx):
-    """Answers every request for a subscription with `body`. base_urls: URLs by transport."""
+    """Answers every request for a subscription with `body`. base_urls: maps each transport to its URL."""
 
     def __init__(self, folder: Path, authority: Authority, body: bytes) -> None:
         super().__init__(folder, HTTP, list(TRANSPORTS))

@@ -10,7 +10,7 @@ HEADERS = {"X-API-KEY": API_KEY, "Accept": "application/json"}
 
 
 class Missing(Exception):
-    """The contender cannot take part; the text says what it lacks."""
+    """A contender cannot be measured; the exception's text says what the contender lacks."""
 
 
 @dataclass(frozen=True)

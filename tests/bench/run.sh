@@ -40,7 +40,7 @@ quietly() { # NAME COMMAND…
 # Debian's interpreter is optimised. The python3 that is first in PATH may be slower, as pyenv's is by default.
 bc_python() { echo /usr/bin/python3.11; }
 
-# The other libraries, and billcore's package, which is installed again only after a change of the tree.
+# Installs the other libraries, and billcore's package if the tree has changed since the last installation.
 mapfile -t requirements < <(grep -v '^#' "tests/bench/requirements/$area.txt")
 venv="$(bc_venv "${requirements[@]}")"
 python="$venv/bin/python"

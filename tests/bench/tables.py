@@ -68,8 +68,8 @@ class Table:
         return found if ratio is None else {**found, "ratio": ratio}
 
     def verdicts(self, row: Row) -> list[tuple[Target, float, bool]]:
-        """Returns the row's targets, their values and whether they are met; skips targets against a row that was left
-        out."""
+        """Returns the row's targets, their values and whether they are met; skips targets relative to a row that was
+        not measured."""
         values = self.quantities(row)
         measured = {one.key for one in self.rows}
         wanted = [

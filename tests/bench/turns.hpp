@@ -1,4 +1,4 @@
-// A C or C++ contender that waits for its turn: the protocol of turns.py on stdin and stdout.
+// Implements the protocol of turns.py on stdin and stdout, through which a C or C++ benchmark is told to run.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-"""Runs each contender as a process that waits for its turn, so that each round can measure rows of all languages.
+"""Runs each contender as a process that measures only on command, so that each round can measure rows of all languages.
 
 A contender prints `ready`, or `missing` and what it lacks, and then answers each command line:
 
@@ -49,7 +49,7 @@ def command(area: str, kind: str, programs: Path, name: str, *more: str) -> list
 
 
 def _environment() -> dict[str, str]:
-    """The environment without the variables for proxies and certificates, which clients read."""
+    """Returns this process's environment without the variables for proxies and certificates, which clients read."""
     names = {"CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE"}
     return {
         name: value for name, value in os.environ.items() if name not in names and not name.lower().endswith("_proxy")
@@ -132,7 +132,7 @@ class Contestant:
 
 
 def started(stack: ExitStack, folder: Path, commands: dict[str, list[str]]) -> dict[str, Contestant]:
-    """Starts all contenders and waits until they are ready; leaving the stack ends them."""
+    """Starts all contenders and waits until they are ready; closing the stack ends them."""
     found = {
         name: stack.enter_context(Contestant(name, command, folder / f"{name}.errors"))
         for name, command in commands.items()

@@ -1,5 +1,5 @@
-// The C and C++ rows of the webhook tables, by google-benchmark: webhook-bench FOLDER [--benchmark_…]. FOLDER has for
-// each size the files SIZE.body and SIZE.signature, and a file `secret`. A row's name is table/row/size.
+// Runs the C and C++ rows of the webhook tables with google-benchmark. Usage: webhook-bench FOLDER [--benchmark_…].
+// FOLDER has for each size the files SIZE.body and SIZE.signature, and a file `secret`. A row's name is table/row/size.
 #include <benchmark/benchmark.h>
 #include <billcore.h>
 #include <openssl/evp.h>

@@ -1,5 +1,6 @@
-// The Go rows of the ffi tables: ffi-go billcore|std|stripe|standard. In the protocol of turns.py the URL is
-// OPERATION:FOLDER, where FOLDER has the delivery as files, as for webhook-bench, or the base URL of a list.
+// Runs the Go rows of the ffi tables. Usage: ffi-go billcore|std|stripe|standard, with commands of the protocol of
+// turns.py on stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER has
+// the delivery as files, as for webhook-bench.
 package main
 
 import (
@@ -12,7 +13,7 @@ import (
 	"bench/turns"
 )
 
-// delivery is one webhook as the receiver gets it. The rows of libraries with another signature scheme sign its body
+// delivery is one webhook as the receiver gets it. For a library with another signature scheme, the body is signed
 // again.
 type delivery struct {
 	body      []byte
@@ -32,8 +33,8 @@ func arrived(folder string) delivery {
 	return delivery{read(folder, "900.body"), string(read(folder, "900.signature")), read(folder, "secret")}
 }
 
-// contender returns a function that performs the operation and returns the sum of what it has read; nil if it lacks the
-// operation.
+// contender returns a function that performs the operation and returns the sum of what it has read; nil if the library
+// does not have this operation.
 type contender func(operation string, given delivery) func() (int, error)
 
 var contenders = map[string]contender{"billcore": ours, "std": byHand, "stripe": stripe, "standard": standard}

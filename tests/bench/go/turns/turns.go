@@ -1,4 +1,4 @@
-// Package turns implements the protocol of turns.py, for a contender that waits for its turn.
+// Package turns implements the protocol of turns.py, through which a benchmark program is told to run.
 package turns
 
 import (

@@ -1,6 +1,7 @@
-//! The Rust rows of the ffi tables: ffi-rust billcore|crypto|crypto_three|sonic|sonic_three|ring|svix|reqwest|hyper. In
-//! the protocol of turns.py the URL is OPERATION:FOLDER, where FOLDER has the delivery as files, as for webhook-bench,
-//! or the base URL of a list.
+//! Runs the Rust rows of the ffi tables. Usage: ffi-rust
+//! billcore|crypto|crypto_three|sonic|sonic_three|ring|svix|reqwest|hyper, with commands of the protocol of turns.py on
+//! stdin. A command names the base URL of a list or, in place of a URL, OPERATION:FOLDER, where FOLDER has the delivery
+//! as files, as for webhook-bench.
 
 mod ours;
 mod peers;
@@ -13,7 +14,7 @@ use std::time::Instant;
 
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// One webhook as the receiver gets it. The rows of libraries with another signature scheme sign its body again.
+/// One webhook as the receiver gets it. For a library with another signature scheme, the body is signed again.
 pub struct Delivery {
     pub body: Vec<u8>,
     pub signature: String,

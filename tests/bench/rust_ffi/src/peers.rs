@@ -63,7 +63,7 @@ fn length(id: Option<u64>, name: Option<&str>, status: Option<&str>) -> Outcome<
     Ok(id.to_string().len() + name.len() + status.len())
 }
 
-/// Adds parsing to a library that only verifies, and returns the operation.
+/// Returns the row of a library that only verifies; for "unwrap", parsing as selected by `reading` is added.
 fn measured(
     operation: &str,
     body: Vec<u8>,
@@ -83,7 +83,8 @@ fn measured(
     }
 }
 
-/// Common crates used by hand: a reused key, a comparison in constant time, and the parser that `reading` selects.
+/// Returns a row of common crates, with a reused key, a comparison in constant time, and the parser that `reading`
+/// selects.
 pub fn crypto(operation: &str, given: Delivery, reading: Reading) -> Outcome<Row> {
     let key = Hmac::<Sha256>::new_from_slice(&given.secret)?;
     measured(operation, given.body, reading, move |body| {
