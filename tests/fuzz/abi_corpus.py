@@ -1,4 +1,4 @@
-"""Seeds of abi_fuzz.cpp: programs that make each kind of handle, also with pseudorandom steps after them."""
+"""Makes seeds of abi_fuzz.cpp: programs that make each kind of handle, some followed by pseudorandom steps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ NUMBERS = {function.name.removeprefix("billcore_"): number for number, function 
 
 
 def step(name: str, *inputs: bytes | int | None) -> bytes:
-    """Encodes a call with these texts, numbers and handles, in their order; for a missing handle the newest is used."""
+    """Encodes a call whose arguments are these texts, numbers and handles, in order. If a handle is missing, the newest
+    is passed."""
     number = NUMBERS[name]
     given = list(inputs)
     out = bytes([number])

@@ -1,5 +1,5 @@
 // Calls functions of the C ABI in any order. The input is a program: each step calls one function, or frees a handle,
-// which later steps do not use. make_abi_steps.py lists the functions, without those that send a request.
+// which later steps no longer use. make_abi_steps.py lists all functions that send no request.
 #include "abi_call.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// Takes small decisions from the beginning of an input.
+// Reads numbers and short texts from the beginning of an input, for a target to make decisions with.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-"""Seeds and dictionary words of the small targets of the client half; each target's file describes its input."""
+"""Makes seeds and dictionary words for the small fuzz targets of the client library; the format is in each target's
+file."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ CODED = [
     "fffffffffffffffff\r\n",
     "-1\r\n",
 ]
-# The test vectors of RFC 4648, and texts that differ from valid ones in little.
+# The test vectors of RFC 4648, and texts that are almost valid.
 ENCODED = [
     *["", "f", "fo", "foo", "foob", "fooba", "foobar"],
     *["Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy", "Zg", "Zm8", "Zm9vYg", "-_+/"],

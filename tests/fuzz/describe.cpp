@@ -55,7 +55,7 @@ class Lines {
     out_ += '\n';
   }
 
-  // Adds a getter whose result has its own fields: `each` returns their lines.
+  // Adds a getter whose result has fields of its own, which `each` formats as lines.
   template <typename Get, typename Each>
   void add_views(const char* name, Get get, Each each) {
     try {

@@ -1,4 +1,4 @@
-// Reads all fields of a resource through its typed getters, as one text.
+// Calls all typed getters of a resource and returns the results as one text.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Compares hex, base64 and percent-encoding with separate models: RFC 4648 bit by bit, and libcrypto's encoder.
+// Compares the library's hex, base64 and percent-encoding with separate models: a bitwise decoder by RFC 4648, and
+// libcrypto's encoder.
 //
 // The first byte selects the layout of the encoded text. The other bytes are used twice: as a text to decode and as
 // bytes to encode.
@@ -19,7 +20,7 @@ using namespace billcore::fuzz;
 
 constexpr std::string_view before = "what was there";
 
-// Returns the result of a decoder, which appends to its output; nullopt if the decoder fails.
+// Runs a decoder and returns what it appends to its output; nullopt if the decoder fails.
 template <typename Decode>
 std::optional<std::string> decoded(Decode decode) {
   std::string out(before);
@@ -54,7 +55,7 @@ std::optional<std::string> model_of_base64(std::string text) {
   std::erase_if(text, [](char c) { return c == '\r' || c == '\n'; });
   const auto digits = text.find_last_not_of('=') + 1;  // 0 if there are only '='
   const auto padding = text.size() - digits;
-  // The text has groups of four digits; the last one has at least two, and complete padding if any.
+  // A valid text has groups of four digits. The last group has at least two digits, and either no padding or all of it.
   if (digits == 0 || digits % 4 == 1) return std::nullopt;
   if (padding != 0 && padding != (4 - digits % 4) % 4) return std::nullopt;
   std::string bits;

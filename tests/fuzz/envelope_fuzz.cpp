@@ -1,4 +1,4 @@
-// Any body with the right signature must give an event or Error(decode), nothing else.
+// Unwrapping any correctly signed body must give an event or Error(decode), and no other error.
 #include <optional>
 #include <type_traits>
 
@@ -59,13 +59,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(read_data(event.data()) == read_data(event.data()), "reading twice gives the same");
     walk(event.value(), "");
 
-    // Documents use pooled memory: a live document must not change when others are made and destroyed.
+    // Documents share a pool of memory: a live document must not change when other documents are made and destroyed.
     auto kept = std::make_optional(signed_event(body, verifier));
     const std::string longer = std::string(body) + ' ';
     const auto other = signed_event(longer, verifier);
     require(kept->value() == other.value() && kept->raw() == body && other.raw() == longer,
             "events do not share memory");
-    const auto alone = signed_event(body);  // its verifier is destroyed
+    const auto alone = signed_event(body);  // the verifier that made the event is destroyed
     require(alone.value() == other.value(), "an event outlives its verifier");
     const auto part = kept->value().find("data");
     kept.reset();

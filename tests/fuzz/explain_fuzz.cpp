@@ -34,7 +34,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Returns what a user may paste instead of the secret, which the text must not show either.
+// Returns a text that a user may paste by mistake in place of the secret. explain() must not show that text either.
 std::string pasted(const std::string& secret, unsigned how) {
   switch (how % 6) {
     case 1:
@@ -56,7 +56,7 @@ std::string pasted(const std::string& secret, unsigned how) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Request request(view(data, size));
-  // explain() does not use freshness and body limit: their flags select how the secrets were pasted.
+  // explain() ignores freshness and the body limit, so the flags of those options select how the secrets were pasted.
   const unsigned how = (request.flags >> 2U & 1U) | (request.flags >> 4U & 6U);
   std::vector<std::string> secrets;
   for (const auto& secret : request.secrets) secrets.push_back(pasted(secret, how));

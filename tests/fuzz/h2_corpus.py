@@ -1,4 +1,5 @@
-"""Seeds of the target `wire_h2`: answers and hostile frames, in the format of wire/script.hpp and wire/h2_peer.hpp."""
+"""Makes seeds of the target `wire_h2`: answers and hostile frames, in the format of wire/script.hpp and
+wire/h2_peer.hpp."""
 
 from __future__ import annotations
 
@@ -109,7 +110,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("al", ["%w" + PAGE + "%w%w" + PAGE * 2 + "%w" + PAGE]),
     ("ll", [("%w" + PAGE) * 2 + "%w" + reset(7), ("%w%3" + PAGE) * 3 + "%w" + refusal(503) + "%w" + PAGE]),
 ]
-# Resets with each code of RFC 9113, section 7, and with an unknown one: before the answer, and within it.
+# Stream resets before and within an answer, with each error code of RFC 9113, section 7, and with an unknown code.
 for each in range(15):
     HOSTILE.append(("gcg", ["%w" + OK + "%w" + reset(each) + "%w" + OK, "%w" + OK]))
     HOSTILE.append(("acgmg", ["%w%w%(103%)" + reset(each) + HEAD + reset(each) + "%w" + OK, "%w" + OK]))
@@ -120,7 +121,7 @@ def seeds() -> set[bytes]:
     out = {(calls + "\n" + "\0".join(scripts)).encode("latin-1") for calls, scripts in HOSTILE}
     for case in wire_cases():
         if "exchanges" not in case:
-            continue  # only the sandbox is checked with this case
+            continue  # this case is for tests of the sandbox only
         script = ""
         for exchange in case["exchanges"]:
             reply = exchange["reply"]

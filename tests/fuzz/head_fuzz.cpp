@@ -41,7 +41,7 @@ std::vector<std::string> elements(const std::vector<std::string>& lines, std::st
   for (const auto& line : lines) {
     const auto colon = line.find(':');
     if (colon == std::string::npos || lowered(bare(line.substr(0, colon))) != name) continue;
-    // A line that begins with white space continues the previous line, which is an obsolete form.
+    // Skips a line that begins with white space: such a line continues the previous one, which is obsolete syntax.
     if (line.front() == ' ' || line.front() == '\t' || line.front() == '\r') continue;
     auto rest = std::string_view(line).substr(colon + 1);
     while (true) {
@@ -124,7 +124,8 @@ void judge_chunks(std::string_view text, std::size_t piece) {
   require(limited.data.size() <= piece * 2, "a body has at most the bytes that are allowed");
   require(limited.fitted == (whole.data.size() <= piece * 2), "a body is refused when it is too long only");
 
-  // Encodes the text as a chunked body here: it must be read back, and the bytes after it detected.
+  // The test encodes the text as a chunked body. The library must read back the text and detect the bytes after the
+  // body.
   std::string coded;
   for (auto rest = text; !rest.empty(); rest.remove_prefix(std::min(piece, rest.size()))) {
     const auto part = rest.substr(0, piece);

@@ -1,4 +1,4 @@
-// Any request must be accepted exactly when its signature is the HMAC of its body with one of the secrets.
+// A verifier must accept a request if the signature is the HMAC of the body with one of the secrets, and only then.
 #include <functional>
 #include <span>
 
@@ -20,7 +20,7 @@ struct Expected {
   std::size_t index = 0;
 };
 
-// Applies the rules in order, without any code of the library.
+// Applies the rules of verification in order, without any code of the library.
 Expected judge(const Request& request, const std::optional<std::string>& signature, std::size_t max_body) {
   if (request.body.size() > max_body) return {SignatureReason::body_too_large};
   if (!signature) return {SignatureReason::missing};
@@ -86,7 +86,8 @@ void require_refusal(const Verifier& verifier, const Request& request, const Err
   }
 }
 
-/// Runs `accept`, which must refuse exactly when `expected` says so.
+/// Runs `accept`, which must refuse for the reason in `expected`. If that reason is none, only Error(decode) is
+/// allowed.
 template <typename Accept>
 void require_outcome(const Verifier& verifier, const Request& request, const Expected& expected, Accept accept,
                      bool text_varies = false) {
@@ -114,7 +115,7 @@ void stream(const Verifier& verifier, const Request& request, const Expected& ex
     }
     require(stream.finish(signature) == expected.index, "a stream finds the same secret");
   };
-  // When a stream is too large, the error's text has the number of bytes seen, so it varies.
+  // For a stream that is too large, the error's text varies, because it has the number of bytes seen.
   require_outcome(verifier, request, expected, accept, expected.reason == SignatureReason::body_too_large);
 }
 
@@ -139,14 +140,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             "verify() borrows the body");
     require(verified.secret_index() == expected.index, "the first secret that matches is named");
   });
-  auto parsed = expected;  // without an event there is no age: unwrap() then fails to parse the body
+  auto parsed = expected;  // a body that is not an event has no age: unwrap() fails to parse it
   if (expected.reason == SignatureReason::stale && !is_event(request.body)) parsed.reason = SignatureReason::none;
   require_outcome(verifier, request, parsed, [&] {
     require(verifier.unwrap(request.body, signature).raw() == request.body, "raw() is the body as received");
     require(accepted, "only a fresh event is accepted");
   });
 
-  std::optional<std::size_t> joined;  // the secret that matched only because the look-up joins equal values
+  std::optional<std::size_t> joined;  // the secret that matched only after equal header values were joined
   if (!request.has(Request::without_header)) {
     const std::vector<std::pair<std::string_view, std::string_view>> headers(request.headers.begin(),
                                                                              request.headers.end());

@@ -1,7 +1,8 @@
 """Reads the C headers and writes the list of functions that abi_fuzz.cpp calls. Needs tests/capi/shared in PYTHONPATH.
 
 Usage: make_abi_steps.py CAPI_FOLDER OUTPUT.hpp
-A new function or handle needs no change here, unless the function takes a client and sends nothing.
+New functions and handles are found automatically. Only a new function that takes a client but sends no request must be
+named in sends().
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from header import Function, headers, read_functions
 
-LIBRARIES = {"webhook", "client"}  # the libraries in the archives that the target is linked with
+LIBRARIES = {"webhook", "client"}  # the libraries that the target is linked with
 
 
 def sends(function: Function) -> bool:
@@ -35,8 +36,7 @@ def functions_of(capi: Path) -> dict[str, Function]:
 
 def steps_of(capi: Path) -> list[Function]:
     found = [f for f in functions_of(capi).values() if not f.name.endswith("_free") and not sends(f)]
-    # Functions that fill an array are left out: the target has room for one value only, and sends no request for a
-    # page.
+    # Leaves out functions that fill an array, because the target has room for one value only.
     return sorted((f for f in found if all(p.name != "room" for p in f.parameters)), key=lambda f: f.name)
 
 

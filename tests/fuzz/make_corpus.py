@@ -1,7 +1,7 @@
 """Makes seeds of the fuzz targets from the shared fixtures: PYTHONPATH=tests python tests/fuzz/make_corpus.py FOLDER
 
-FOLDER/TARGET gets a file for each case that concerns the target, FOLDER/fields.dict the names and texts worth trying,
-and FOLDER/TARGET.dict the words of a target that has its own.
+The script writes a file to FOLDER/TARGET for each case that concerns the target, and dictionaries for libFuzzer:
+FOLDER/fields.dict with names and texts worth trying, and FOLDER/TARGET.dict for a target with words of its own.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def data_text(body: str) -> str | None:
 
 
 def head_of(case: dict[str, Any]) -> bytes:
-    """Returns the signature header of a vector; a right one becomes `%0` etc., as the targets have other secrets."""
+    """Returns the signature header of a vector. A right signature becomes `%0` etc., because the targets use other
+    secrets."""
     if case.get("signature") is None:
         return b""
     signature = text_or_b64(case["signature"])

@@ -1,5 +1,4 @@
-// Reads lists that change meanwhile as the input says: the pager's items and verdict are compared with the lists'
-// actual content.
+// Reads lists that the input changes meanwhile, and compares the pager's items and verdict with the actual content.
 //
 // Before each page is read, a byte of the input selects what happens: nothing, records are added at the head or deleted
 // anywhere, or the service states something false about the page. See Plan::next().
@@ -15,13 +14,13 @@ namespace {
 using namespace billcore;
 using namespace billcore::fuzz;
 
-// The limit on the pages read: a list may grow with every page that is read, and a strict pager reads the list twice.
+// The limit on the pages read. It is high, because a list may grow with every page, and a strict pager reads twice.
 constexpr std::size_t most_reads = 1500;
 constexpr std::size_t most_reads_of_a_record = 8;
 
 class List {
  public:
-  /// round > 0: the service repeats its first `round` pages, and claims a practically endless number of pages.
+  /// round: if positive, the service repeats its first `round` pages, and claims a practically endless number of pages.
   List(Bytes& plan, std::int64_t round)
       : plan_(plan), per_page_(static_cast<std::int64_t>(1 + plan.below(6))), round_(round), lied_(round > 0) {
     const auto size = static_cast<std::int64_t>(plan.below(60));
@@ -121,7 +120,7 @@ class List {
   bool lied_;
 };
 
-/// Fetches pages ahead like the real source: concurrently, so in any order.
+/// Prefetches pages as the real source does: concurrently, so pages are read in any order.
 class Source final : public detail::PageSource {
  public:
   Source(List& list, Bytes& plan) : list_(list), plan_(plan) {}
@@ -216,7 +215,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (list.lied()) return 0;
   if (!in_lives) require(!twice || list.reads() > 18, "no record is yielded twice");
   if (!list.shrank()) require(!twice || verdict->reason == "may_repeat", "what is yielded twice is announced");
-  // The verdict is sound when the list only grows at its head, or only shrinks. With strict it is always sound.
+  // The verdict must be right when the list only grows at its head, or only shrinks. A strict pager's is always right.
   if (verdict->complete && !failed && (options.strict || !(list.grew() && list.shrank()))) {
     require(std::includes(given.begin(), given.end(), list.always().begin(), list.always().end()),
             "a complete list has every record that was present all the time");

@@ -1,6 +1,6 @@
-// A secret, planted in any text in each form that redact.hpp promises to find, must not be in the output of scrub().
+// Plants a secret in any text, in each form that redact.hpp promises to find. The output of scrub() must not have it.
 //
-// An input has the kind of the secret, its form, then the two surrounding texts, separated by NUL.
+// An input has the kind and the form of the secret, then the text before the secret, NUL, and the text after it.
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -25,8 +25,8 @@ std::string printed(const char* format, unsigned value) {
   return text.data();
 }
 
-// Adds one level of escaping: of the required characters only, of all but letters and digits, or of every character.
-// The innermost level may also choose for each character.
+// Adds one level of escaping, in the syntax that `how` selects. `choice` selects the escaped characters: only those
+// that the syntax requires, all but letters and digits, or all; at the innermost level also each character separately.
 std::string escaped(std::string_view text, unsigned how, std::uint64_t choice, bool innermost) {
   static constexpr std::array<std::string_view, 5> musts{"\\\"", "%+&= \"<>#\\", "&<>\"\\", "&<>\"'\\", "\\'"};
   static constexpr std::array<const char*, 5> formats{"\\u%04x", "%%%02X", "&#%u;", "&#x%X;", "\\x%02x"};
@@ -100,7 +100,7 @@ Planted plant(Bytes& bytes, std::string_view api_key) {
     const bool url = bytes.flag();
     const auto line = bytes.below(3) * 5;
     out.text = base64(before + in_any_case(api_key, letters) + behind, url, line);
-    // Only the digits that encode the key alone count, including the line ends between them.
+    // The secret is only the base64 digits that encode nothing but the key, and the line ends between those digits.
     const auto place = [line](std::size_t digit) { return digit + (line > 0 ? digit / (4 * line) * 2 : 0); };
     const auto first = place((before.size() * 8 + 5) / 6);
     const auto last = place((before.size() + api_key.size()) * 8 / 6 - 1);
@@ -136,7 +136,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Without the gap, an escape at the end of the preceding text could include the first digits of the secret.
   const char* const gap = planted.digits && levels > 0 ? " " : "";
   const auto text = std::string(before) + gap + planted.text + std::string(behind);
-  // If the surrounding text has the secret by chance, nothing can be checked.
+  // Nothing can be checked if the surrounding text contains the secret by chance.
   if (before.find(planted.secret) != std::string_view::npos || behind.find(planted.secret) != std::string_view::npos)
     return 0;
 

@@ -1,8 +1,8 @@
-// A request as an input of the targets `header` and `explain`, readable, so that seeds can be written by hand.
+// A request that the targets `header` and `explain` read from their input, in a format in which people can write seeds.
 //
-// The first byte is a set of Flag; then lines `name: value` follow up to an empty line, then the body. In a value, `%0`
-// to `%3` stand for the right signature by secret 0 to 3, `%A` to `%D` for these signatures in upper case, `%n` `%r`
-// `%z` `%%` for LF, CR, NUL and `%`.
+// The first byte has the bits of enum Flag; then lines `name: value` follow up to an empty line, then the body. In a
+// value, `%0` to `%3` stand for the right signature by secret 0 to 3, `%A` to `%D` for these signatures in upper case,
+// `%n` `%r` `%z` `%%` for LF, CR, NUL and `%`.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct Request {
   enum Flag : unsigned {
     count = 3U,             // number of secrets minus one
     small_body = 4U,        // max_body is 64
-    odd_secrets = 8U,       // secrets of other lengths than the service uses
-    other_header = 16U,     // another name for the signature header
+    odd_secrets = 8U,       // the lengths of the secrets are not those of the service
+    other_header = 16U,     // the signature header has a name other than the default
     fresh = 32U,            // the verifier checks freshness
-    equal_secrets = 64U,    // the same secret several times
+    equal_secrets = 64U,    // all secrets are equal
     without_header = 128U,  // the first value is passed alone, as the signature
   };
 

@@ -5,7 +5,7 @@
 #                                             SECONDS: 5 s, small targets of the client half 3 s, with a fixed random
 #                                             seed
 # The known inputs run first: the seeds, tests/fuzz/regressions, and earlier findings still kept in build/fuzz/findings.
-# The corpus grows in build/fuzz/corpus. After the fix, move a finding to tests/fuzz/regressions.
+# The corpus grows in build/fuzz/corpus. Move a finding to tests/fuzz/regressions when its defect is fixed.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 cd "$root"
@@ -62,7 +62,7 @@ fuzz() {
   fi
   printf 'FAILED  %-14s status %s, log build/fuzz/logs/%s.log\n' "$target" "$status" "$target"
   grep -aE '^broken promise|ERROR: |runtime error' "$log" | sed 's/^/        /' | head -n 5 || true
-  # libFuzzer writes a new finding to a file. If a known input fails, it is the last one that ran.
+  # libFuzzer writes a new finding to a file. If a known input fails instead, it is the last input in the log.
   printf '        reproduce: %s %s\n' "$program" \
     "$(sed -nE 's/.*Test unit written to |^Running: //p' "$log" | tail -n 1)"
   return 1

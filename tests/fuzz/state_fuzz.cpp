@@ -1,6 +1,7 @@
-// States of lists: a state that was written must be read back, a changed or invalid one must be refused.
+// Saved states of lists: a state that was written must be read back; a changed or invalid state must be refused.
 //
-// With an even first byte, the input is read as a state; otherwise its bytes make a state and one change to its text.
+// If the first byte is even, the rest is read as a state; otherwise the bytes define a state and one change to its
+// text.
 #include "bytes.hpp"
 #include "paging/pager_core.hpp"
 #include "paging/pager_state.hpp"

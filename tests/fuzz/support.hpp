@@ -29,7 +29,8 @@ void require(bool kept, const char* promise);
 
 /// Requires that the error's text is one line, without a NUL that would truncate what().
 void require_readable(const Error& error);
-/// Requires a readable error with a code that reading a verified event may give: decode or out_of_range.
+/// Requires a readable error whose code is decode or out_of_range, the only ones that reading a verified event may
+/// give.
 void require_decode(const Error& error);
 
 /// Parses any JSON; throws Error(decode).

@@ -1,5 +1,5 @@
-// Compares parse_time() with a separate parser: the text must have one of the listed shapes, and its numbers must be a
-// date by libc's calendar.
+// Compares parse_time() with a separate parser, which accepts a text that has one of the listed shapes and whose
+// numbers are a date by libc's calendar.
 #include <time.h>
 
 #include <array>

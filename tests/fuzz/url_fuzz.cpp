@@ -1,4 +1,5 @@
-// Base URLs, ids and paths: the API key can be sent to an accepted URL safely, and ids and paths keep their meaning.
+// Checks that the API key can safely be sent to each accepted base URL, and that ids and paths keep their meaning in
+// URLs.
 //
 // An input is a base URL, an id and a path, separated by NUL.
 #include <arpa/inet.h>
@@ -44,7 +45,7 @@ std::string host_of(std::string_view url) {
 
 bool is_this_machine(const std::string& host) {
   if (host == "localhost") return true;
-  // A zone (RFC 6874) follows %; it names the local interface through which the address is reached.
+  // In an IPv6 address, % begins the zone (RFC 6874), which names the local interface that reaches the address.
   in6_addr wide{};
   if (inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &wide) == 1) return IN6_IS_ADDR_LOOPBACK(&wide) != 0;
   in_addr address{};

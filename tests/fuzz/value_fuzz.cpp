@@ -1,4 +1,4 @@
-// Parses two JSON texts, separated by NUL, compares and writes them, and reads them in every way.
+// Parses two JSON texts, separated by NUL, compares and writes the values, and reads them with every accessor.
 #include <optional>
 
 #include "base/utf8.hpp"

@@ -1,4 +1,4 @@
-// Reads every value of a document in every way.
+// Reads every value of a JSON document with every accessor.
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,8 @@ namespace {
 
 using Kind = Value::Kind;
 
-// Calls a getter, which must succeed for the right kinds (integers may be out of range), else give Error(decode).
+// Calls a getter, which must succeed if the value has the right kind, unless an integer is out of range; otherwise it
+// must throw Error(decode).
 template <typename Get>
 void require_only_for(bool right_kind, Get get) {
   bool given = false;
@@ -106,8 +107,8 @@ void read_beyond_end(const Value& array) {
   }
 }
 
-// Walks a document. Errors and copies are slow, so only one value in eight is read in the ways that need them; the size
-// of the text selects which.
+// Walks a document. Only one value in eight is also read in ways that make errors or copies, which are slow; the size
+// of the text selects the first such value.
 class Walk {
  public:
   explicit Walk(std::size_t first_turn) : turn_(first_turn) {}

@@ -1,4 +1,4 @@
-"""Seeds of the target `wire`: exchanges of the wire fixtures, and of a hostile peer. wire/script.hpp has the format."""
+"""Makes seeds of the target `wire` from the wire fixtures, and with a hostile peer. wire/script.hpp has the format."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HOSTILE: list[tuple[str, list[str]]] = [
     ("cgcg", [("%w" + CHUNKED) * 4]),
     ("cg", ["%w" + UNFRAMED, "%w" + OK]),
     ("gcg", ["%w" + TRAILERS + "%w" + OK + "%w" + TRAILERS]),
-    # Unsolicited answers: sent with the real answer, after it, before it.
+    # Unsolicited answers, sent together with the real answer, after the real answer, or before it.
     ("gg", ["%w" + OK + OK + "%w" + OK]),
     ("gmg", ["%w" + OK + "%n" + OK + "%w" + OK]),
     ("gmc", ["%w" + OK + "%n" + OK]),
@@ -125,7 +125,7 @@ def seeds() -> set[bytes]:
     out = {(calls + "\n" + "\0".join(scripts)).encode("latin-1") for calls, scripts in HOSTILE}
     for case in wire_cases():
         if "exchanges" not in case:
-            continue  # only the sandbox is checked with this case
+            continue  # this case is for tests of the sandbox only
         calls = CALLS.get(case["call"]["op"], "l")
         out.add((calls + "g\n" + script_of(case)).encode())
         out.add((f"a{calls}mg\n" + script_of(case)).encode())

@@ -1,5 +1,5 @@
-// Runs the client over libcurl and TCP, against a peer that the input controls: the result of each call is compared
-// with what the peer received and sent. wire/script.hpp describes the input, wire/judge.cpp the rules.
+// Runs the client over libcurl and TCP, against a peer that the input controls, and compares the result of each call
+// with what the peer received and sent. wire/script.hpp describes the input; wire/judge.cpp has the rules.
 #include "support.hpp"
 #include "wire/caller.hpp"
 #include "wire/door.hpp"
@@ -16,6 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.base_url = "http://127.0.0.1:" + std::to_string(door_port()) + "/acct";
   Caller caller(plan, peer, nonce, options);
   caller.run();
-  peer.end();  // closes before the client does, so that no connection is left in TIME_WAIT
+  peer.end();  // the peer resets all connections before the client closes them, so that none is left in TIME_WAIT
   return 0;
 }

@@ -1,5 +1,5 @@
-// Reads plain HTTP/1.1 answers by RFC 9112, without code of the library or libcurl. An answer is plain if every client
-// must read it alike; other answers are not checked.
+// Reads plain HTTP/1.1 answers by RFC 9112, without code of the library or libcurl. An answer is called plain if its
+// bytes are so simple that every client must read the same answer from them. Other answers are not checked.
 #pragma once
 
 #include <cstddef>

@@ -198,7 +198,7 @@ void Caller::begin(Made& made) {
   running_.push_back(&made);
 }
 
-// Runs the loop until all calls have ended. Cancels a call to be interrupted after a short wait.
+// Runs the loop until all calls have ended. If the input interrupts a call, the call is cancelled after a short wait.
 void Caller::finish_loop() {
   for (std::uint64_t turns = 0; !running_.empty(); ++turns) {
     require(turns < most_turns, "an event loop does not spin");
@@ -218,7 +218,8 @@ void Caller::finish_loop() {
   }
 }
 
-// Records a page of a list. When the list has moved, a page may be read again; each read has its own time-out.
+// Records a page of a list. If records were added or deleted meanwhile, the pager may read a page again; each read has
+// its own time-out.
 void Caller::take(Made& made, const detail::PageData& page, std::int64_t begin) {
   require(clock_micros() - begin <= 4 * (made.call.timeout + 100'000), "a page of a list ends by its deadline");
   made.pages.push_back({page.pagination.current_page(), std::string(page.document->text())});

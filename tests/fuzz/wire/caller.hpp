@@ -18,7 +18,7 @@ namespace billcore::fuzz {
 
 class Caller {
  public:
-  /// options: the client's, with the base_url of `peer`.
+  /// options: the options of the client; their base_url is that of `peer`.
   Caller(const Plan& plan, Witness& peer, std::string nonce, ClientOptions options);
   void run();
 
@@ -57,7 +57,7 @@ class Caller {
   std::unique_ptr<Loop> loop_;
 };
 
-/// Returns a name for an input, so that an answer's text can be matched to its request.
+/// Returns a text derived from the input, which marks answers so that each can be matched to its request.
 [[nodiscard]] std::string nonce_of(std::string_view input);
 
 }  // namespace billcore::fuzz

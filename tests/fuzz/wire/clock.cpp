@@ -31,7 +31,7 @@ std::map<int, std::int64_t>& timers() {
   return due_at;
 }
 
-// Starts a timer in the kernel once it has expired by this clock, because the kernel does not use this clock.
+// The kernel does not use this clock. When a timer has expired by this clock, lets the kernel's timer expire at once.
 void fire_timers() {
   for (auto each = timers().begin(); each != timers().end();) {
     const auto [descriptor, due] = *each;
@@ -89,7 +89,7 @@ bool really_polls(int descriptor, short events, int milliseconds) noexcept {
 
 }  // namespace billcore::fuzz
 
-// These functions are visible to libcurl and the C++ library, which are shared libraries.
+// The functions below are exported, so that libcurl and the C++ library, which are shared libraries, call them.
 #pragma GCC visibility push(default)
 extern "C" {
 

@@ -1,7 +1,7 @@
 // A clock that advances only while the client waits. poll(), the monotonic clocks and timerfd_settime() are replaced
 // for the whole program.
 //
-// The client and its peer share one thread. When libcurl waits, the peer acts; when the peer waits as well, the clock
+// The client and its peer share one thread. When libcurl waits, the peer runs; when the peer waits as well, the clock
 // jumps to the next event. So a time-out of a minute takes no real time, and an input behaves the same in every run.
 #pragma once
 
@@ -10,20 +10,20 @@
 
 namespace billcore::fuzz {
 
-/// The client's surroundings, which act while the client waits.
+/// Whatever runs while the client waits, such as the peer.
 class World {
  public:
   World() = default;
   virtual ~World() = default;
   World(const World&) = delete;
   World& operator=(const World&) = delete;
-  /// Does what is due, without waiting.
+  /// Does all work that is due, without waiting.
   virtual void move() = 0;
-  /// Returns the time of the next event that does not depend on the client, in microseconds of the clock.
+  /// Returns when the next event happens that does not depend on the client, in microseconds of the clock.
   [[nodiscard]] virtual std::optional<std::int64_t> due() const = 0;
 };
 
-/// While an object of this class exists, `world` acts whenever the client waits.
+/// While an object of this class exists, world.move() is called whenever the client waits.
 class Running {
  public:
   explicit Running(World& world);
@@ -37,7 +37,7 @@ class Running {
 void pass(std::int64_t micros) noexcept;
 /// Returns how often the client has waited.
 [[nodiscard]] std::uint64_t waits() noexcept;
-/// Returns the descriptor that this process connected from this port of loopback; negative when it is closed.
+/// Returns the client's descriptor for the connection from this local port; negative when it is closed.
 [[nodiscard]] int connected_from(int port) noexcept;
 /// Calls the kernel's poll(), which waits in real time.
 [[nodiscard]] bool really_polls(int descriptor, short events, int milliseconds) noexcept;

@@ -1,4 +1,4 @@
-// The listening socket that all peers of the process share, and waits for the kernel to pass bytes to the client.
+// The listening socket that all peers of the process share, and functions that wait until sent bytes reach the client.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Accepted {
 void await_arrival(int port, std::uint64_t sent);
 /// Waits, in real time, until the end of the stream has arrived.
 void await_end(int port);
-/// Closes a connection. reset: with a reset, even when everything was read.
+/// Closes a connection. reset: sends RST instead of FIN, even if no received byte is unread.
 void close_connection(int descriptor, int port, bool reset);
 /// Returns the number after `mark` in the text; 0 when there is none.
 [[nodiscard]] int number_behind(std::string_view text, std::string_view mark);

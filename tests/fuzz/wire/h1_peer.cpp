@@ -12,7 +12,7 @@
 
 namespace billcore::fuzz {
 
-// The client is trusted to write valid HTTP.
+// Parses requests without checks, because the client is trusted to write valid HTTP.
 void H1Peer::read(std::size_t index) {
   auto& connection = at(index);
   auto& [last, sent] = streams_[index];
@@ -56,7 +56,7 @@ void H1Peer::frame(std::size_t index, const Step& step, std::size_t at_step) {
   put(index, around(step, size_of(index, at_step + 1, step.end)));
 }
 
-// Waits until the sent bytes have arrived, so that the client sees them when it looks.
+// Sends the pending bytes and waits until they have arrived, so that the client finds them at its next read.
 void H1Peer::flush(std::size_t index) {
   auto& connection = at(index);
   auto& pending = connection.pending;

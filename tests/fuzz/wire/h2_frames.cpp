@@ -37,7 +37,7 @@ bool are_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Encodes a field whose name is in the static table (index below 15 plus 127), or is given literally.
+// Encodes a header field for HPACK. `name` is an encoded index of the static table, or a literal name.
 std::string field(std::string_view name, std::string_view value) {
   std::string out(name);
   out += static_cast<char>(value.size());
@@ -57,7 +57,7 @@ H2Peer::Stream* H2Peer::find(std::size_t index, std::uint32_t id) {
   return nullptr;
 }
 
-// The client is trusted to write valid HTTP/2.
+// Parses frames without checks, because the client is trusted to write valid HTTP/2.
 void H2Peer::read(std::size_t index) {
   auto& session = sessions_[index];
   auto& input = at(index).input;
@@ -184,7 +184,8 @@ void H2Peer::begin_answer(std::size_t index, const Step& step, std::size_t at_st
 
   using namespace std::string_view_literals;
   const bool alone = size == 0;
-  // Without a length the library treats unterminated JSON as truncated: libcurl does not report every broken stream.
+  // The answer has a Content-Length where possible. Without one, the library treats unterminated JSON as truncated,
+  // because libcurl does not report every broken stream.
   const bool with_length = !interim && !(alone && (status == "204" || status == "304"));
   auto block =
       field("\x08"sv, status) + field("\x0F\x10"sv, "application/json") + field("\x00\x0Cx-request-id"sv, token(index));
@@ -255,7 +256,7 @@ void H2Peer::mark_odd(std::size_t index, bool any_status) {
   }
 }
 
-// Marks the end of a connection. libcurl decides whether it still reads an answer that was complete by then.
+// Marks the end of a connection. If an answer was complete by then, libcurl may or may not read it.
 void H2Peer::mark_ended(std::size_t index) {
   for (auto& stream : streams_) {
     if (stream.connection != index || stream.settled) continue;

@@ -2,8 +2,9 @@
 // have another meaning:
 //   %( … %) is an answer to the oldest unanswered request: the first three characters are its status, the rest is its
 //   body, sent with its length; 1xx is an interim answer
-//   %[ … %] is a frame of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0; s that of the
-//   oldest unanswered request; l that of the last request; n the client's next one; e one of the server; or any byte),
+//   %[ … %] is a frame of any kind: its type (a hex digit), flags (a digit or any byte), and stream (0 the connection;
+//   s the stream of the oldest unanswered request; l the stream of the last request; n the client's next stream; e a
+//   stream of the server; or any byte),
 //   then its payload
 // All other text is sent verbatim. The peer first sends its SETTINGS, and the acknowledgement of the client's.
 #pragma once
@@ -44,7 +45,7 @@ class H2Peer final : public Peer {
     bool answered = false;
     bool settled = false;
     Sent sent = {};
-    std::string staged = {};  // added to `sent` when all pending bytes were sent
+    std::string staged = {};  // moved to `sent` once all pending bytes are sent
   };
   struct Session {
     std::unique_ptr<Tls> tls = {};
@@ -52,9 +53,9 @@ class H2Peer final : public Peer {
     bool greeted = false;
     bool odd = false;
     bool any_status = false;
-    std::size_t frame_end = 0;                        // steps before this one belong to the frame being sent
-    std::optional<std::size_t> named = std::nullopt;  // the stream of that frame
-    bool is_answer = false;                           // that frame is an answer as in HTTP/1
+    std::size_t frame_end = 0;                        // index of the first step after the frame being sent
+    std::optional<std::size_t> named = std::nullopt;  // the stream of the frame being sent
+    bool is_answer = false;                           // the frame is an answer, also recorded as HTTP/1 bytes
     bool ends_stream = false;
   };
   struct Frame {
@@ -83,14 +84,14 @@ class H2Peer final : public Peer {
   void begin_answer(std::size_t index, const Step& step, std::size_t at);
   void begin_frame(std::size_t index, const Step& step, std::size_t at);
   void put_frame(std::size_t index, const Frame& frame, std::size_t size);
-  /// From here the expected result of the connection is unknown.
+  /// From now on, the expected results of the calls that still run on the connection are unknown.
   void mark_odd(std::size_t index, bool any_status);
   void mark_ended(std::size_t index);
   [[nodiscard]] Stream* find(std::size_t index, std::uint32_t id);
   [[nodiscard]] std::optional<std::size_t> oldest(std::size_t index) const;
   [[nodiscard]] std::optional<std::size_t> newest(std::size_t index) const;
 
-  std::deque<Session> sessions_;  // of the connections
+  std::deque<Session> sessions_;  // one for each connection
   std::deque<Stream> streams_;
 };
 

@@ -38,8 +38,8 @@ std::string_view sent_behind(const Witness& peer, const Received& request) {
   return std::string_view(peer.sent(request.connection).bytes).substr(request.sent_before);
 }
 
-// Whether all bytes that were sent before this request belonged to plain answers to earlier requests. Only then is the
-// start of this request's answer known.
+// Whether all bytes that were sent before `request` belonged to plain answers to earlier requests. Otherwise it is
+// unknown where the answer to `request` starts.
 bool is_aligned(const Witness& peer, const Received& request) {
   if (peer.sent(request.connection).odd) return false;
   std::size_t end = 0;
@@ -69,7 +69,7 @@ bool has_sent_status(const Witness& peer, const Requests& requests, int status) 
                      [&](const Received* request) { return names_status(peer.sent(request->connection), status); });
 }
 
-// A peer may answer on a new connection before the request, as overloaded servers do, and close without reading it.
+// A peer may answer on a new connection and close it before it reads any request, as overloaded servers do.
 bool has_answered_unread(const Witness& peer, int status) {
   for (std::size_t i = 0; i < peer.connections(); ++i) {
     const auto& received = peer.received();
@@ -80,7 +80,7 @@ bool has_answered_unread(const Witness& peer, int status) {
   return false;
 }
 
-// The text of an error may be truncated within a token, followed by dots.
+// An error's text may be truncated within a token; dots then follow.
 bool is_whole(std::string_view token, const std::string& nonce) {
   const auto digit = [&](std::size_t at) { return token[nonce.size() + at] >= '0' && token[nonce.size() + at] <= '9'; };
   return token.size() == nonce.size() + 6 && digit(1) && digit(2) && digit(4) && digit(5);
@@ -113,7 +113,7 @@ bool holds_object(const std::string& body) {
   }
 }
 
-// Checks the error of a write against whether the peer received the write: README, "When a write fails".
+// Checks that the error of a write fits whether the peer received the write: README, "When a write fails".
 void judge_write(const Call& call, const Witness& peer, const Requests& requests) {
   require_of(call, requests.size() <= 1, "a write is not sent twice");
   const bool received = !requests.empty();
@@ -201,7 +201,7 @@ void judge_read(const Call& call, const Witness& peer, const Requests& requests)
   }
 }
 
-// When the last answer was plain, complete and in time, checks the one result that is right.
+// If the last answer was plain, complete and in time, only one result of the call is right: checks for that result.
 void judge_plain(const Call& call, const Witness& peer, const Requests& requests) {
   if (requests.empty() || call.kind == 'l' || call.told_to_end) return;
   const auto& request = *requests.back();

@@ -16,7 +16,7 @@ struct Call {
   int number = 0;
   char kind = 'g';  // the character of the call in script.hpp
   bool write = false;
-  bool told_to_end = false;  // the interrupt ended the call
+  bool told_to_end = false;  // the option `interrupt` or cancel() ended the call
   int max_retries = 0;
   std::size_t max_response = 0;
   std::int64_t timeout = 0;  // microseconds
@@ -28,15 +28,16 @@ struct Call {
   std::string result;          // everything that a success returned to the caller
 };
 
-/// A page of a list, as the caller got it.
+/// A page of a list, as the client returned it.
 struct GivenPage {
   std::int64_t number = 0;
   std::string text;
 };
 
-/// Requires that the result of a call agrees with what the peer received and sent. `pages`: those a list returned.
+/// Requires that the result of a call agrees with what the peer received and sent. pages: the pages that a list
+/// returned.
 void judge(const Call& call, const Witness& peer, const std::string& nonce, const std::vector<GivenPage>& pages);
-/// Requires that a connection on which more than an answer arrived carried no further request.
+/// Requires that the client sent no further request on a connection that received more bytes than one answer.
 void judge_connections(const Witness& peer);
 
 }  // namespace billcore::fuzz

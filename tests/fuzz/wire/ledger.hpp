@@ -1,4 +1,4 @@
-// What a hostile peer received and sent: the basis for checking the calls of its client.
+// Records what a hostile peer received and sent, to check the results of the client's calls.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Received {
   std::string head;
   std::string body;
   bool whole = false;
-  int call = 0;                 // number of the call that sent it; 0: none
-  int page = 0;                 // page of a list; 0: none
+  int call = 0;                 // number of the call that sent it; 0: unknown
+  int page = 0;                 // number of the requested page; 0: not a list
   std::size_t sent_before = 0;  // number of bytes sent over the connection when the request's last byte arrived
 };
 
@@ -33,7 +33,7 @@ struct Sent {
   bool any_status = false;                                  // `bytes` may contain any status
 };
 
-/// Names one request in a text that no input can contain: `nonce` is derived from the input.
+/// Returns a token that names one request. No input can contain the token, because `nonce` is derived from the input.
 [[nodiscard]] std::string token_of(std::string_view nonce, int call, int page);
 
 /// A peer that records what it received and sent.
@@ -41,7 +41,7 @@ class Witness : public World {
  public:
   /// Resets all connections, so that none remains in the kernel.
   virtual void end() noexcept = 0;
-  /// Tells the peer that a call has ended: bytes sent later do not concern it.
+  /// Tells the peer that a call has ended, so that bytes sent later are not recorded for that call.
   virtual void settle(int /*call*/) {}
   [[nodiscard]] virtual const std::deque<Received>& received() const = 0;
   [[nodiscard]] virtual std::size_t connections() const = 0;

@@ -8,7 +8,7 @@ namespace billcore::fuzz {
 namespace {
 
 // A Client makes its session with random waits between retries. The code below replaces that session by one with fixed
-// waits: explicit instantiations may name private members.
+// waits. It reaches the private member through an explicit template instantiation, which may name private members.
 detail::SessionPtr& session_of(Client& client);
 template <detail::SessionPtr detail::Groups::*Member>
 struct Opened {

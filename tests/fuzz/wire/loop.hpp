@@ -1,4 +1,4 @@
-// An event loop around AsyncClient, which polls its one descriptor and calls process().
+// An event loop around AsyncClient. The loop polls the client's one descriptor and calls process().
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// A hostile peer: accepts connections, runs a script on each, and records what it received and sent. Its framing is that
-// of HTTP/1.1 (h1_peer.hpp) or HTTP/2 (h2_peer.hpp).
+// A hostile peer that accepts connections, runs a script on each, and records what it receives and sends. A subclass
+// implements the framing of HTTP/1.1 (h1_peer.hpp) or HTTP/2 (h2_peer.hpp).
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,14 @@ class Peer : public Witness {
     int port = 0;
     const Script* script = nullptr;
     std::size_t step = 0;
-    std::size_t skip = 0;    // characters of the next texts that are not sent
-    std::int64_t until = 0;  // end of a pause
+    std::size_t skip = 0;    // number of characters to leave out of the next texts
+    std::int64_t until = 0;  // when the current pause ends
     std::size_t awaited = 0;
-    std::size_t whole = 0;  // complete requests
-    bool agreed = true;     // false: a handshake is left
+    std::size_t whole = 0;  // number of complete requests
+    bool agreed = true;     // false: the TLS handshake is incomplete
     bool ready = true;      // false: the script has to wait
-    std::string input;      // not yet parsed
-    std::string pending;    // not yet taken by the kernel
+    std::string input;      // bytes received but not yet parsed
+    std::string pending;    // bytes to send that the kernel has not taken yet
   };
 
   [[nodiscard]] Connection& at(std::size_t index) { return connections_[index]; }
@@ -46,23 +46,23 @@ class Peer : public Witness {
   [[nodiscard]] std::string token_of(const Received* request) const;
   void close(std::size_t index, bool reset);
 
-  // The framing. `index`: of the connection.
+  // The functions below implement the framing. index: the index of the connection.
   virtual void open(std::size_t index) = 0;
   [[nodiscard]] virtual bool shake_hands(std::size_t /*index*/) { return true; }
   virtual void read(std::size_t index) = 0;
   virtual void put(std::size_t index, std::string_view bytes) = 0;
   virtual void flush(std::size_t index) = 0;
-  /// The request that the text being sent belongs to; may be null.
+  /// Returns the request that is being answered; null if there is none.
   [[nodiscard]] virtual const Received* request(std::size_t index) const = 0;
   [[nodiscard]] virtual std::string token(std::size_t index) const { return token_of(request(index)); }
-  /// The bytes that a step of a body, a chunk or a chunk's end adds, where `inner` bytes are in it.
+  /// Returns the bytes that frame a body or chunk of `inner` bytes; `step` is a body, a chunk or a chunk's end.
   [[nodiscard]] virtual std::string around(const Step& step, std::size_t inner) const = 0;
-  /// Runs one of these steps.
+  /// Runs a step that is a body, a chunk or a chunk's end.
   virtual void frame(std::size_t index, const Step& step, std::size_t at) = 0;
   virtual void step_done(std::size_t /*index*/) {}
-  /// Before the connection's sending side is shut down.
+  /// Called before the sending side of the connection is shut down.
   virtual void end_sending(std::size_t index) = 0;
-  /// Before the connection is closed.
+  /// Called before the connection is closed.
   virtual void end_connection(std::size_t index, bool reset) = 0;
 
  private:

@@ -19,8 +19,8 @@ namespace {
 constexpr long two_days = 2L * 24 * 60 * 60;
 constexpr std::string_view alpn_h2("\x02h2", 3);
 
-// Restores OpenSSL's error queue and SIGPIPE, so that the peer does not affect the client's TLS on the same thread.
-// SIGPIPE is ignored for the peer only, because OpenSSL writes to sockets without MSG_NOSIGNAL.
+// Clears OpenSSL's error queue and restores SIGPIPE, so that the peer does not affect the client's TLS on the same
+// thread. SIGPIPE is ignored for the peer only, because OpenSSL writes to sockets without MSG_NOSIGNAL.
 class Tidy {
  public:
   Tidy() : before_(std::signal(SIGPIPE, SIG_IGN)) {}

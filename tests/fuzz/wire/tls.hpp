@@ -1,4 +1,4 @@
-// TLS of an HTTP/2 peer on loopback, with a self-signed certificate, which the client trusts through a file in memory.
+// TLS for an HTTP/2 peer on loopback. Its certificate is self-signed; the client trusts it through a file in memory.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -10,7 +10,7 @@
 
 namespace billcore::fuzz {
 
-/// The path for ClientOptions::ca_bundle. Valid until the process ends.
+/// Returns the path of a file for ClientOptions::ca_bundle. The file exists until the process ends.
 [[nodiscard]] const std::string& trusted_bundle();
 
 /// The server's side of one TLS connection. Non-blocking.
@@ -19,7 +19,7 @@ class Tls {
   explicit Tls(int descriptor);
   /// Continues the handshake; returns false until HTTP/2 has been negotiated.
   [[nodiscard]] bool shake_hands();
-  /// Appends what has arrived to `into`.
+  /// Appends the received bytes to `into`.
   void read(std::string& into);
   /// Sends as many bytes as the kernel takes; returns their number.
   [[nodiscard]] std::size_t write(std::string_view bytes);
