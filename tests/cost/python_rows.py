@@ -1,6 +1,7 @@
-"""Runs the operations in Python, each between two marks for Callgrind: python_rows.py FOLDER, with the peer preloaded.
+"""Runs the operations in Python while Callgrind counts instructions: python_rows.py FOLDER
 
-FOLDER has the files that native.cpp reads. Prints the number of operations of each row.
+FOLDER has the files that native.cpp reads. LD_PRELOAD must name the library cost-peer. Prints how often each operation
+was performed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def main() -> None:
     port = peer.cost_listen(str(folder / "answers").encode())
 
     def counted(name: str, operations: int, run: Callable[[], bool]) -> None:
-        good = run()  # the first run does the one-time work, which is not counted
+        good = run()  # the uncounted first run does the one-time work
         gc.collect()
         peer.cost_begin()
         good = run() and good

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Counts the instructions and allocations of each operation and of its limit: run.py BUILD [--write]
 
-BUILD is an optimised build with the programs of this folder. A limit is the same work without billcore, counted in the
-same run: raw SHA-256 states, or libcurl and yyjson by hand. costs.json stores how far each operation was from its
-limit. The run fails if the ratio of instructions has grown by over 2 %, or if an operation makes more allocations; it
-then names the functions that grew. --write stores the new counts; the commit that changes costs.json says why.
+BUILD is an optimised build with the programs of this folder. The limit of an operation is the same work without
+billcore, counted in the same run: OpenSSL's SHA-256 functions, or only libcurl and yyjson. costs.json stores each
+operation's instructions as a multiple of its limit, and its allocations beyond the limit's. The run fails if the ratio
+of instructions has grown by over 2 %, or if an operation makes more allocations; it then names the functions that grew.
+--write stores the new counts; the commit that changes costs.json says why.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ COSTS = FOLDER / "costs.json"
 LIMITS = {"await get": "get", "for": "list", "async for": "list", "three columns": "list", "all columns": "list"}
 PAGES = 20
 TOLERANCE = 1.02
-KEPT = 0.01  # functions with a smaller share of an operation's instructions are not stored
-# Prevents copying by `rep movsb`, of which Callgrind counts each byte as an instruction.
+KEPT = 0.01  # costs.json leaves out functions with a smaller share of an operation's instructions
+# Stops glibc from copying with `rep movsb`, because Callgrind counts each byte of it as an instruction.
 TUNABLES = ":".join(f"glibc.cpu.x86_rep_{kind}_threshold={1 << 40}" for kind in ("movsb", "stosb"))
 ALLOCATORS = re.compile(r"malloc|calloc|realloc|memalign|aligned_alloc|posix_memalign|operator new.*")
 
@@ -52,7 +53,8 @@ class Cost:
 
 
 def read_profile(text: str, names: dict[str, str]) -> tuple[str, Cost]:
-    """Reads one dump of Callgrind: its name and the total cost of its operations. names: functions in earlier dumps."""
+    """Returns the name in one of Callgrind's dumps, and the total cost of all operations in the dump. names:
+    Callgrind's number of each function named in earlier dumps -> the function's name; new functions are added."""
     name = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
     assert name, "a profile without a name"
 
@@ -132,14 +134,15 @@ def limit_of(row: str, costs: dict[str, Cost]) -> Cost:
 
 
 def grown(now: dict[str, float], before: dict[str, float], others: float) -> list[str]:
-    """Returns the functions that grew most. others: the most that a function without a stored cost may have cost."""
+    """Returns the functions whose cost grew most. others: the cost to assume for a function that costs.json leaves
+    out."""
     growth = {name: each - before.get(name, others) for name, each in now.items()}
     worst = sorted(growth, key=lambda name: -growth[name])[:5]
     return [f"    {growth[name]:+10,.1f}  {name}" for name in worst if growth[name] > 0.05]
 
 
 def judge(row: str, cost: Cost, limit: Cost, stored: dict[str, Any] | None) -> tuple[str, bool]:
-    """Returns the row's text in the report, and whether its cost is within the stored one."""
+    """Returns the row's text in the report, and whether the row's cost is at most the stored cost."""
     ratio, more = cost.total / limit.total, cost.allocated - limit.allocated
     lines = [f"{row:20} {cost.total:12,.0f} {ratio:8.3f} {cost.allocated:12.2f} {more:+8.2f}"]
     if stored is None:
@@ -167,7 +170,8 @@ def stored_row(cost: Cost, limit: Cost) -> dict[str, Any]:
 
 
 def made_with(build: Path) -> dict[str, str]:
-    """Returns the machine, compiler and Python that the stored numbers hold for: others execute other instructions."""
+    """Returns the machine, compiler and Python. Stored numbers hold only for these, as others execute other
+    instructions."""
     cache = (build / "CMakeCache.txt").read_text("utf-8")
     compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", cache, re.MULTILINE)
     assert compiler, "not a build folder"

@@ -16,9 +16,9 @@ TIMEOUT = 60.0
 CASES = 81
 ACCEPTED = 45  # cases that a client accepts if it finds every path
 
-# The valid chains that OpenSSL refuses. OpenSSL follows the first issuer that has the name and has not expired, and
-# does not try another issuer when that one fails. BetterTLS skips all of these cases for a client that fails its two
-# cases of branching.
+# The valid chains that OpenSSL refuses. OpenSSL follows the first issuer certificate that has the right name and has
+# not expired, and does not try another one when the chain fails. BetterTLS skips all of these cases for a client that
+# fails two cases called BRANCHING.
 KNOWN = {
     **dict.fromkeys([2, 23, *range(31, 36)], "of two roots the second is trusted"),
     **dict.fromkeys(range(49, 61), "two authorities certify each other, and one of the paths is invalid"),
@@ -33,7 +33,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     root = tmp_path_factory.mktemp("bettertls") / "root.pem"
     command: list[str | Path] = [os.environ["BILLCORE_BETTERTLS"], root]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None  # leaving the block closes the program's input, which ends it
+        assert server.stdout is not None  # leaving the block closes the program's stdin, which ends the program
         cases: list[dict[str, Any]] = json.loads(server.stdout.readline())
         return [(case, _call(case["port"], root)) for case in cases]
 

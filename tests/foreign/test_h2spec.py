@@ -1,4 +1,5 @@
-"""Runs h2spec's cases for clients: HTTP/2 servers that break the protocol, or use what a client must tolerate."""
+"""Runs h2spec's cases that test clients: HTTP/2 servers that break the protocol, or use features that a client must
+tolerate."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ TIMEOUT = 60.0  # seconds; the server ends each connection earlier
 CASES = 57
 
 # Cases with a complete answer, which is not JSON. All other cases break the protocol before an answer, or send none.
-# With Debian 12's libcurl, which cannot tell that an answer without a length is complete, those calls fail.
+# With Debian 12's libcurl calls may fail in these cases, because it cannot tell that an answer without a length is
+# complete.
 COMPLETE = {
     "4.2/1": "the largest frame",
     "5.1/8": "then DATA for the closed stream",
@@ -33,7 +35,7 @@ COMPLETE = {
     "6.10/5": "then CONTINUATION after the last header",
 }
 
-# Cases in which h2spec expects a reaction that billcore does not send, and why billcore is right.
+# Cases in which h2spec expects a frame that billcore does not send, and why billcore need not send it.
 KNOWN = {
     **dict.fromkeys(COMPLETE, "the client has its answer and may close"),
     "5.4.1/2": "newer releases of libcurl close without GOAWAY",
@@ -112,7 +114,7 @@ def test_no_answer_is_read_where_none_was_complete(outcomes: Outcomes) -> None:
 
 
 def test_a_charge_that_was_sent_is_never_denied(outcomes: Outcomes) -> None:
-    """A complete answer that is not JSON means that the charge was accepted. An unsent charge gives another error."""
+    """A charge that was sent gives OutcomeUnknownError, or DecodeError if its complete answer is not JSON."""
     for each in outcomes.writes:
         expected: list[type[Exception]] = [billcore.OutcomeUnknownError]
         if each.id in COMPLETE:

@@ -1,4 +1,4 @@
-"""Runs Wycheproof's cases of HMAC-SHA256: a tag must be accepted if it is right and whole, and only then."""
+"""Runs Wycheproof's cases of HMAC-SHA256: billcore must accept each right tag of full length, and no other tag."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cases() -> list[Case]:
 
 
 def _ways(case: Case) -> list[tuple[str, Any]]:
-    """Returns every way to check a signature, with the name of each."""
+    """Returns each function that checks a signature, with its name."""
     key, body = bytes.fromhex(case["key"]), bytes.fromhex(case["msg"])
     verifier = webhooks.Verifier.allowing_any_key_length(key)
 
@@ -68,7 +68,7 @@ def test_only_tags_that_are_right_and_whole_are_accepted(cases: list[Case]) -> N
 
 
 def test_what_sign_makes(cases: list[Case]) -> None:
-    """sign() takes secrets of 32 bytes; a short tag of Wycheproof is the beginning of a whole one."""
+    """For keys of 32 bytes, sign() must make the valid tags; a short tag is the beginning of the whole tag."""
     tried = [case for case in cases if len(case["key"]) == 2 * SECRET]
     for case in tried:
         made = webhooks.sign(bytes.fromhex(case["msg"]), bytes.fromhex(case["key"]))

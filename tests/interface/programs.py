@@ -1,4 +1,5 @@
-"""Programs that use the additions of test_additions.py. Arguments: the base URL, and the body of an event."""
+"""Source texts of programs that use what test_additions.py adds. The programs' arguments are the base URL and the body
+of an event."""
 
 from __future__ import annotations
 

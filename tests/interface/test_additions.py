@@ -1,7 +1,7 @@
-"""Checks the recipes for additions. In a copy of the tree, only the data of core/interface are edited: a field, an
-option, an error, an operation, a parameter, a resource with its operations, and an event are added. The copy is
-generated, built, and used from C++, C and Python, and from Go and Rust where BILLCORE_GO and BILLCORE_RUST name the
-folders of their programs.
+"""Checks the recipes for additions to the interface. The test copies the tree and edits only the data of
+core/interface: it adds a field, an option, an error, an operation, a parameter, a resource with its operations, and an
+event. It then generates and builds the copy, and uses the additions from C++, C and Python, and from Go and Rust if
+BILLCORE_GO and BILLCORE_RUST name the folders of go and cargo.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pytest
 from . import programs
 from .copies import copy_of_the_tree, generate
 
-# These targets use a unity build, which halves the time of this test.
+# CMake targets that are compiled as a unity build, which halves the time of this test.
 TOGETHER = ("billcore_webhook", "billcore_client", "billcore_c_client_shims", "_client", "billcore_python_shared")
 ORDER = '{"id": "o", "colour": "red"}'
 PAID_AT = "2026-01-02T03:04:05Z"
@@ -164,7 +164,7 @@ class Server(BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
 
     def do_POST(self) -> None:
-        """Answers with a subscription whose reference_name repeats the request."""
+        """Answers with a subscription whose reference_name is a copy of what was requested."""
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode().replace('"', "'")
         path = self.path.removeprefix("/account")
         body = json.dumps({"data": {"id": "s", "reference_name": f"POST {path} {sent}"}}).encode()
@@ -202,7 +202,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out.write("add_executable(user user.cpp)\ntarget_link_libraries(user PRIVATE billcore::client)\n")
         out.write("add_executable(user-c user.c)\ntarget_link_libraries(user-c PRIVATE billcore::c)\n")
         out.write(f"set_target_properties({' '.join(TOGETHER)} PROPERTIES UNITY_BUILD ON)\n")
-    # ccache uses paths relative to the tree, so that a copy in another folder finds the cached objects.
+    # With this variable ccache uses paths relative to the tree, so that a copy in another folder finds the cached
+    # objects.
     environment = {**os.environ, "CCACHE_BASEDIR": str(tree)}
     configure = ["cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0"]
     configure += [

@@ -1,4 +1,5 @@
-"""Tests the generator of core/interface: generated files are up to date, and contradictory data are refused."""
+"""Tests the generator of core/interface: the generated files are up to date, and the generator refuses contradictory
+data."""
 
 from __future__ import annotations
 
@@ -82,4 +83,4 @@ def test_the_data_have_every_field_of_the_fixture() -> None:
         assert (fields[name].get("nullable", False) or fields[name]["type"] == "any") == row["nullable"], row
         assert (fields[name].get("unit") == "cents") == (row["kind"] == "money"), row
         seen.add(name)
-    assert set(fields) - seen == {("ImageSource", "src")}  # in the fixture, src is a part of images
+    assert set(fields) - seen == {("ImageSource", "src")}  # the fixture has `portrait.src` and `square.src` instead

@@ -1,4 +1,4 @@
-"""Each reason of a verdict is documented wherever reasons are listed."""
+"""Checks that each file in LISTS documents every reason that a list's verdict may have."""
 
 import re
 from pathlib import Path

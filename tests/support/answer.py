@@ -36,7 +36,7 @@ class Answer:
 
     @property
     def code(self) -> str:
-        """The code of the error; checks that the body has only an error with its code and message."""
+        """Returns the error's code; checks that the body has only an error with a code and a message."""
         assert list(self.json) == ["error"]
         assert sorted(self.json["error"]) == ["code", "message"]
         assert all(isinstance(text, str) and text for text in self.json["error"].values())

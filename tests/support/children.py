@@ -1,4 +1,4 @@
-"""The environment of interpreters that a test starts."""
+"""Makes the environment for Python interpreters that a test starts."""
 
 from __future__ import annotations
 
@@ -8,5 +8,6 @@ import billcore
 
 
 def child_environment(**more: str) -> dict[str, str]:
-    """An environment in which a new interpreter imports the same billcore package as this one."""
+    """Returns an environment in which a new interpreter imports the same billcore package as the current
+    interpreter."""
     return {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(os.path.abspath(billcore.__file__))), **more}

@@ -1,4 +1,4 @@
-"""The options with which a separate pytest process loads billcore's pytest plugin."""
+"""Defines the options with which a separate pytest process loads billcore's pytest plugin."""
 
 from importlib.metadata import entry_points
 

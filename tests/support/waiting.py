@@ -1,4 +1,4 @@
-"""Waits for a condition, in an asyncio loop and outside of one."""
+"""Functions that wait for a condition, in an asyncio loop or without one."""
 
 from __future__ import annotations
 

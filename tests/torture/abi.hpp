@@ -1,5 +1,5 @@
-// Calls functions of the C ABI under torture: checks their outputs, frees the results, and turns a failure into an
-// exception that judge.cpp knows.
+// Calls functions of the C ABI while allocations fail, checks their outputs, frees the results, and turns a failed call
+// into an exception that judge.cpp knows.
 #pragma once
 
 #include <billcore.h>
@@ -73,8 +73,8 @@ class Owned {
 
 inline billcore_str text(std::string_view given) { return {given.data(), given.size()}; }
 
-/// Throws the error of a failed call as an exception that judge.cpp knows. Ends the run first, because an exception is
-/// allocated.
+/// Throws the error of a failed call as an exception that judge.cpp knows. First calls torture_end(), because throwing
+/// an exception allocates memory.
 [[noreturn]] inline void raise(billcore_status status, billcore_error* err) {
   torture_end();
   const std::unique_ptr<billcore_error, decltype(&billcore_error_free)> owned(err, &billcore_error_free);
@@ -103,7 +103,8 @@ struct Outputs<std::tuple<P...>, first, std::index_sequence<number...>> {
   using type = std::tuple<std::remove_pointer_t<std::tuple_element_t<first + number, std::tuple<P...>>>...>;
 };
 
-/// Calls `function` with these inputs. The function's other parameters are outputs, the last one is `err`.
+/// Calls `function` with these inputs and returns its outputs, which are the parameters between the inputs and the last
+/// parameter, `err`.
 template <typename... P, typename... In>
 auto outputs_of(billcore_status (*function)(P...), const In&... in) {
   constexpr auto count = sizeof...(P) - sizeof...(In) - 1;
@@ -132,7 +133,7 @@ void call(billcore_status (*function)(P...), const In&... in) {
   std::apply([](auto&... out) { (release(out), ...); }, outputs);
 }
 
-/// Makes a call that must fail with status `expected`, unless memory runs out.
+/// Calls `function`, which must fail with the status `expected`, unless memory runs out.
 template <typename... P, typename... In>
 void refused(billcore_status expected, billcore_status (*function)(P...), const In&... in) {
   try {
@@ -144,13 +145,14 @@ void refused(billcore_status expected, billcore_status (*function)(P...), const 
   throw Wrong("it should have been refused");
 }
 
-/// Makes a call and returns its first output, an owned handle.
+/// Calls `function` and returns its first output, a handle that the result owns.
 template <typename... P, typename... In>
 auto make(billcore_status (*function)(P...), const In&... in) {
   return Owned(std::get<0>(outputs_of(function, in...)));
 }
 
-/// The arguments for the functions. Each scenario makes its own arguments in prepare(), before anything fails.
+/// The arguments with which the functions are called. Each scenario makes them in prepare(), before any allocation
+/// fails.
 struct Given {
   Owned<billcore_event> event;
   Owned<billcore_resource> resource;

@@ -1,4 +1,4 @@
-// Calls the functions of libbillcore, most of them over a reused connection.
+// The scenarios that call the functions of libbillcore. Most functions send their request over a reused connection.
 #include <array>
 
 #include "abi_scenarios.hpp"

@@ -1,4 +1,4 @@
-// Tables of the exported functions, each with a step that calls it.
+// Declares the tables of exported functions. Each row has a function and a step that calls it.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Calls the functions of libbillcore-webhook.
+// The scenarios that call the functions of libbillcore-webhook.
 #include "abi_scenarios.hpp"
 
 namespace torture::abi {

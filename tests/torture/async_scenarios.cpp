@@ -17,7 +17,7 @@ using namespace billcore;
 
 constexpr const char* order_id = "an-order-with-a-long-name-beyond-short-strings";
 
-// A scenario with an AsyncClient, in an event loop over its one descriptor.
+// A scenario with an AsyncClient, in an event loop that waits for the client's one descriptor.
 class AsyncScenario : public Scenario {
  public:
   explicit AsyncScenario(const Place& place) : place_(place) {}
@@ -33,8 +33,8 @@ class AsyncScenario : public Scenario {
   }
 
  protected:
-  /// Runs the loop until the operation has ended; throws the operation's error. If process() itself throws, ends the
-  /// torture and continues the loop.
+  /// Runs the loop until the operation has ended; throws the operation's error. If process() throws, no further call is
+  /// made to fail, and the loop goes on until the operation has ended.
   void call(Operation operation, const char* id) {
     bool ended = false;
     std::exception_ptr failure;
@@ -63,7 +63,7 @@ class AsyncScenario : public Scenario {
   [[nodiscard]] AsyncClient& loop() { return *async_; }
 
  private:
-  // Uses a direct system call, which does not fail under torture, because the loop is the user's code.
+  // Waits with a direct system call, which the interposer cannot make fail, because the loop is the user's code.
   void wait_until_readable() const {
     pollfd descriptor{async_->descriptor(), POLLIN, 0};
     static_cast<void>(syscall(SYS_poll, &descriptor, 1, -1));

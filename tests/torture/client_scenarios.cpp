@@ -15,7 +15,7 @@ ClientOptions options_for(const Place& place, int max_retries) {
   ClientOptions options;
   options.base_url = place.base_url;
   options.api_key = "a_key_that_does_not_fit_into_a_small_string";
-  // The time-out is longer than the limit after which a run counts as hung, so no call can end only by its deadline.
+  // The time-out is longer than hang_seconds in main.cpp, so a call that would end only by its time-out counts as hung.
   options.timeout = std::chrono::minutes(5);
   options.max_retries = max_retries;
   options.concurrency = 2;
@@ -49,7 +49,7 @@ class ClientScenario : public Scenario {
   Place place_;
 };
 
-// Makes a client under torture; afterwards the client makes its first call.
+// Makes a client while calls fail. Afterwards that client, or a new one if making it failed, makes a call.
 class Construction : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;
@@ -119,7 +119,8 @@ class RetriedCharge : public Scenario {
   detail::SessionPtr session_;
 };
 
-// Reads a list of several pages. After a failure the same pager continues: no order may be missing or yielded twice.
+// Reads a list of several pages. After a failure the test goes on with the same pager, which must yield each order
+// exactly once.
 class List : public ClientScenario {
  public:
   using ClientScenario::ClientScenario;

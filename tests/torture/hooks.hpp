@@ -1,4 +1,5 @@
-// The hooks of all client scenarios count open attempts: each attempt that begins must end, whatever fails.
+// The hooks of all client scenarios count open attempts, because each attempt for which on_request was called must also
+// get on_response, whatever fails.
 #pragma once
 
 #include <memory>

@@ -38,13 +38,13 @@ EXPORT void torture_begin(torture_run* run) {
 EXPORT void torture_end(void) { atomic_store(&current, NULL); }
 EXPORT long torture_blocks(void) { return atomic_load(&blocks); }
 
-/* backtrace() loads a library when it is first called, which allocates, so it is called before any run. */
+/* The first call of backtrace() loads a library, which allocates, so backtrace() is called here, before any run. */
 __attribute__((constructor)) static void prepare(void) {
   void* frame = NULL;
   (void)backtrace(&frame, 1);
 }
 
-/* Whether the library that the run targets makes the call, at any depth of the stack. */
+/* Whether the library named in run->only is among the callers, at any depth of the stack. */
 static int is_of_interest(torture_run* run) {
   if (run->only[0] == '\0') return 1;
   void* frames[TORTURE_FRAMES];
@@ -59,7 +59,7 @@ static int is_of_interest(torture_run* run) {
   return found;
 }
 
-/* Whether this call is the one to fail. */
+/* Counts a call, and returns whether it must fail. */
 static int fails(int kind, const char* name) {
   torture_run* const run = atomic_load_explicit(&current, memory_order_relaxed);
   if (run == NULL || run->kind != kind || !pthread_equal(victim, pthread_self())) return 0;
@@ -75,7 +75,7 @@ static int fails(int kind, const char* name) {
   return 1;
 }
 
-/* glibc's own names of its allocator, which the functions below call. */
+/* The names under which glibc exports its allocator. The functions below call them. */
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* block, size_t size);
@@ -119,7 +119,7 @@ EXPORT int posix_memalign(void** block, size_t alignment, size_t size) {
   return 0;
 }
 
-/* Replacements of system calls. With `again` 0 the call is never interrupted and always ready. */
+/* Replacements of system calls. again: EINTR or EAGAIN; 0 for a call that is never interrupted and always ready. */
 static int refused(const char* name, int error, int again) {
   if (fails(TORTURE_CALLS, name)) {
     errno = error;
@@ -176,14 +176,14 @@ WRAP(int, setsockopt, (int fd, int level, int name, const void* value, socklen_t
 WRAP(int, getsockname, (int fd, struct sockaddr* address, socklen_t* size), (fd, address, size), ENOBUFS, 0)
 WRAP(int, getpeername, (int fd, struct sockaddr* address, socklen_t* size), (fd, address, size), ENOBUFS, 0)
 
-/* The variants of these functions that programs built with _FORTIFY_SOURCE call. */
+/* Variants of the functions above, which programs built with _FORTIFY_SOURCE call. */
 WRAP_AS(ssize_t, "recv", __recv_chk, (int fd, void* data, size_t size, size_t room, int flags),
         (fd, data, size, room, flags), ECONNRESET, EAGAIN)
 WRAP_AS(ssize_t, "read", __read_chk, (int fd, void* data, size_t size, size_t room), (fd, data, size, room), EIO, EINTR)
 WRAP_AS(int, "poll", __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
         (fds, count, timeout, room), ENOMEM, EINTR)
 
-/* Functions with an optional argument; passing it on when it is absent does no harm. */
+/* Functions with an optional argument, which is passed on even when the caller gave none: this does no harm. */
 #define WRAP_OPEN(name)                                                               \
   EXPORT int name(const char* path, int flags, ...) {                                 \
     static int (*_Atomic real)(const char*, int, ...);                                \

@@ -1,5 +1,6 @@
-/* Makes the Nth call of a kind fail, among the calls that one thread makes between two marks. The library interposer.c
- * replaces malloc and the system calls for the whole process; without a run it only counts allocated blocks.
+/* Makes the Nth call of a kind fail, among the calls that one thread makes between torture_begin() and torture_end().
+ * The library interposer.c replaces malloc and the system calls for the whole process; outside of a run, the library
+ * only counts allocated blocks.
  *
  * Threads: a process has one run at a time. Calls of other threads never fail. */
 #ifndef BILLCORE_TORTURE_INTERPOSER_H
@@ -23,11 +24,11 @@ typedef struct torture_run {
   long fail_at;     /* number of the call to fail, from 1; 0: only count */
   int keep_failing; /* every later call fails as well, until torture_end() */
   char only[32];    /* count only calls made below a library whose name contains this; empty: all */
-  long count;       /* calls so far */
-  long failed;      /* calls that failed */
-  char what[32];    /* name of the call that failed first */
+  long count;       /* number of calls so far */
+  long failed;      /* number of calls that were made to fail */
+  char what[32];    /* name of the function that failed first */
   int depth;
-  void* frames[TORTURE_FRAMES]; /* where that call was made, innermost frame first */
+  void* frames[TORTURE_FRAMES]; /* stack of the call that failed first, innermost frame first */
 } torture_run;
 
 /* Begins a run on the calling thread; uses `run` until torture_end(). */

@@ -17,8 +17,8 @@ namespace {
 using billcore::Error;
 using billcore::ErrorCode;
 
-constexpr int caller = 2;  // index of the failing call's caller among the frames of a run
-Report* reported;          // filled by the signal handler
+constexpr int caller = 2;  // index in torture_run::frames of the function that made the failing call
+Report* reported;          // where the signal handler stores the stack
 
 void note_place(int number) {
   reported->depth = backtrace(reported->frames.data(), TORTURE_FRAMES);
@@ -48,8 +48,8 @@ bool tells_of_memory(const Outcome& outcome) {
          (is(outcome.code, ErrorCode::outcome_unknown) && is(outcome.cause, ErrorCode::out_of_memory));
 }
 
-// libcurl reports a lack of memory as another error in two places, before anything was sent: when it copies a numeric
-// address, and when it copies a parsed URL.
+// Whether libcurl reports a lack of memory with one of these texts, as it does in two places before it sends anything:
+// when it copies a numeric address, and when it copies a parsed URL.
 bool is_word_of_libcurl(const std::string& text) {
   return text.find("(Could not resolve host: 127.0.0.1)") != std::string::npos ||
          text.find("(No URL set)") != std::string::npos;
@@ -115,16 +115,16 @@ std::string ending(int status) {
   return WEXITSTATUS(status) == 0 ? "" : "it ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// Whether the failure is a known defect of another library: decided by the library whose call failed, and by how the
-// process ended.
+// Whether a known defect of another library explains the failure. The decision depends on the library whose call was
+// made to fail, and on how the process ended.
 bool is_of_others(const Entry& entry, const Point& point, const Report& report, int status) {
   if (point.kind != TORTURE_MEMORY || report.run.depth <= caller) return false;
   Dl_info info{};
   if (dladdr(report.run.frames[caller], &info) == 0) return false;
   const std::string_view library = info.dli_fname;
   if (library.find("/libcurl") != std::string_view::npos) {
-    // singlesocket() of libcurl 7.88 destroys the table of a socket's transfers when it has no memory to add one, and
-    // then uses it: a division by its size, which is 0.
+    // When memory runs out, singlesocket() of libcurl 7.88 destroys the table of a socket's transfers, then divides by
+    // the table's size, which is 0.
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE) return true;
   }
   // OpenSSL initialises itself once. After a failure OpenSSL permanently lacks parts, such as the lock of its context,
@@ -150,7 +150,7 @@ void execute(const Entry& entry, const Point& point, const std::string& base_url
     try {
       const auto scenario = entry.make({base_url, first_amount(repetition), amount_after(repetition)});
       scenario->prepare();
-      auto run = report.run;  // only the first repetition's run is in the report
+      auto run = report.run;  // the report keeps the run of the first repetition only
       run_once(*scenario, repetition == 0 ? report.run : run, report, outcome);
       scenario->after(outcome.end == End::completed);
       outcome.after = true;

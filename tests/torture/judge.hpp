@@ -1,4 +1,4 @@
-// Runs one point of a scenario and judges whether its result is allowed.
+// Runs a scenario in which the Nth call fails (a point), and judges whether the result is allowed.
 #pragma once
 
 #include <array>
@@ -16,14 +16,15 @@ enum class End : int { none, completed, no_memory, error, other };
 /// The result of one repetition, in memory that the process under torture shares with its parent.
 struct Outcome {
   End end;
-  int code;      // code of an error
-  int cause;     // cause of an error of unknown outcome
+  int code;      // code of the error that run() threw
+  int cause;     // cause of the error, if its outcome is unknown
   bool unknown;  // whether the error says that the write may have happened
-  bool after;    // whether the call after the torture succeeded
+  bool after;    // whether after() succeeded
   std::array<char, 300> text;
 };
 
-/// The first repetition also allocates memory that is kept permanently; in the second, only a leak allocates again.
+/// Each run is repeated, because the library keeps some memory permanently: only the first repetition allocates that
+/// memory, so what the second does not free is a leak.
 constexpr int repetitions = 2;
 
 struct Report {
@@ -32,7 +33,7 @@ struct Report {
   int finished;  // number of repetitions
   long leaked;   // number of leaked blocks
   std::array<char, 300> wrong;
-  int depth;  // number of `frames`, set when a signal ends the run
+  int depth;  // number of `frames`; set only if a signal ends the run
   std::array<void*, TORTURE_FRAMES> frames;
 };
 
@@ -44,8 +45,8 @@ struct Point {
 
 /// Runs the scenario and fills the report. Called in a child process.
 void execute(const Entry& entry, const Point& point, const std::string& base_url, Report& report);
-/// Returns the problem, or an empty text. Called in the parent, after the child has ended. status: as waitpid() gives
-/// it.
+/// Returns a description of the problem, or an empty text. Called in the parent, after the child has ended. status: the
+/// child's status from waitpid().
 std::string judge(const Entry& entry, const Point& point, const Report& report, int status, const Server& server);
 
 int first_amount(int repetition);

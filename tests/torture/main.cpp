@@ -1,5 +1,5 @@
-// Torture: each allocation and each system call of a scenario fails in turn, each in its own process. If a point fails,
-// the program prints the command that runs that point alone.
+// Torture: each allocation and each system call of a scenario fails in turn, each in its own process. The Nth call is
+// called point N. For each point with a wrong result, the program prints the command that runs the point alone.
 //   torture [--kind memory|calls|again] [--from-there-on] [--start N] [--every N] [--point N] [--jobs N] [--list]
 //           [SCENARIO…]
 #include <dlfcn.h>
@@ -21,7 +21,7 @@
 namespace torture {
 namespace {
 
-constexpr unsigned hang_seconds = 20;  // a scenario takes milliseconds
+constexpr unsigned hang_seconds = 20;  // longer runs count as hung; a scenario takes milliseconds
 
 struct Options {
   std::vector<int> kinds;
@@ -41,7 +41,7 @@ void say(const std::string& line) {
   static_cast<void>(!write(STDOUT_FILENO, text.data(), text.size()));
 }
 
-// Returns the function that contains an address, by addr2line if the library was not stripped; otherwise the library.
+// Returns the library that contains an address, and the function if a symbol or addr2line names it.
 std::string place(void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0) return "?";
@@ -75,7 +75,7 @@ class Runner {
         ++wrong;
         show(entry, point, problem);
       }
-      if (report_->run.failed == 0) break;  // no call failed: the scenario makes fewer calls
+      if (report_->run.failed == 0) break;  // no call failed: the scenario makes fewer than `number` calls
       ++tried;
       if (options.once) break;
     }
@@ -84,7 +84,8 @@ class Runner {
     return wrong == 0;
   }
 
-  /// Runs the scenario without failures first, so that memory which the library then keeps does not look like a leak.
+  /// Runs the scenario without failures first, so that memory which the library allocates once and keeps does not look
+  /// like a leak later.
   void warm_up(const Entry& entry) {
     execute(entry, {}, server_.base_url(), *report_);
     const auto& outcome = report_->outcomes[0];
@@ -94,7 +95,7 @@ class Runner {
   }
 
  private:
-  // Runs one point in a child process; returns the problem, or an empty text.
+  // Runs one point in a child process. Returns a description of the problem, or an empty text.
   std::string one(const Entry& entry, const Point& point) {
     *report_ = Report{};
     server_.forget();
@@ -130,7 +131,8 @@ class Runner {
   Server server_;
 };
 
-// Tries all points of one kind in a child process, so that no scenario depends on how another one used the library.
+// Tries all points of one kind in a child process, so that no scenario depends on how an earlier scenario used the
+// library.
 pid_t begin(const char* program, const Entry& entry, int kind, const Options& options) {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -150,9 +152,9 @@ bool wait_for_one() {
   return wait(&status) > 0 && status == 0;
 }
 
-// Serves programs in other languages: prints the base URL, then answers each line of input. The line `forget` resets
-// the ledger. For a line with the amount of a charge, waits until all connections are closed and prints how often that
-// charge was received.
+// Lets programs in other languages use the server: prints the base URL, then answers each line of input. The line
+// `forget` resets the counts of charges. For a line with the amount of a charge, the function waits until all
+// connections are closed and prints how often that charge was received.
 int serve() {
   Server server;
   std::printf("%s\n", server.base_url().c_str());
@@ -224,7 +226,7 @@ int main_with(int count, char** words) {
       if (kind != TORTURE_MEMORY && !entry.network) continue;
       // An event loop whose epoll_wait() always fails cannot end a call.
       if (kind == TORTURE_CALLS && options.keep_failing && entry.name.starts_with("async-")) continue;
-      if (kind == TORTURE_AGAIN && options.keep_failing) continue;  // would end only by the call's deadline
+      if (kind == TORTURE_AGAIN && options.keep_failing) continue;  // such a call would end only by its time-out
       if (begun >= options.jobs) passed = wait_for_one() && passed;
       if (begin(words[0], entry, kind, options) > 0) ++begun;
     }

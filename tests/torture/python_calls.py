@@ -4,7 +4,7 @@
 
 BUILD is an optimised build with tests. The module is the one that this Python imports, installed as users install it.
 Only calls made below the extension module fail, not those of the interpreter itself. Each point runs in a forked
-process; the result that the caller got is compared with what the server received.
+process; the result of the Python call is compared with what the server received.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ SCENARIOS = {
 
 
 def problem(name: str, kind: str, failure: BaseException | None) -> str:
-    """Returns the problem with the caller's error, or an empty text. What the server received does not matter here."""
+    """Returns why the error of the Python call is wrong, or an empty text if the error says that memory ran out."""
     cause = getattr(failure, "__cause__", None)
     if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""
@@ -134,7 +134,7 @@ class Torture:
     def __init__(self, build: Path) -> None:
         self.library = ctypes.CDLL(str(build / "tests/torture/libtorture-interposer.so"))
         self.server = Server(build)
-        self.run = Run.from_buffer(mmap.mmap(-1, ctypes.sizeof(Run)))  # shared with the children: survives a crash
+        self.run = Run.from_buffer(mmap.mmap(-1, ctypes.sizeof(Run)))  # shared memory, which survives a child's crash
         self.options = {"base_url": self.server.base_url, "api_key": "key", "max_retries": 0, "timeout": 300.0}
 
     @contextlib.contextmanager

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Runs the torture of the optimised build: every allocation and system call of each scenario fails in turn (see
 # README.md).
-#   tests/torture/run.sh BUILD            bounded: every point, but only every 61st of the first-* scenarios
+#   tests/torture/run.sh BUILD            every point, but of the first-* scenarios only every 61st
 #   tests/torture/run.sh BUILD --all      every point
-# The script prints each command. To run a point that was left out, give its number to BUILD/tests/torture/torture as
-# --start.
+# The script prints each command. `BUILD/tests/torture/torture --point N SCENARIO` runs a point that the script skips.
 set -euo pipefail
 folder="$(dirname "${BASH_SOURCE[0]}")"
 build="$1"
@@ -22,7 +21,7 @@ run() {
 run --jobs 2 "${usual[@]}"
 run --jobs 2 --from-there-on "${usual[@]}"
 run --jobs 2 --start 7 --every "$every" "${first[@]}"
-# Each function that the C ABI exports must have its own scenario, or a reason in left_out.txt.
+# Each function that the C ABI exports must have a scenario of its name, or be listed in left_out.txt.
 names() { grep -hv '^#' "$@" | cut -d ' ' -f 1; }
 difference="$(comm -3 <(names "$folder/../../capi/abi/symbols.txt" | sort) \
   <({ "$program-c" --list | grep '^billcore_'; names "$folder/left_out.txt"; } | sort))"

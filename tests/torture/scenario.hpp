@@ -10,11 +10,12 @@
 
 namespace torture {
 
-/// What one repetition of a scenario uses: the server's URL, and the amounts that identify its charges.
+/// What one repetition of a scenario uses: the server's URL, and the amounts by which the server tells its charges
+/// apart.
 struct Place {
   std::string base_url;
-  int amount;        // amount of the charge made under torture
-  int amount_after;  // amount of the charge made after the torture
+  int amount;        // amount of the charge that run() makes
+  int amount_after;  // amount of the charge that after() makes
 };
 
 /// Thrown by a scenario when the library did something that it must not do.
@@ -32,12 +33,12 @@ inline int open_attempts = 0;
 class Scenario {
  public:
   virtual ~Scenario() = default;
-  /// Called before the failing run.
+  /// Called before run(); no call fails yet.
   virtual void prepare() {}
-  /// Called under torture: throws the library's error, or Wrong.
+  /// Called while calls fail: throws the library's error, or Wrong.
   virtual void run() = 0;
-  /// Called after the torture, when the objects that run() used must still work. completed: whether run() threw
-  /// nothing.
+  /// Called after run(), when no call fails any more and the objects that run() used must still work. completed:
+  /// whether run() returned normally.
   virtual void after(bool completed) = 0;
 };
 
@@ -45,7 +46,7 @@ struct Entry {
   std::string_view name;
   std::function<std::unique_ptr<Scenario>(const Place&)> make;
   bool writes = false;  // run() sends the charge of Place::amount, after() that of amount_after
-  bool network = true;  // whether it makes system calls
+  bool network = true;  // whether the scenario makes system calls
   bool first_use =
       false;  // the process has not used the library before; leaks are not judged, as permanent memory looks the same
 };

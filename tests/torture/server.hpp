@@ -1,4 +1,4 @@
-// The service of the torture runs: a separate process in which nothing fails, and which counts the requests received.
+// The server of the torture runs: a separate process in which no call fails, and which counts the requests it receives.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ namespace torture {
 /// A charge is identified by its amount, which is below this number.
 constexpr int amounts = 16;
 
-/// What the server has received, in memory shared with its process.
+/// Counts what the server has received, in memory shared with the server's process.
 struct Ledger {
   std::atomic<int> open{0};                             // open connections
   std::atomic<int> requests{0};                         // requests received completely
@@ -36,7 +36,7 @@ class Server {
 
   [[nodiscard]] std::string base_url() const { return listener_.url("/acct"); }
   void forget() noexcept;
-  /// Waits until every request sent so far is in the ledger. The senders must have closed their connections.
+  /// Waits until the ledger has every request sent so far. The senders must have closed their connections.
   void settle() const;
   [[nodiscard]] int charges(int amount) const { return ledger_->charges_whole.at(static_cast<std::size_t>(amount)); }
 

@@ -15,7 +15,7 @@ constexpr std::string_view body =
     R"({"id":1,"name":"order.paid","account":7,"created_at":"2026-01-02T03:04:05Z","data":{"id":"a rather long id, for the heap",)"
     R"("total":1,"state":"paid","metadata":{"a":[1,2,3]},"custom_fields":[{}]}})";
 
-// Runs a step under torture and repeats it afterwards, when the step must succeed.
+// Runs a step while allocations fail, and once more afterwards, when the step must succeed.
 class Step : public Scenario {
  public:
   explicit Step(std::function<void()> step) : step_(std::move(step)) {}
@@ -26,7 +26,7 @@ class Step : public Scenario {
   std::function<void()> step_;
 };
 
-// Runs a step with a verifier that was made before the torture, and repeats the step afterwards.
+// Runs a step while allocations fail, with a verifier made before that, and once more afterwards.
 class WithVerifier : public Scenario {
  public:
   explicit WithVerifier(void (*step)(const Verifier&, const std::string&)) : step_(step) {}

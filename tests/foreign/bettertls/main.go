@@ -1,6 +1,6 @@
-// Serves BetterTLS' cases of path building, each on its own TLS port: bettertls ROOT. The program writes the
-// certificate that a client trusts to the file ROOT, prints the cases as one line of JSON, and serves until its input
-// ends.
+// Serves BetterTLS' cases of path building, each on its own TLS port. Usage: bettertls ROOT. The program writes the
+// certificate that clients must trust to the file ROOT, prints the cases as one line of JSON, and serves until its
+// stdin ends.
 package main
 
 import (

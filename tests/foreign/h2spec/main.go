@@ -1,5 +1,5 @@
-// Serves the cases of h2spec for clients, each on its own TLS ports: h2spec CERTIFICATE KEY. The program prints the
-// cases as one line of JSON. When its input ends, it prints what each port has received as a second line.
+// Serves h2spec's cases that test clients, each on its own TLS ports. Usage: h2spec CERTIFICATE KEY. The program prints
+// the cases as one line of JSON. When its stdin ends, the program prints what each port has received as a second line.
 package main
 
 import (
@@ -34,7 +34,7 @@ type testCase struct {
 
 type seen struct {
 	Connections int    `json:"connections"`
-	Requests    int    `json:"requests"` // HEADERS frames that the case has read
+	Requests    int    `json:"requests"` // number of HEADERS frames that the case has read
 	Verdict     string `json:"verdict"`  // h2spec's complaint; empty if it has none
 }
 
