@@ -1,7 +1,7 @@
 # Defines the areas of tests; tests/run.sh sources this file.
 # shellcheck shell=bash disable=SC2154 # tests/run.sh sets the variables
 
-# `quick` runs six of the areas on the optimised build, without sanitizers and clang-tidy, and each test once.
+# Runs an area. With `quick_` before its name, the area runs on the optimised build, without sanitizers and clang-tidy.
 run_area() { # AREA, or quick_AREA
   local area="${1#quick_}" quick="" tested=build/dev
   if [ "$area" != "$1" ]; then local quick=yes tested=build/release with_asan=(); fi
@@ -65,7 +65,8 @@ area_faults() {
 # Slow single-threaded tests that do not use libcurl: the areas libcurl and tsan skip them.
 long_computations="JsonScan.*:PagerSimulation.*:Scrub.*"
 # libcurl: the transport with the oldest and the newest libcurl
-# The C++ programs are built against each libcurl; the installed package is built against Debian's and runs with each.
+# The C++ programs are built against each libcurl; the installed package is built against Debian's libcurl and runs with
+# each.
 area_libcurl() {
   install_package
   local name folder build program few=(--few --ignore tests/faults/test_waiting.py --ignore tests/faults/test_toxiproxy.py)
@@ -110,7 +111,8 @@ area_layering() {
 area_install() {
   build_release
   install_package
-  # Runs only the tests that depend on the optimised build, the installation or the length of a run; the area python runs all.
+  # Runs only the tests that depend on the optimised build or the installation, or run for long; the area python runs
+  # all.
   PYTHONPATH="$root" run install-python "$installed_python" -m pytest -q "${at_once[@]}" tests/python/typing \
     tests/python/test_{arrow,arrow_reading,async_sockets,cycles,errors,exit,find_charges,first_calls,fork,fork_workers}.py \
     tests/python/test_{gevent,import,interrupt,large_answers,leaks,long_lists,pickles,prefetch,process_life,proxy}.py \
@@ -152,7 +154,8 @@ area_proof() {
   run proof ctest --test-dir build/release/tests/core -R '^(constant-time|secrets)$' --no-tests=error --output-on-failure --timeout 300
 }
 # cost: instructions and allocations of the main calls, against stored numbers
-# The stored numbers were measured with Debian's Python, so it is used if the modules were built for its version.
+# The stored numbers were measured with Debian's Python, so the area uses Debian's Python if the modules fit its
+# version.
 area_cost() {
   local with="$python" debian=/usr/bin/python3 version='import sys; print(sys.implementation.cache_tag)'
   build_release
@@ -179,8 +182,8 @@ area_tsan() {
   export BILLCORE_TEST_PYTHON="$python" TSAN_OPTIONS="suppressions=$root/tests/tsan.supp halt_on_error=1 second_deadlock_stack=1"
   GTEST_FILTER="-$long_computations" PYTHONPATH="$root/python" run tsan ctest_in build/tsan/tests 600
 }
-# Tests a binding that uses the C ABI, against an installed prefix. `venv` is first in PATH, because FOLDER may be
-# /usr/bin, whose Python has no pytest.
+# Tests a binding that uses the C ABI, against libraries installed under a prefix. `venv` is first in PATH, because
+# FOLDER may be /usr/bin, whose Python has no pytest.
 test_over_c() { # LANGUAGE FOLDER, which has the programs of the language
   local driver
   build_release
@@ -195,7 +198,7 @@ is_missing() { # TEXT
   [ "${CI:-}" != true ]
 }
 # go: the Go module
-# Debian 12's own Go downloads a newer Go.
+# bc_go uses Debian 12's Go only to download a newer Go.
 area_go() {
   local folder
   if folder="$(bc_go)"; then test_over_c go "$folder"; else

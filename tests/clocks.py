@@ -2,7 +2,8 @@
 """Finds tests that compare a duration with a limit below LEAST seconds, which a busy machine exceeds: clocks.py FILE…
 
 A test should wait for a condition, count events, or use a clock of its own. Where only a real clock can decide, the
-limit is LATE of tests/support/waiting.py, or tens of seconds. Lower limits on a duration hold on any machine.
+limit is LATE of tests/support/waiting.py, or tens of seconds. A test may assert that a duration is at least some time,
+because that holds on any machine.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PATTERNS = {
 
 
 def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
-    """Whether the expression reads a clock or uses a duration."""
+    """Whether the expression reads a clock or uses a name that stands for a duration."""
     for part in ast.walk(node):
         match part:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="time"), attr=name)) if name in CLOCKS:
@@ -41,8 +42,8 @@ def _reads_a_clock(node: ast.expr, names: set[str]) -> bool:
 
 
 def _number(node: ast.expr) -> float | None:
-    """Returns the largest number in a bound; 0 with a named constant; None with a generous constant or without any
-    number."""
+    """Returns the largest number in the bound that a duration is compared with; 0 if the bound has a named constant;
+    None if that constant is in GENEROUS, or if the bound has no number."""
     numbers = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
     constants = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id.isupper()}
     if constants:
@@ -84,7 +85,7 @@ def found_in(text: str, suffix: str) -> list[int]:
     return sorted(set(python(text) if suffix == ".py" else other(text, suffix)))
 
 
-SAMPLES = {  # code, and the lines that must be found in it
+SAMPLES = {  # code -> the numbers of the lines that must be found
     ".py": (
         "began = time.monotonic()\nassert time.monotonic() - began < 5\n"
         "assert 0.1 <= o.took <= t + 0.5\nassert gap < 1 + SOME\n",

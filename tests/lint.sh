@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs formatters, linters and type checkers over the whole tree; BUILD is a configured build (for its compile commands).
-# BILLCORE_LINT=quick skips clang-tidy.
+# Runs formatters, linters and type checkers over the whole tree. BUILD is a configured build, which has the compile
+# commands. BILLCORE_LINT=quick skips clang-tidy.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . tests/setup.sh
@@ -21,11 +21,11 @@ files() { git ls-files --cached --others --exclude-standard -- "$@" | while read
 mapfile -t cpp < <(files '*.cpp' '*.hpp' '*.c' '*.h')
 mapfile -t shell < <(files '*.sh' .ci/run)
 mapfile -t python < <(files '*.py' '*.pyi')
-# mistakes.py has errors on purpose, and __init__.py has a stub.
+# Leaves out mistakes.py, which has errors on purpose, and __init__.py, whose types are in a stub file.
 mapfile -t typed < <(files '*.py' '*.pyi' ':!tests/python/typing/mistakes.py' ':!python/billcore/__init__.py')
 mapfile -t workflows < <(files '.github/workflows/*.yml')
 mapfile -t json < <(files '*.json')
-# The sandbox is left out because its texts are older than the style rule; data and pictures are left out as well.
+# Leaves out data, pictures, and the sandbox, whose texts are older than the style rule that words.py checks.
 mapfile -t texts < <(files ':!python/billcore/sandbox' ':!*.json' ':!*.svg' ':!tests/fuzz/regressions')
 
 tidy() {

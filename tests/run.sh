@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Runs the tests of billcore on a fresh Debian 12 machine (as root, or with the packages installed):
 #   tests/run.sh              everything, as CI runs it
-#   tests/run.sh quick        the cheap part of lint, and every unit and contract test once, for use while editing
+#   tests/run.sh quick        six areas in a fast form: no sanitizers, no clang-tidy, each test once; for use while editing
 #   tests/run.sh AREA…        only these areas; tests/run.sh --list prints all areas
-#   tests/run.sh AREA -k NAME only the tests whose names contain NAME: pytest's -k, and a wildcard pattern for
+#   tests/run.sh AREA -k NAME only the tests whose names contain NAME: -k for pytest, a wildcard pattern for
 #                             GoogleTest; other test programs run whole
-# Several areas run at the same time: each part prints one line, and its whole output when it fails. A single area
-# prints its whole output. build/logs always has the whole output.
-# BILLCORE_TORTURE=all runs every point of the area torture, BILLCORE_LIBCURL=all every fault in the area libcurl.
+# Several areas run at the same time; each test runner then prints one line, or its whole output if it fails. If only
+# one area runs, it prints its whole output. build/logs always has the whole output.
+# BILLCORE_TORTURE=all runs every point of the area torture; BILLCORE_LIBCURL=all runs every fault in the area libcurl.
 # BILLCORE_WHEEL_PYTHON=PATH: the CPython (3.11 or newer) whose wheel the area wheel builds and tests.
-# BILLCORE_MODEL_SECONDS=N: runs the model in faults with random seeds for N seconds.
+# BILLCORE_MODEL_SECONDS=N: the area faults runs the model of HTTP connections with random seeds for N seconds.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
@@ -49,7 +49,7 @@ lane_count="$((${#wanted[@]} < most_lanes ? ${#wanted[@]} : most_lanes))"
 bc_packages abigail-tools build-essential ca-certificates ccache clang clang-format cmake doxygen git golang-go \
   libclang1-14 libclang-rt-14-dev libcurl4-openssl-dev libgtest-dev libmicrohttpd-dev libssl-dev ninja-build openssl pkg-config python3-dev python3-pip \
   python3-venv shellcheck valgrind
-(bc_rust_packages) || true # without Rust, the area rust prints that it is missing
+(bc_rust_packages) || true # if Rust is missing, the area rust says so
 if rust_folder="$(bc_rust)"; then PATH="$PATH:$rust_folder"; fi
 mapfile -t requirements < <(grep -v '^#' tests/requirements.txt)
 venv="$(bc_venv "${requirements[@]}")"
@@ -57,8 +57,9 @@ python="$venv/bin/python"
 export PATH="$venv/bin:$PATH"
 
 bc_ccache "$root"
-# pip builds in an environment whose path is new each time, and with the name that Python's own compiler had. So that
-# ccache finds the objects of other builds, pybind11 is taken from `venv`, and the compiler has the name that CMake finds.
+# pip builds in an environment with a new path each time, and calls the compiler by the name that built Python. For
+# ccache to find the objects of other builds, pybind11 is taken from `venv`, and the compiler is called cc and c++, as
+# by CMake.
 CMAKE_ARGS="-Dpybind11_DIR=$("$python" -m pybind11 --cmakedir) -DCMAKE_C_COMPILER=cc -DCMAKE_CXX_COMPILER=c++"
 export CMAKE_ARGS
 
@@ -67,8 +68,8 @@ mkdir -p "$log"
 
 quietly() { bc_quietly "$1" "build/logs/$1.log" "${@:2}"; } # NAME COMMAND…
 
-# Runs COMMAND once in a run, for the first area that needs it. Only one build runs at a time, because each uses all
-# processors and much memory.
+# Runs COMMAND, a build, for the first area that needs it; later areas reuse the result. Only one build runs at a time,
+# because each build uses all processors and much memory.
 state="$(mktemp -d)"
 trap 'rm -rf "$state"' EXIT
 once() { # NAME COMMAND…
@@ -97,12 +98,12 @@ make_package() { # FOLDER
   mapfile -t beside < <(grep -E '^(django|duckdb|fastapi|flask|gevent|gunicorn|h2|hypothesis|jedi|msgspec|mypy|opentelemetry-sdk|pandas|polars|pyarrow|pyrefly|pyright|pytest|pytest-xdist|rich|sybil|tqdm|ty|uvloop)(\[nodejs\])?==' tests/requirements.txt)
   bc_say "pip install '.[sandbox]' into a clean environment"
   "$(bc_python)" -m venv "$1" &&
-    # Build in a folder of the tree: the paths stay the same, so ccache finds earlier objects.
+    # The build folder is in the tree, so paths stay the same and ccache finds earlier objects.
     quietly pip-install "$1/bin/python" -m pip install --disable-pip-version-check --config-settings=build-dir=build/wheel \
       ".[sandbox]" "${beside[@]}"
 }
 install_package() {
-  build_release # first: it turns warnings into errors, and compiles most of what the package needs
+  build_release # comes first, because it turns warnings into errors, and compiles most of what the package needs
   once package bc_once "${installed_python%/bin/python}" make_package "${installed_python%/bin/python}"
 }
 
@@ -118,7 +119,7 @@ at_once=(-n "$((bc_jobs + 1))" --dist loadfile)
 mkdir -p "$state/results"
 printf '%s\n' "${wanted[@]}" >"$state/left"
 budget() { awk -v name="$1" '$1 == name {print $2, $3}' tests/budgets.txt; }
-beside_budget() { # NAME SECONDS: prints the budget of NAME, and whether SECONDS exceeds it
+beside_budget() { # NAME SECONDS: prints the time budget of NAME, and whether SECONDS is over it
   local warm cold
   read -r warm cold < <(budget "$1") || return 0
   printf ' (%s warm, %s cold%s)' "$warm" "$cold" "$([ "$2" -le "$cold" ] || echo ': over its budget')"
@@ -146,7 +147,8 @@ run() { # NAME COMMAND…: runs a test runner; prints and stores its summary lin
 ctest_in() { # FOLDER SECONDS [OPTION…]
   local options=(--test-dir "$1" --output-on-failure --timeout "$2" "${@:3}")
   if [ -n "$filter" ]; then
-    # The filter selects tests within GoogleTest's programs. Any other test program is a single test, which always runs.
+    # GTEST_FILTER selects tests within GoogleTest's programs. Each other test program is a single test, which always
+    # runs.
     export GTEST_FILTER="*$filter*" GTEST_BRIEF=1
   fi
   ctest "${options[@]}"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by the scripts of tests and by examples/quickstart.sh: installs what a fresh Debian 12 machine lacks, and sets
-# the cache folders. Third-party files, fetched or built, are kept outside the clone, keyed by hash, so that a second
-# run finds them.
+# The scripts of tests and examples/quickstart.sh source this file. It installs what a fresh Debian 12 machine lacks,
+# and sets the cache folders. Third-party files that were fetched or built are kept outside the clone, keyed by hash, so
+# that a second run finds them.
 
 export HOME="${HOME:-/root}"
 bc_cache="${XDG_CACHE_HOME:-$HOME/.cache}/billcore"
@@ -41,8 +41,9 @@ bc_python() {
   exit 1
 }
 
-# bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless it exists. A parallel run that needs the same folder waits.
-# Where bash ignores `set -e`, for example before `||`, COMMAND must return its failures as its status.
+# bc_once FOLDER COMMAND…: makes FOLDER with COMMAND unless it exists. If a parallel run is making the same folder,
+# waits for that run. Where bash ignores `set -e`, for example before `||`, COMMAND must return its failures as its
+# status.
 bc_once() {
   local folder="$1"
   shift
@@ -89,8 +90,8 @@ bc_ccache() {
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 }
 
-# bc_quietly NAME LOG COMMAND…: runs a build step; its output is written to LOG (below the current folder), and to the
-# screen when it fails.
+# bc_quietly NAME LOG COMMAND…: runs a build step and writes its output to LOG (below the current folder), and to the
+# screen if the step fails.
 bc_quietly() {
   local name="$1" log="$2"
   shift 2
@@ -110,7 +111,7 @@ bc_cargo() {
       return
     fi
   done
-  # Debian 12's package cargo is older than 1.70; its package cargo-web is not.
+  # In Debian 12, the package cargo is older than 1.70; the package cargo-web is newer.
   if [ "$(. /etc/os-release && echo "${VERSION_ID:-}")" = 12 ]; then bc_packages cargo-web; else bc_packages cargo; fi
   /usr/bin/cargo "$@"
 }
@@ -170,7 +171,7 @@ bc_fetch_go() { # FOLDER
     cat "$1/download.json" >&2
     return 1
   }
-  # A Go module does not store file permissions.
+  # Go modules do not store file permissions, so the programs are made executable here.
   cp -r "$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$1/download.json")" "$1/go" &&
     chmod -R u+w "$1/go" &&
     chmod +x "$1"/go/bin/* "$1"/go/pkg/tool/*/*
@@ -197,9 +198,9 @@ bc_rust_packages() {
   bc_rust >/dev/null || bc_packages "cargo$suffix" "rustc$suffix" "rustfmt$suffix"
 }
 
-# bc_rust_enter ROOT PREFIX: copies what cargo builds of the clone ROOT, and the libraries that are installed under PREFIX, to a
-# folder of the cache, one for each compiler. In that folder, paths and times are the same for every clone, so cargo
-# builds only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of cargo. The folder stays
+# bc_rust_enter ROOT PREFIX: copies the Rust sources of the clone ROOT, and the libraries installed under PREFIX, to a
+# folder of the cache, one folder for each compiler. In that folder, paths and times are the same for every clone, so
+# cargo builds only what has changed. Sets bc_rust_source, bc_rust_prefix and the environment of cargo. The folder stays
 # locked until the shell ends.
 bc_rust_enter() {
   local folder file
@@ -225,12 +226,12 @@ bc_rust_enter() {
   rm -rf "$bc_rust_prefix"
   cp -a "$2" "$bc_rust_prefix"
   export CARGO_TARGET_DIR="$folder/target" PKG_CONFIG_PATH="$bc_rust_prefix/lib/pkgconfig"
-  # Without incremental builds and full debug information cargo writes less.
+  # Turns off incremental builds and full debug information, so that cargo writes less.
   export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_TERM_COLOR=never
 }
 
-# bc_rust_programs ROOT PREFIX TO PROGRAMS OPTION…: builds PROGRAMS of examples/rust, which find the shared libraries under
-# PREFIX, into the folder TO. OPTION is passed to cargo. Call it in a subshell.
+# bc_rust_programs ROOT PREFIX TO PROGRAMS OPTION…: builds PROGRAMS of examples/rust into the folder TO. The programs
+# find the shared libraries under PREFIX. OPTION is passed to cargo. Call it in a subshell.
 bc_rust_programs() {
   local prefix="$2" to="$3" programs="$4" program
   bc_rust_enter "$1" "$2"

@@ -2,8 +2,8 @@
 """Runs clang-tidy on the sources that it has not found clean before: tests/tidy.py BUILD STAMPS JOBS FILE…
 
 clang-tidy takes seconds per file. A clean file is checked again when its text changes, or when a header that it
-includes changes other than in comments. BUILD is a build folder with compile commands. The headers of a file are known
-once it is compiled there; until then, a change of any header counts.
+includes changes other than in comments. BUILD is a build folder with compile commands. Which headers a file includes is
+known once it is compiled there; until then, a change of any header counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# PARTS matches string literals and comments. Literals, and comments that clang-tidy reads (READ), are not removed.
+# PARTS matches string literals and comments. without_comments() removes comments, except those that clang-tidy reads
+# (READ).
 PARTS = re.compile(r'R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 READ = re.compile(r"NOLINT|=\s*\*/")
 
@@ -28,7 +29,7 @@ def without_comments(text: str) -> str:
 
 
 def includes(build: Path) -> dict[Path, set[Path]]:
-    """The files of this tree that each compiled source includes."""
+    """Returns, for each compiled source, the files of this tree that it includes."""
     done = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True)
     found: dict[Path, set[Path]] = {}
     for block in done.stdout.split("\n\n"):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Finds phrases that this project does not use: see "Style" in CONTRIBUTING.md. Usage: tests/words.py FILE…
+"""Finds phrases that this project's texts must not use: see "Style" in CONTRIBUTING.md. Usage: tests/words.py FILE…
 
-The phrases in words.txt were typical of comments that only their author understood. Upper and lower case are the same,
-and a phrase may continue on the next line. This script and words.txt are not searched.
+The phrases in words.txt were typical of comments that only their author understood. The search ignores case, and finds
+phrases that continue on the next line. It skips this script and words.txt.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PHRASES = [line for line in (HERE / "words.txt").read_text("utf-8").splitlines() if line and not line.startswith("#")]
-BETWEEN = r"\s+(?:(?:///?|#|\*|--)\s+)?"  # a space, or a line break and the comment mark of the next line
+BETWEEN = r"\s+(?:(?:///?|#|\*|--)\s+)?"  # white space, which may include a line break and the next line's comment mark
 
 
 def _expression(phrase: str) -> str:
