@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Finds tests that compare a duration with a limit below LEAST seconds, which a busy machine exceeds: clocks.py FILE…
 
-A test should wait for a condition, count events, or use a clock of its own. Where only a real clock can decide, the
+A test should wait for a condition, count events, or use a simulated clock. Where only a real clock can decide, the
 limit is LATE of tests/support/waiting.py, or tens of seconds. A test may assert that a duration is at least some time,
 because that holds on any machine.
 """

@@ -69,7 +69,7 @@ class Arena:
     fields: str
 
     def contestants(self, stack: ExitStack) -> dict[str, Contestant]:
-        """Starts all contenders; closing the stack ends them."""
+        """Starts all contenders; closing `stack` ends their processes."""
         bundle = str(self.authority.bundle)
         commands = {
             key: command("rest", contender.kind, self.programs, key, bundle) for key, contender in CONTENDERS.items()

@@ -32,7 +32,7 @@ server {{
 
 
 def answer() -> tuple[bytes, str]:
-    """Returns nginx's answer, and the fields that contenders read of it."""
+    """Returns nginx's answer, and the fields of the answer that contenders read."""
     examples = json.loads((ROOT / "tests/fixtures/wire/_examples.json").read_text("utf-8"))
     subscription: dict[str, Any] = examples["Subscription"]
     body = filled({"data": subscription}, subscription["metadata"], SIZE)
@@ -40,7 +40,7 @@ def answer() -> tuple[bytes, str]:
 
 
 class Authority:
-    """A test CA, and a certificate for 127.0.0.1. bundle: the file that a client trusts."""
+    """A test CA, and a certificate for 127.0.0.1. bundle: the file with the CA's certificate, which clients trust."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-// Implements the protocol of turns.py on stdin and stdout, through which a C or C++ benchmark is told to run.
+// Implements the protocol of turns.py on stdin and stdout, by which turns.py tells a C or C++ benchmark what to run.
 #pragma once
 
 #include <chrono>
@@ -28,14 +28,14 @@ class Row {
   virtual std::size_t run(std::size_t count) = 0;
   /// Returns what one operation reads.
   virtual std::string show() = 0;
-  /// Makes a GET that must run into this time-out; throws when it ends otherwise.
+  /// Makes a GET that must run into this time-out; throws if the GET ends in any other way.
   virtual void run_late(std::chrono::milliseconds timeout);
 };
 
 /// at_once: number of requests in flight.
 using Make = std::unique_ptr<Row>(std::string_view name, const Server& server, int at_once);
 
-/// The main() of a contender, called as PROGRAM ROW [CA_FILE]. Rows are made on first use and kept.
+/// The main() of a contender, called as PROGRAM ROW [CA_FILE]. Each row is made when it is first used, and then kept.
 int serve(int argc, char** argv, Make* make);
 
 }  // namespace turns

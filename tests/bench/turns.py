@@ -132,7 +132,7 @@ class Contestant:
 
 
 def started(stack: ExitStack, folder: Path, commands: dict[str, list[str]]) -> dict[str, Contestant]:
-    """Starts all contenders and waits until they are ready; closing the stack ends them."""
+    """Starts all contenders and waits until they are ready; closing `stack` ends their processes."""
     found = {
         name: stack.enter_context(Contestant(name, command, folder / f"{name}.errors"))
         for name, command in commands.items()

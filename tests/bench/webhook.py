@@ -27,7 +27,7 @@ def measure(program: Path, quick: bool) -> list[Table]:
 
 
 def _beside_native(found: dict[str, Table]) -> Table:
-    """Returns the table of what Python adds to C++, where both read the same fields."""
+    """Returns the table that compares Python with C++ for the same operation and fields."""
     rows = [found["unwrap/900"].row("copy_read"), found["python/900"].row("unwrap")]
     return Table("python-native/900", "What Python adds to C++, 900 B", "µs", rows[0].key, rows, WEBHOOK, digits=3)
 

@@ -36,7 +36,7 @@ bool accepts(Call&& call) {
   }
 }
 
-// One MAC context that is keyed once: EVP_MAC as its manual page recommends.
+// Uses EVP_MAC as its manual page recommends, with one MAC context that gets its key once.
 class EvpMac {
  public:
   explicit EvpMac(std::string_view secret)

@@ -53,8 +53,8 @@ class Cost:
 
 
 def read_profile(text: str, names: dict[str, str]) -> tuple[str, Cost]:
-    """Returns the name in one of Callgrind's dumps, and the total cost of all operations in the dump. names:
-    Callgrind's number of each function named in earlier dumps -> the function's name; new functions are added."""
+    """Returns the name in one of Callgrind's dumps, and the total cost of all operations in the dump. names: maps
+    Callgrind's function numbers to names, because a dump names only functions that no earlier dump has named."""
     name = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
     assert name, "a profile without a name"
 

@@ -117,7 +117,7 @@ class Caller {
   auto& pool() {
     return std::get<Pool<std::remove_pointer_t<decltype(any_kind(static_cast<T*>(nullptr)))>>>(pools_).handles;
   }
-  /// Takes a byte from the plan and returns the handle that it selects: 0 is the newest, 1 the one before; 255 is NULL.
+  /// Returns the handle that the next byte of the input selects: 0 is the newest handle, 1 the one before; 255 is NULL.
   template <typename T>
   T* handle() {
     auto& all = pool<T>();

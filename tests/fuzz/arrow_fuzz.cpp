@@ -33,7 +33,7 @@ class Source final : public detail::PageSource {
 };
 
 /// Makes a page of items. Most members are columns of the export, and most values have the kind that their column
-/// needs. With an odd first byte, the page is the rest of the input, verbatim.
+/// needs. If the first byte of the input is odd, the page is the rest of the input, verbatim.
 class Maker {
  public:
   Maker(Bytes& plan, const Texts& names) : plan_(plan), names_(names) {}

@@ -36,7 +36,7 @@ std::string read_data(const EventData& data) {
       data);
 }
 
-// A necessary condition for an event, checked without the library.
+// Checks a necessary condition for an event, without the library.
 bool may_be_event(std::string_view body) {
   const auto begin = body.find_first_not_of(" \t\r\n");
   return is_utf8(body) && begin != std::string_view::npos && body[begin] == '{';

@@ -1,4 +1,4 @@
-// Reads lists that the input changes meanwhile, and compares the pager's items and verdict with the actual content.
+// Reads lists that change while they are read, and compares the pager's items and verdict with their actual content.
 //
 // Before each page is read, a byte of the input selects what happens: nothing, records are added at the head or deleted
 // anywhere, or the service states something false about the page. See Plan::next().

@@ -62,7 +62,7 @@ fuzz() {
   fi
   printf 'FAILED  %-14s status %s, log build/fuzz/logs/%s.log\n' "$target" "$status" "$target"
   grep -aE '^broken promise|ERROR: |runtime error' "$log" | sed 's/^/        /' | head -n 5 || true
-  # libFuzzer writes a new finding to a file. If a known input fails instead, it is the last input in the log.
+  # Prints the failing input: the file to which libFuzzer wrote a new finding, or else the known input that ran last.
   printf '        reproduce: %s %s\n' "$program" \
     "$(sed -nE 's/.*Test unit written to |^Running: //p' "$log" | tail -n 1)"
   return 1

@@ -19,7 +19,7 @@ struct Reading {
   std::optional<int> offset;
 };
 
-// Replaces digits by 'd', so that the shape remains; a letter d becomes '?'.
+// Returns the shape of a text: each digit becomes 'd', and a letter d becomes '?'.
 std::string shape_of(std::string_view text) {
   std::string shape(text);
   for (auto& c : shape) c = c >= '0' && c <= '9' ? 'd' : c == 'd' ? '?' : c;

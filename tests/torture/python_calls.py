@@ -114,7 +114,7 @@ SCENARIOS = {
 
 
 def problem(name: str, kind: str, failure: BaseException | None) -> str:
-    """Returns why the error of the Python call is wrong, or an empty text if the error says that memory ran out."""
+    """Returns why `failure` is a wrong error for a lack of memory, or an empty text."""
     cause = getattr(failure, "__cause__", None)
     if failure is None or kind == "calls" or isinstance(failure, MemoryError) or isinstance(cause, MemoryError):
         return ""

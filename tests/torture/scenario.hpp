@@ -51,7 +51,7 @@ struct Entry {
       false;  // the process has not used the library before; leaks are not judged, as permanent memory looks the same
 };
 
-/// The scenarios of this program; each program links its own definition.
+/// Returns the scenarios of this program. Each program is linked with its own definition.
 std::vector<Entry> all_entries();
 
 const std::vector<Entry>& webhook_scenarios();

@@ -26,7 +26,7 @@ class Step : public Scenario {
   std::function<void()> step_;
 };
 
-// Runs a step while allocations fail, with a verifier made before that, and once more afterwards.
+// Runs a step with an existing verifier while allocations fail, and once more afterwards, when the step must succeed.
 class WithVerifier : public Scenario {
  public:
   explicit WithVerifier(void (*step)(const Verifier&, const std::string&)) : step_(step) {}

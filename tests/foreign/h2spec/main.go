@@ -122,7 +122,7 @@ func (s *server) run(raw net.Conn, one *spec.ClientTestCase, into *seen) {
 }
 
 func (s *server) verdict(recorded *recorder, one *spec.ClientTestCase) (verdict string) {
-	// If the client closes at once, some cases of h2spec use a nil event, which panics.
+	// If the client closes the connection at once, some cases of h2spec use a nil event, which panics.
 	defer func() {
 		if reason := recover(); reason != nil {
 			verdict = fmt.Sprint(reason)

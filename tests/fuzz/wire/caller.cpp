@@ -68,7 +68,7 @@ Operation operation_of(const Call& call) {
   }
 }
 
-// Stores the result of an operation, or its error, in the call.
+// Stores the result of a completed operation, or the operation's error, in `call`.
 void read(Call& call, Completed& completed) {
   try {
     if (std::string_view("gcxu").find(call.kind) != std::string_view::npos) {

@@ -62,7 +62,7 @@ func cpuTime() int64 {
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }
 
-// Serve answers each line of stdin until stdin ends. Rows are made on first use and kept.
+// Serve answers each line of stdin until stdin ends. Each Row is made when it is first used, and then kept.
 func Serve(newRow func(baseURL string, atOnce int) Row) {
 	rows := map[string]Row{}
 	fmt.Println("ready")

@@ -35,7 +35,7 @@ impl Delivery {
 /// Performs the given number of operations and returns the sum of what it has read.
 pub type Row = Box<dyn FnMut(usize) -> Outcome<usize>>;
 
-/// A row that performs an operation again and again.
+/// Returns a row that performs an operation as often as requested.
 pub fn repeated(mut once: impl FnMut() -> Outcome<usize> + 'static) -> Row {
     Box::new(move |count| {
         let mut sum = 0;
@@ -81,7 +81,7 @@ fn cpu_time() -> i64 {
     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }
 
-/// Answers each line of stdin until stdin ends. Rows are made on first use and kept.
+/// Answers each line of stdin until stdin ends. Each row is made when it is first used, and then kept.
 fn main() -> Outcome<()> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "billcore".to_owned());
     let mut rows: HashMap<(String, usize), Row> = HashMap::new();
