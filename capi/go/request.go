@@ -21,7 +21,7 @@ type Response struct {
 	Status    int
 	Header    http.Header
 	Body      []byte
-	Attempts  int // how often the request was sent
+	Attempts  int // number of attempts of the request
 	RequestID string
 }
 

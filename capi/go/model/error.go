@@ -63,7 +63,7 @@ type Error struct {
 	RequestID  string // request id from the answer
 	Method     string // method of the request
 	Path       string // percent-encoded path of the request, relative to the base URL
-	Attempts   int    // how often the request was sent
+	Attempts   int    // number of attempts of the request
 
 	// RetryAfter is how long the answer asks the client to wait; valid when HasRetryAfter is set.
 	RetryAfter    time.Duration
