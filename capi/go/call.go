@@ -17,7 +17,7 @@ import (
 	"billcore/internal/handle"
 )
 
-// call holds the C options, cancel token and hooks of one library call, made from a Go context.
+// call holds the C options, cancel token and hooks of one library call; begin makes them from a Go context.
 type call struct {
 	options *C.billcore_options
 	cancel  *C.billcore_cancel
@@ -25,8 +25,8 @@ type call struct {
 }
 
 // maxCalls is how many calls of a client run at once. Each call occupies a thread, and the Go runtime ends a process
-// that has ten thousand threads. A further call waits until another one ends, its context is done, or its time-out has
-// passed.
+// that has ten thousand threads. A further call waits until one of these calls ends, or until its own context is done
+// or its own time-out has passed.
 const maxCalls = 1000
 
 func noContext() error {
@@ -95,7 +95,8 @@ func (c *call) free() {
 	}
 }
 
-// watch ends the call when the context is done. The caller must call stop when the call has returned.
+// watch cancels the call when the context is done. The caller must call the returned stop() after the C call has
+// returned.
 func (c *call) watch(ctx context.Context) (stop func()) {
 	if c.cancel == nil {
 		return func() {}
@@ -112,7 +113,7 @@ func (c *call) watch(ctx context.Context) (stop func()) {
 	}
 }
 
-// run makes one call and returns the library's result or an error.
+// run calls do() once, with a slot and with options made from ctx, and returns the library's result or an error.
 func (c *Client) run(ctx context.Context, do func(client *C.billcore_client, call *C.billcore_options) C.bg_made) (C.bg_made, error) {
 	var none C.bg_made
 	if ctx == nil {
@@ -162,7 +163,7 @@ func causeOf(ctx context.Context, status C.billcore_status) error {
 	return nil
 }
 
-// acquire takes a slot and returns how long it waited; 0 when a slot was free.
+// acquire takes one of the client's maxCalls slots and returns how long it waited; 0 when a slot was free.
 func (c *Client) acquire(ctx context.Context) (time.Duration, error) {
 	select {
 	case c.slots <- struct{}{}:

@@ -15,10 +15,10 @@ import (
 )
 
 // FindCharges returns the orders that a charge of unknown outcome may have made: the subscription's orders since the
-// charge was sent, latest first. charge is the error that the charge returned; an error of another call or of a known
-// outcome gives ErrInvalidArgument. The order that the charge made has a Total of amount times quantity (cents without
-// VAT). If no such order is found, the charge was not made or the service is still processing it: search again after
-// the time that the service may need, and charge again only when the later search finds none either. FindCharges fails
+// charge was sent, latest first. The argument charge is the error that the failed charge returned; any other error
+// gives ErrInvalidArgument. The order that the charge made has a Total of amount times quantity (cents without VAT). If
+// no such order is found, the charge was not made or the service is still processing it: search again after the time
+// that the service may need, and charge again only when the later search finds no such order either. FindCharges fails
 // with ErrPossiblyMissed when orders may be missing: see FoundCharges.
 func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ...ChargeSearchOption) ([]Order, error) {
 	var given *Error
@@ -39,9 +39,9 @@ func (s Subscriptions) FindCharges(ctx context.Context, charge error, options ..
 	return orders(made, err)
 }
 
-// FindChargesSince searches as FindCharges does, but without the error of a charge, for example after a crash.
-// FindChargesSince returns the subscription's orders created at or after since by the service's clock; since is rounded
-// down to a second. The option SearchSkew is refused: pass an earlier instant instead.
+// FindChargesSince searches as FindCharges does, but from an instant instead of an error, for example after a crash
+// lost the error. FindChargesSince returns the subscription's orders created at or after the instant since (service's
+// clock, rounded down to a second). FindChargesSince refuses the option SearchSkew: pass an earlier instant instead.
 func (s Subscriptions) FindChargesSince(
 	ctx context.Context, id ID, since time.Time, options ...ChargeSearchOption,
 ) ([]Order, error) {
@@ -57,8 +57,8 @@ func (s Subscriptions) FindChargesSince(
 	return orders(made, err)
 }
 
-// FoundCharges returns the orders that a search found before it failed with ErrPossiblyMissed, latest first; nil for
-// other errors.
+// FoundCharges returns the orders that a search had found when it failed with ErrPossiblyMissed, latest first. For any
+// other error FoundCharges returns nil.
 func FoundCharges(err error) []Order {
 	var given *Error
 	errors.As(err, &given)

@@ -62,9 +62,9 @@ func newClient(native unsafe.Pointer, options []Option, from *Client) *Client {
 
 func (c *Client) free() { c.handle.Close() }
 
-// With returns a client with the given options changed. The two clients share everything else, including the
-// connections; either may be closed first. With accepts only WithTimeout, WithNoTimeout, WithMaxRetries,
-// WithConcurrency, WithHeader, WithHooks and WithLogger.
+// With returns a second client, which differs from c in the given options only. The two clients share the connections;
+// either client may be closed first. With accepts only WithTimeout, WithNoTimeout, WithMaxRetries, WithConcurrency,
+// WithHeader, WithHooks and WithLogger.
 func (c *Client) With(options ...Option) (*Client, error) {
 	native, err := c.use()
 	if err != nil {
@@ -111,6 +111,7 @@ func (c *Client) use() (*C.billcore_client, error) {
 	return nil, bridge.NewError(ErrConfig, "the client is closed: make a new one")
 }
 
-// WithLogger logs every attempt: retries as warnings, other attempts at level debug. A write that was sent and given up
-// causes one more warning, with its path, which contains the id. WithLogger replaces WithHooks.
+// WithLogger logs every attempt: retries as warnings, other attempts at level debug. If a write is cancelled after it
+// was sent, WithLogger logs one more warning, with the write's path, which contains the id. A client has either a
+// logger or hooks: the last of WithLogger and WithHooks wins.
 func WithLogger(logger *slog.Logger) Option { return WithHooks(logging(logger)) }

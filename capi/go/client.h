@@ -43,7 +43,7 @@ static inline bg_made bc_add(billcore_options* to, const char* name, size_t n, c
   return made;
 }
 
-/* ---- calls: options made from a Go context ---- */
+/* ---- options of one call, made from a Go context ---- */
 
 void billcoreGoHook(void* context, billcore_attempt* attempt); /* hooks.go */
 
@@ -54,7 +54,7 @@ typedef struct bc_call {
   billcore_status status;
 } bc_call;
 
-/* A negative timeout_ms means the client's own time-out; hooks is 0 without hooks. */
+/* A negative timeout_ms means the client's own time-out; hooks is 0 when the client has no hooks. */
 static inline bc_call bc_call_new(bool cancellable, int64_t timeout_ms, uintptr_t hooks) {
   bc_call call = {NULL, NULL, NULL, BILLCORE_OK};
   call.status = billcore_options_new(BILLCORE_OPTIONS_OF_CALL, &call.options, &call.err);
@@ -168,7 +168,7 @@ static inline bc_header bc_header_at(const billcore_response_info* info, size_t 
 
 typedef struct bc_page {
   billcore_page* page;
-  size_t count, item_bytes; /* item_bytes: JSON length of the first item, an estimate for all */
+  size_t count, item_bytes; /* item_bytes is the length of the first item's JSON text */
   billcore_error* err;
   billcore_status status;
 } bc_page;
@@ -221,9 +221,9 @@ static inline bc_standing bc_standing_of(const billcore_list* list) {
   return s;
 }
 
-/* ---- pages: one call reads a field of all items ---- */
+/* ---- pages ---- */
 
-/* Reads instants into INTEGER cells (microseconds). OTHER marks an instant whose getter returns an error. */
+/* Reads instants into INTEGER cells (microseconds). A cell is OTHER when the getter of its instant returns an error. */
 static inline void bc_instants(const billcore_page* page, const char* name, size_t len, billcore_cell* cells,
                                size_t count) {
   for (size_t i = 0; i < count; ++i) {
@@ -251,7 +251,7 @@ static inline bg_made bc_item(const billcore_page* page, size_t index) {
 typedef struct bc_numbers {
   int64_t total, count, per_page, current_page, total_pages;
   billcore_str next, previous;
-  billcore_resource* keeps; /* owns next and previous; free it */
+  billcore_resource* keeps; /* owns the text of next and previous; free keeps */
   billcore_error* err;
   billcore_status status;
 } bc_numbers;

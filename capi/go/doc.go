@@ -1,14 +1,14 @@
 // Package billcore is a client of the billing service: subscriptions, products, orders. Package webhook verifies and
 // reads the service's webhooks. Package model holds the types that both packages share.
 //
-// Every write is sent at most once. For a write that may have happened, errors.Is(err, [ErrOutcomeUnknown]) is true:
-// check whether it did before you send it again, for a charge with [Subscriptions.FindCharges]. A write that fails with
-// [ErrDecode] was done, but its answer is not as the interface promises. After [ErrOutOfMemory] it is not known whether
-// the write was done. After any other error the write was not done.
+// Every write is sent at most once. For a write that may have happened, errors.Is(err, [ErrOutcomeUnknown]) is true.
+// Before you send such a write again, check whether it happened (for a charge, with [Subscriptions.FindCharges]). A
+// write that fails with [ErrDecode] was done, but the service's answer does not have the promised form. After
+// [ErrOutOfMemory] it is not known whether the write was done. After any other error the write was not done.
 //
 // Every call takes a context. Cancelling the context ends the transfer. A call ends at the client's time-out or the
 // context's deadline, whichever is first.
 //
-// The module calls the C library of the same name through cgo. With the build tag billcore_static, the module links the
+// The module calls the C library libbillcore through cgo. With the build tag billcore_static, the module links the
 // static libraries.
 package billcore

@@ -22,30 +22,31 @@ type Attempt struct {
 	Method    string        // such as GET
 	Route     string        // such as /subscription/{id}; "(other)" for a path that is not part of the interface
 	Status    int           // HTTP status; 0 before the answer, and when the answer is incomplete
-	Failure   Code          // why there is no complete answer (ErrInterrupted: given up); else 0
+	Failure   Code          // why there is no complete answer (ErrInterrupted: the attempt was cancelled); else 0
 	RequestID string        // request id from the answer
 	Duration  time.Duration // how long the attempt took; set when it has ended
 	Wait      time.Duration // time until the next attempt; set in OnRetry
 
-	Sent           bool // whether at least a part of the request was sent; set after the attempt
+	Sent           bool // whether any part of the request was sent; set after the attempt
 	OutcomeUnknown bool // whether this is a write that may or may not have happened; set after the attempt
-	// Path is set only for a write that was sent and then given up because its context was done. Path contains the id
-	// and is relative to the base URL. The write may have happened, so log a warning where the error might get lost.
+	// Path is set only for a write that was sent and whose context was done before the answer was complete. Path
+	// contains the id and is relative to the base URL. Such a write may have happened: log a warning in case the caller
+	// drops the error.
 	Path string
 }
 
 // Hooks are called for every attempt of every call: for logs, measures and traces. Each OnRequest is followed by
-// exactly one OnResponse, however the attempt ends: also when its context is done, or when a loop leaves a list that
-// has pages in flight. Any of the hooks may be nil.
+// exactly one OnResponse, even when the context of the attempt is done, or when a loop leaves a list that has pages in
+// flight. Any of the hooks may be nil.
 //
-// Each hook runs on a goroutine of its own. The call waits for the hook, and so does the code that leaves, closes or
-// collects a list. When goroutines share a client, several hooks run at once. ctx is the context of the call, and may
-// already be done. A hook may make other calls, but must not use the list that is being read. A panic in a hook is
-// logged with slog.Error and does not change the call, and neither does runtime.Goexit (as in testing.T.FailNow): the
-// caller must learn whether a write was done.
+// Each hook runs on a goroutine of its own. The call waits until the hook returns. Code that leaves, closes or
+// garbage-collects a list waits for the list's hooks. When goroutines share a client, several hooks run at once. ctx is
+// the context of the call, and may already be done. A hook may make other calls, but must not use the list that is
+// being read. A panic in a hook is logged with slog.Error. Neither a panic nor runtime.Goexit (as in testing.T.FailNow)
+// in a hook changes the result of the call, because the caller must learn whether a write was done.
 type Hooks struct {
 	OnRequest  func(ctx context.Context, attempt Attempt) // before an attempt
-	OnResponse func(ctx context.Context, attempt Attempt) // after an attempt: with an answer, without one, or given up
+	OnResponse func(ctx context.Context, attempt Attempt) // after an attempt: answered, failed or cancelled
 	OnRetry    func(ctx context.Context, attempt Attempt) // before the wait for the next attempt
 }
 
@@ -94,7 +95,7 @@ func billcoreGoHook(given unsafe.Pointer, attempt *C.billcore_attempt) {
 
 func text(from C.billcore_str) string { return handle.String(unsafe.Pointer(from.data), from.len) }
 
-// logging returns hooks that write to a logger.
+// logging returns hooks that log each attempt with the given logger.
 func logging(logger *slog.Logger) Hooks {
 	if logger == nil {
 		return Hooks{}

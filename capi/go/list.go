@@ -19,14 +19,14 @@ import (
 	"billcore/internal/handle"
 )
 
-// List reads a list lazily, page by page, and fetches the next pages while the loop reads one. It ends with its
-// context.
+// List reads a list lazily, page by page, and fetches the next pages while the loop reads the current page. When the
+// list's context is done, the loop ends with an error before the next page.
 //
-// One loop at a time may read a list: a second loop gets ErrInvalidArgument. The other methods are safe for concurrent
-// use, also within the loop; they wait while the list fetches a page. Close frees the list; so does the garbage
-// collector.
+// One loop at a time may read a list: a second loop gets ErrInvalidArgument. All methods except All and Pages are safe
+// for concurrent use, also within the loop; they wait while the list fetches a page. Close or the garbage collector
+// frees the list.
 type List[T any] struct {
-	failed error // the error when the list could not be made; every method returns it
+	failed error // set when the list could not be made; every read then returns this error
 	ctx    context.Context
 	client *Client
 	call   *call
@@ -120,7 +120,7 @@ func (l *List[T]) done() {
 }
 
 // All reads from the current position: the start of the list, or after the item at which an earlier loop ended. After
-// an error the loop ends; the next All requests the same page again. Leaving the loop ends the prefetch.
+// an error the loop ends; the next All requests the same page again. Leaving the loop early stops the prefetch.
 func (l *List[T]) All() iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := l.loop(func(native *nativePage) bool {
@@ -166,7 +166,8 @@ func (l *List[T]) Pages() iter.Seq2[Page[T], error] {
 	}
 }
 
-// loop passes each page to take until take returns false. loop returns the error that ended the reading, if any.
+// loop passes each page to the function take until take returns false. loop returns the error that ended the reading,
+// if any.
 func (l *List[T]) loop(take func(*nativePage) bool) error {
 	if l != nil && l.failed == nil {
 		if !l.reading.CompareAndSwap(false, true) {
@@ -239,7 +240,8 @@ func (l *List[T]) fetch(do func() (C.billcore_status, *C.billcore_error)) error 
 	return bridge.TakeError(int32(status), handle.Pointer{C: unsafe.Pointer(err)}, causeOf(l.ctx, status))
 }
 
-// leave ends a loop. If the loop was left early, leave stops the prefetch.
+// leave is called at the end of every loop. ended is false when the caller left the loop early: then leave() stops the
+// prefetch.
 func (l *List[T]) leave(ended bool) {
 	if !ended {
 		if native, err := l.use(); err == nil {
@@ -253,8 +255,8 @@ func (l *List[T]) leave(ended bool) {
 	l.reading.Store(false)
 }
 
-// First returns the list's first item and keeps the position. First sends at most one request; it returns false when
-// the list is empty.
+// First returns the list's first item without moving the position. First sends at most one request. The second result
+// is false when the list is empty.
 func (l *List[T]) First() (T, bool, error) {
 	var none T
 	native, err := l.use()
@@ -279,8 +281,8 @@ func (l *List[T]) First() (T, bool, error) {
 // Standing is the position and the progress of a list.
 type Standing struct {
 	// State is the position, for ListResume in any language: a resumed list continues after the last item returned,
-	// also after an error. State contains no secrets, but the ids of the last 18 pages: 4 KB for pages of 20 records,
-	// 39 KB for 200.
+	// also after an error. State contains no secrets, but it contains the ids of the last 18 pages: about 4 KB with 20
+	// records per page, 39 KB with 200.
 	State        string
 	Total        int64 // number of records in the whole list, as sent with the last page read
 	HasTotal     bool
@@ -291,12 +293,12 @@ type Standing struct {
 	HasVerdict bool
 	Complete   bool
 	// Reason is why a record may have been missed, such as "total_changed" or "stopped". The reason "may_repeat" means
-	// that the list grew by more records than its state remembers, so it may also have returned some twice; drop
-	// duplicates by id.
+	// that the list grew by more records than State holds ids, so the list may have missed records and returned others
+	// twice; drop duplicates by id.
 	Reason string
 }
 
-// Standing returns the position and the progress of the list; it sends nothing.
+// Standing returns the position and the progress of the list, without sending a request.
 func (l *List[T]) Standing() (Standing, error) {
 	native, err := l.use()
 	if err != nil {
@@ -314,8 +316,8 @@ func (l *List[T]) Standing() (Standing, error) {
 	}, nil
 }
 
-// Stop cancels the prefetch, for a caller that does not want the rest. The caller may still read on. At the end of the
-// list Stop does nothing. Leaving a loop early cancels the prefetch without Stop.
+// Stop cancels the requests that fetch pages ahead of the loop. The caller may still read the list afterwards. At the
+// end of the list Stop does nothing. Leaving a loop early cancels the same requests, without Stop.
 func (l *List[T]) Stop() error {
 	native, err := l.use()
 	if err != nil {

@@ -40,7 +40,7 @@ func items[T any](page *nativePage) func(int) T {
 func freePage(pointer unsafe.Pointer) { C.billcore_page_free((*C.billcore_page)(pointer)) }
 
 func (p *nativePage) use() *C.billcore_page {
-	pointer, _ := p.handle.Use() // always succeeds: only the garbage collector closes a page
+	pointer, _ := p.handle.Use() // always returns true: only the garbage collector closes a page
 	return (*C.billcore_page)(pointer)
 }
 
@@ -69,7 +69,8 @@ func (p *nativePage) Column(name, key string, instants bool) []handle.Cell {
 	return converted(cells)
 }
 
-// converted copies the cells. converted copies all texts into one string, which every cell keeps in memory.
+// converted copies the cells. All texts are copied into one string, of which each cell holds a part, so each cell keeps
+// the whole string in memory.
 func converted(cells []C.billcore_cell) []handle.Cell {
 	bytes := 0
 	for i := range cells {
@@ -108,7 +109,7 @@ type Page[T any] struct {
 	Pagination Pagination
 }
 
-// LogValue is what slog shows: the number of items.
+// LogValue returns the number of items, which slog shows instead of the items.
 func (p Page[T]) LogValue() slog.Value { return slog.GroupValue(slog.Int("items", len(p.Items))) }
 
 // Pagination holds the numbers of a page as received. Service interface: Pagination.
@@ -118,8 +119,8 @@ type Pagination struct {
 	PerPage     int64 // number of records on a full page
 	CurrentPage int64 // number of this page, from 1
 	TotalPages  int64
-	Next        string // links.next as received; the library never follows it
-	Previous    string // links.previous as received; the library never follows it
+	Next        string // links.next as received; the library does not use this link
+	Previous    string // links.previous as received; the library does not use this link
 }
 
 func (p *nativePage) numbers() (Pagination, error) {

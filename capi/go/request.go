@@ -21,15 +21,16 @@ type Response struct {
 	Status    int
 	Header    http.Header
 	Body      []byte
-	Attempts  int // how often the request was sent
+	Attempts  int // number of attempts of the request
 	RequestID string
 }
 
 // JSON decodes the body as encoding/json does.
 func (r *Response) JSON(into any) error { return json.Unmarshal(r.Body, into) }
 
-// Request sends a request to any path. method is GET, POST, PUT, PATCH or DELETE; everything but GET is a write, which
-// is sent at most once. path is relative to the base URL, begins with a slash, is already encoded, and has no query.
+// Request sends a request to any path. method is GET, POST, PUT, PATCH or DELETE. A request with a method other than
+// GET counts as a write, which is sent at most once. path is relative to the base URL, begins with a slash, is already
+// encoded, and has no query.
 func (c *Client) Request(ctx context.Context, method, path string, options ...RequestOption) (*Response, error) {
 	native, err := nativeOptions(C.BILLCORE_OPTIONS_OF_REQUEST, options)
 	if err != nil {

@@ -43,8 +43,8 @@ type setting struct {
 	hooks  *Hooks
 }
 
-// hidden is a text that may be a secret. A hidden is a function because fmt prints the values of unexported fields
-// without calling their methods, and cannot print the result of a function.
+// hidden is a text that may be a secret. The type is a function because fmt prints unexported fields without calling
+// their methods, but cannot print what a function returns.
 type hidden func() string
 
 func hide(text string) hidden { return func() string { return text } }
@@ -71,13 +71,13 @@ type (
 	RequestOption setting
 )
 
-// Format shows only the name, for every verb: the value may be a secret.
+// Format prints only the option's name for every verb of fmt, because the option's value may be a secret.
 func (o Option) Format(to fmt.State, _ rune) { _, _ = fmt.Fprintf(to, "billcore.Option(%s)", o.name) }
 
 func milliseconds(given time.Duration) int64 { return handle.Milliseconds(given) }
 
-// SearchSkew sets how much earlier than the charge an order may have been made. The time of the charge is the earlier
-// one of the local clock and the service's clock. The default is five minutes.
+// SearchSkew sets how long before the charge an order may have been created and still be found. The time of the charge
+// is the earlier of the local clock's and the service's time. The default is five minutes.
 func SearchSkew(skew time.Duration) ChargeSearchOption {
 	return ChargeSearchOption{name: "skew_ms", set: setInteger, number: milliseconds(skew)}
 }
@@ -87,8 +87,9 @@ func SearchProduct(productID int64) ChargeSearchOption {
 	return ChargeSearchOption{name: "product_id", set: setInteger, number: productID}
 }
 
-// ProductField changes any field, also one for which this package has no function. value is anything that encoding/json
-// writes; nil means null, and json.RawMessage and json.Number keep their digits.
+// ProductField changes the field with this name, even when this package has no function for the field. value is any
+// value that encoding/json can encode: nil means null, and numbers in json.RawMessage and json.Number keep their
+// digits.
 func ProductField(name string, value any) ProductChange {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -102,7 +103,7 @@ func RequestQuery(name, value string) RequestOption {
 	return RequestOption{name: "query", set: addPair, key: name, text: hide(value)}
 }
 
-// RequestJSON sets the body to anything that encoding/json writes.
+// RequestJSON sets the body to the JSON text of value, which may be any value that encoding/json can encode.
 func RequestJSON(value any) RequestOption {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -111,12 +112,14 @@ func RequestJSON(value any) RequestOption {
 	return RequestOption{name: "json", set: setJSON, text: hide(string(text))}
 }
 
-// RequestAcceptAllStatuses returns every complete answer: a 4xx or 5xx is not an error.
+// RequestAcceptAllStatuses makes Request return every complete answer as a Response: a status 4xx or 5xx is then not an
+// error.
 func RequestAcceptAllStatuses() RequestOption {
 	return RequestOption{name: "raise_on_error", set: setFlag, flag: false}
 }
 
-// nativeOptions makes the library's options; nil when none are given. The caller must free them.
+// nativeOptions makes the C library's options object from the given options; nil when none are given. The caller must
+// free them.
 func nativeOptions[T anyOption](
 	kind C.billcore_options_kind, given []T,
 ) (*C.billcore_options, error) {

@@ -54,16 +54,16 @@ import (
 // also match their more specific codes. [ErrOutcomeUnknown] matches every error of a write that may have happened.
 type Error struct {
 	Code    Code
-	Message string // one line: what was wrong and what to do
+	Message string // one line that says what was wrong and what to do
 
-	HTTPStatus int    // status of the service's answer, or 0; for ErrSignature the status to answer the webhook with
+	HTTPStatus int    // status of the service's answer, or 0; for ErrSignature the status that you should answer
 	APICode    string // `code` of the service's error body
 	APIMessage string // `message` of the service's error body
 	Body       string // the answer's text, shortened and with secrets removed
 	RequestID  string // request id from the answer
 	Method     string // method of the request
-	Path       string // path of the request, relative to the base URL, encoded
-	Attempts   int    // how often the request was sent
+	Path       string // percent-encoded path of the request, relative to the base URL
+	Attempts   int    // number of attempts of the request
 
 	// RetryAfter is how long the answer asks the client to wait; valid when HasRetryAfter is set.
 	RetryAfter    time.Duration
@@ -91,7 +91,7 @@ func (e *Error) Error() string {
 	return "billcore: " + e.Message
 }
 
-// Is makes errors.Is work with codes.
+// Is reports whether target is the error's Code or a more general one; errors.Is calls this method.
 func (e *Error) Is(target error) bool {
 	code, ok := target.(Code)
 	if !ok || e == nil {
@@ -116,8 +116,7 @@ func (e *Error) Unwrap() error {
 	return e.ended
 }
 
-// Timeout reports whether the client's time-out or the context's deadline passed. It implements net.Error's method
-// Timeout.
+// Timeout reports whether the client's time-out or the context's deadline passed. net.Error has the same method.
 func (e *Error) Timeout() bool {
 	if e == nil {
 		return false
@@ -125,11 +124,11 @@ func (e *Error) Timeout() bool {
 	return e.Code == ErrTimeout || e.Cause == ErrTimeout || errors.Is(e.ended, context.DeadlineExceeded)
 }
 
-// Error makes each code an error, for errors.Is.
+// Error returns the name of the code. With this method a Code is an error, as errors.Is requires of its target.
 func (c Code) Error() string { return "billcore: " + c.String() }
 
-// Reason is why a signature check failed; the values follow the order of the checks. An unknown value has the String
-// "none".
+// Reason is why a signature check failed; the values follow the order of the checks. String returns "none" for an
+// unknown value.
 type Reason int32
 
 // String returns the name, such as "mismatch".
@@ -144,7 +143,7 @@ func newError(code Code, format string, arguments ...any) *Error {
 // takeError reads an error of the C library and frees it.
 func takeError(status int32, from handle.Pointer, ended error) *Error {
 	given := (*C.billcore_error)(from.C)
-	if given == nil { // the C library had no memory for the error
+	if given == nil { // the C library had no memory for an error object
 		return &Error{Code: Code(status), Message: Code(status).String(), ended: ended}
 	}
 	var read C.bg_error
@@ -164,7 +163,7 @@ func takeError(status int32, from handle.Pointer, ended error) *Error {
 		C.billcore_error_free(given)
 		return out
 	}
-	out.native = new(handle.Handle) // FindCharges and FoundCharges pass the C error back to the library
+	out.native = new(handle.Handle) // FindCharges and FoundCharges pass this C error to the library
 	out.native.Set(from.C, freeError, 0)
 	runtime.SetFinalizer(out.native, (*handle.Handle).Close)
 	return out

@@ -19,7 +19,7 @@ import (
 // frees an Event; Close frees it at once. Service interface: Events, Envelope.
 type Event struct {
 	envelope document
-	id       ID // "" when it cannot be read
+	id       ID // "" when the event has no readable id
 	kind     EventType
 	dataKind int32
 }
@@ -39,8 +39,8 @@ func newEvent(from handle.Event) *Event {
 	return out
 }
 
-// ParseUnverified parses an event that was verified before and stored since, for example in a job queue, from the bytes
-// of Raw. ParseUnverified checks no signature and no age, so use it only for storage that the receiver alone can write
+// ParseUnverified parses the bytes of Raw of an event that was verified earlier and then stored, for example in a job
+// queue. ParseUnverified checks no signature and no age, so use it only for storage that the receiver alone can write
 // to.
 func ParseUnverified(raw []byte) (*Event, error) {
 	if loadError != nil {
@@ -100,7 +100,8 @@ func (e *Event) Name() (string, error) {
 	return out, err
 }
 
-// Type is the event's name as a number; EventUnknown for a name that this version does not know, which is not an error.
+// Type is the event's name as a number. For a name that this version does not know, Type returns EventUnknown, which is
+// not an error.
 func (e *Event) Type() EventType {
 	if e == nil {
 		return EventUnknown
@@ -108,7 +109,7 @@ func (e *Event) Type() EventType {
 	return e.kind
 }
 
-// Account is the integer id of the account; it is not the UUID of the base URL.
+// Account is the integer id of the account, not the account's UUID that the base URL contains.
 func (e *Event) Account() (int64, error) {
 	out, _, err := e.whole().integer(&eventAccount)
 	return out, err
@@ -120,19 +121,19 @@ func (e *Event) CreatedAt() (time.Time, error) {
 	return out, err
 }
 
-// Raw returns a copy of the body as received, for ParseUnverified.
+// Raw returns a copy of the body as received. Pass it to ParseUnverified to read the event again later.
 func (e *Event) Raw() ([]byte, error) {
 	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_raw(from) })
 	return out, err
 }
 
-// RawData returns the data as JSON text; nil when it is null or absent.
+// RawData returns the event's data as JSON text; nil when the data is null or absent.
 func (e *Event) RawData() (json.RawMessage, error) {
 	out, _, err := e.whole().raw(func(from C.uintptr_t) C.bg_field { return C.bg_event_data(from) })
 	return out, err
 }
 
-// of returns the event's data when it is of the given kind; otherwise it returns the library's error.
+// of returns the event's data when the data has the given kind; otherwise it returns the library's error.
 func (e *Event) of(kind int32) (record, error) {
 	whole := e.whole()
 	if e != nil && e.dataKind == kind {

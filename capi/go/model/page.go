@@ -6,8 +6,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// page holds the items of a page of a list. The first read of a field of one item reads that field of all items, in
-// one call to C.
+// page holds the items of a page of a list. The first time a field of any item is read, one call to C reads that field
+// of all items.
 type page struct {
 	document
 	from    handle.Page

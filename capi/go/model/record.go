@@ -29,16 +29,16 @@ type document struct {
 type record struct {
 	doc    *document
 	index  int    // index of the item in its page
-	prefix string // path of a nested object, such as "/strings/"; "" for a resource, dataPrefix for an event's data
+	prefix string // path of a nested object, such as "/strings/"; "" for a resource, "/data/" for an event's data
 }
 
 // field is one field of a resource.
 type field struct {
 	name   string // the field's name in the JSON text
-	key    string // the name for the C library; it ends in ? when the field may be null or absent
-	data   string // the key within the data of an event
+	key    string // the name as passed to the C library, with an appended ? when the field may be null or absent
+	data   string // the field's path within an event's JSON text
 	kind   kind
-	number int // index among the fields of its resource, and of its column in a page
+	number int // index among the fields of its resource, and index of the field's column in a page
 }
 
 type kind uint8
@@ -48,7 +48,7 @@ const (
 	kindInteger
 	kindBoolean
 	kindTime
-	kindOther // any other kind; never read as a column
+	kindOther // any other kind; always read item by item, never as a column of a page
 )
 
 func newDocument(from handle.Pointer, bytes int64) *document {
@@ -66,7 +66,7 @@ func noRecord() error {
 	return newError(ErrInvalidArgument, "the record is empty or its event was closed: it comes from a client, a list or an event")
 }
 
-// ask calls read with the C handle of the record's resource or event.
+// ask calls the function read with the C handle of the record's resource or event.
 func (r record) ask(read func(from C.uintptr_t) C.bg_field) (C.bg_field, error) {
 	doc := r.doc
 	if doc == nil {
@@ -218,7 +218,7 @@ func (r record) any(f *field) (json.RawMessage, bool, error) {
 	return r.raw(func(from C.uintptr_t) C.bg_field { return C.bg_any(from, key, n) })
 }
 
-// part returns a view of the object in field f; false when the field is null or absent.
+// part returns a view of the JSON object in field f. The second result is false when the field is null or absent.
 func (r record) part(f *field) (record, bool, error) {
 	_, present, err := r.object(f)
 	if err != nil || !present {

@@ -18,7 +18,8 @@ typedef struct bg_field {
   bool present;
 } bg_field;
 
-/* The library sets `present` only when the name ends in `?`, so `present` starts as true. */
+/* The library writes `present` only for a name that ends in `?`; for other names `present` keeps its initial value
+ * true. */
 static bg_field bg_text(uintptr_t from, const char* name, size_t len) {
   bg_field f = {.present = true};
   f.status = billcore_resource_text(BG_RESOURCE(from), bg_str(name, len), &f.text, &f.present, &f.err);
@@ -75,7 +76,7 @@ static bg_field bg_field_of(uintptr_t from, const char* name, size_t len) {
   f.status = billcore_resource_field(BG_RESOURCE(from), bg_str(name, len), &value, &f.present, &f.err);
   return bg_raw_of(value, f);
 }
-/* A member of the object at a path. */
+/* The JSON text of the member `name` of the object at `path`. */
 static bg_field bg_member(uintptr_t from, const char* path, size_t len, const char* name, size_t name_len) {
   bg_field f = {.present = true};
   billcore_value* object = NULL;

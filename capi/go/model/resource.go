@@ -25,10 +25,10 @@ type Resource struct{ record }
 // String returns the kind, without customer text.
 func (r Resource) String() string { return r.describe("Resource") }
 
-// LogValue is what slog shows, also in JSON: the same as String.
+// LogValue returns the text of String, which slog shows instead of the customer's data, also in its JSON output.
 func (r Resource) LogValue() slog.Value { return slog.StringValue(r.String()) }
 
-// own returns the record as a whole resource. For the data of an event, own makes a separate resource.
+// own returns r itself, or for the data of an event a separate resource.
 func (r record) own() (record, error) {
 	if r.prefix == "" {
 		return r, nil
@@ -40,7 +40,7 @@ func (r record) own() (record, error) {
 	return record{doc: newDocument(handle.Pointer{C: got.made}, 0)}, nil
 }
 
-// place returns the path of the record's object in its document.
+// place returns the path of the record's JSON object within its document.
 func (r record) place() string {
 	path := strings.TrimSuffix(r.prefix, "/")
 	if strings.Count(path, "/") == 1 {
@@ -63,8 +63,8 @@ func (r record) Raw() (json.RawMessage, error) {
 // MarshalJSON returns the JSON text as received.
 func (r record) MarshalJSON() ([]byte, error) { return r.Raw() }
 
-// UnmarshalJSON fails except for null: only a client, a list or an event makes records. Read JSON into a type of your
-// own.
+// UnmarshalJSON ignores null and refuses any other JSON: only a client, a list or an event makes records. Read JSON
+// into a type of your own.
 func (r *record) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		return nil
@@ -72,8 +72,8 @@ func (r *record) UnmarshalJSON(text []byte) error {
 	return newError(ErrInvalidArgument, "a record comes from a client, a list or an event: read JSON into a type of your own")
 }
 
-// Field returns any field by its name, also when this version has no method for the field. The second result is false
-// only when the field is absent; a null field is present.
+// Field returns the JSON text of the field with this name, even when this version has no method for the field. The
+// second result is false only when the field is absent; a null field is present.
 func (r record) Field(name string) (json.RawMessage, bool, error) {
 	member, m := chars(name)
 	if r.prefix != "" {
@@ -104,7 +104,8 @@ func (r record) same(other record) (bool, error) {
 	return err == nil && got.number != 0, err
 }
 
-// copied returns a record that keeps only its own text in memory; an item of a list keeps its whole page.
+// copied returns a copy that keeps only its own text in memory, whereas an item of a list keeps its whole page in
+// memory.
 func (r record) copied() (record, error) {
 	r, err := r.own()
 	if err != nil {

@@ -8,7 +8,7 @@ import "strings"
 // Version is the version of the C library that this program was compiled with, such as "0.1.0".
 const Version = C.BILLCORE_VERSION
 
-// loadError is the result of bridge.LoadError.
+// loadError is not nil when the C library found at run time has another major or minor version than Version.
 var loadError = check(C.GoString(C.billcore_version()))
 
 // check compares the major and the minor version. A patch release never changes the interface; before 1.0 a minor

@@ -13,8 +13,8 @@ import (
 	"billcore/internal/handle"
 )
 
-// noInstant is the time that C gets when the clock panics or calls runtime.Goexit, which must not cross C. No event is
-// fresh at noInstant, so the verifier refuses the event.
+// noInstant is the time that C gets when the clock of WithClock panics or calls runtime.Goexit, neither of which may
+// unwind C code. No event is fresh at noInstant, so the verifier refuses the event.
 const noInstant = -1 << 62
 
 //export billcoreGoClock

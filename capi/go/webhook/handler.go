@@ -11,7 +11,7 @@ import (
 	"billcore/model"
 )
 
-// HandlerOption is a setting of Handler and Middleware.
+// HandlerOption is an option of the methods Handler and Middleware.
 type HandlerOption func(*receiver)
 
 type receiver struct {
@@ -24,11 +24,12 @@ func WithOnRefused(tell func(r *http.Request, err error)) HandlerOption {
 	return func(to *receiver) { to.refused = tell }
 }
 
-// Handler receives webhooks: it limits the body, verifies, parses, and calls handle with the event. The handler handle
-// writes the answer; if it writes nothing, the answer is 200. A refused request is answered with the status of the
-// error (413, 401 or 400), with 405 for a method other than POST, and with 400 when the body is cut short. When the
-// signature is right but the body is not an event, the answer is 500, so that the service sends the event again. The
-// event is closed when handle returns: copy what is used later, or keep Event.Raw for ParseUnverified.
+// Handler returns an http.Handler that receives webhooks: it limits the body's size, verifies and parses the body, and
+// calls the function handle with the event. handle writes the answer; if handle writes nothing, the answer is 200. A
+// request that fails verification is answered with the HTTPStatus of the error (413, 401 or 400), a method other than
+// POST with 405, and a body that is cut short with 400. When the signature is right but the body is not an event, the
+// answer is 500, so that the service sends the event again. The event is closed when handle returns: copy the values
+// that you need later, or store Event.Raw and pass it to ParseUnverified later.
 func (v *Verifier) Handler(handle func(w http.ResponseWriter, r *http.Request, event *Event), options ...HandlerOption) http.Handler {
 	return v.Middleware(options...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if handle != nil {

@@ -24,8 +24,8 @@ type Stream struct {
 	handle handle.Handle
 }
 
-// Stream begins the check of one body. Stream fails with ErrConfig for a verifier with WithFreshness, which needs the
-// whole body.
+// Stream begins the check of one body. Stream fails with ErrConfig for a verifier with WithFreshness: checking the age
+// needs the whole body.
 func (v *Verifier) Stream() (*Stream, error) {
 	native, err := v.use()
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Stream) done() {
 	s.handle.Done()
 }
 
-// Write takes the next piece. Write fails with ErrSignature and ReasonBodyTooLarge when the pieces together exceed the
-// limit.
+// Write adds the next piece of the body to the check. Write fails with ErrSignature and ReasonBodyTooLarge when the
+// pieces together exceed the limit.
 func (s *Stream) Write(piece []byte) (int, error) {
 	native, err := s.use()
 	if err != nil {
@@ -76,8 +76,8 @@ func (s *Stream) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// Finish ends the body and checks its signature, as Verify does. A later Write or Finish fails with
-// ErrInvalidArgument.
+// Finish marks the end of the body, then checks the signature and returns what Verify returns. A later Write or Finish
+// fails with ErrInvalidArgument.
 func (s *Stream) Finish(signature string) (int, error) {
 	native, err := s.use()
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Stream) Finish(signature string) (int, error) {
 	return int(made.index), nil
 }
 
-// Close frees the stream, whether it is finished or not. Closing again does nothing.
+// Close frees the stream, with or without a call of Finish before. Closing again does nothing.
 func (s *Stream) Close() {
 	if s != nil {
 		s.handle.Close()

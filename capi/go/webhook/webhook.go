@@ -54,8 +54,8 @@ type settings struct {
 	clock     func() time.Time
 }
 
-// WithMoreSecrets adds secrets, for the time in which a secret is replaced. The verifier accepts a signature made with
-// any of its secrets.
+// WithMoreSecrets adds secrets, for a period in which an old and a new secret are both in use. The verifier accepts a
+// signature made with any of its secrets.
 func WithMoreSecrets(secrets ...[]byte) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
 }
@@ -63,18 +63,19 @@ func WithMoreSecrets(secrets ...[]byte) Option {
 // WithHeader sets the name of the header with the signature; case does not matter.
 func WithHeader(name string) Option { return func(s *settings) { s.header = name } }
 
-// WithMaxBody sets the largest body that is accepted (bytes). A larger body is refused before it is hashed.
+// WithMaxBody sets the size (bytes) of the largest body that the verifier accepts. A larger body is refused before it
+// is hashed.
 func WithMaxBody(bytes int64) Option { return func(s *settings) { s.maxBody = bytes } }
 
-// WithFreshness refuses events (with ReasonStale) whose signed created_at cannot be read or is further than limit from
-// now, in either direction. The check is off by default, because old events are legitimate: failed deliveries are
-// retried, and invoices are paid weeks later. WithFreshness does not protect against replays: drop duplicates by
-// account and id. A test.hook is never stale.
+// WithFreshness makes the verifier refuse (with ReasonStale) an event whose signed created_at cannot be read, or is
+// more than limit before or after the present time. The check is off by default, because old events are legitimate:
+// failed deliveries are retried, and invoices are paid weeks later. WithFreshness does not protect against replays:
+// drop duplicates by account and id. An event test.hook is never refused as stale.
 func WithFreshness(limit time.Duration) Option {
 	return func(s *settings) { s.freshness, s.fresh = limit, true }
 }
 
-// WithClock sets the clock that WithFreshness compares with, instead of the system's.
+// WithClock sets the clock from which WithFreshness takes the present time; the default is the system's clock.
 func WithClock(now func() time.Time) Option { return func(s *settings) { s.clock = now } }
 
 // WithAnyKeyLength accepts secrets of any length but zero. Use WithAnyKeyLength only for test vectors and keys of other
@@ -180,9 +181,10 @@ func (v *Verifier) use() (*C.billcore_verifier, error) {
 	return nil, bridge.NewError(model.ErrConfig, "the verifier is nil or closed: make one with NewVerifier")
 }
 
-// Verify checks the signature of a body and returns the index of the secret that made it; 0 is the secret of
-// NewVerifier. signature is the value of the header, "" when there is none. Verify neither copies nor parses the body.
-// Verify fails with ErrSignature and a Reason.
+// Verify checks the signature of a body and returns the index of the secret that the signature was made with; 0 is the
+// secret passed to NewVerifier. signature is the value of the signature header, or "" when the request has no such
+// header. Verify neither copies nor parses the body. When the check fails, the error has the code ErrSignature and a
+// Reason.
 func (v *Verifier) Verify(body []byte, signature string) (int, error) {
 	native, err := v.use()
 	if err != nil {
@@ -225,8 +227,9 @@ func event(made C.bg_head) (*Event, error) {
 	}).(*Event), nil
 }
 
-// UnwrapHeader finds the signature among the header fields of a request, then does what Unwrap does. Equal signatures,
-// repeated or joined by commas, count as one; UnwrapHeader refuses different ones with ReasonMalformed.
+// UnwrapHeader finds the signature among the header fields of a request, then does what Unwrap does. Several equal
+// signatures, in repeated fields or joined by commas, count as one; different signatures are refused with
+// ReasonMalformed.
 func (v *Verifier) UnwrapHeader(body []byte, header map[string][]string) (*Event, error) {
 	native, err := v.use()
 	if err != nil {
@@ -261,7 +264,8 @@ func (v *Verifier) Secrets() int {
 	return int(C.billcore_verifier_secret_count(native))
 }
 
-// Matches returns how often this secret matched. A secret that never matches can be retired.
+// Matches returns how many signatures the secret with this index has matched. A secret that never matches can be
+// retired.
 func (v *Verifier) Matches(secret int) (uint64, error) {
 	native, err := v.use()
 	if err != nil {
@@ -278,22 +282,22 @@ func (v *Verifier) Matches(secret int) (uint64, error) {
 	return uint64(made.index), nil
 }
 
-// ParseUnverified parses an event that was verified before and stored since, from the bytes of Event.Raw.
-// ParseUnverified checks no signature and no age, so use it only for storage that the receiver alone can write to.
+// ParseUnverified parses the bytes of Event.Raw of an event that was verified earlier and then stored. ParseUnverified
+// checks no signature and no age, so use it only for storage that the receiver alone can write to.
 func ParseUnverified(raw []byte) (*Event, error) { return model.ParseUnverified(raw) }
 
-// Sign returns the signature that the service would send (64 lowercase hex digits), for tests of your own receiver.
+// Sign returns the signature that the service would send (64 lowercase hex digits), so that you can test your receiver.
 func Sign(body, secret []byte) (string, error) {
 	data, n := bytes(body)
 	key, m := bytes(secret)
 	return owned(C.bw_sign(data, n, key, m))
 }
 
-// Explain explains why a signature is refused. Explain tries the usual mistakes (the body serialised again, still in
-// base64, with another line end; the signature in upper case or with a prefix; a secret with white space or in another
-// encoding; another one of several secrets) and names what would have matched. The text is for a person. Explain never
-// accepts a signature, and shows neither a secret nor the right signature. Explain is slow: do not call it in a request
-// path.
+// Explain returns a text, for a person, that says why a signature is refused. Explain tries the usual mistakes (the
+// body serialised again, still in base64, with another line end; the signature in upper case or with a prefix; a secret
+// with white space or in another encoding; another one of several secrets) and names the one that would give this
+// signature. Explain never accepts a signature, and shows neither a secret nor the right signature. Explain is slow: do
+// not call it in a request path.
 func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 	given := settings{header: DefaultHeader, maxBody: DefaultMaxBody, secrets: secrets}
 	native, _, err := given.native()
@@ -306,7 +310,7 @@ func Explain(body []byte, signature string, secrets ...[]byte) (string, error) {
 	return owned(C.bw_explain(data, n, text, m, native))
 }
 
-// owned copies a text of the C library and frees it.
+// owned copies a text of the C library into a Go string and frees the C text.
 func owned(made C.bw_text) (string, error) {
 	if made.status != C.BILLCORE_OK {
 		return "", bridge.TakeError(int32(made.status), handle.Pointer{C: unsafe.Pointer(made.err)}, nil)
@@ -324,8 +328,8 @@ func bytes(b []byte) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.size_t(len(b))
 }
 
-// chars returns a string as C pointer and length; nil for "", because http.Header.Get returns "" for a missing
-// signature.
+// chars returns a string as C pointer and length. For "" the pointer is nil, which C treats as absent: http.Header.Get
+// returns "" for a missing signature.
 func chars(s string) (*C.char, C.size_t) {
 	if s == "" {
 		return nil, 0

@@ -1,5 +1,5 @@
 /** @file
- * Options of a single call, which replace those of its client. Conventions: billcore.h; functions for options of every
+ * Options of a single call, which replace the client's options. Conventions: billcore.h; functions for options of every
  * kind: billcore/options.h.
  *
  * @code{.c}
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/** Options of a single call, which replace those of its client. Freed with billcore_call_options_free. Threads: one
+/** Options of a single call, which replace the client's options. Freed with billcore_call_options_free. Threads: one
  * thread at a time while they are filled, then immutable. */
 typedef struct billcore_call_options billcore_call_options;
 
@@ -35,7 +35,8 @@ BILLCORE_INLINE billcore_status billcore_call_options_new(billcore_call_options*
   return status;
 }
 
-/** Time-out of the call, instead of the client's; for a list, of each page (milliseconds, more than 0).  @since 0.1 */
+/** Time-out of the call (milliseconds, more than 0), which replaces the client's. For a list: time-out of each page.
+ * @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_timeout_ms(billcore_call_options* options,
                                                                      int64_t milliseconds, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("timeout_ms"), milliseconds,
@@ -48,23 +49,23 @@ BILLCORE_INLINE billcore_status billcore_call_options_set_no_timeout(billcore_ca
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("no_timeout"), true, err);
 }
 
-/** Ends the call when the token is triggered; for a list, the fetch of any page. The token may be freed before the
- * options; NULL removes it.  @since 0.1 */
+/** Ends the call when the token is triggered. For a list, ends the request of whichever page is in flight. The token
+ * may be freed before the options. NULL removes the token from the options.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_cancel(billcore_call_options* options,
                                                                  const billcore_cancel* cancel, billcore_error** err) {
   return billcore_options_set_cancel(BILLCORE_CAST(billcore_options*, options), cancel, err);
 }
 
-/** Hook of the call, instead of the client's. The hook gets `context`, which `release` (may be NULL) releases. With a
- * NULL hook the client's is used.  @since 0.1 */
+/** Hook of the call, which replaces the client's hook. The hook gets `context`, which `release` (may be NULL) releases.
+ * With NULL as `hook`, the call uses the client's hook.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_hook(billcore_call_options* options, billcore_hook hook,
                                                                void* context, billcore_release release,
                                                                billcore_error** err) {
   return billcore_options_set_hook(BILLCORE_CAST(billcore_options*, options), hook, context, release, err);
 }
 
-/** Interrupt of the call, instead of the client's; see billcore_interrupt. The callback gets `context`, which `release`
- * (may be NULL) releases. With a NULL callback the client's is used.  @since 0.1 */
+/** Interrupt of the call (see billcore_interrupt), which replaces the client's. The callback gets `context`, which
+ * `release` (may be NULL) releases. With NULL as `callback`, the call uses the client's interrupt.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_call_options_set_interrupt(billcore_call_options* options,
                                                                     billcore_interrupt callback, void* context,
                                                                     billcore_release release, billcore_error** err) {

@@ -1,13 +1,13 @@
 /** @file
  * Cancellation: ends calls from another thread. Conventions: billcore.h.
  *
- * A token is set in the options of calls (billcore_call_options_set_cancel). Once the token is triggered, a waiting
- * call returns at once with BILLCORE_ERROR_INTERRUPTED, and a later call sends nothing. A list fails at the page that
- * it waits for, or at the next one that it would fetch. A call whose answer arrived before the trigger, or at the same
- * moment, returns as usual.
+ * A token is set in the options of calls (billcore_call_options_set_cancel). Once the token is triggered, a running
+ * call returns at once with BILLCORE_ERROR_INTERRUPTED, and a later call sends nothing. A list returns that error
+ * instead of the page that it is waiting for, or that it would fetch next. A call whose answer arrived before the
+ * trigger, or at the same moment, returns as usual.
  *
- * For a cancelled write, billcore_error_outcome_unknown says whether it may have happened; if false, nothing was sent.
- * A hook (billcore/hooks.h) gets the same in billcore_attempt.outcome_unknown.
+ * For a cancelled write, billcore_error_outcome_unknown says whether the write may have happened; if false, nothing was
+ * sent. A hook (billcore/hooks.h) finds the same value in billcore_attempt.outcome_unknown.
  *
  * @code{.c}
  * billcore_cancel* cancel = NULL;
@@ -31,22 +31,22 @@
 extern "C" {
 #endif
 
-/** A token for any number of calls. Freed with billcore_cancel_free. Threads: shared. */
+/** A token that cancels any number of calls. Freed with billcore_cancel_free. Threads: shared. */
 typedef struct billcore_cancel billcore_cancel;
 
 /** A new token, not triggered; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_cancel_new(billcore_cancel** out, billcore_error** err);
 
-/** Ends all present and future calls that have the token. A trigger cannot be undone; another one does nothing, nor
- * does NULL. The function does not block. Do not call it in a signal handler: use billcore_interrupt for that.
- * @since 0.1 */
+/** Cancels all running and later calls whose options have the token. A triggered token stays triggered. With NULL the
+ * function does nothing. The function does not wait for the calls to end. Do not call it in a signal handler: use
+ * billcore_interrupt there.  @since 0.1 */
 BILLCORE_EXPORT void billcore_cancel_trigger(billcore_cancel* cancel);
 
 /** Whether the token was triggered; false for NULL.  @since 0.1 */
 BILLCORE_API bool billcore_cancel_is_triggered(const billcore_cancel* cancel);
 
-/** Frees a token; accepts NULL. Options and calls may still have the token, but nobody can trigger it any more.
- * @since 0.1 */
+/** Frees a token; accepts NULL. Options and running calls may still refer to the token; after this call it can no
+ * longer be triggered.  @since 0.1 */
 BILLCORE_EXPORT void billcore_cancel_free(billcore_cancel* cancel);
 
 #ifdef __cplusplus

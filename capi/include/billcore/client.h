@@ -4,10 +4,10 @@
  *
  * Every operation may return: BILLCORE_ERROR_INVALID_ARGUMENT (nothing was sent), BILLCORE_ERROR_CONFIG (the client is
  * closed), an error status of the service (BILLCORE_ERROR_API to BILLCORE_ERROR_SERVER; billcore_error_outcome_unknown
- * is true for a write that may have happened), BILLCORE_ERROR_DECODE (a success, but not the JSON promised),
- * BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS (no complete answer; nothing of a write was sent),
- * BILLCORE_ERROR_OUTCOME_UNKNOWN (a write was sent, and no complete answer came), BILLCORE_ERROR_INTERRUPTED. The
- * argument `call` of an operation may be NULL: then the client's options hold.
+ * is true for a write that may have happened), BILLCORE_ERROR_DECODE (the service reported success, but its answer does
+ * not have the promised form), BILLCORE_ERROR_TRANSPORT to BILLCORE_ERROR_TLS (no complete answer arrived; no part of a
+ * write was sent), BILLCORE_ERROR_OUTCOME_UNKNOWN (a write was sent, and no complete answer arrived),
+ * BILLCORE_ERROR_INTERRUPTED. The argument `call` of an operation may be NULL: then the client's options apply.
  *
  * @code{.c}
  * billcore_client* client = NULL;
@@ -41,14 +41,14 @@ extern "C" {
 BILLCORE_API billcore_status billcore_client_new(const billcore_client_options* options, billcore_client** out,
                                                  billcore_error** err);
 
-/** A new client that differs in these options and shares everything else with `client`, connections included; free both
+/** A new client that differs from `client` in the given options only and shares its connections; free the two clients
  * in any order. changes may be NULL. BILLCORE_ERROR_CONFIG when an option is invalid, or `client` is closed.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_client_with_options(const billcore_client* client,
                                                           const billcore_client_changes* changes, billcore_client** out,
                                                           billcore_error** err);
 
-/** Closes idle connections; calls in flight finish, later ones fail with BILLCORE_ERROR_CONFIG. Closing again does
+/** Closes idle connections; calls in flight finish, later calls fail with BILLCORE_ERROR_CONFIG. Closing again does
  * nothing. Closing a client made by billcore_client_with_options leaves the shared connections open. @since 0.1 */
 BILLCORE_API billcore_status billcore_client_close(billcore_client* client, billcore_error** err);
 
@@ -57,24 +57,24 @@ BILLCORE_EXPORT void billcore_client_free(billcore_client* client);
 
 /* ---- operations besides those of billcore/operations.h ---- */
 
-/** Finds the orders that a charge of unknown outcome may have created: those of the subscription since the charge was
- * sent, latest first. charge: the error of the charge (billcore_error_outcome_unknown is true); it is neither changed
- * nor freed. search may be NULL. The charge's order has a total of amount times quantity (cents without VAT). No
- * orders: the charge was not made, or the service is still processing it, so search again after the time that it may
- * need; charge again only when the later search also finds none. BILLCORE_ERROR_POSSIBLY_MISSED when orders may be
- * missing: see billcore_subscription_found_charges. BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is the error of
- * another call, or its outcome is known. The time-out of `call` bounds the whole search. *out is new, without
- * billcore_page_numbers; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
+/** Finds the orders that a charge of unknown outcome may have created: the subscription's orders since the charge was
+ * sent, latest first. `charge` is the error of that charge (its billcore_error_outcome_unknown is true); the function
+ * neither changes nor frees it. search may be NULL. The charge's order has a total of amount times quantity (cents
+ * without VAT). If no such order is found, the charge was not made, or the service is still processing it: search again
+ * after the time that the service may need, and charge again only when the later search finds no such order either.
+ * BILLCORE_ERROR_POSSIBLY_MISSED when orders may be missing: see billcore_subscription_found_charges.
+ * BILLCORE_ERROR_INVALID_ARGUMENT when `charge` is any other error. The time-out of `call` applies to the whole search.
+ * *out is new, without billcore_page_numbers; free it. Service interface: Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges(const billcore_client* client,
                                                                 const billcore_error* charge,
                                                                 const billcore_charge_search* search,
                                                                 const billcore_call_options* call,
                                                                 billcore_order_page** out, billcore_error** err);
 
-/** Finds the orders of a charge without its error, for example after a crash: the subscription's orders created at or
- * after a moment by the service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second). search may
- * be NULL; a skew in it is refused. *out is new, without billcore_page_numbers; free it. Service interface: Endpoints,
- * Subscriptions.  @since 0.1 */
+/** Finds the orders of a charge whose error was lost, for example in a crash: the subscription's orders created at or
+ * after `unix_micros` by the service's clock (microseconds since 1970-01-01T00:00:00Z, rounded down to a second).
+ * search may be NULL, and must not set a skew. *out is new, without billcore_page_numbers; free it. Service interface:
+ * Endpoints, Subscriptions.  @since 0.1 */
 BILLCORE_API billcore_status billcore_subscription_find_charges_since(const billcore_client* client, billcore_str id,
                                                                       int64_t unix_micros,
                                                                       const billcore_charge_search* search,
@@ -87,17 +87,17 @@ BILLCORE_API billcore_status billcore_subscription_find_charges_since(const bill
 BILLCORE_API billcore_status billcore_subscription_found_charges(const billcore_error* search_error,
                                                                  billcore_order_page** out, billcore_error** err);
 
-/** Changes only the fields that are set in `changes`; none at all is BILLCORE_ERROR_INVALID_ARGUMENT. Sent at most
- * once. *out is the product after the change, a new handle; free it. Service interface: Endpoints, Products.
- * @since 0.1 */
+/** Changes only the fields that are set in `changes`; BILLCORE_ERROR_INVALID_ARGUMENT when no field is set. The request
+ * is sent at most once. *out is the product after the change, a new handle; free it. Service interface: Endpoints,
+ * Products.  @since 0.1 */
 BILLCORE_API billcore_status billcore_product_update(const billcore_client* client, int64_t id,
                                                      const billcore_product_changes* changes,
                                                      const billcore_call_options* call, billcore_product** out,
                                                      billcore_error** err);
 
-/** Sends any other request. method: GET, POST, PUT, PATCH or DELETE; everything but GET is a write. path: relative to
- * the base URL, with a slash in front, already encoded, without a query. options may be NULL. New; free it.
- * @since 0.1 */
+/** Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE; a request with a method other than GET
+ * counts as a write. `path` is relative to the base URL, begins with a slash, is already encoded, and has no query.
+ * options may be NULL. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_client_request(const billcore_client* client, billcore_str method,
                                                      billcore_str path, const billcore_request_options* options,
                                                      const billcore_call_options* call, billcore_response** out,
@@ -107,11 +107,11 @@ BILLCORE_API billcore_status billcore_client_request(const billcore_client* clie
 BILLCORE_API billcore_status billcore_response_status(const billcore_response* response, int32_t* out,
                                                       billcore_error** err);
 
-/** The body without its transfer encoding; it may hold any bytes.  @since 0.1 */
+/** The body, after transfer decoding; a body may be any bytes.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_body(const billcore_response* response, billcore_str* out,
                                                     billcore_error** err);
 
-/** The body parsed; BILLCORE_ERROR_DECODE when it is not JSON. New; free it.  @since 0.1 */
+/** The body, parsed as JSON; BILLCORE_ERROR_DECODE when the body is not JSON. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_json(const billcore_response* response, billcore_value** out,
                                                     billcore_error** err);
 
@@ -119,7 +119,7 @@ BILLCORE_API billcore_status billcore_response_json(const billcore_response* res
 BILLCORE_API billcore_status billcore_response_get_info(const billcore_response* response, billcore_response_info** out,
                                                         billcore_error** err);
 
-/** Value of the first header field of this name, given in any case.  @since 0.1 */
+/** Value of the first header field with this name; case does not matter.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_header(const billcore_response* response, billcore_str name,
                                                       billcore_str* out, bool* present, billcore_error** err);
 

@@ -3,11 +3,11 @@
 #ifndef BILLCORE_CLIENT_HANDLE_H
 #define BILLCORE_CLIENT_HANDLE_H
 
-/** A client. Freed with billcore_client_free; lists made with it may outlive it. Threads: shared. */
+/** A client. Freed with billcore_client_free; a list may outlive its client. Threads: shared. */
 typedef struct billcore_client billcore_client;
 
-/** An answer as received, for requests whose answer has no type of its own. Freed with billcore_response_free. Texts
- * are valid as long as the handle. Threads: immutable. */
+/** The answer to billcore_client_request, as received. Freed with billcore_response_free. Texts are valid as long as
+ * the handle. Threads: immutable. */
 typedef struct billcore_response billcore_response;
 
 #endif /* BILLCORE_CLIENT_HANDLE_H */

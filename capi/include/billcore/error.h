@@ -1,5 +1,5 @@
 /** @file
- * Errors: what a failed call says besides its status. Conventions: billcore.h.
+ * Errors: what a failed call returns besides its status. Conventions: billcore.h.
  *
  * @code{.c}
  * billcore_order* order = NULL;
@@ -25,8 +25,8 @@
 extern "C" {
 #endif
 
-/** An error of a call. Freed with billcore_error_free. Its texts are valid as long as the handle. A getter returns
- * empty, 0 or false when it does not apply to the error, and for NULL. Threads: immutable. */
+/** An error of a call. Freed with billcore_error_free. Its texts are valid as long as the handle. A getter returns an
+ * empty text, 0 or false when the error has no such value, and when `error` is NULL. Threads: immutable. */
 typedef struct billcore_error billcore_error;
 
 /** Frees an error; accepts NULL.  @since 0.1 */
@@ -35,11 +35,11 @@ BILLCORE_EXPORT void billcore_error_free(billcore_error* error);
 /** The status that the failed call returned; BILLCORE_OK for NULL.  @since 0.1 */
 BILLCORE_API billcore_status billcore_error_status(const billcore_error* error);
 
-/** One line: what was wrong and what to do. Never shows secrets or API keys.  @since 0.1 */
+/** One line that says what was wrong and what to do. The message never shows secrets or API keys.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_message(const billcore_error* error);
 
-/** HTTP status of the service's answer, or 0; for BILLCORE_ERROR_SIGNATURE the status to send (413, 401 or 400).
- * @since 0.1 */
+/** HTTP status of the service's answer, or 0; for BILLCORE_ERROR_SIGNATURE the status (413, 401 or 400) that the
+ * receiver should answer.  @since 0.1 */
 BILLCORE_API int32_t billcore_error_http_status(const billcore_error* error);
 
 /** `code` of the service's error body. Service interface: Errors.  @since 0.1 */
@@ -54,13 +54,14 @@ BILLCORE_API billcore_str billcore_error_body(const billcore_error* error);
 /** Value of the answer's request id header (billcore_client_options_set_request_id_header).  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_request_id(const billcore_error* error);
 
-/** True when the answer said how many seconds to wait; *seconds (may be NULL) is that number, else 0.  @since 0.1 */
+/** True when the answer says how many seconds to wait. *seconds (may be NULL) is that number, or else 0.  @since 0.1 */
 BILLCORE_API bool billcore_error_retry_after(const billcore_error* error, double* seconds);
 
 /** Number of attempts of the request; 0 when the error is not about a request.  @since 0.1 */
 BILLCORE_API int32_t billcore_error_attempts(const billcore_error* error);
 
-/** True when a write may or may not have happened: check before you send it again.  @since 0.1 */
+/** True when a write may or may not have happened: check whether the write happened before you send it again.
+ * @since 0.1 */
 BILLCORE_API bool billcore_error_outcome_unknown(const billcore_error* error);
 
 /** The reasons why a signature check fails, in the order of the checks. Append-only. */
@@ -72,27 +73,27 @@ enum {
   BILLCORE_REASON_MISSING = 2,        /**< answer 401; the request has no signature header */
   BILLCORE_REASON_MALFORMED = 3,      /**< answer 400; not exactly 64 lowercase hex digits */
   BILLCORE_REASON_MISMATCH = 4,       /**< answer 401; no secret gives this signature for this body */
-  BILLCORE_REASON_STALE = 5           /**< answer 400; signed right, but too old or too new (set_freshness_ms) */
+  BILLCORE_REASON_STALE = 5           /**< answer 400; the signature is right, but the event too old or too new */
 };
 
 /** The reason of a BILLCORE_ERROR_SIGNATURE: one of BILLCORE_REASON_*.  @since 0.1 */
 BILLCORE_API billcore_reason billcore_error_reason(const billcore_error* error);
 
-/** Name of a reason: "mismatch" for BILLCORE_REASON_MISMATCH, and so on; "none" for other numbers. Static text.
+/** Name of a reason, such as "mismatch" for BILLCORE_REASON_MISMATCH; "none" for an unknown number. Static text.
  * @since 0.1 */
 BILLCORE_API const char* billcore_reason_name(billcore_reason reason);
 
 /** Method of the failed request, such as "POST".  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_method(const billcore_error* error);
 
-/** Path of the failed request, relative to the base URL, encoded.  @since 0.1 */
+/** Percent-encoded path of the failed request, relative to the base URL.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_path(const billcore_error* error);
 
 /** Path of the JSON value that a BILLCORE_ERROR_DECODE, BILLCORE_ERROR_OUT_OF_RANGE or BILLCORE_ERROR_MISSING_FIELD is
  * about, such as "data.price"; empty when the error is about a whole answer.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_field_path(const billcore_error* error);
 
-/** True when a write was sent whose outcome is unknown; *unix_micros (may be NULL) is the time of sending, else 0.
+/** True when a write was sent and its outcome is unknown. *unix_micros (may be NULL) is the time of sending, or else 0.
  * @since 0.1 */
 BILLCORE_API bool billcore_error_attempted_at(const billcore_error* error, int64_t* unix_micros);
 
@@ -100,7 +101,7 @@ BILLCORE_API bool billcore_error_attempted_at(const billcore_error* error, int64
  * BILLCORE_OK.  @since 0.1 */
 BILLCORE_API billcore_status billcore_error_cause(const billcore_error* error);
 
-/** The message of billcore_error_cause, one line.  @since 0.1 */
+/** One-line message of the failure that billcore_error_cause returns.  @since 0.1 */
 BILLCORE_API billcore_str billcore_error_cause_message(const billcore_error* error);
 
 #ifdef __cplusplus

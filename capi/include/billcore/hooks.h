@@ -2,12 +2,12 @@
  * Hooks: a callback for every attempt of a call, for logs, metrics and traces. Conventions: billcore.h.
  *
  * A hook is set for a client (billcore_client_options_set_hook, billcore_client_changes_set_hook) or for one call
- * (billcore_call_options_set_hook), where it replaces the client's. A hook gets no header values and no bodies, and an
- * id only in `path`.
+ * (billcore_call_options_set_hook), where it replaces the client's hook. A hook gets no header values and no bodies; it
+ * gets an id only in `path`.
  *
- * Each BILLCORE_MOMENT_REQUEST is followed by exactly one BILLCORE_MOMENT_RESPONSE, however the attempt ends: also when
- * a token, an interrupt or a lack of memory ends the call, and when a list is stopped or freed with pages in flight.
- * In a forked child no hook is called for its parent's attempts. */
+ * Each BILLCORE_MOMENT_REQUEST is followed by exactly one BILLCORE_MOMENT_RESPONSE, even when a token, an interrupt or
+ * a lack of memory ends the call, or a list is stopped or freed with pages in flight. In a forked child process no hook
+ * is called for attempts that the parent process began. */
 #ifndef BILLCORE_HOOKS_H
 #define BILLCORE_HOOKS_H
 
@@ -22,7 +22,7 @@ typedef int32_t billcore_moment;
 /** Values of a billcore_moment. */
 enum {
   BILLCORE_MOMENT_REQUEST = 1,  /**< before the attempt, which may still have to wait for a connection */
-  BILLCORE_MOMENT_RESPONSE = 2, /**< after the attempt, with an answer or without, or given up */
+  BILLCORE_MOMENT_RESPONSE = 2, /**< after the attempt, whether it was answered, failed or was cancelled */
   BILLCORE_MOMENT_RETRY = 3     /**< before the wait for another attempt */
 };
 
@@ -31,26 +31,26 @@ enum {
 typedef struct billcore_attempt {
   billcore_moment moment;  /**< one of BILLCORE_MOMENT_* */
   int32_t number;          /**< number of this attempt, from 1 */
-  int32_t status;          /**< HTTP status of the answer; 0 before it, and without a complete one */
-  billcore_status failure; /**< why there is no complete answer (_INTERRUPTED: given up); BILLCORE_OK otherwise */
+  int32_t status;          /**< HTTP status of the answer; 0 before the answer, and when it is incomplete */
+  billcore_status failure; /**< why there is no complete answer (_INTERRUPTED: cancelled); BILLCORE_OK otherwise */
   billcore_str method;     /**< HTTP method, such as GET */
   billcore_str route;      /**< such as /subscription/{id}; "(other)" for a path outside of the service interface */
-  billcore_str request_id; /**< request id of the answer; empty when it has none */
+  billcore_str request_id; /**< request id of the answer; empty when the answer has none */
   int64_t duration_micros; /**< after the attempt: how long it took (microseconds) */
   int64_t wait_ms;         /**< BILLCORE_MOMENT_RETRY: time until the next attempt (milliseconds) */
-  billcore_str path;       /**< path of a write that was sent and then given up; see billcore_hook. Empty otherwise */
-  bool sent;               /**< after the attempt: whether at least a part of the request was sent */
-  bool outcome_unknown;    /**< after the attempt: a write that may or may not have happened */
+  billcore_str path;       /**< path of a write that was cancelled after it was sent (see billcore_hook), or empty */
+  bool sent;               /**< after the attempt: whether any part of the request was sent */
+  bool outcome_unknown;    /**< after the attempt: whether this is a write that may or may not have happened */
 } billcore_attempt;
 
-/** A hook. The library calls it on the thread of the call, so on several threads at once if they share a client; for
- * pages that are given up, on the thread that stops or frees their list. The call waits until the hook returns. The
- * library uses `context` until the client, its calls and its lists are freed; see billcore_release. The hook must not
- * use the handle of a list that is being read, stopped or freed, and cannot change what a call does; it may make other
- * calls.
+/** A hook. The library calls a hook on the thread of the call, so on several threads at once if they share a client.
+ * When a list with pages in flight is stopped or freed, the library calls the hook on the thread that stops or frees
+ * the list. The call waits until the hook returns. The library uses `context` until the client, its calls and its lists
+ * are freed; see billcore_release. The hook must not use the handle of a list that is being read, stopped or freed, and
+ * cannot change what a call does; it may make other calls.
  *
  * attempt->path is set when a token, an interrupt or a lack of memory ended a write that had been sent. The path is
- * relative to the base URL and contains the id. Log a warning: the write may have happened, and perhaps no error
+ * relative to the base URL and contains the id. Log a warning: such a write may have happened, and perhaps no error
  * reaches the caller. */
 typedef void (*billcore_hook)(void* context, const billcore_attempt* attempt);
 

@@ -26,7 +26,8 @@ extern "C" {
 #endif
 
 /** A JSON value of any kind: a view into its document, which the value keeps alive. Freed with billcore_value_free.
- * Reading a value as another kind than its own gives BILLCORE_ERROR_DECODE with its path. Threads: immutable. */
+ * A getter for a kind that the value does not have gives BILLCORE_ERROR_DECODE with the value's path. Threads:
+ * immutable. */
 typedef struct billcore_value billcore_value;
 
 /** Kinds of JSON values. A number with a fraction or an exponent is REAL. Append-only. */
@@ -51,17 +52,17 @@ BILLCORE_API billcore_status billcore_value_kind(const billcore_value* value, bi
 /** The value of a boolean.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_boolean(const billcore_value* value, bool* out, billcore_error** err);
 
-/** The value of an integer; BILLCORE_ERROR_OUT_OF_RANGE when 64 signed bits do not hold it (billcore_value_raw gives
- * its digits).  @since 0.1 */
+/** The value of an integer; BILLCORE_ERROR_OUT_OF_RANGE when the integer does not fit in int64_t (billcore_value_raw
+ * gives its digits).  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_integer(const billcore_value* value, int64_t* out, billcore_error** err);
 
 /** The value of any number, rounded to a double.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_real(const billcore_value* value, double* out, billcore_error** err);
 
-/** The text of a string, unescaped, as UTF-8; it may contain NULs. Borrowed from the value.  @since 0.1 */
+/** The text of a string, unescaped, as UTF-8; the text may contain NULs. Borrowed from the value.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_text(const billcore_value* value, billcore_str* out, billcore_error** err);
 
-/** The value's JSON text exactly as received: a slice, without a NUL after it. Borrowed from the value.  @since 0.1 */
+/** The value's JSON text exactly as received, without a NUL after it. Borrowed from the value.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_raw(const billcore_value* value, billcore_str* out, billcore_error** err);
 
 /** Path of the value in its document, such as `data.images[0]`; empty for the whole document. Free *out.  @since 0.1 */
@@ -70,20 +71,21 @@ BILLCORE_API billcore_status billcore_value_path(const billcore_value* value, bi
 /** Number of items of an array or members of an object; 0 for other kinds.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_count(const billcore_value* value, size_t* out, billcore_error** err);
 
-/** Item `index` of an array, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond its end. New; free it.  @since 0.1 */
+/** Item `index` of an array, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_at(const billcore_value* value, size_t index, billcore_value** out,
                                                billcore_error** err);
 
-/** The member of an object with this name; the last one if there are several. *present is true also for a null member.
- * *out is NULL when there is no such member, and when the value is not an object. New; free it.  @since 0.1 */
+/** The last member of an object with this name. *present is true even when the member is null. *out is NULL when the
+ * object has no such member, and when the value is not an object. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_find(const billcore_value* value, billcore_str name, billcore_value** out,
                                                  bool* present, billcore_error** err);
 
-/** Whether two values are the same JSON. The order of members does not matter; 1 and 1.0 differ.  @since 0.1 */
+/** Whether two values are equal as JSON. The order of an object's members does not matter; 1 and 1.0 differ.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_value_equal(const billcore_value* value, const billcore_value* other, bool* out,
                                                   billcore_error** err);
 
-/** A second handle of the same value, without a copy of the JSON. New; free it.  @since 0.1 */
+/** A second handle of the same value, made without copying the JSON. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_copy(const billcore_value* value, billcore_value** out,
                                                  billcore_error** err);
 
@@ -96,8 +98,8 @@ typedef struct billcore_value_iterator billcore_value_iterator;
 BILLCORE_API billcore_status billcore_value_iterator_new(const billcore_value* value, billcore_value_iterator** out,
                                                          billcore_error** err);
 
-/** The next item or member; BILLCORE_DONE after the last one. name (may be NULL): name of the member, borrowed from the
- * iterator; empty for items of an array. *out is new; free it.  @since 0.1 */
+/** The next item or member; BILLCORE_DONE after the last. *name (name may be NULL) is the member's name, borrowed from
+ * the iterator, or empty for an item of an array. *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_value_iterator_next(billcore_value_iterator* iterator, billcore_str* name,
                                                           billcore_value** out, billcore_error** err);
 

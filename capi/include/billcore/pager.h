@@ -1,19 +1,19 @@
 /** @file
- * Lists, read in order, item by item or page by page; pages are fetched as needed. Conventions: billcore.h.
+ * Lists, which the caller reads item by item or page by page, and which fetch pages as needed. Conventions: billcore.h.
  *
- * The first page is fetched alone. From the second item on, the list prefetches as many pages as the client's
- * concurrency allows. There is no background thread: requests make progress only while the list is read, and a pause
- * between two items does not count towards the time-out. The message of an error names the page ("GET
+ * The first page is fetched alone. When the second item is read, the list begins to prefetch as many pages as the
+ * client's concurrency allows. There is no background thread: requests make progress only while the list is read, and a
+ * pause between two items does not count towards the time-out. The message of an error names the page ("GET
  * /products?page=57: ..."); after an error the caller can continue to read.
  *
  * Records may be added or removed while a list is read: an id that was returned within the last pages is not returned
- * again, and `_verdict` says at the end whether a record may have been missed. Items and pages may outlive their list.
- * Besides the errors of every operation (billcore/client.h), reading may return BILLCORE_ERROR_PAGINATION, for a list
- * that repeats itself or contradicts its own page numbers.
+ * again, and at the end the list's function `_verdict` says whether a record may have been missed. Items and pages may
+ * outlive their list. Besides the errors of every operation (billcore/client.h), reading may return
+ * BILLCORE_ERROR_PAGINATION, when the service keeps sending the same records, or a page that was not requested.
  *
  * Each kind of list has types and inline functions of its own, such as billcore_order_list_next in
- * billcore/order_list.h. The inline functions call those of this header, which work with every kind; other languages
- * may call these directly.
+ * billcore/order_list.h. The inline functions call the functions of this header, which work with every kind of list;
+ * bindings for other languages may call the latter directly.
  *
  * @code{.c}
  * billcore_order_list* orders = NULL;
@@ -64,45 +64,46 @@ typedef struct billcore_page billcore_page;
  * requests the same page again. *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next(billcore_list* list, billcore_resource** out, billcore_error** err);
 
-/** The next page; if a page was read in part, the rest of it. BILLCORE_DONE after the last page. *out is new; free it.
- * @since 0.1 */
+/** The next page; if the current page was read in part, the rest of that page. BILLCORE_DONE after the last page. *out
+ * is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_next_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
-/** The page that billcore_list_next_page would return, without advancing the list: for callers of billcore_page_column
- * that may stop in the middle of a page. BILLCORE_DONE after the last page. *out is new; free it.  @since 0.1 */
+/** The page that billcore_list_next_page would return, without advancing the list: useful for a caller that may stop in
+ * the middle of a page. BILLCORE_DONE after the last page. *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_peek_page(billcore_list* list, billcore_page** out, billcore_error** err);
 
 /** Marks the first `count` items of the page from billcore_list_peek_page as read. BILLCORE_ERROR_INVALID_ARGUMENT when
- * the page has fewer.  @since 0.1 */
+ * the page has fewer items.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_skip(billcore_list* list, size_t count, billcore_error** err);
 
 /** The list's first item, without advancing the list; sends at most one request. BILLCORE_DONE when the list is empty.
  * *out is new; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_first(billcore_list* list, billcore_resource** out, billcore_error** err);
 
-/** The number of records in the whole list according to the service, from the page read last; not present before the
+/** The number of records in the whole list, as the service sent it with the page read last; not present before the
  * first page.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_total(const billcore_list* list, int64_t* out, bool* present,
                                                  billcore_error** err);
 
-/** The position of the list, for the option resume of a later list, which then must not have the option page. The later
- * list continues after the item that this one returned last, also after an error. The state contains no secrets; this
- * function sends nothing. The state has the ids of the last 18 pages (2 * concurrency + 2 if that is more), at most
- * 4096: 4 KB for pages of 20 records, 19 KB for 100, 39 KB for 200. If the list grows by more records than the state
- * has ids before it is resumed, or a page has no `total`, some records may be returned twice; the verdict is then
- * "may_repeat". *out is new; free it with billcore_buf_free.  @since 0.1 */
+/** The position of the list as text, the state. Pass it as the option resume to a later list, which then must not have
+ * the option page. The later list continues after the last item that `list` returned, even if the reading ended with an
+ * error. This function sends no request. The state contains no secrets, but it contains the ids of the last 18 pages
+ * (or of 2 * concurrency + 2 pages if that is more), at most 4096 ids: about 4 KB with 20 records per page, 19 KB with
+ * 100, 39 KB with 200. If a page has no `total`, or if more records are added before the list is resumed than the state
+ * contains ids, some records may be returned twice; the verdict is then "may_repeat". *out is new; free it with
+ * billcore_buf_free.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_state(const billcore_list* list, billcore_buf* out, billcore_error** err);
 
 /** Number of pages fetched so far.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_fetched_pages(const billcore_list* list, int64_t* out, billcore_error** err);
 
-/** Whether every record was read that was in the list from start to end. Not present until the last item was read or
- * the list was stopped. reason (may be NULL): why a record may have been missed ("total_changed", "overlap",
- * "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total", "may_repeat"); static
- * text. With "no_total", a page had no readable `total`, so nothing proves that a list of several pages did not change;
- * with the option strict a second, equal reading proves that. "may_repeat" replaces any other reason: the list has
- * grown by more records than its state has ids, so some records may also have been returned twice; drop duplicates by
- * id.  @since 0.1 */
+/** Whether the list returned every record that existed from start to end. Not present until the last item was read or
+ * the list was stopped. *reason (reason may be NULL) says why a record may have been missed ("total_changed",
+ * "overlap", "repeated_page", "list_shrank", "stopped", "total_differs", "undecodable_item", "no_total", "may_repeat");
+ * static text. "no_total" means that a page had no readable `total`, so the list may have changed while it was read;
+ * the option strict then reads the list a second time and compares. "may_repeat" replaces any other reason: the list
+ * has grown by more records than its state contains ids, so records may have been missed and others returned twice;
+ * drop duplicates by id.  @since 0.1 */
 BILLCORE_API billcore_status billcore_list_verdict(const billcore_list* list, bool* complete, billcore_str* reason,
                                                    bool* present, billcore_error** err);
 
@@ -116,11 +117,11 @@ BILLCORE_EXPORT void billcore_list_free(billcore_list* list);
 /** Number of items of the page that the list had not returned before.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_count(const billcore_page* page, size_t* out, billcore_error** err);
 
-/** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last one. New; free it.  @since 0.1 */
+/** Item `index` of the page, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last item. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_at(const billcore_page* page, size_t index, billcore_resource** out,
                                               billcore_error** err);
 
-/** What a field of an item holds. Append-only. */
+/** The kind of value in a field of an item. Append-only. */
 typedef int32_t billcore_cell_kind;
 /** Values of a billcore_cell_kind. */
 enum {
@@ -129,26 +130,26 @@ enum {
   BILLCORE_CELL_TEXT = 2,    /**< in text */
   BILLCORE_CELL_INTEGER = 3, /**< in number */
   BILLCORE_CELL_BOOLEAN = 4, /**< in number: 0 or 1 */
-  BILLCORE_CELL_OTHER = 5    /**< any other JSON: read it with the functions of a resource */
+  BILLCORE_CELL_OTHER = 5    /**< any other JSON value: read it with the functions of a resource */
 };
 
 /** A field of one item. This struct never changes. */
 typedef struct billcore_cell {
-  billcore_str text;       /**< borrowed; valid as long as the page */
+  billcore_str text;       /**< borrowed from the page; valid as long as the page */
   int64_t number;          /**< value of a boolean, or of an integer that fits */
   billcore_cell_kind kind; /**< one of BILLCORE_CELL_* */
 } billcore_cell;
 
 /** Reads one field of all items of the page at once, for languages in which a call into C costs more than reading a
- * field. name: a field's exact name, such as "total", without `?` and slashes. cells: an array that gets the field of
- * each item in order; room: its length, at least billcore_page_count. Types are not checked: each cell has the kind of
- * the value received.  @since 0.1 */
+ * field. `name` is a field's exact name, such as "total", without `?` and slashes. `cells` is an array that receives
+ * the field's values in the order of the items; `room` is the array's length, at least billcore_page_count. The type of
+ * the field is not checked: each cell has the kind of the value received.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_column(const billcore_page* page, billcore_str name, billcore_cell* cells,
                                                   size_t room, billcore_error** err);
 
 /** The page's numbers, as a resource: "total", "count", "per_page", "current_page", "total_pages", "/links/next?",
- * "/links/previous?" (never followed). BILLCORE_ERROR_INVALID_ARGUMENT for a page of orders that a charge search found,
- * which has no numbers. New; free it. Service interface: Pagination.  @since 0.1 */
+ * "/links/previous?" (links that the library does not use). BILLCORE_ERROR_INVALID_ARGUMENT for the result of a search
+ * for charges, which has no page numbers. New; free it. Service interface: Pagination.  @since 0.1 */
 BILLCORE_API billcore_status billcore_page_numbers(const billcore_page* page, billcore_resource** out,
                                                    billcore_error** err);
 

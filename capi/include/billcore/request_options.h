@@ -25,8 +25,8 @@
 extern "C" {
 #endif
 
-/** Limits of a search for the orders of a charge. Freed with billcore_charge_search_free. Threads: one thread at a time
- * while it is filled, then immutable. */
+/** Options of a search for the orders of a charge. Freed with billcore_charge_search_free. Threads: one thread at a
+ * time while it is filled, then immutable. */
 typedef struct billcore_charge_search billcore_charge_search;
 
 /** New options of a search, with nothing set; free them.  @since 0.1 */
@@ -38,15 +38,15 @@ BILLCORE_INLINE billcore_status billcore_charge_search_new(billcore_charge_searc
   return status;
 }
 
-/** Also finds orders dated up to this long before the charge was sent, by the local or the service's clock, whichever
- * showed the earlier time (milliseconds, at most ten years). Default: five minutes. Only for
+/** How long before the charge an order may have been created and still be found (milliseconds, at most ten years). The
+ * time of the charge is the earlier of the local clock's and the service's time. Default: five minutes. Only for
  * billcore_subscription_find_charges.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_set_skew_ms(billcore_charge_search* search, int64_t skew_ms,
                                                                    billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("skew_ms"), skew_ms, err);
 }
 
-/** Finds only orders of this product.  @since 0.1 */
+/** Restricts the search to orders of this product.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_charge_search_set_product_id(billcore_charge_search* search,
                                                                       int64_t product_id, billcore_error** err) {
   return billcore_options_set_int64(BILLCORE_CAST(billcore_options*, search), BILLCORE_STR("product_id"), product_id,
@@ -77,13 +77,13 @@ BILLCORE_INLINE billcore_status billcore_request_options_add_query(billcore_requ
   return billcore_options_add(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("query"), name, value, err);
 }
 
-/** Sets the body, which must be JSON: billcore_client_request checks that before it sends.  @since 0.1 */
+/** Sets the body, which must be JSON: billcore_client_request checks that before it sends the request.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_set_json(billcore_request_options* options, billcore_str json,
                                                                   billcore_error** err) {
   return billcore_options_set_json(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("json"), json, err);
 }
 
-/** Return every complete answer: a status of 4xx or 5xx is not an error.  @since 0.1 */
+/** Makes billcore_client_request return every complete answer: a status 4xx or 5xx is then not an error.  @since 0.1 */
 BILLCORE_INLINE billcore_status billcore_request_options_accept_all_statuses(billcore_request_options* options,
                                                                              billcore_error** err) {
   return billcore_options_set_bool(BILLCORE_CAST(billcore_options*, options), BILLCORE_STR("raise_on_error"), false,

@@ -1,15 +1,17 @@
 /** @file
  * Resources: what subscriptions, orders, products and their parts have in common. Conventions: billcore.h.
  *
- * A resource is a read-only view of a JSON object in a received document. It keeps the document alive: an item of a
- * list keeps its whole page (billcore_order_copy and the like make a detached copy).
+ * A resource is a read-only view of a JSON object in a received document. A resource keeps its document in memory, so
+ * an item of a list keeps its whole page in memory; billcore_order_copy and related functions make a copy that keeps
+ * only its own text.
  *
  * Each kind of resource has a type and inline functions of its own, such as billcore_order and billcore_order_total in
- * billcore/order.h. The inline functions call those of this header, which read a field by its name; other languages may
- * call these directly. In `name`, `?` marks a field that may be null or absent, and slashes separate nested fields:
- * "total", "reference_id?", "/strings/price?", "/delivery?/link". A name without `?` is a required field: if absent,
- * the call returns BILLCORE_ERROR_MISSING_FIELD, if null BILLCORE_ERROR_DECODE. If the name has a `?`, `present` must
- * not be NULL. A value of another type is BILLCORE_ERROR_DECODE. All errors have the field's path.
+ * billcore/order.h. The inline functions call the functions of this header, which read a field by its name; bindings
+ * for other languages may call the latter directly. In `name`, `?` marks a field that may be null or absent, and
+ * slashes separate nested fields: "total", "reference_id?", "/strings/price?", "/delivery?/link". A name without `?` is
+ * a required field: an absent field gives BILLCORE_ERROR_MISSING_FIELD, a null field BILLCORE_ERROR_DECODE. If the name
+ * has a `?`, `present` must not be NULL. A value of the wrong type gives BILLCORE_ERROR_DECODE. Each of these errors
+ * has the field's path.
  *
  * @code{.c}
  * billcore_str reference;
@@ -40,7 +42,7 @@ typedef struct billcore_resource billcore_resource;
 /** Frees a resource; accepts NULL.  @since 0.1 */
 BILLCORE_EXPORT void billcore_resource_free(billcore_resource* resource);
 
-/** A text field. Here and in the other readers, present may be NULL if name has no `?`.  @since 0.1 */
+/** A text field. In each function that reads one field, present may be NULL if name has no `?`.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_text(const billcore_resource* resource, billcore_str name,
                                                     billcore_str* out, bool* present, billcore_error** err);
 
@@ -62,7 +64,7 @@ BILLCORE_API billcore_status billcore_resource_time(const billcore_resource* res
 BILLCORE_API billcore_status billcore_resource_number(const billcore_resource* resource, billcore_str name,
                                                       billcore_str* out, bool* present, billcore_error** err);
 
-/** An opaque id: its text, and whether it was received as a JSON integer. is_integer may be NULL.  @since 0.1 */
+/** An opaque id: its text, and whether the id was received as a JSON integer. is_integer may be NULL.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_id(const billcore_resource* resource, billcore_str name,
                                                   billcore_str* text, bool* is_integer, bool* present,
                                                   billcore_error** err);
@@ -71,8 +73,8 @@ BILLCORE_API billcore_status billcore_resource_id(const billcore_resource* resou
 BILLCORE_API billcore_status billcore_resource_object(const billcore_resource* resource, billcore_str name,
                                                       billcore_value** out, bool* present, billcore_error** err);
 
-/** A field that holds any JSON value, null included; if name has a `?`, null counts as absent. New; free it.
- * @since 0.1 */
+/** A field whose value may be any JSON value, including null; if name ends in `?`, a null field counts as absent. New;
+ * free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_any(const billcore_resource* resource, billcore_str name,
                                                    billcore_value** out, bool* present, billcore_error** err);
 
@@ -80,7 +82,7 @@ BILLCORE_API billcore_status billcore_resource_any(const billcore_resource* reso
 BILLCORE_API billcore_status billcore_resource_list_count(const billcore_resource* resource, billcore_str name,
                                                           size_t* out, billcore_error** err);
 
-/** Resource `index` of a list, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last one. New; free it.
+/** Resource `index` of a list, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last resource. New; free it.
  * @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_list_at(const billcore_resource* resource, billcore_str name,
                                                        size_t index, billcore_resource** out, billcore_error** err);
@@ -89,11 +91,11 @@ BILLCORE_API billcore_status billcore_resource_list_at(const billcore_resource* 
 BILLCORE_API billcore_status billcore_resource_integers_count(const billcore_resource* resource, billcore_str name,
                                                               size_t* out, billcore_error** err);
 
-/** Integer `index` of a list, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last one.  @since 0.1 */
+/** Integer `index` of a list, from 0; BILLCORE_ERROR_INVALID_ARGUMENT beyond the last integer.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_integer_at(const billcore_resource* resource, billcore_str name,
                                                           size_t index, int64_t* out, billcore_error** err);
 
-/** The resource's JSON text as received, a slice.  @since 0.1 */
+/** The resource's JSON text as received, without a NUL after it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_raw(const billcore_resource* resource, billcore_str* out,
                                                    billcore_error** err);
 
@@ -101,8 +103,8 @@ BILLCORE_API billcore_status billcore_resource_raw(const billcore_resource* reso
 BILLCORE_API billcore_status billcore_resource_value(const billcore_resource* resource, billcore_value** out,
                                                      billcore_error** err);
 
-/** Any field by its exact name, also one that this library does not know. *present is true also for a null field; *out
- * is NULL when there is none. New; free it.  @since 0.1 */
+/** The field with exactly this name, even one that this library does not know. *present is true even when the field is
+ * null; *out is NULL when the resource has no such field. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_field(const billcore_resource* resource, billcore_str name,
                                                      billcore_value** out, bool* present, billcore_error** err);
 
@@ -110,11 +112,11 @@ BILLCORE_API billcore_status billcore_resource_field(const billcore_resource* re
 BILLCORE_API billcore_status billcore_resource_contains(const billcore_resource* resource, billcore_str name, bool* out,
                                                         billcore_error** err);
 
-/** Whether both resources are the same JSON.  @since 0.1 */
+/** Whether the two resources are equal as JSON.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_equal(const billcore_resource* resource, const billcore_resource* other,
                                                      bool* out, billcore_error** err);
 
-/** A detached copy, which keeps only its own text alive. New; free it.  @since 0.1 */
+/** A copy that keeps only its own text in memory. New; free it.  @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_copy(const billcore_resource* resource, billcore_resource** out,
                                                     billcore_error** err);
 
@@ -122,7 +124,8 @@ BILLCORE_API billcore_status billcore_resource_copy(const billcore_resource* res
  * Texts are valid as long as the handle. Threads: immutable. */
 typedef struct billcore_response_info billcore_response_info;
 
-/** The answer that contained the resource; not present for a part of an event. New; free it.  @since 0.1 */
+/** Information on the answer that contained the resource; not present for the data of an event. New; free it.
+ * @since 0.1 */
 BILLCORE_API billcore_status billcore_resource_response_info(const billcore_resource* resource,
                                                              billcore_response_info** out, bool* present,
                                                              billcore_error** err);
@@ -138,7 +141,7 @@ BILLCORE_API billcore_status billcore_response_info_status(const billcore_respon
 BILLCORE_API billcore_status billcore_response_info_attempts(const billcore_response_info* info, int32_t* out,
                                                              billcore_error** err);
 
-/** Value of the request id header; empty when the answer had none.  @since 0.1 */
+/** Value of the answer's request id header; empty when the answer has none.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_info_request_id(const billcore_response_info* info, billcore_str* out,
                                                                billcore_error** err);
 
@@ -151,7 +154,7 @@ BILLCORE_API billcore_status billcore_response_info_header_at(const billcore_res
                                                               billcore_str* name, billcore_str* value,
                                                               billcore_error** err);
 
-/** Value of the first header field of this name, given in any case.  @since 0.1 */
+/** Value of the first header field with this name; case does not matter.  @since 0.1 */
 BILLCORE_API billcore_status billcore_response_info_header(const billcore_response_info* info, billcore_str name,
                                                            billcore_str* out, bool* present, billcore_error** err);
 

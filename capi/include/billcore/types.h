@@ -35,13 +35,13 @@
 extern "C" {
 #endif
 
-/** Version of this header; billcore_version() returns that of the library. */
+/** Version of this header; billcore_version() returns the version of the library. */
 #define BILLCORE_VERSION "0.1.0"
 /** Version of this header as a number: major * 10000 + minor * 100 + patch. */
 #define BILLCORE_VERSION_NUMBER 100
 
-/** The name of a status without BILLCORE_ERROR_, such as "PAYMENT" ("OK" and "DONE" for the first two); "UNKNOWN" for
- * other numbers. Static text.  Threads: any.  @since 0.1 */
+/** The name of a status without its prefix, such as "PAYMENT" for BILLCORE_ERROR_PAYMENT and "OK" for BILLCORE_OK;
+ * "UNKNOWN" for an unknown number. Static text.  Threads: any.  @since 0.1 */
 BILLCORE_API const char* billcore_status_name(billcore_status status);
 
 /** Text or bytes that are borrowed. This struct never changes. */
@@ -57,22 +57,23 @@ typedef struct billcore_str {
 #define BILLCORE_STR(literal) ((billcore_str){"" literal, sizeof(literal) - 1})
 #endif
 
-/** A billcore_str that borrows a NUL-terminated text; {NULL, 0} for NULL, so that the result of getenv or of a header
- * look-up can be passed as it is.  Threads: any.  @since 0.1 */
+/** A billcore_str that borrows a NUL-terminated text; {NULL, 0} for NULL, so the result of getenv or of a header
+ * look-up needs no check for NULL.  Threads: any.  @since 0.1 */
 BILLCORE_API billcore_str billcore_str_from(const char* text);
 
 /** Releases the context of a callback. The library calls it once, on any thread, when it no longer uses the context:
- * when the options are freed or have another callback, and the clients, calls, lists and verifiers made with them are
- * freed; or when the function that takes the context fails. With NULL nothing is called, and the context must stay
- * valid until then. */
+ * when the options are freed or have another callback, and the clients, calls, lists and verifiers made with the
+ * options are freed; or when the function that takes the context fails. If `release` is NULL, the library releases
+ * nothing, and the caller must keep the context valid until that time. */
 typedef void (*billcore_release)(void* context);
 
-/** Whether two id texts name the same record: true when their bytes are equal, false when one has no data. A webhook
- * may have an id as an integer that the REST interface has as a string; its text is the same.  Threads: any.
- * @since 0.1 */
+/** Whether two id texts name the same record: true when their bytes are equal, false when either text is {NULL, 0}. A
+ * webhook may send as an integer an id that the REST interface sends as a string; the texts of the two are equal.
+ * Threads: any.  @since 0.1 */
 BILLCORE_API bool billcore_same_id(billcore_str a, billcore_str b);
 
-/** Bytes that the caller owns; a NUL follows them. Free with billcore_buf_free. This struct never changes. */
+/** Bytes that the caller owns, with a NUL after the last byte. Free with billcore_buf_free. This struct never
+ * changes. */
 typedef struct billcore_buf {
   char* data; /**< The bytes; NULL when there are none. */
   size_t len; /**< Number of bytes, without the NUL. */

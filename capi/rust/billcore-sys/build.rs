@@ -1,4 +1,4 @@
-//! Finds the C libraries with pkg-config; they must have exactly the version of this crate.
+//! Finds the C libraries with pkg-config and checks that they have exactly the version of this crate.
 
 use std::env;
 use std::path::Path;

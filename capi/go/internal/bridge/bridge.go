@@ -6,14 +6,14 @@ import "billcore/internal/handle"
 
 var (
 	// LoadError returns an error when the C library found at run time has another major or minor version than the one
-	// this program was compiled with. Every client and verifier then refuses to work.
+	// this program was compiled with. NewClient, NewVerifier and ParseUnverified return that error.
 	LoadError func() error
 	// NewError makes a *model.Error; code is a model.Code.
 	NewError func(code error, format string, arguments ...any) error
 	// TakeError reads an error of the C library and frees it. ended is the error of the context that ended the call,
 	// or nil.
 	TakeError func(status int32, from handle.Pointer, ended error) error
-	// Ended gives a new *model.Error a cause that errors.Is finds.
+	// Ended sets the context's error as the cause of a new *model.Error, so that errors.Is finds the context's error.
 	Ended func(err, cause error) error
 	// NativeError returns the C library's error object behind the error of a write of unknown outcome or of a search
 	// that may have missed orders; nil for other errors.
@@ -22,7 +22,7 @@ var (
 	NewEvent func(from handle.Event) any
 	// Record takes ownership of a resource of the C library. like is an empty record of the type to return.
 	Record func(like any, from handle.Pointer) any
-	// Items returns the items of a page, as a func(int) that returns records of the type of like. count is the number
-	// of items.
+	// Items returns a func(int) that returns the record at an index of a page. The records have the type of the value
+	// like; count is the number of items of the page.
 	Items func(like any, from handle.Page, count int) any
 )

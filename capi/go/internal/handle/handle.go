@@ -1,4 +1,5 @@
-// Package handle owns objects of the C library: it frees each one once, and never while a call uses it.
+// Package handle owns objects of the C library: it frees each object exactly once, and never while a call uses the
+// object.
 package handle
 
 import (
@@ -22,8 +23,8 @@ func Bytes[Size ~uint32 | ~uint64](data unsafe.Pointer, length Size) []byte {
 	return bytes.Clone(unsafe.Slice((*byte)(data), length))
 }
 
-// Apart runs a callback of C on a goroutine of its own, and waits for it. If the callback called runtime.Goexit on
-// the goroutine that called C, the C function would never return, and would keep its connection and memory.
+// Apart runs a callback of C on a goroutine of its own, and waits for it. On the goroutine that called C,
+// runtime.Goexit in the callback would abandon the C function, which would then never free its connection and memory.
 func Apart(run func()) {
 	done := make(chan struct{})
 	go func() {
@@ -44,7 +45,7 @@ type Event struct {
 type Handle struct {
 	pointer unsafe.Pointer
 	free    func(unsafe.Pointer)
-	users   atomic.Int64 // number of calls that use the object; Close adds the constant closed
+	users   atomic.Int64 // number of calls that use the object, plus the constant `closed` (negative) after Close
 	ballast []byte       // unused memory: see Set
 }
 
@@ -53,9 +54,9 @@ const ballastShare = 4
 
 const closed = -1 << 62
 
-// Set gives an empty handle its object. bytes is an estimate of the object's C memory. The garbage collector does not
-// see that memory, so a program that reads long lists would collect too late. The handle therefore also holds unused Go
-// memory (the ballast), which the collector counts.
+// Set stores the object that an empty handle then owns. bytes is an estimate of the object's C memory. The garbage
+// collector does not see that memory, so a program that reads long lists would collect too late. The handle therefore
+// also holds unused Go memory (the ballast), which the collector counts.
 func (h *Handle) Set(pointer unsafe.Pointer, free func(unsafe.Pointer), bytes int64) {
 	h.pointer, h.free = pointer, free
 	if bytes > 0 {
@@ -76,7 +77,7 @@ func (h *Handle) Use() (unsafe.Pointer, bool) {
 	return h.pointer, true
 }
 
-// Done ends one use of the object.
+// Done ends one use of the object, begun by Use. The last Done after Close frees the object.
 func (h *Handle) Done() {
 	if h.users.Add(-1) == closed {
 		h.release()
@@ -105,8 +106,8 @@ func (h *Handle) Close() {
 // Closed reports whether Close was called.
 func (h *Handle) Closed() bool { return h.users.Load() < 0 }
 
-// release frees the object once. A Use after Close increments users and decrements it again, so the count may return to
-// closed several times.
+// release frees the object once. A call of Use after Close increments `users` and decrements it again, so `users` may
+// equal `closed` several times.
 func (h *Handle) release() {
 	if h.users.CompareAndSwap(closed, closed+1<<61) {
 		h.free(h.pointer)

@@ -1,4 +1,4 @@
-/* C code shared by the Go packages of this module. Functions return structs, so that Go passes no pointers to
+/* C code shared by the Go packages of this module. The functions return structs, so that Go passes no pointers to
  * pointers. */
 #ifndef BILLCORE_GO_NATIVE_H
 #define BILLCORE_GO_NATIVE_H

@@ -1,15 +1,16 @@
 package handle
 
-// Page is a page of a list. Package billcore implements Page, so that package model need not link libbillcore.
+// Page is a page of a list. Package billcore implements this interface, so that package model need not link
+// libbillcore.
 type Page interface {
-	// Column reads one field of all items; nil when the library refuses. key is the name of the field, with a ? at
-	// its end where the field may be null or absent.
+	// Column reads one field of all items; it returns nil when the C library returns an error. key is the name of the
+	// field, with an appended ? when the field may be null or absent.
 	Column(name, key string, instants bool) []Cell
 	// Item returns one item as a separate resource.
 	Item(index int) (Pointer, error)
 }
 
-// Cell is a field of one item.
+// Cell is the value of one field of one item of a page.
 type Cell struct {
 	Text   string
 	Number int64 // an integer, a boolean (0 or 1), or the microseconds of an instant

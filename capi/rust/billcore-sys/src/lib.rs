@@ -1,9 +1,9 @@
 //! The C ABI of billcore: declarations only, generated from its headers. The crate `billcore` makes these declarations
 //! safe to use.
 //!
-//! Each function is documented in its C header, and the rules for all functions are at the top of `billcore.h`. The C
-//! getters of single fields are inline, so this crate lacks them: call [`billcore_resource_text`] or a related function
-//! with the field's name.
+//! Each function is documented in its C header, and the rules for all functions are at the top of `billcore.h`. This
+//! crate has no getter for a single field, because in C these are inline functions: call [`billcore_resource_text`] or
+//! a related function with the field's name.
 
 #![no_std]
 #![allow(

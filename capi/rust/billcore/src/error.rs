@@ -10,10 +10,10 @@ use crate::ffi::NativeError;
 /// The result of the calls of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The error of a failed call. No text of an `Error` shows a secret or an API key. An `Error` is immutable and may be
-/// kept: [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) takes the error of a charge.
+/// The error of a failed call. No text of an `Error` shows a secret or an API key. An `Error` is immutable. Keep the
+/// error of a failed charge for [`Subscriptions::find_charges`](crate::Subscriptions::find_charges).
 ///
-/// A method whose value does not apply returns `None`, 0 or false. Clones share the texts.
+/// A method returns `None`, 0 or false when the error has no such value. Clones of an error share its texts.
 #[derive(Clone)]
 pub struct Error(Cause);
 
@@ -82,19 +82,19 @@ impl Error {
         }
         code == ErrorCode::OutcomeUnknown && self.outcome_unknown()
     }
-    /// The message in one line: what was wrong and what to do.
+    /// One line that says what was wrong and what to do.
     pub fn message(&self) -> &str {
         match &self.0 {
             Cause::Library(native) => native.error.message(),
             Cause::Crate { message, .. } => message,
         }
     }
-    /// True when a write may or may not have happened: check whether it did before you send it again.
+    /// True when a write may or may not have happened: check whether the write happened before you send it again.
     pub fn outcome_unknown(&self) -> bool {
         self.of(NativeError::outcome_unknown, false)
     }
-    /// HTTP status of the service's answer. For [`ErrorCode::Signature`]: the status to answer the webhook with (413,
-    /// 401 or 400).
+    /// HTTP status of the service's answer. For [`ErrorCode::Signature`], the status (413, 401 or 400) that the
+    /// receiver should answer.
     pub fn http_status(&self) -> Option<u16> {
         let status = self.of(NativeError::http_status, 0);
         u16::try_from(status).ok().filter(|status| *status != 0)
@@ -119,11 +119,11 @@ impl Error {
     pub fn method(&self) -> Option<&str> {
         self.of(|error| some(error.method()), None)
     }
-    /// Path of the request, relative to the base URL, encoded.
+    /// Percent-encoded path of the request, relative to the base URL.
     pub fn path(&self) -> Option<&str> {
         self.of(|error| some(error.path()), None)
     }
-    /// How often the request was tried.
+    /// Number of attempts of the request.
     pub fn attempts(&self) -> u32 {
         self.of(NativeError::attempts, 0).try_into().unwrap_or(0)
     }
@@ -140,7 +140,7 @@ impl Error {
     pub fn cause(&self) -> Option<ErrorCode> {
         ErrorCode::of_status(self.of(NativeError::cause, 0))
     }
-    /// One-line message of the cause.
+    /// One-line message of [`Error::cause`].
     pub fn cause_message(&self) -> Option<&str> {
         self.of(|error| some(error.cause_message()), None)
     }
@@ -152,7 +152,7 @@ impl Error {
     pub fn reason(&self) -> Option<Reason> {
         Reason::of_number(self.of(NativeError::reason, 0))
     }
-    /// The orders that a search found before it failed with [`ErrorCode::PossiblyMissed`], latest first. Empty for
+    /// The orders that a search had found when it failed with [`ErrorCode::PossiblyMissed`], latest first. Empty for
     /// other errors.
     #[cfg(feature = "client")]
     pub fn found_charges(&self) -> Result<Vec<crate::Order>> {
@@ -180,7 +180,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Shows the code, the message and an unknown outcome, but not the answer's text.
+/// The `Debug` text shows the code, the message and whether the outcome is unknown, but not the answer's text.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Error");
@@ -192,7 +192,8 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The source of an error of unknown outcome is the failure behind it: [`Error::cause`], with its message.
+/// An error of unknown outcome has a source: an error with the code [`Error::cause`] and the message
+/// [`Error::cause_message`].
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let Cause::Library(native) = &self.0 else { return None };

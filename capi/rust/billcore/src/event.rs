@@ -12,7 +12,7 @@ pub struct Event {
     data: OnceLock<EventData>,
 }
 
-/// The library's error for an event whose data is not of the kind `kind`.
+/// The error that the library returns for an event whose data does not have the kind `kind`.
 #[cold]
 pub(crate) fn other_kind(event: &Event, kind: i32) -> Error {
     let known = event.native.resource(kind).err();
@@ -34,11 +34,11 @@ impl Event {
     pub fn name(&self) -> Result<&str> {
         self.fields().text("name")
     }
-    /// The name as a type; [`EventType::Unknown`] for a name that this version does not know, which is not an error.
+    /// The event's name as an enum. For a name that this version does not know: [`EventType::Unknown`], not an error.
     pub fn event_type(&self) -> EventType {
         EventType::of_number(self.native.kind().unwrap_or(0))
     }
-    /// Integer id of the account, which is not the UUID of the base URL.
+    /// Integer id of the account, not the account's UUID that the base URL contains.
     pub fn account(&self) -> Result<i64> {
         self.fields().integer("account")
     }
@@ -46,7 +46,8 @@ impl Event {
     pub fn created_at(&self) -> Result<Timestamp> {
         self.fields().time("created_at")
     }
-    /// The body as received, for [`webhook::parse_unverified`](crate::webhook::parse_unverified).
+    /// The body as received. Pass it to [`webhook::parse_unverified`](crate::webhook::parse_unverified) to read the
+    /// event again later.
     pub fn raw(&self) -> Result<&[u8]> {
         self.native.raw()
     }
@@ -78,7 +79,7 @@ impl Event {
     }
 }
 
-/// Shows type and id, without customer data.
+/// The `Debug` text shows the event's type and id, without customer data.
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = f.debug_struct("Event");

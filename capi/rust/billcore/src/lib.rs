@@ -13,13 +13,14 @@
 //! # }
 //! ```
 //!
-//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true for every write that may have happened:
-//!   check whether it did before you send it again, for a charge with [`Subscriptions::find_charges`]. A write that
-//!   fails with [`ErrorCode::Decode`] was done, but its answer is not as the interface promises. After
-//!   [`ErrorCode::OutOfMemory`] it is not known whether the write was done. After any other error the write was not
-//!   done.
-//! - **Resources** are views of JSON as received. A getter borrows from its resource. A getter returns an error when
-//!   the service sent a value that the interface does not allow, and `None` for a field that is null or absent.
+//! - **Errors** are one type, [`Error`]. [`Error::outcome_unknown`] is true for every write that may have happened.
+//!   Before you send such a write again, check whether it happened (for a charge, with
+//!   [`Subscriptions::find_charges`]). A write that fails with [`ErrorCode::Decode`] was done, but the service's answer
+//!   does not have the promised form. After [`ErrorCode::OutOfMemory`] it is not known whether the write was done.
+//!   After any other error the write was not done.
+//! - **Resources** are views of the JSON that the service sent. A getter borrows from its resource. A getter returns an
+//!   error when the service sent a value that the interface does not allow, and `None` for a field that is null or
+//!   absent.
 //!   ```compile_fail,E0505
 //!   # fn main() -> billcore::Result<()> {
 //!   let event = billcore::webhook::parse_unverified(b"{}")?;
@@ -29,8 +30,8 @@
 //!   # Ok(())
 //!   # }
 //!   ```
-//! - **Lists** are iterators ([`List`]) that fetch ahead while they are read.
-//! - **Cancelling**: a [`CancelToken`], a time-out and a deadline, for each call ([`CallOptions`]).
+//! - **Lists** are iterators ([`List`]) that fetch the next pages while the caller reads the current page.
+//! - **Cancelling**: each call can have a [`CancelToken`], a time-out and a deadline ([`CallOptions`]).
 //! - **Webhooks**: see [`webhook`]. Webhooks do not need the feature `client`.
 //! - **Async**: the type `AsyncClient`, with the feature `tokio`.
 //!

@@ -7,8 +7,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi;
 use crate::{Id, Timestamp, Value};
 
-/// The fields of a resource, or of an object in a resource. `path` is the path of that object and is put before each
-/// name.
+/// The fields of a resource (`path` is empty), or of the object at `path` in a resource.
 #[derive(Clone)]
 pub(crate) struct Part<'a> {
     whole: &'a ffi::Fields,
@@ -65,7 +64,7 @@ impl<'a> Part<'a> {
         let found = self.maybe_object(name)?;
         Ok(found.map(|_| Part { whole: self.whole, path: Cow::Owned(format!("{}/{name}", self.path)) }))
     }
-    /// The part itself, as plain JSON.
+    /// The JSON object at `path`, as a `Value`.
     pub(crate) fn value(&self) -> Result<Value> {
         let path = self.path.strip_prefix('/').unwrap_or(&self.path);
         let name = if path.contains('/') { &self.path } else { path };
@@ -117,7 +116,8 @@ macro_rules! owned_resource {
             pub fn to_value(&self) -> crate::Result<crate::Value> {
                 self.0.value().map(crate::Value::own)
             }
-            /// Any field by its name, also when this version has no method for the field or its value is null.
+            /// The field with this name, even when this version has no method for the field or the field's value is
+            /// null.
             pub fn field(&self, name: &str) -> crate::Result<Option<crate::Value>> {
                 Ok(self.0.field(name)?.map(crate::Value::own))
             }
@@ -129,11 +129,11 @@ macro_rules! owned_resource {
             pub fn equal(&self, other: &Self) -> crate::Result<bool> {
                 self.0.equal(&other.0)
             }
-            /// A copy that keeps only its own text in memory; an item of a list keeps its whole page.
+            /// A copy that keeps only its own text in memory, whereas an item of a list keeps its whole page in memory.
             pub fn copy(&self) -> crate::Result<Self> {
                 self.0.copy().map(Self)
             }
-            /// Information on the answer that contained the resource; `None` for a part of an event.
+            /// Information on the answer that contained the resource; `None` for the data of an event.
             pub fn response_info(&self) -> crate::Result<Option<crate::ResponseInfo>> {
                 Ok(self.0.response_info()?.map(crate::ResponseInfo::own))
             }
@@ -200,10 +200,10 @@ owned_resource!(
 impl crate::Subscription {
     /// Whether the subscription is still paid for at the instant `at`. False for the statuses pending, future_start,
     /// unpaid and expired. In any other status the subscription is usable until [`ends_at`](Self::ends_at). A null
-    /// `ends_at` means that the subscription never ends, except that a cancelled one is then not usable. Fails with
-    /// [`ErrorCode::MissingField`] when `ends_at` is needed but absent, as in a reduced payload: get the subscription
-    /// by its id. Fails with [`ErrorCode::Decode`] for a status that this version does not know. Service interface:
-    /// States and transitions.
+    /// `ends_at` means that the subscription never ends, except that a cancelled subscription is then not usable. Fails
+    /// with [`ErrorCode::MissingField`] when `ends_at` is needed but absent, as in a reduced payload: get the
+    /// subscription by its id. Fails with [`ErrorCode::Decode`] for a status that this version does not know. Service
+    /// interface: States and transitions.
     pub fn usable_at(&self, at: Timestamp) -> Result<bool> {
         self.native().usable_at(at.unix_micros())
     }
@@ -220,7 +220,7 @@ impl ResponseInfo {
     pub fn status(&self) -> Result<u16> {
         Ok(self.0.status()?.try_into().unwrap_or(0))
     }
-    /// How often the request was sent.
+    /// Number of attempts of the request.
     pub fn attempts(&self) -> Result<u32> {
         Ok(self.0.attempts()?.try_into().unwrap_or(0))
     }
@@ -228,7 +228,8 @@ impl ResponseInfo {
     pub fn request_id(&self) -> Result<Option<&str>> {
         Ok(Some(self.0.request_id()?).filter(|text| !text.is_empty()))
     }
-    /// Value of the first header field of this name, given in any case. Bytes that are not UTF-8 are replaced.
+    /// Value of the first header field with the name `name` (case does not matter). Bytes that are not UTF-8 are
+    /// replaced.
     pub fn header(&self, name: &str) -> Result<Option<Cow<'_, str>>> {
         Ok(self.0.header(name)?.map(String::from_utf8_lossy))
     }

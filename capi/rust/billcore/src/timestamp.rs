@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// An instant by its microseconds since 1970 in UTC.
+    /// The instant that is `micros` microseconds after the beginning of 1970 in UTC.
     pub const fn from_unix_micros(micros: i64) -> Self {
         Self(micros)
     }
@@ -37,7 +37,8 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
-/// The conversion is exact if a `SystemTime` can hold the instant, as on Linux; otherwise it gives 1970.
+/// The conversion is exact if a `SystemTime` can hold the instant, as on Linux; otherwise the result is the beginning
+/// of 1970.
 impl From<Timestamp> for SystemTime {
     fn from(given: Timestamp) -> Self {
         let length = Duration::from_micros(given.0.unsigned_abs());
@@ -65,7 +66,7 @@ pub(crate) fn milliseconds(length: Duration) -> i64 {
     i64::try_from(length.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX)
 }
 
-/// The Gregorian date of a day since 1970, computed in eras of 400 years that begin in March.
+/// The Gregorian date of the day number `day` since 1970, computed in periods of 400 years that begin in March.
 fn date(day: i64) -> (i64, i64, i64) {
     const ERA: i64 = 146_097;
     let shifted = day + 719_468;

@@ -19,8 +19,8 @@ pub enum Kind {
     Object,
 }
 
-/// A JSON value as received: a view of a document that the value keeps in memory. A getter for another kind fails with
-/// [`ErrorCode::Decode`](crate::ErrorCode::Decode) and the path of the value.
+/// A JSON value as received: a view of a document that the value keeps in memory. A getter for a kind that the value
+/// does not have fails with [`ErrorCode::Decode`](crate::ErrorCode::Decode) and the path of the value.
 pub struct Value(NativeValue);
 
 impl Value {
@@ -43,12 +43,12 @@ impl Value {
     pub fn boolean(&self) -> Result<bool> {
         self.0.boolean()
     }
-    /// A whole number; [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) beyond 64 bits: read its digits with
-    /// [`Value::raw`].
+    /// The value of a whole number. [`ErrorCode::OutOfRange`](crate::ErrorCode::OutOfRange) beyond 64 bits: then read
+    /// the digits with [`Value::raw`].
     pub fn integer(&self) -> Result<i64> {
         self.0.integer()
     }
-    /// Any number, rounded to a double.
+    /// The value of a number of either kind, rounded to an `f64`.
     pub fn real(&self) -> Result<f64> {
         self.0.real()
     }
@@ -68,24 +68,26 @@ impl Value {
     pub fn count(&self) -> Result<usize> {
         self.0.count()
     }
-    /// An item of an array, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument) beyond its end.
+    /// The item of an array at an index, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument)
+    /// beyond the last.
     pub fn at(&self, index: usize) -> Result<Value> {
         self.0.at(index).map(Self)
     }
-    /// A member of an object by name; if the name is repeated, the last one. `None` when there is no such member, and
-    /// for kinds other than object.
+    /// The last member with this name of an object. `None` when the object has no such member, and for kinds other than
+    /// object.
     pub fn find(&self, name: &str) -> Result<Option<Value>> {
         Ok(self.0.find(name)?.map(Self))
     }
-    /// The items of an array or the members of an object, in the order received; values of other kinds have none.
+    /// An iterator over the items of an array or the members of an object, in the order received; empty for other
+    /// kinds.
     pub fn members(&self) -> Result<Members> {
         self.0.items().map(Members)
     }
-    /// Another handle of the same value; copies no JSON.
+    /// A second handle of the same value, made without copying the JSON.
     pub fn copy(&self) -> Result<Value> {
         self.0.copy().map(Self)
     }
-    /// Whether both are the same JSON value. The order of members does not matter; 1 and 1.0 differ.
+    /// Whether both values are equal as JSON. The order of an object's members does not matter; 1 and 1.0 differ.
     pub fn equal(&self, other: &Value) -> Result<bool> {
         self.0.equal(&other.0)
     }
@@ -113,7 +115,8 @@ pub(crate) fn parsed<T: serde::de::DeserializeOwned>(json: &[u8]) -> Result<T> {
     })
 }
 
-/// Serialises JSON text as a JSON value. Formats other than JSON get the wrapper of `serde_json` for raw text.
+/// Serialises JSON text as a JSON value. A serialiser of another format than JSON gets a struct in which `serde_json`
+/// wraps the raw text.
 #[cfg(feature = "serde")]
 pub(crate) fn serialized<S: serde::Serializer>(raw: Result<&str>, serializer: S) -> Result<S::Ok, S::Error> {
     use serde::{Serialize, ser::Error};
@@ -129,7 +132,7 @@ impl serde::Serialize for Value {
     }
 }
 
-/// Shows the kind alone: the value may be a customer's data.
+/// The `Debug` text shows only the kind, because the value may be a customer's data.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {

@@ -1,4 +1,4 @@
-//! The asynchronous operations that are written by hand.
+//! The asynchronous operations that core/interface does not generate.
 
 use std::sync::Arc;
 

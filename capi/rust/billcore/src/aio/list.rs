@@ -16,15 +16,15 @@ use crate::ffi::Step;
 /// A [`List`] whose items are awaited, by [`AsyncList::next`] or as a [`Stream`]. Fetching a page occupies a thread;
 /// returning the items of a fetched page does not.
 ///
-/// Dropping the future of `next` loses nothing: the list keeps the fetch, and the next call returns the first item of
-/// the page. Dropping the list cancels the requests it has in flight.
+/// Dropping the future of `next` loses no item: the list goes on fetching the page, and the next call of `next` returns
+/// the page's first item. Dropping the list cancels the list's requests in flight.
 pub struct AsyncList<T> {
     /// `None` while the blocking task that fetches a page owns the list.
     list: Option<List<T>>,
     fetching: Option<Fetching<T>>,
     page: Option<Page<T>>,
     given: usize,
-    /// How many items of the page are marked as read in the library.
+    /// How many items of `page` are marked as read in the C library's list.
     told: usize,
     failed: bool,
     slots: Arc<Semaphore>,
@@ -48,8 +48,8 @@ impl<T: Item> AsyncList<T> {
         }
     }
 
-    /// The next item. `None` at the end of the list, and once after an error; a later `next` then requests the same
-    /// page again.
+    /// The next item. `None` at the end of the list, and once after an error. After that `None`, `next` requests the
+    /// page of the error again.
     pub async fn next(&mut self) -> Option<Result<T>> {
         poll_fn(|cx| self.poll(cx)).await
     }
@@ -95,7 +95,7 @@ impl<T: Item> AsyncList<T> {
         Poll::Ready(Some(Err(error)))
     }
 
-    /// Marks the current page as read, and begins to fetch the next one.
+    /// Marks the current page as read, and begins to fetch the next page.
     fn fetch(&mut self) -> Result<Fetching<T>> {
         self.tell()?;
         (self.page, self.given, self.told) = (None, 0, 0);
@@ -112,7 +112,7 @@ impl<T: Item> AsyncList<T> {
         }))
     }
 
-    /// Marks the items returned so far as read in the library's list.
+    /// Marks the items that `next` has returned as read in the C library's list.
     fn tell(&mut self) -> Result<()> {
         let fetching = self.fetching.is_some();
         let list = self.list.as_mut().ok_or_else(|| not_here(fetching))?;
@@ -127,8 +127,8 @@ impl<T: Item> AsyncList<T> {
         self.list.as_ref().ok_or_else(|| not_here(self.fetching.is_some()))
     }
     /// Like [`List::state`]. `state`, `total`, `fetched_pages` and `verdict` return [`ErrorCode::InvalidArgument`]
-    /// while a page is fetched (after the future of `next` was dropped), and [`ErrorCode::Interrupted`] when the list's
-    /// tokio runtime was shut down.
+    /// while a page is fetched (the future of `next` was dropped before it was ready), and [`ErrorCode::Interrupted`]
+    /// when the list's tokio runtime was shut down.
     pub fn state(&mut self) -> Result<String> {
         self.tell()?;
         self.standing()?.state()
@@ -148,7 +148,7 @@ impl<T: Item> AsyncList<T> {
 }
 
 fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
-    // Only peek: `tell` marks each item as read when it is returned, so the state is exact in the middle of a page.
+    // `peek_page` marks no item as read: `tell` marks the returned items, so `state` is exact in the middle of a page.
     loop {
         let Step::Item(native) = list.native().peek_page()? else { return Ok(None) };
         let page = Page::own(native)?;
@@ -161,7 +161,8 @@ fn next_page<T: Item>(list: &mut List<T>) -> Result<Option<Page<T>>> {
     }
 }
 
-/// The error while a blocking task owns the list, or after the list was lost because its tokio runtime shut down.
+/// The error of a method called while a blocking task owns the list, or after the tokio runtime shut down and dropped
+/// it.
 fn not_here(fetching: bool) -> Error {
     if fetching {
         Error::new(ErrorCode::InvalidArgument, "a page of the list is being fetched: await its next item first")

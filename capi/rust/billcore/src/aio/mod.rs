@@ -1,5 +1,5 @@
-//! The client for tokio. Calls run on tokio's threads for blocking work; dropping the future of a call cancels it
-//! through a token.
+//! The client for tokio. Calls run on tokio's threads for blocking work. Dropping the future of a call triggers a
+//! `CancelToken`, which cancels the call.
 
 mod by_hand;
 mod list;
@@ -23,13 +23,13 @@ const CALLS: usize = 64;
 /// A [`Client`] whose calls are awaited. An `AsyncClient` needs a tokio runtime: each call runs on one of tokio's
 /// threads for blocking work. Clones share the connections and the limit.
 ///
-/// Dropping the future of a call cancels the transfer and frees the thread at once. If the call is a write, only the
-/// hooks learn whether it was sent and what the answer was (see [`Attempt::path`](crate::Attempt::path)). So do not
-/// put a time-out around a charge: use [`CallOptions::timeout`](crate::CallOptions::timeout), whose error says
-/// whether the charge may have happened.
+/// Dropping the future of a call cancels the transfer and frees the thread at once. If the dropped call is a write,
+/// only the hooks learn whether the write was sent and what the answer was (see
+/// [`Attempt::path`](crate::Attempt::path)). So do not put a time-out around a charge: use
+/// [`CallOptions::timeout`](crate::CallOptions::timeout), whose error says whether the charge may have happened.
 ///
-/// The limit bounds how many calls run at once. A call whose future was dropped counts until it has ended. Further
-/// calls wait; their time-outs begin when they run.
+/// The limit (see [`AsyncClient::with_limit`]) is how many calls run at once. A call whose future was dropped counts
+/// until its thread is free. A call beyond the limit waits; its time-out begins when the wait is over.
 ///
 /// The cost is one thread for each call in progress. To await file descriptors instead (tokio's `AsyncFd`), the C ABI
 /// would need functions that begin a call, name the descriptors and the timer that the call waits for, continue the
@@ -40,7 +40,7 @@ pub struct AsyncClient {
     slots: Arc<Semaphore>,
 }
 
-/// Triggers its token when the `Trigger` is dropped.
+/// Triggers a cancel token when the `Trigger` is dropped.
 struct Trigger(CancelToken);
 
 impl Drop for Trigger {
@@ -57,7 +57,7 @@ fn gone() -> Error {
     Error::new(ErrorCode::Interrupted, "the tokio runtime was shut down before the call began: nothing was sent")
 }
 
-/// The error of a task that ended without a result. A panic of the task is raised again.
+/// The error of a blocking task that ended without a result. If the task panicked, `ended` raises that panic again.
 fn ended(error: JoinError) -> Error {
     if error.is_panic() {
         resume_unwind(error.into_panic());
@@ -89,7 +89,7 @@ impl AsyncClient {
     pub fn with_call(&self, call: crate::CallOptions) -> Self {
         Self { client: self.client.with_call(call), slots: Arc::clone(&self.slots) }
     }
-    /// A client whose calls also end when the returned trigger is dropped.
+    /// Returns a client, and a `Trigger` whose drop cancels the client's calls.
     fn cancellable(&self) -> Result<(Client, Trigger)> {
         let call = self.client.call();
         let token = call.cancel.as_ref().map_or_else(CancelToken::new, CancelToken::child)?;

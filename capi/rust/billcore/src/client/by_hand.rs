@@ -1,4 +1,4 @@
-//! The operations that are written by hand.
+//! The operations that core/interface does not generate.
 
 use super::options::no_change;
 use super::{ChargeSearch, ProductChanges, Products, Subscriptions, page::items};
@@ -7,11 +7,11 @@ use crate::{Order, Product, Timestamp};
 
 impl Subscriptions<'_> {
     /// Returns the orders that a charge of unknown outcome may have made: the subscription's orders since the charge
-    /// was sent, latest first. `charge` is the error that the charge returned; an error of another call or of a known
-    /// outcome gives [`ErrorCode::InvalidArgument`]. The order that the charge made has a [`total`](Order::total) of
-    /// amount times quantity (cents without VAT). If no such order is found, the charge was not made or the service is
-    /// still processing it: search again after the time that the service may need, and charge again only when the later
-    /// search finds none either. Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see
+    /// was sent, latest first. The argument `charge` is the error that the failed charge returned; any other error
+    /// gives [`ErrorCode::InvalidArgument`]. The order that the charge made has a [`total`](Order::total) of amount
+    /// times quantity (cents without VAT). If no such order is found, the charge was not made or the service is still
+    /// processing it: search again after the time that the service may need, and charge again only when the later
+    /// search finds no such order either. Fails with [`ErrorCode::PossiblyMissed`] when orders may be missing: see
     /// [`Error::found_charges`].
     pub fn find_charges(self, charge: &Error, search: ChargeSearch) -> Result<Vec<Order>> {
         let charge = charge.as_native().ok_or_else(|| {
@@ -20,9 +20,9 @@ impl Subscriptions<'_> {
         let search = search.given.into_optional()?;
         items(&self.client.run(|client, call| client.find_charges(charge, search.as_ref(), call))?)
     }
-    /// Like [`Self::find_charges`], but without the error of a charge, for example after a crash. Returns the
-    /// subscription's orders created at or after `since` by the service's clock; `since` is rounded down to a second.
-    /// The option [`ChargeSearch::skew`] is refused: pass an earlier instant instead.
+    /// Like [`Self::find_charges`], but from an instant instead of an error, for example after a crash lost the error.
+    /// Returns the subscription's orders created at or after `since` (service's clock, rounded down to a second). The
+    /// method refuses the option [`ChargeSearch::skew`]: pass an earlier instant instead.
     pub fn find_charges_since(self, id: impl AsRef<str>, since: Timestamp, search: ChargeSearch) -> Result<Vec<Order>> {
         let (micros, search) = (since.unix_micros(), search.given.into_optional()?);
         items(&self.client.run(|client, call| client.find_charges_since(id.as_ref(), micros, search.as_ref(), call))?)

@@ -6,7 +6,7 @@ use super::{CancelToken, Hooks};
 use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::{HookContext, Options, OptionsKind};
 
-/// Options of a call, which override those of its client: see [`Client::with_call`](crate::Client::with_call).
+/// Options of a call, which override the client's options: see [`Client::with_call`](crate::Client::with_call).
 #[derive(Clone, Default)]
 #[must_use]
 pub struct CallOptions {
@@ -39,8 +39,9 @@ impl CallOptions {
         self.timeout = Timeout::Never;
         self
     }
-    /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out; [`CallOptions::timeout`]
-    /// still applies. Each page of a list gets the time that is left when the list is made.
+    /// Ends the call at the instant `deadline`. The deadline replaces the client's time-out, but not
+    /// [`CallOptions::timeout`]. Each page of a list may take the time that is left until the deadline when the list is
+    /// made.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
         self
@@ -50,7 +51,7 @@ impl CallOptions {
         self.cancel = Some(token.clone());
         self
     }
-    /// Sets the hooks of the call, instead of the client's.
+    /// Sets the hooks of the call, which replace the client's hooks.
     pub fn hooks(mut self, hooks: impl Hooks + 'static) -> Self {
         self.hooks = Some(HookContext::new(hooks));
         self
@@ -65,8 +66,8 @@ impl CallOptions {
             hooks: self.hooks.or_else(|| before.hooks.clone()),
         }
     }
-    /// The options in the library's form; `None` when nothing is set. The caller must keep the hooks alive as long as
-    /// the call or the list.
+    /// Makes the C library's options object; `None` when nothing is set. The caller must keep the hooks alive as long
+    /// as the call or the list.
     pub(super) fn native(&self) -> Result<Option<Options>> {
         let timed = self.timeout != Timeout::OfClient || self.deadline.is_some();
         if !timed && self.cancel.is_none() && self.hooks.is_none() {

@@ -5,9 +5,9 @@ use crate::error::Result;
 use crate::ffi::Cancel;
 
 /// Ends calls from another thread: set the token in [`CallOptions`](crate::CallOptions). Once the token is triggered, a
-/// call that waits returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call
-/// sends nothing. A list ends with the page it waits for, or with the next one it would fetch. A call whose answer
-/// arrives before the trigger, or at the same moment, returns as usual.
+/// running call returns at once with [`ErrorCode::Interrupted`](crate::ErrorCode::Interrupted), and a later call sends
+/// nothing. A list returns that error instead of the page that it is waiting for, or that it would fetch next. A call
+/// whose answer arrives before the trigger, or at the same moment, returns as usual.
 ///
 /// For a write, [`Error::outcome_unknown`](crate::Error::outcome_unknown) tells whether the write may have happened.
 /// When `outcome_unknown` is false, nothing was sent.
@@ -26,7 +26,7 @@ impl CancelToken {
     pub fn new() -> Result<Self> {
         Ok(Self(Arc::new(Inner { native: Cancel::new()?, children: Mutex::new(Vec::new()) })))
     }
-    /// A token that is triggered together with this one, and can also be triggered alone.
+    /// A token that is triggered when `self` is triggered, and can also be triggered without `self`.
     pub fn child(&self) -> Result<Self> {
         let made = Self::new()?;
         {
@@ -39,8 +39,8 @@ impl CancelToken {
         }
         Ok(made)
     }
-    /// Ends the running calls that use the token, and all later ones. A trigger cannot be undone; triggering again does
-    /// nothing. `trigger` does not wait for the calls to end.
+    /// Cancels the running calls that use the token, and all later calls that use it. A triggered token stays
+    /// triggered. `trigger` does not wait for the calls to end.
     pub fn trigger(&self) {
         self.0.trigger();
     }
@@ -56,7 +56,8 @@ impl CancelToken {
 impl Inner {
     fn trigger(&self) {
         self.native.trigger();
-        // `child` adds a token and then checks for the trigger, so it triggers a child that is added after this point.
+        // A child that is added after this line is triggered by `child`, which adds the child and then checks the
+        // parent.
         let children = std::mem::take(&mut *self.children.lock().unwrap_or_else(PoisonError::into_inner));
         for child in children.iter().filter_map(Weak::upgrade) {
             child.trigger();

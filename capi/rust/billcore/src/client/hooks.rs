@@ -14,7 +14,7 @@ pub struct Attempt<'a> {
     pub route: &'a str,
     /// HTTP status of the answer; `None` before the answer, and when the answer is incomplete.
     pub status: Option<u16>,
-    /// Why there is no complete answer; [`ErrorCode::Interrupted`] when the attempt was given up.
+    /// Why there is no complete answer; [`ErrorCode::Interrupted`] when the attempt was cancelled.
     pub failure: Option<ErrorCode>,
     /// Request id from the answer.
     pub request_id: Option<&'a str>,
@@ -22,21 +22,21 @@ pub struct Attempt<'a> {
     pub duration: Duration,
     /// Time until the next attempt; set in [`Hooks::on_retry`].
     pub wait: Duration,
-    /// Whether at least a part of the request was sent; set after the attempt.
+    /// Whether any part of the request was sent; set after the attempt.
     pub sent: bool,
     /// Whether this is a write that may or may not have happened; set after the attempt.
     pub outcome_unknown: bool,
-    /// Path, with the id, of a write that was sent and then given up (by a token or a dropped future); otherwise
-    /// `None`. The write may have happened, and no error reaches the caller of a dropped future.
+    /// Path, with the id, of a write that was cancelled (by a token or a dropped future) after it was sent; otherwise
+    /// `None`. Such a write may have happened, and no error reaches the caller of a dropped future.
     pub path: Option<&'a str>,
 }
 
-/// Called for every attempt of every call: for logs, measures and traces. The methods run on the thread of the call,
-/// and the call waits for them. When threads share a client, several methods run at once. For list pages that are given
-/// up, the methods run on the thread that stops or drops the list.
+/// Methods that the client calls for every attempt of every call, for logs, measures and traces. The methods run on the
+/// thread of the call. When threads share a client, several methods run at once. When a list with pages in flight is
+/// stopped or dropped, the methods run on the thread that stops or drops the list.
 ///
-/// Each `on_request` is followed by exactly one `on_response`, however the attempt ends. A hook may make other calls,
-/// but must not use the list whose page is being fetched.
+/// Each `on_request` is followed by exactly one `on_response`, even when the attempt fails or is cancelled. A hook may
+/// make other calls, but must not use the list whose page is being fetched.
 ///
 /// A panic in a method ends that method but not the call, so that the caller learns whether a write was done. The
 /// process's panic hook reports the panic.
@@ -45,7 +45,7 @@ pub trait Hooks: Send + Sync {
     fn on_request(&self, attempt: &Attempt<'_>) {
         let _ = attempt;
     }
-    /// Called after an attempt: with an answer, without one, or when the attempt was given up.
+    /// Called after an attempt, whether it was answered, failed or was cancelled.
     fn on_response(&self, attempt: &Attempt<'_>) {
         let _ = attempt;
     }

@@ -16,12 +16,11 @@ pub(crate) use sealed::Sealed;
 /// A type of list items, such as [`Order`](crate::Order).
 pub trait Item: Sealed + Send + Sync + 'static {}
 
-/// A lazy list: an iterator over items that fetches the next pages while the caller reads one. A list may outlive its
-/// client, and its items may outlive the list. Dropping a list cancels the requests in flight.
+/// A lazy list: an iterator over items that fetches the next pages while the caller reads the current page. A list may
+/// outlive its client, and an item may outlive its list. Dropping a list cancels the list's requests in flight.
 ///
-/// After an error the iterator ends. Reading on, for example with [`Iterator::by_ref`], requests the same page
-/// again.
-/// [`List::pages`] reads whole pages instead of items.
+/// After an error the iterator returns `None` once. A later `next`, for example in a second loop over
+/// [`Iterator::by_ref`], requests the same page again. [`List::pages`] reads whole pages instead of items.
 ///
 /// One thread at a time may use a list: `List` is `Send`, not `Sync`.
 ///
@@ -52,7 +51,8 @@ impl<T: Item> List<T> {
         Ok(Self { native, _hooks: hooks, failed: false, kind: PhantomData })
     }
 
-    /// Wraps the item or page of a step. After an error the iterator returns `None` once, so that a loop ends.
+    /// Wraps the item or page that `step` read. Remembers an error, so that the iterator then returns `None` once and a
+    /// loop ends.
     fn take<N, M>(&mut self, step: Result<Step<N>>, own: impl FnOnce(N) -> Result<M>) -> Option<Result<M>> {
         let made = match step {
             Ok(Step::Item(native)) => own(native),
@@ -66,25 +66,26 @@ impl<T: Item> List<T> {
         std::mem::take(&mut self.failed)
     }
 
-    /// Reads whole pages from the current position. The first page lacks the items that were returned before.
+    /// Reads whole pages from the current position. The first page lacks the items that `self` has already returned.
     pub fn pages(&mut self) -> Pages<'_, T> {
         Pages { list: self }
     }
-    /// Returns the list's first item without moving the cursor. It sends at most one request.
+    /// Returns the list's first item without moving the position. Sends at most one request.
     pub fn first(&mut self) -> Result<Option<T>> {
         match self.native.first()? {
             Step::Item(native) => Ok(Some(T::own(native))),
             Step::Done => Ok(None),
         }
     }
-    /// Cancels the prefetch, for a caller that does not want the rest. The caller may still read on. At the end of the
+    /// Cancels the requests that fetch pages ahead. The caller may still read the list afterwards. At the end of the
     /// list `stop` does nothing.
     pub fn stop(&mut self) -> Result<()> {
         self.native.stop()
     }
     /// The position of the list. Pass the state as `resume` to a later query without `page`, in any language: a resumed
-    /// list continues after the last item returned, also after an error. The state contains no secrets, but the ids of
-    /// the last 18 pages: 4 KB for pages of 20 records, 39 KB for 200. `state` sends nothing.
+    /// list continues after the last item returned, even if the reading ended with an error. The state contains no
+    /// secrets, but it contains the ids of the last 18 pages: about 4 KB with 20 records per page, 39 KB with 200.
+    /// `state` sends no request.
     pub fn state(&self) -> Result<String> {
         self.native.state()
     }
@@ -125,7 +126,7 @@ impl<T> fmt::Debug for List<T> {
     }
 }
 
-/// The pages of a list: see [`List::pages`].
+/// An iterator over the pages of a list: see [`List::pages`].
 #[derive(Debug)]
 pub struct Pages<'a, T> {
     list: &'a mut List<T>,
@@ -149,7 +150,7 @@ pub struct Verdict {
     /// The list returned every record that existed from start to end.
     pub complete: bool,
     /// Why a record may have been missed, such as "`total_changed`" or "stopped". The reason "`may_repeat`" means that
-    /// the list grew by more records than its state remembers, so it may also have returned some twice; drop duplicates
-    /// by id.
+    /// the list grew by more records than [`List::state`] holds ids, so the list may have missed records and returned
+    /// others twice; drop duplicates by id.
     pub reason: Option<&'static str>,
 }

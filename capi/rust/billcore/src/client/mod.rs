@@ -63,14 +63,14 @@ impl Client {
     fn make(native: NativeClient, hooks: Option<Arc<HookContext>>) -> Self {
         Self { shared: Arc::new(Shared { native, hooks }), call: CallOptions::new() }
     }
-    /// A client with the given options changed. Both clients share everything else, including the connections. Fails
-    /// with [`ErrorCode::Config`](crate::ErrorCode::Config) when an option is invalid or the client is closed.
+    /// A second client, which differs from `self` in the given options only. The two clients share the connections.
+    /// Fails with [`ErrorCode::Config`](crate::ErrorCode::Config) when an option is invalid or the client is closed.
     pub fn with_options(&self, changes: ClientChanges) -> Result<Self> {
         let native = self.shared.native.with_options(&changes.given.into_native()?)?;
         Ok(Self { call: self.call.clone(), ..Self::make(native, self.shared.hooks.clone()) })
     }
-    /// A client whose calls take these options. For one call: `client.with_call(call).orders().get(id)`. Options of an
-    /// earlier `with_call`, such as a token, still apply unless `call` sets them.
+    /// A client whose calls take these options. For one call: `client.with_call(call).orders().get(id)`. If `self` was
+    /// made by `with_call`, its call options, such as a token, still apply unless `call` sets them.
     #[must_use]
     pub fn with_call(&self, call: CallOptions) -> Self {
         Self { shared: Arc::clone(&self.shared), call: call.over(&self.call) }
@@ -87,22 +87,22 @@ impl Client {
         self.shared.native.close()
     }
 
-    /// Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE; everything but GET is a write, which
-    /// is sent at most once. `path` is relative to the base URL, begins with a slash, is already encoded, and has no
-    /// query.
+    /// Sends a request to any path. `method` is GET, POST, PUT, PATCH or DELETE. A request with a method other than GET
+    /// counts as a write, which is sent at most once. `path` is relative to the base URL, begins with a slash, is
+    /// already encoded, and has no query.
     pub fn request(&self, method: &str, path: &str, options: RequestOptions) -> Result<Response> {
         let options = options.given.into_optional()?;
         self.run(|client, call| Response::own(client.request(method, path, options.as_ref(), call)?))
     }
 
-    /// Makes one call.
+    /// Calls `operation` with the library's client and this client's call options.
     fn run<T>(&self, operation: impl FnOnce(&NativeClient, Option<&Options>) -> Result<T>) -> Result<T> {
         let call = self.call.native()?;
         operation(&self.shared.native, call.as_ref())
     }
 }
 
-/// Shows neither the address nor the key.
+/// The `Debug` text of a client shows neither the address nor the key.
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("call", &self.call).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! The code that all option types share, and the options that are written by hand.
+//! The code that all option types share, and the options that core/interface does not generate.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::ffi::{HookContext, NativeClient, Options, OptionsKind};
 use crate::timestamp::milliseconds;
 
-/// The C options while the caller sets them, or the first error of a setter.
+/// The C library's options object, or the first error of a setter.
 pub(crate) struct Settings {
     native: Result<Options>,
     empty: bool,
@@ -46,12 +46,12 @@ impl Options {
     }
 }
 
-/// Declares a type of options. Its setters are generated.
+/// Declares a type of options, without the setters that core/interface generates.
 macro_rules! options {
     ($(#[$doc:meta])* $name:ident, $kind:expr) => {
         $(#[$doc])*
         ///
-        /// When the library refuses a value, the call that takes the options returns the error.
+        /// A setter returns no error: when a value is invalid, the call that takes the options returns the error.
         #[must_use]
         pub struct $name {
             pub(super) given: super::options::Settings,
@@ -75,7 +75,7 @@ macro_rules! options {
             }
         }
 
-        /// Shows no values: some are secret.
+        /// The `Debug` text shows no values, because some are secret.
         impl std::fmt::Debug for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_struct(stringify!($name)).finish_non_exhaustive()
@@ -102,15 +102,15 @@ impl ClientOptions {
 }
 
 impl ProductChanges {
-    /// Sets any field to null.
+    /// Sets the field with this name to null.
     pub fn null(self, field: &str) -> Self {
         self.json(field, "null")
     }
-    /// Sets any field, also one that has no method, to a JSON text. Numbers in the text keep their digits.
+    /// Sets the field with this name, even one without a setter, to a JSON text. Numbers in the text keep their digits.
     pub fn json(self, field: &str, json: &str) -> Self {
         self.set(|to| to.set_json(field, json))
     }
-    /// Sets any field to the serialised form of a value of your own type.
+    /// Sets the field with this name to the JSON form of any value that serde can serialise.
     #[cfg(feature = "serde")]
     pub fn field<T: serde::Serialize + ?Sized>(self, field: &str, value: &T) -> Self {
         self.set(|to| to.set_json(field, &json_of(value)?))
@@ -118,13 +118,13 @@ impl ProductChanges {
 }
 
 options!(
-    /// Narrows a search for the orders of a charge.
+    /// Options of a search for the orders of a charge.
     ChargeSearch, OptionsKind::ChargeSearch
 );
 
 impl ChargeSearch {
-    /// How much earlier than the charge an order may have been made. The time of the charge is the earlier one of the
-    /// local clock and the service's clock. The default is five minutes. Only
+    /// How long before the charge an order may have been created and still be found. The time of the charge is the
+    /// earlier of the local clock's and the service's time. The default is five minutes. Only
     /// [`Subscriptions::find_charges`](crate::Subscriptions::find_charges) accepts a skew.
     pub fn skew(self, skew: Duration) -> Self {
         self.set(|to| to.set_milliseconds("skew_ms", skew))
@@ -149,12 +149,12 @@ impl RequestOptions {
     pub fn json(self, json: &str) -> Self {
         self.set(|to| to.set_json("json", json))
     }
-    /// Sets the body to the serialised form of a value of your own type.
+    /// Sets the body to the JSON form of any value that serde can serialise.
     #[cfg(feature = "serde")]
     pub fn body<T: serde::Serialize + ?Sized>(self, body: &T) -> Self {
         self.set(|to| to.set_json("json", &json_of(body)?))
     }
-    /// Returns every complete answer: a 4xx or 5xx is not an error.
+    /// Makes [`Client::request`] return every complete answer: a status 4xx or 5xx is then not an error.
     pub fn accept_all_statuses(self) -> Self {
         self.set(|to| to.set_flag("raise_on_error", false))
     }

@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::ffi::{NativePage, Resource};
 use crate::resource::Part;
 
-/// A page of a list: the items that were not returned before, and the page's numbers as received.
+/// A page of a list: those items that the list had not yet returned, and the page's numbers (such as `total`) as
+/// received.
 pub struct Page<T> {
     native: NativePage,
     count: usize,
@@ -18,15 +19,15 @@ impl<T: Item> Page<T> {
         let count = native.count()?;
         Ok(Self { native, count, kind: PhantomData })
     }
-    /// Number of items of the page that were not returned before.
+    /// Number of items of the page that the list had not yet returned when the page was read.
     pub fn len(&self) -> usize {
         self.count
     }
-    /// Whether every item of the page was returned before.
+    /// Whether the page has no items, or only items that the list had returned before.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// An item, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument) beyond the last.
+    /// The item at an index, from 0; [`ErrorCode::InvalidArgument`](crate::ErrorCode::InvalidArgument) beyond the last.
     pub fn at(&self, index: usize) -> Result<T> {
         self.native.at(index).map(T::own)
     }
@@ -34,8 +35,8 @@ impl<T: Item> Page<T> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Result<T>> + '_ {
         (0..self.count).map(|index| self.at(index))
     }
-    /// One field of all items at once, by its name, such as "total". The type of the field is not checked: each cell
-    /// has the kind of its value.
+    /// The values of the field `name`, such as "total", one cell for each item. The type of the field is not checked:
+    /// each cell has the kind of its value.
     pub fn column(&self, name: &str) -> Result<Vec<Cell<'_>>> {
         self.native.column(name)
     }
@@ -66,7 +67,7 @@ pub enum Cell<'a> {
     Text(&'a str),
     Integer(i64),
     Boolean(bool),
-    /// Any other JSON value: read it with the item's getter.
+    /// A JSON value of another kind: read the field with the item's getter.
     Other,
 }
 
@@ -98,11 +99,11 @@ impl Pagination {
         /// Number of pages.
         total_pages;
     }
-    /// `links.next` as received; the library never follows it.
+    /// `links.next` as received; the library does not use this link.
     pub fn links_next(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("/links/next?")
     }
-    /// `links.previous` as received; the library never follows it.
+    /// `links.previous` as received; the library does not use this link.
     pub fn links_previous(&self) -> Result<Option<&str>> {
         self.fields().maybe_text("/links/previous?")
     }

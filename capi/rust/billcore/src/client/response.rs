@@ -20,7 +20,7 @@ impl Response {
     pub fn status(&self) -> Result<u16> {
         self.info.status()
     }
-    /// The body after transfer decoding, which may be any bytes.
+    /// The body, after transfer decoding. A body may be any bytes, not only UTF-8.
     pub fn body(&self) -> Result<&[u8]> {
         self.native.body()
     }
@@ -33,7 +33,8 @@ impl Response {
     pub fn deserialize<T: serde::de::DeserializeOwned>(&self) -> Result<T> {
         crate::value::parsed(self.body()?)
     }
-    /// Value of the first header field of this name, given in any case. Bytes that are not UTF-8 are replaced.
+    /// Value of the first header field with the name `name` (case does not matter). Bytes that are not UTF-8 are
+    /// replaced.
     pub fn header(&self, name: &str) -> Result<Option<Cow<'_, str>>> {
         self.info.header(name)
     }

@@ -28,8 +28,8 @@ impl HookContext {
 }
 
 unsafe extern "C" fn hook(context: *mut c_void, attempt: *const sys::billcore_attempt) {
-    // SAFETY: the owner of the client, call or list keeps the context alive; any thread may call it; the attempt is
-    // valid during this call.
+    // SAFETY: the owner of the client, call or list keeps the context alive; the hooks are `Sync`; the attempt is valid
+    // during this call.
     let (hooks, given) = unsafe { (&*context.cast::<HookContext>().cast_const(), &*attempt) };
     // SAFETY: the texts are valid during this call, and `told`, which borrows them, is dropped before the call ends.
     let (method, route, request_id, path) =
@@ -108,7 +108,7 @@ impl Options {
     }
 }
 
-/// NULL for `None`.
+/// The pointer to the options for C; NULL for `None`.
 pub(super) fn raw<T>(options: Option<&Options>) -> *const T {
     options.map_or(ptr::null(), |options| options.get().cast_const().cast())
 }
@@ -138,12 +138,12 @@ handle!(
     NativeClient, billcore_client, billcore_client_free, shared
 );
 
-/// Options as an argument of an operation; `None` when nothing is set.
+/// Call options as an argument of an operation; `None` when nothing is set.
 pub(super) type Call<'a> = Option<&'a Options>;
 
 impl NativeClient {
     pub(crate) fn new(options: &Options) -> Result<Self> {
-        // SAFETY: the options are valid and of a client, and the output pointers are valid.
+        // SAFETY: the options are valid and of the kind for a client, and the output pointers are valid.
         made(Self::own, |out, error| unsafe { sys::billcore_client_new(raw(Some(options)), out, error) })
     }
     pub(crate) fn with_options(&self, changes: &Options) -> Result<Self> {

@@ -1,7 +1,7 @@
-//! The interface to the C library, with all unsafe code of this crate. Each handle is owned by one Rust value, which
-//! frees it when it is dropped. A text borrowed from a handle has the lifetime of the handle's owner. The thread rules
-//! of the C headers apply: a type that is "immutable" or "shared" is `Send` and `Sync`, a type for "one thread at a
-//! time" is only `Send`.
+//! The interface to the C library, with all unsafe code of this crate. Each C handle is owned by one Rust value, whose
+//! `drop` frees the handle. A text borrowed from a handle has the lifetime of the handle's owner. The C headers state a
+//! thread rule for each type: "immutable" and "shared" types are `Send` and `Sync` in Rust, types for "one thread at a
+//! time" are only `Send`.
 
 #![allow(unsafe_code)]
 
@@ -31,14 +31,14 @@ use crate::error::{Error, ErrorCode, Result};
 
 type Err = *mut *mut sys::billcore_error;
 
-/// Declares the owner of a handle. The thread rules `immutable` and `shared` of the headers allow any number of
-/// threads; `single` allows one at a time.
+/// Declares a Rust type that owns a C handle. The thread rules `immutable` and `shared` allow any number of threads at
+/// once; `single` allows one thread at a time.
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident, $raw:ident, $free:ident, $rule:ident) => {
         $(#[$doc])*
         pub(crate) struct $name(std::ptr::NonNull<billcore_sys::$raw>);
         impl $name {
-            /// Takes over a new handle.
+            /// Takes ownership of a new handle.
             #[allow(dead_code)]
             pub(super) fn own(raw: std::ptr::NonNull<billcore_sys::$raw>) -> Self {
                 Self(raw)
@@ -86,7 +86,7 @@ fn check(call: impl FnOnce(Err) -> i32) -> Result<()> {
 fn failed(status: i32, error: *mut sys::billcore_error) -> Error {
     match NonNull::new(error) {
         Some(error) => Error::native(NativeError::own(error)),
-        None => Error::of_status(status), // the C library had no memory for the error
+        None => Error::of_status(status), // the C library had no memory for an error object
     }
 }
 
@@ -125,7 +125,7 @@ const NO_TEXT: sys::billcore_str = sys::billcore_str { data: ptr::null(), len: 0
 /// Bytes that the library owns.
 ///
 /// # Safety
-/// The bytes must live, unchanged, for the lifetime that the caller gives the result.
+/// The bytes must stay valid and unchanged for the lifetime `'a` that the caller chooses for the result.
 unsafe fn bytes_out<'a>(from: sys::billcore_str) -> &'a [u8] {
     if from.data.is_null() {
         return &[];
@@ -148,7 +148,7 @@ unsafe fn text_out<'a>(from: sys::billcore_str) -> &'a str {
     }
 }
 
-/// Copies a buffer that the library handed over, and frees it.
+/// Copies a buffer that the caller of the library owns, and frees the buffer.
 fn owned(mut from: sys::billcore_buf) -> Vec<u8> {
     // SAFETY: the buffer is ours until it is freed below.
     let out = unsafe { bytes_out(sys::billcore_str { data: from.data, len: from.len }) }.to_vec();

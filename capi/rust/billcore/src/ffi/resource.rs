@@ -88,7 +88,7 @@ impl Fields {
     pub(crate) fn any(&self, name: &str) -> Result<Option<NativeValue>> {
         self.value_of(name, sys::billcore_resource_any)
     }
-    /// Any field by its exact name, also when it is null.
+    /// The field with exactly this name, even if its value is null; `None` when the field is absent.
     pub(crate) fn field(&self, name: &str) -> Result<Option<NativeValue>> {
         self.value_of(name, sys::billcore_resource_field)
     }
@@ -157,8 +157,8 @@ impl Resource {
     /// For a subscription: whether it is paid for at the instant `micros` (microseconds since 1970).
     pub(crate) fn usable_at(&self, micros: i64) -> Result<bool> {
         let mut out = false;
-        // SAFETY: the handle and the output pointers are valid. Only `Subscription` calls this method, so the cast is
-        // right.
+        // SAFETY: the handle and the output pointers are valid. Only `Subscription` calls this method, so the resource
+        // is a subscription.
         check(|error| unsafe { sys::billcore_subscription_usable_at(self.get().cast(), micros, &raw mut out, error) })?;
         Ok(out)
     }

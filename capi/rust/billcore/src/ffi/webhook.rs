@@ -84,11 +84,11 @@ impl Drop for NativeEvent {
 /// A clock that returns microseconds since 1970.
 pub(crate) type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
 
-/// An instant at which no event is fresh.
+/// The instant returned for a clock that panics: no event is fresh at `NO_INSTANT`.
 const NO_INSTANT: i64 = i64::MIN / 2;
 
 unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
-    // SAFETY: the context is the clock, which the verifier keeps alive, and any thread may call it.
+    // SAFETY: the context is the clock, which the verifier keeps alive and which is `Sync`.
     let clock = unsafe { &*context.cast::<Clock>().cast_const() };
     catch_unwind(AssertUnwindSafe(clock)).unwrap_or_else(|panic| {
         forget(panic);
@@ -96,7 +96,8 @@ unsafe extern "C" fn clock(context: *mut c_void) -> i64 {
     })
 }
 
-/// Drops the payload of a panic. No panic may cross C, not even one that the payload raises when it is dropped.
+/// Drops the payload of a panic. If that drop panics, `forget` catches the new panic, because no panic may unwind C
+/// code.
 pub(super) fn forget(mut panic: Box<dyn Any + Send>) {
     for _ in 0..4 {
         match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
@@ -141,7 +142,7 @@ impl NativeVerifierOptions {
 
 handle!(NativeKeys, billcore_verifier, billcore_verifier_free, shared);
 
-/// The keys of an endpoint, and the clock of the verifier, which must live as long as the keys.
+/// The C verifier (`keys`) and the clock that it calls, which must outlive the C verifier.
 pub(crate) struct NativeVerifier {
     keys: NativeKeys,
     _clock: Option<Box<Clock>>,
@@ -152,8 +153,8 @@ impl NativeVerifier {
         let now = now.map(Box::new);
         if let Some(now) = &now {
             let context = ptr::from_ref::<Clock>(now).cast_mut().cast();
-            // SAFETY: the options are valid and used by this thread alone; only the call below reads them, while the
-            // clock lives.
+            // SAFETY: the options are valid and used by this thread alone; only `billcore_verifier_new` below reads
+            // them, while the clock is alive.
             check(|error| unsafe {
                 sys::billcore_verifier_options_set_clock(options.get(), Some(clock), context, None, error)
             })?;
@@ -196,7 +197,8 @@ impl NativeVerifier {
         check(|error| unsafe { sys::billcore_verifier_matches(self.keys.get(), secret, &raw mut out, error) })?;
         Ok(out)
     }
-    /// The stream keeps the keys alive. A stream never calls the clock: a verifier with freshness makes no streams.
+    /// A stream keeps the C verifier alive. A stream never calls the clock, because a verifier with freshness refuses
+    /// to make one.
     pub(crate) fn stream(&self) -> Result<NativeStream> {
         // SAFETY: the handle and the output pointers are valid.
         made(NativeStream::own, |out, error| unsafe { sys::billcore_verifier_stream_new(self.keys.get(), out, error) })

@@ -15,9 +15,9 @@ use crate::error::{Error, ErrorCode};
 
 type OnRefused = Arc<dyn Fn(&request::Parts, &Error) + Send + Sync>;
 
-/// Receives webhooks in front of a service of tower (of axum, hyper or tonic, for example). The layer limits the body,
-/// verifies and parses it, and puts the event into the request's extensions, as `Arc<Event>`. The inner service gets
-/// the request with its body as received.
+/// A tower layer that receives webhooks in front of an inner service (of axum, hyper or tonic, for example). The layer
+/// limits the body's size, verifies and parses the body, and puts the event into the request's extensions, as
+/// `Arc<Event>`. The inner service gets the request with its body as received.
 ///
 /// A refused request does not reach the inner service. The layer answers a refused request with the status of the error
 /// (413, 401 or 400), with 405 for a method other than POST, and with 400 when the body is cut short. The layer answers
@@ -33,8 +33,8 @@ impl WebhookLayer {
     pub fn new(verifier: impl Into<Arc<Verifier>>) -> Self {
         Self { verifier: verifier.into(), refused: None }
     }
-    /// Sets a function for logs and counters. The layer calls the function for each request that it refuses, before it
-    /// answers.
+    /// Sets a function for logs and counters. The layer calls the function for each request that the layer refuses,
+    /// before the answer.
     #[must_use]
     pub fn on_refused(mut self, tell: impl Fn(&request::Parts, &Error) + Send + Sync + 'static) -> Self {
         self.refused = Some(Arc::new(tell));
@@ -79,7 +79,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // Only `self.inner` is known to be ready, so the future takes it and leaves a clone in its place.
+        // `poll_ready` made `self.inner` ready, but not its clones: so the future takes `self.inner` and a clone
+        // replaces it.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let layer = self.layer.clone();
@@ -93,7 +94,7 @@ where
 }
 
 impl WebhookLayer {
-    /// The request with its event, or the status to answer with.
+    /// Verifies a request and returns it with its event as an extension, or the HTTP status of the refusal.
     async fn receive<B: Body + From<Bytes>>(&self, request: Request<B>) -> Result<Request<B>, StatusCode> {
         let (mut parts, body) = request.into_parts();
         match self.event(&parts, body).await {
@@ -134,8 +135,8 @@ impl WebhookLayer {
     }
 }
 
-/// Reads the body. For a body that is too large, `collect` returns `limit + 1` bytes, so that the verifier itself
-/// refuses the body with its reason. `None` when the body is cut short.
+/// Reads the body. For a body that is too large, `collect` returns `limit + 1` bytes, so that the verifier refuses the
+/// body with [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge). `None` when the body is cut short.
 async fn collect<B: Body>(body: B, limit: usize) -> Option<Bytes> {
     let mut body = pin!(body);
     let mut whole = BytesMut::new();

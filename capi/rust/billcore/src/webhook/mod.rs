@@ -93,19 +93,21 @@ impl VerifierOptions {
     pub fn header(self, name: &str) -> Self {
         self.set(|to| to.set_header(name))
     }
-    /// Sets the largest body that is accepted (bytes). A larger body is refused before it is hashed.
+    /// Sets the size (bytes) of the largest body that the verifier accepts. A larger body is refused before it is
+    /// hashed.
     pub fn max_body(mut self, bytes: usize) -> Self {
         self.max_body = bytes;
         self.set(|to| to.set_max_body(bytes))
     }
-    /// Refuses events (with [`Reason::Stale`](crate::Reason::Stale)) whose signed `created_at` cannot be read or is
-    /// further than `limit` from now, in either direction. The check is off by default, because old events are
-    /// legitimate: failed deliveries are retried, and invoices are paid weeks later. Freshness does not protect against
-    /// replays: drop duplicates by account and id. A test.hook is never stale.
+    /// Makes the verifier refuse (with [`Reason::Stale`](crate::Reason::Stale)) an event whose signed `created_at`
+    /// cannot be read, or is more than `limit` before or after the present time. The check is off by default, because
+    /// old events are legitimate: failed deliveries are retried, and invoices are paid weeks later. Freshness does not
+    /// protect against replays: drop duplicates by account and id. An event test.hook is never refused as stale.
     pub fn freshness(self, limit: Duration) -> Self {
         self.set(|to| to.set_freshness_ms(crate::timestamp::milliseconds(limit)))
     }
-    /// Sets the clock for freshness, instead of the system's. When the clock panics, the event counts as stale.
+    /// Sets the clock from which the freshness check takes the present time; the default is the system's clock. When
+    /// the clock panics, the event counts as stale.
     pub fn clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.clock = Some(Box::new(move || now().unix_micros()));
         self
@@ -115,7 +117,7 @@ impl VerifierOptions {
     pub fn allow_any_key_length(self) -> Self {
         self.set(NativeVerifierOptions::allow_any_key_length)
     }
-    /// Prepares the keys.
+    /// Makes the verifier.
     pub fn build(self) -> Result<Verifier> {
         crate::version::loaded()?;
         let native = NativeVerifier::new(&mut self.native?, self.clock)?;
@@ -136,19 +138,19 @@ impl fmt::Debug for VerifierOptions {
     }
 }
 
-/// The keys of an endpoint, prepared once. Any number of threads may share a `Verifier`.
+/// Checks signatures with the secrets of an endpoint. Any number of threads may share a `Verifier`.
 pub struct Verifier {
     native: NativeVerifier,
     max_body: usize,
 }
 
 impl Verifier {
-    /// A verifier with the endpoint's secret, 32 bytes, and nothing else set.
+    /// A verifier with one secret, of 32 bytes, and the defaults of all options.
     pub fn new(secret: impl Secret) -> Result<Self> {
         VerifierOptions::new().secret(secret).build()
     }
-    /// Checks the signature of a body and returns the index of the secret that made it. `verify` neither copies nor
-    /// parses the body. Fails with [`ErrorCode::Signature`](crate::ErrorCode::Signature) and a
+    /// Checks the signature of a body and returns the index of the secret that the signature was made with. `verify`
+    /// neither copies nor parses the body. Fails with [`ErrorCode::Signature`](crate::ErrorCode::Signature) and a
     /// [`Reason`](crate::Reason).
     pub fn verify<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.native.verify(body, signature.into().0)
@@ -158,8 +160,8 @@ impl Verifier {
     pub fn unwrap<'a>(&self, body: &[u8], signature: impl Into<Signature<'a>>) -> Result<Event> {
         self.native.unwrap(body, signature.into().0).map(Event::own)
     }
-    /// Finds the signature among the header fields of a request, then does what [`Verifier::unwrap`] does. Equal
-    /// signatures, repeated or joined by commas, count as one; different ones are refused as
+    /// Finds the signature among the header fields of a request, then does what [`Verifier::unwrap`] does. Several
+    /// equal signatures, in repeated fields or joined by commas, count as one; different signatures are refused with
     /// [`Reason::Malformed`](crate::Reason::Malformed). `headers` are pairs, such as `&http::HeaderMap`.
     pub fn unwrap_request<N, V>(&self, body: &[u8], headers: impl IntoIterator<Item = (N, V)>) -> Result<Event>
     where
@@ -173,7 +175,7 @@ impl Verifier {
         self.native.unwrap_request(body, &given).map(Event::own)
     }
     /// Begins the check of one body that arrives in pieces. Fails with [`ErrorCode::Config`](crate::ErrorCode::Config)
-    /// for a verifier with freshness, which needs the whole body.
+    /// for a verifier with freshness: checking the age needs the whole body.
     pub fn stream(&self) -> Result<VerifierStream> {
         self.native.stream().map(VerifierStream::own)
     }
@@ -181,8 +183,8 @@ impl Verifier {
     pub fn secret_count(&self) -> usize {
         self.native.secret_count()
     }
-    /// How often the secret with this index matched (from 0, in the order given). A secret that never matches can be
-    /// retired.
+    /// How many signatures the secret with this index (from 0, in the order given) has matched. A secret that never
+    /// matches can be retired.
     pub fn matches(&self, secret: usize) -> Result<u64> {
         self.native.matches(secret)
     }
@@ -199,23 +201,23 @@ impl fmt::Debug for Verifier {
     }
 }
 
-/// Parses an event that was verified before and stored since, from the bytes of [`Event::raw`]. `parse_unverified`
-/// checks no signature and no age, so use it only for storage that the receiver alone can write to.
+/// Parses the bytes of [`Event::raw`] of an event that was verified earlier and then stored. `parse_unverified` checks
+/// no signature and no age, so use it only for storage that the receiver alone can write to.
 pub fn parse_unverified(raw: &[u8]) -> Result<Event> {
     crate::version::loaded()?;
     ffi::NativeEvent::parse_unverified(raw).map(Event::own)
 }
 
-/// The signature that the service would send (64 lowercase hex digits), for tests of your own receiver.
+/// The signature that the service would send (64 lowercase hex digits), so that you can test your receiver.
 pub fn sign(body: &[u8], secret: impl Secret) -> Result<String> {
     secret.expose(|secret| ffi::sign(body, secret))
 }
 
-/// Explains why a signature is refused. `explain` tries the usual mistakes (the body serialised again, still in base64,
-/// with another line end; the signature in upper case or with a prefix; a secret with white space or in another
-/// encoding; another one of several secrets) and names what would have matched. The text is for a person. The function
-/// never accepts a signature, and shows neither a secret nor the right signature. `explain` is slow: do not call it in
-/// a request path.
+/// Returns a text, for a person, that says why a signature is refused. `explain` tries the usual mistakes (the body
+/// serialised again, still in base64, with another line end; the signature in upper case or with a prefix; a secret
+/// with white space or in another encoding; another one of several secrets) and names the one that would give this
+/// signature. The function never accepts a signature, and shows neither a secret nor the right signature. `explain` is
+/// slow: do not call it in a request path.
 pub fn explain<'a, S: Secret>(
     body: &[u8],
     signature: impl Into<Signature<'a>>,

@@ -20,12 +20,13 @@ impl VerifierStream {
     pub(super) fn own(native: NativeStream) -> Self {
         Self(native)
     }
-    /// Takes the next piece. Fails with [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge) when the pieces together
-    /// exceed the limit.
+    /// Adds the next piece of the body to the check. Fails with [`Reason::BodyTooLarge`](crate::Reason::BodyTooLarge)
+    /// when the pieces together exceed the limit.
     pub fn update(&mut self, piece: &[u8]) -> Result<()> {
         self.0.update(piece)
     }
-    /// Ends the body and checks its signature, as [`Verifier::verify`](super::Verifier::verify) does.
+    /// Marks the end of the body, then checks the signature and returns what
+    /// [`Verifier::verify`](super::Verifier::verify) returns.
     pub fn finish<'a>(mut self, signature: impl Into<Signature<'a>>) -> Result<usize> {
         self.0.finish(signature.into().0)
     }
