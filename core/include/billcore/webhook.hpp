@@ -68,7 +68,7 @@ class VerifyStream {
 
 class Verifier {
  public:
-  /// secrets: one, or several during a rotation; 32 bytes each, else Error(config).
+  /// `secrets` has one secret, or several during a rotation. Error(config) unless each has 32 bytes.
   explicit Verifier(std::span<const std::string_view> secrets, VerifierOptions options = {});
   Verifier(std::initializer_list<std::string_view> secrets, VerifierOptions options = {})
       : Verifier(std::span<const std::string_view>(secrets.begin(), secrets.size()), std::move(options)) {}

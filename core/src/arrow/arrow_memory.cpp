@@ -54,7 +54,7 @@ void* billcore_arrow_realloc(void* memory, std::size_t size) {
   if (size > SIZE_MAX - sizeof(Block)) return failed();
   auto* const block = static_cast<Block*>(std::realloc(static_cast<Block*>(memory) - 1, sizeof(Block) + size));
   if (block == nullptr) return failed();
-  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // it may have been moved
+  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // realloc() may have moved it
   return block + 1;
 }
 

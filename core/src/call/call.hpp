@@ -97,14 +97,14 @@ class Call {
   void finish() noexcept;
   void expire();
   void stop(std::optional<Engine::Timer>& timer) noexcept;
-  // Ends the request in flight, if any, without its answer. given_up: see Engine::cancel(); else Engine::detach().
+  // Ends the request in flight, if any, without its answer. Uses Engine::cancel() if `given_up`, else Engine::detach().
   SendState drop(bool given_up) noexcept;
   // Runs a step; an exception ends the call.
   template <typename Step>
   void guarded(Step step) noexcept;
-  // False in a forked child: engine and attempt belong to the parent.
+  // Returns false in a forked child, because engine and attempt belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept { return process_ == settings_.state->pool.process(); }
-  // The current attempt as hooks get it: at its beginning, at its end, and at its end with a transfer.
+  // about() is what on_request gets for the current attempt; about_end() is what on_response gets.
   [[nodiscard]] Attempt about() const noexcept;
   [[nodiscard]] Attempt about_end() const noexcept;
   [[nodiscard]] Attempt about_end(const Transfer& transfer) noexcept;

@@ -40,7 +40,7 @@ class Session {
 
  private:
   ClientSettings settings_;
-  bool owner_;  // of the connections: closing any other session leaves them open
+  bool owner_;  // owns the connections; closing any other session leaves them open
   std::atomic<bool> closed_{false};
 };
 

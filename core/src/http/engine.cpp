@@ -87,7 +87,7 @@ InFlight* Engine::start(Request request, Completion done) {
   return started;
 }
 
-// Must not fail, since the request is already in flight. process() completes a request that ends here.
+// Must not fail, since the request is already in flight. process() completes a request that ends within send_now().
 void Engine::Impl::send_now() noexcept {
   // Connecting can take long enough to block other threads of a language with a global lock, so leave it to the event
   // loop.

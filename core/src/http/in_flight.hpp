@@ -92,7 +92,8 @@ struct Engine::Impl {
   void expire(InFlight* flight);
   void make_readiness();
   void rearm() noexcept;
-  // given_up: the request ends without its answer, because of a deadline, a cancellation or an interrupt.
+  // Removes a request from `in_flight`. given_up: the request ends without its answer, because of a deadline, a
+  // cancellation or an interrupt.
   std::unique_ptr<InFlight> take(InFlight* flight, bool given_up) noexcept;
   void retire(Connection& connection) noexcept;
   void leave(InFlight& flight) noexcept;
@@ -101,7 +102,7 @@ struct Engine::Impl {
   void end(InFlight* flight);
 
   TransportOptions options;
-  std::shared_ptr<Descriptors> descriptors;  // must outlive `multi`, like the next three
+  std::shared_ptr<Descriptors> descriptors;  // these four members must outlive `multi`
   Connections connections;
   std::unique_ptr<Readiness> readiness;
   UrlHandle origin;

@@ -59,7 +59,7 @@ class DocumentPool {
   DocumentPool& operator=(const DocumentPool&) = delete;
   ~DocumentPool();
 
-  /// A block with at least `size` bytes; it keeps its pool alive. Null when too many blocks are in use. Throws
+  /// A block with at least `size` bytes; the block keeps the pool alive. Null when too many blocks are in use. Throws
   /// std::bad_alloc.
   [[nodiscard]] static Block* take(const std::shared_ptr<DocumentPool>& from, std::size_t size);
 
