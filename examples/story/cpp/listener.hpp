@@ -1,4 +1,5 @@
-// A small HTTP server on loopback that passes every POST to a function and answers with the status that it returns.
+// A small HTTP server on loopback that passes every POST to a function and answers with the status that the function
+// returns.
 #pragma once
 
 #include <cstdint>
