@@ -65,7 +65,7 @@ PyObject* call_type(PyObject* type, PyObject* args, PyObject* kwargs) noexcept {
   });
 }
 
-// For inspect.signature(), which since Python 3.13 cannot bind an __init__ that is written in C.
+// Returns a type's signature to inspect.signature(), which since Python 3.13 cannot bind an __init__ written in C.
 PyObject* signature_of_type(PyObject* type, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     if (reinterpret_cast<PyTypeObject*>(type)->tp_new == &refuse_new) throw py::attribute_error("__signature__");

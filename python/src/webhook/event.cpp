@@ -80,7 +80,7 @@ PyObject* repr(PyObject* self) noexcept {
     };
     const std::string_view type(Py_TYPE(self)->tp_name);
     const auto kind = py::str(std::string(type.substr(type.rfind('.') + 1)));
-    const bool is_known = Py_TYPE(self) != made[0];  // then the class says the name
+    const bool is_known = Py_TYPE(self) != made[0];  // the class of a known event implies its name
     return py::str(is_known ? "<{} {}>" : "<{} {} {}>")
         .format(kind, shown(id_field), shown(name_field))
         .release()

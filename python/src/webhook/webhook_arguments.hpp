@@ -39,7 +39,8 @@ class Buffer {
 /// The value of a signature header, str or bytes; nullopt for None.
 [[nodiscard]] std::optional<std::string_view> signature_of(py::handle signature);
 
-/// One secret or a sequence of them. The texts are borrowed from the Python objects. name: the argument's name.
+/// One secret or a sequence of them. The texts are borrowed from the Python objects. `name` is the argument's name, for
+/// errors.
 class Secrets {
  public:
   Secrets(py::handle secrets, const char* name);
