@@ -21,7 +21,7 @@ _MOST_ROWS = 20
 
 
 def _plain(value: object, name: str, owner: Mapping[str, Any]) -> str:
-    """A member as text. URLs are not shown: those of a subscription are signed, and their holder can act for it."""
+    """A member as text. URLs are not shown: with a subscription's signed URLs anyone can act for the customer."""
     if isinstance(value, str) and "://" in value:
         return "(a URL, not shown)"
     currency = owner.get("currency")
