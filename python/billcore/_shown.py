@@ -28,7 +28,7 @@ def _plain(value: object, name: str, owner: Mapping[str, Any]) -> str:
     if name in _AMOUNTS and isinstance(value, int) and isinstance(currency, str):
         try:
             return format_amount(value, currency)
-        except ValueError:  # beyond 64 bits
+        except ValueError:  # the amount exceeds 64 bits
             return str(value)
     if isinstance(value, (dict, list)):
         kind, count = ("members", len(value)) if isinstance(value, dict) else ("items", len(value))

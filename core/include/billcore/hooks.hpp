@@ -42,7 +42,7 @@ class Hooks {
   Hooks(const Hooks&) = delete;
   Hooks& operator=(const Hooks&) = delete;
 
-  /// Before an attempt; it may still have to wait for a connection.
+  /// Before an attempt; the attempt may still have to wait for a connection.
   virtual void on_request(const Attempt& /*attempt*/) {}
   /// After an attempt, with or without an answer. Also called from the destructor of a list or client that is destroyed
   /// with attempts in flight.

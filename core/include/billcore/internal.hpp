@@ -30,7 +30,7 @@ struct Access {
   }
 };
 
-/// Error(config) after Client::close().
+/// Throws Error(config) after Client::close().
 void require_open(const Client& client);
 /// The base URL after validation, without a slash at its end.
 [[nodiscard]] const std::string& base_url(const Client& client) noexcept;

@@ -10,8 +10,8 @@ namespace {
 
 using Block = ArrowScope::Block;
 
-// The list of blocks of the innermost ArrowScope. A block that is allocated in a scope is in its list, any other block
-// in none.
+// The list of blocks of the innermost ArrowScope. A block that is allocated in a scope is in the list of that scope,
+// any other block is in no list.
 thread_local Block* scope = nullptr;
 
 void* failed() {

@@ -121,7 +121,7 @@ class Call {
   Deadline deadline_;
   Hooks* hooks_;
   std::uint64_t process_;  // see EnginePool::process()
-  bool tells_;             // Hooks::every_attempt()
+  bool tells_;             // result of Hooks::every_attempt()
   bool open_ = false;      // on_request was called, and on_response not yet
   std::function<void()> when_done_;
   int attempts_ = 1;
@@ -136,8 +136,8 @@ class Call {
   std::optional<Transfer> transfer_;
   SendState send_state_;    // state of the last finished attempt
   int status_ = 0;          // status of the last finished attempt; 0 without a complete answer
-  std::string shown_id_;    // backs Attempt::request_id
-  std::string shown_path_;  // backs Attempt::path
+  std::string shown_id_;    // holds the text for Attempt::request_id
+  std::string shown_path_;  // holds the text for Attempt::path
   std::exception_ptr exception_;
 };
 

@@ -179,8 +179,8 @@ class Search {
 
   static bool is_quote(char c) noexcept { return c == '"' || c == '\''; }
 
-  // Whether a character ends a URL. before: the quote in front of the URL, as spelt. Escaped characters other than that
-  // quote may be part of the URL.
+  // Whether a character ends a URL. `before` is the quote in front of the URL, as spelt. Escaped characters other than
+  // that quote may be part of the URL.
   [[nodiscard]] bool ends_url(std::size_t at, std::string_view before) const noexcept {
     const char c = text_.text()[at];
     const auto spelling = text_.spelling(at);
@@ -194,7 +194,7 @@ class Search {
   std::vector<std::string> keys_;  // in lower case; the first one is the key as given
   std::vector<Span> found_;
   std::set<std::size_t> values_;       // start of each member value found
-  std::vector<unsigned char> digits_;  // of the current run
+  std::vector<unsigned char> digits_;  // digits of the current run
   std::vector<std::size_t> places_;    // position of each digit in the text
   std::string decoded_;
 };

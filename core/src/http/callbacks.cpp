@@ -69,7 +69,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto connection = flight.engine.connections.find(local_port);
   if (!flight.opened && (connection == nullptr || !is_usable(flight, *connection))) {
     flight.transfer.dead_before_send = true;
-    flight.forbid_reuse();  // otherwise libcurl may choose it again
+    flight.forbid_reuse();  // otherwise libcurl may choose this connection again
     return CURL_PREREQFUNC_ABORT;
   }
   if (!is_named(flight, connection.get())) {

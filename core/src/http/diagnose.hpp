@@ -21,7 +21,7 @@ constexpr std::size_t max_header_bytes = std::size_t{256}
 struct Evidence {
   CURLcode code = CURLE_OK;
   std::string_view words = {};    // libcurl's error text; empty: none
-  int status = 0;                 // as parsed by libcurl
+  int status = 0;                 // HTTP status as parsed by libcurl
   int tunnel_status = 0;          // status of the proxy's answer to CONNECT
   bool sent = false;              // libcurl began to send the request
   bool sent_again = false;        // libcurl was about to send the request again

@@ -83,8 +83,8 @@ struct Engine::Impl {
   // Records the outcome of a request in its transfer.
   void judge(InFlight& flight, CURLcode code);
   void check(CURLMcode code) const;
-  // As check(), for event loops, where out of memory in one request must not stop the others. libcurl may then have
-  // lost a socket or a timer, so process() polls all of them.
+  // As check(), for event loops, where out of memory in one request must not stop the other requests. libcurl may then
+  // have lost a socket or a timer, so process() polls all of them.
   void note(CURLMcode code);
   // Sends a started request over a kept connection at once, instead of in the event loop's next iteration.
   void send_now() noexcept;

@@ -35,7 +35,7 @@ struct PageOrder {
 /// Threads: one at a time.
 class Drift {
  public:
-  /// window: a repeated id is recognised within this many pages before the current one; 0: within all pages. counts:
+  /// A repeated id is recognised within `window` pages before the current one; 0 means within all pages. `counts` says
   /// whether to count the records, to compare their number with `total`.
   Drift(std::size_t window, bool counts);
 

@@ -31,7 +31,7 @@ class PagePlan {
   [[nodiscard]] bool is_rereading() const noexcept { return border_ > 0; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
-  /// The pages to request; nullopt after the last page. may_prefetch: whether pages other than the due one may be
+  /// The pages to request; nullopt after the last page. `may_prefetch` says whether pages other than the due one may be
   /// requested.
   [[nodiscard]] std::optional<Wanted> wanted(bool may_prefetch) const noexcept;
   [[nodiscard]] std::optional<Wanted> ahead(bool may_prefetch) const noexcept;

@@ -162,8 +162,8 @@ bool PagerCore::has_forgotten() const noexcept {
          std::find(passed_.begin(), passed_.end(), 0U) != passed_.end();
 }
 
-// Number of records already passed that are on the following pages again because the list has grown. total: the latest
-// `total`.
+// Number of records already passed that are on the following pages again because the list has grown. `total` is the one
+// of the latest page.
 std::int64_t PagerCore::shift(std::optional<std::int64_t> total) const noexcept {
   const auto grown = total && taken_total_ ? *total - *taken_total_ : 0;
   return std::clamp<std::int64_t>(shift_ + std::clamp(grown, -most_shift, most_shift), 0, most_shift);

@@ -113,7 +113,7 @@ class PagerCore {
   std::optional<Value> first_;
   Ids passed_;                         // ids of previous pages that were yielded; see forget()
   Ids page_ids_;                       // ids of the current page
-  std::size_t page_size_ = 0;          // the largest so far
+  std::size_t page_size_ = 0;          // the largest page size so far
   std::size_t resumed_ids_ = 0;        // number of ids that the state had
   std::optional<std::int64_t> given_;  // after a resume: the state's `seen`, until the first page
   // Values from when the last page was taken: the number of passed records that are on later pages again, and the

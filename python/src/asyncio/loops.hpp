@@ -66,7 +66,7 @@ class LoopJob {
   LoopJob() = default;
   LoopJob(const LoopJob&) = delete;
   LoopJob& operator=(const LoopJob&) = delete;
-  /// Starts the next operation or wait; null if the result is available. self: this job.
+  /// Starts the next operation or wait; null if the result is available. `self` is this job.
   [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
                                                              const std::shared_ptr<Job>& self) = 0;
 

@@ -166,7 +166,7 @@ class ListJob : public Job, public LoopJob {
     while (!has_enough() && without_gil([this] { return flow().advance(); }) == detail::Step::taken) {
       ++taken_;
       // Check for signals: the engine checks only while it waits, and if pages arrive quickly it never waits.
-      release();  // for signal handlers
+      release();  // signal handlers may read the list
       if (interruption_raised()) throw py::error_already_set();
       begin_use();
     }

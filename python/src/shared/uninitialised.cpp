@@ -9,7 +9,7 @@
 namespace billcore::python {
 namespace {
 
-constexpr std::size_t most_types = 64;  // per module
+constexpr std::size_t most_types = 64;  // types per module
 
 std::string name_of(PyTypeObject* type) {
   const std::string name = type->tp_name;

@@ -54,7 +54,7 @@ class Secrets {
 /// A Python function that a Verifier calls for the time. The core's options share the function, but the garbage
 /// collector cannot see them; the Verifier's Python object owns the reference and visits it.
 using ClockFunction = std::shared_ptr<py::object>;
-/// Null if there is no clock.
+/// Returns null if `clock` is None or left out.
 [[nodiscard]] ClockFunction clock_function(py::handle clock);
 
 /// The options of a Verifier from its arguments, any of which may be omitted.
