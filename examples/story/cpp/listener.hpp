@@ -1,5 +1,4 @@
-// A small HTTP server on loopback that passes every POST to a function and answers with the status that the function
-// returns.
+// A small HTTP server on loopback that passes every POST to a function and answers with the status from that function.
 #pragma once
 
 #include <cstdint>
