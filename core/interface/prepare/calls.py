@@ -34,7 +34,7 @@ def own_arguments(operation: Row) -> list[Row]:
 
 
 def error_codes(errors: list[Row]) -> dict[str, str]:
-    """Python class -> error code."""
+    """Maps each Python class to its error code."""
     return {row["python"]["class"]: row["name"] for row in errors if row["python"]}
 
 

@@ -25,7 +25,7 @@ inline constexpr JsonStyle service_style{JsonStyle::Spacing::compact, JsonStyle:
 /// All styles; the service's style is the first.
 [[nodiscard]] const std::array<JsonStyle, 24>& json_styles() noexcept;
 
-/// The same JSON in another style; numbers and the order of members are kept. `compact` must come from compact_json.
+/// The same JSON in another style; numbers and the order of members are kept. `compact` must come from compact_json().
 /// nullopt if the result would exceed `limit`.
 [[nodiscard]] std::optional<std::string> restyle_json(std::string_view compact, JsonStyle style, std::size_t limit);
 

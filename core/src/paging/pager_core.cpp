@@ -120,8 +120,8 @@ std::string PagerCore::state() const {
   return write_state(out);
 }
 
-// first() must cost only one request, so prefetching starts with the second item. A second reading goes page by page,
-// so that no record can move past it unnoticed.
+// first() must cost only one request, so prefetching starts with the second item. A second reading fetches one page at
+// a time, so that no record can move past it unnoticed.
 bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 0 && !second_; }
 
 std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
@@ -233,7 +233,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto total = total_of(page.pagination.value().node());
   const auto number = plan_.due();
 
-  // The list has become shorter if the previous page announced this page, and it is now beyond the last one.
+  // The list has become shorter if the previous page announced this page, and this page is now after the last one.
   const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
   if (current != number && !shrunk) {
     throw Error(ErrorCode::pagination,

@@ -1,4 +1,4 @@
-// The ids yielded recently. Internal.
+// Remembers the ids of the records that were yielded recently. Internal.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,7 @@ void send(const BoundClient& bound, Job& job) {
 }
 
 // Logs a write that had finished when it was interrupted. The core has told the hooks that the write ended, but not
-// that its result is lost.
+// that the result of the write is lost.
 void log_lost(const Job& job, const std::exception_ptr& error) noexcept try {
   if (const auto result = job.lost(error)) python::log_lost(*result);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged

@@ -21,7 +21,7 @@ enum class Outcome : std::uint8_t { done, refused, unknown };
 /// `subject`, for example "POST /x: ", and contains the id of the returned resource `data`.
 [[nodiscard]] std::string interrupted_after_answer(std::string_view subject, int status,
                                                    const std::optional<Value>& data = {});
-/// One-line description of a write that was interrupted after it had failed with this error.
+/// One-line description of a write that was interrupted after it had failed with `error`.
 [[nodiscard]] std::string interrupted_after_error(const Error& error);
 
 }  // namespace billcore::detail
