@@ -57,7 +57,7 @@ def _prepare_operation(operation: Row, route: str) -> None:
 
 
 def _queries(operations: list[Row]) -> list[Row]:
-    """The query of each resource's lists. `members`: its own parameters; `rows`: those of every list as well."""
+    """The query of each resource's lists: `members` are its own parameters, `rows` also those of every list."""
     out: dict[str, Row] = {}
     for operation in operations:
         if not operation["list"]:

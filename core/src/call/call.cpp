@@ -226,8 +226,8 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
   send_state_ = {transfer.sent, transfer.sent_at};
   status_ = transfer.failure == Failure::none ? transfer.status : 0;
   guarded([&] {
-    // Nothing was sent, so this is not an attempt. Send over a new connection: for HTTP/2, libcurl would choose the
-    // same connection again.
+    // Nothing was sent, so this is not an attempt. Send over a new connection: libcurl would choose the same HTTP/2
+    // connection again.
     if (transfer.dead_before_send) return send(true);
     if (is_cut_off(transfer, operation_)) {
       status_ = 0;

@@ -80,7 +80,7 @@ class Control:
         self._timeout = seconds(timeout, "timeout")
 
     def state(self) -> dict[str, Any]:
-        """Seed, clock, options, counts by status and account, pending faults."""
+        """The seed, clock and options, counts by status and account, and the pending faults."""
         return cast(dict[str, Any], self._call("GET", "state"))
 
     def ledger(self, kind: str | None = None) -> list[dict[str, Any]]:

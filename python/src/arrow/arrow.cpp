@@ -166,8 +166,8 @@ class ListBatches final : public detail::BatchSource {
     }
     const auto before = flow.core().mark();
     auto batch = detail::take_batch(flow, reading_->columns);
-    // Check for signals now: if Python noticed one only after the reader has returned, this batch would be lost. Only
-    // the thread that handles signals checks: on other threads, the GIL's holder may be waiting for the reader.
+    // Check for signals now: if Python noticed a signal only after the reader has returned, this batch would be lost.
+    // Only the thread that handles signals checks: on other threads, the GIL's holder may be waiting for the reader.
     if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;
