@@ -53,7 +53,7 @@ def entries(module: ast.Module) -> Iterator[Entry]:
         for member in node.body:
             if not isinstance(member, ast.FunctionDef) or member.name in seen or groups:
                 continue
-            # An __init__ without a docstring gets that of its class, which is what an editor shows.
+            # An __init__ without a docstring gets the docstring of its class, as editors show it.
             if member_text := ast.get_docstring(member) or (text if member.name == "__init__" else None):
                 seen.add(member.name)
                 if any(isinstance(one, ast.Name) and one.id == "overload" for one in member.decorator_list):

@@ -1,4 +1,4 @@
-/* A small HTTP server on loopback that passes every POST to a function and answers with the status that it returns. */
+/* A small HTTP server on loopback that passes every POST to a function and answers with the returned status. */
 #ifndef EXAMPLE_LISTENER_H
 #define EXAMPLE_LISTENER_H
 

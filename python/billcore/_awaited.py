@@ -10,7 +10,7 @@ class WriteFuture(asyncio.Future[None]):
     """Remembers the CancelledError that was passed on to this write.
 
     A cancelled task group and a cancelled wait_for() of Python 3.11 cancel their tasks, raise a CancelledError of their
-    own and drop that of the task: the note about the write must be added to both errors.
+    own and drop the task's CancelledError. So the note (`__notes__`) about the write must be added to both errors.
     """
 
     cause: asyncio.CancelledError | None = None

@@ -136,7 +136,7 @@ class OutcomeUnknownError(BillcoreError):
     """A write was sent, and no complete answer was received: it may or may not have happened.
 
     The __cause__ is the error of the transport. After a charge, client.subscriptions.find_charges() lists the orders
-    that it may have made.
+    that the charge may have made.
 
     Attributes:
         method: HTTP method of the request.
@@ -178,7 +178,7 @@ class DecodeError(BillcoreError):
 
 
 class MissingFieldError(DecodeError, AttributeError):
-    """A required field that was read is absent: payloads of events may have a subset of the fields.
+    """The program read a required field that is absent: payloads of events may have a subset of the fields.
 
     MissingFieldError is also an AttributeError, so that getattr() with a default, hasattr() and class patterns work.
 
@@ -221,7 +221,7 @@ class SignatureError(BillcoreError):
 
     Attributes:
         reason: body_too_large, missing, malformed, mismatch or stale, in the order of the checks.
-        http_status: The status to answer the sender with; by default that of the reason.
+        http_status: The status to answer the sender with; by default the status of the reason.
     """
 
     reason: SignatureReason
@@ -239,7 +239,7 @@ def _cause(classes: dict[str, Any], detail: dict[str, Any]) -> BaseException:
 
 
 def make(classes: dict[str, Any], name: str, text: str, detail: dict[str, Any]) -> BillcoreError:
-    """The exception for an error of the core: `name` is its class in the core's table of error codes."""
+    """The exception for an error of the core: `name` is the class in the core's table of error codes."""
     kind: type[Any] = classes[name]
     error: BillcoreError
     if issubclass(kind, ApiError):

@@ -86,7 +86,7 @@ class Hooks:
     """
 
     def on_request(self, attempt: Attempt, /) -> None:
-        """An attempt begins; it may have to wait for a connection."""
+        """An attempt begins; the attempt may have to wait for a connection."""
 
     def on_response(self, attempt: Attempt, /) -> None:
         """An attempt has ended, with or without an answer."""

@@ -10,7 +10,7 @@ _LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARN
 
 
 class _UntilConfigured(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes while the program has no handlers of its own."""
+    """Writes to stderr as long as the root logger has no handlers of its own."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -7,7 +7,8 @@ if TYPE_CHECKING:
     from typing import Final
 
 
-# inspect.signature() accepts only plain constants as defaults of C functions; NOT_GIVEN passes as bytes.
+# inspect.signature() accepts only plain constants as defaults of C functions; NOT_GIVEN is accepted because it is
+# bytes.
 class NotGiven(bytes):
     """The type of NOT_GIVEN, for annotations."""
 

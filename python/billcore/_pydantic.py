@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def schema(kind: type[Resource]) -> CoreSchema:
-    """Takes a resource, or a mapping such as the JSON of one; writes it as the service sent it, like to_dict()."""
+    """Accepts a resource, or a mapping such as a resource's JSON; writes a resource like to_dict()."""
     from pydantic_core import core_schema
 
     def read(value: Any) -> Resource:

@@ -21,14 +21,14 @@ _MOST_ROWS = 20
 
 
 def _plain(value: object, name: str, owner: Mapping[str, Any]) -> str:
-    """A member as text. URLs are not shown: those of a subscription are signed, and their holder can act for it."""
+    """A member as text. URLs are not shown: with a subscription's signed URLs anyone can act for the customer."""
     if isinstance(value, str) and "://" in value:
         return "(a URL, not shown)"
     currency = owner.get("currency")
     if name in _AMOUNTS and isinstance(value, int) and isinstance(currency, str):
         try:
             return format_amount(value, currency)
-        except ValueError:  # beyond 64 bits
+        except ValueError:  # the amount exceeds 64 bits
             return str(value)
     if isinstance(value, (dict, list)):
         kind, count = ("members", len(value)) if isinstance(value, dict) else ("items", len(value))

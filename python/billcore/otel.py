@@ -31,7 +31,7 @@ __all__ = ["OpenTelemetryHooks"]
 class OpenTelemetryHooks(Hooks):
     """Hooks that record a span for every attempt, of a Client or an AsyncClient.
 
-    tracer_provider: by default the global provider. Thread-safe.
+    `tracer_provider` is the global provider by default. Thread-safe.
     """
 
     def __init__(self, tracer_provider: trace.TracerProvider | None = None) -> None:

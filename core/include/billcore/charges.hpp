@@ -27,11 +27,11 @@ namespace billcore {
 /// equal. Threads: one at a time.
 class ChargeSearch {
  public:
-  /// Whether the difference between the service's and the local clock is `known`, so that `since` already accounts for
-  /// it, or is computed from the Date header of the first answer.
+  /// known: `since` is already a time of the service's clock. from_first_answer: `since` is a time of the local clock
+  /// and is adjusted by the Date header of the first answer.
   enum class Clock : std::uint8_t { known, from_first_answer };
 
-  /// since: UTC, rounded down to a whole second; orders created earlier are too old.
+  /// `since` is in UTC and is rounded down to a whole second. The search ignores orders created before `since`.
   ChargeSearch(ListOperation orders, Instant since, Clock clock);
 
   /// Bounds the rest of the search to `timeout` from now; no_timeout: no bound. Error(invalid_argument) if `timeout` is
@@ -43,7 +43,8 @@ class ChargeSearch {
   [[nodiscard]] std::optional<Operation> next();
   /// Takes the answer to the request from next(). Throws the request's error if no page has been read yet.
   void take(Completed& completed);
-  /// Takes a page that was already checked to be a list. Throws Error(pagination) if the page contradicts itself.
+  /// Takes a page that was already checked to be a list. Throws Error(pagination) if the fields of the page contradict
+  /// each other.
   void take(const std::shared_ptr<const detail::Document>& page);
   /// The orders found, latest first. Throws Error(possibly_missed), with those orders, if there is no proof that they
   /// are complete.
@@ -84,11 +85,11 @@ class ChargeSearch {
 
 namespace operations {
 
-/// Begins a search after a charge of unknown outcome; any other `error` gives Error(invalid_argument). skew: also finds
-/// orders dated up to this long before the charge was sent. product_id: only orders of this product.
+/// Begins a search after a charge of unknown outcome; any other `error` gives Error(invalid_argument). The search
+/// covers orders dated up to `skew` before the charge was sent, and with `product_id` only orders of that product.
 [[nodiscard]] ChargeSearch find_charges(const Error& error, std::chrono::microseconds skew,
                                         std::optional<std::int64_t> product_id);
-/// Begins a search without an error. since: UTC, by the service's clock; rounded down to a whole second.
+/// Begins a search without an error. `since` is a UTC time of the service's clock, rounded down to a whole second.
 [[nodiscard]] ChargeSearch find_charges(const Id& subscription, Instant since, std::optional<std::int64_t> product_id);
 
 }  // namespace operations

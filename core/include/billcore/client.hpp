@@ -19,12 +19,13 @@ class Client : public detail::Groups {
   /// Makes a client, which connects with its first call. Error(config) for an invalid option.
   explicit Client(ClientOptions options);
 
-  /// Sends any other request. method: GET, POST, PUT, PATCH or DELETE. path: relative to the base URL, starts with a
-  /// slash, already encoded. Every method except GET is a write: sent at most once.
+  /// Sends a request for which no group has a method. `method` is GET, POST, PUT, PATCH or DELETE. `path` is relative
+  /// to the base URL, starts with a slash and is already encoded. Every method except GET is a write: sent at most
+  /// once.
   Response request(std::string_view method, std::string_view path, const RequestOptions& options = {},
                    const CallOptions& call = {}) const;
-  /// A client with these options changed that shares everything else, including the connections. Error(config) for an
-  /// invalid option.
+  /// Returns a client that has these options changed and shares everything else, including the connections.
+  /// Error(config) for an invalid option.
   [[nodiscard]] Client with_options(const ClientChanges& changes) const;
   /// Closes idle connections; calls in flight finish, later calls throw Error(config). A client made by with_options()
   /// does not own the connections: it leaves them open and returns false.

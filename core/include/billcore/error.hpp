@@ -39,7 +39,7 @@ struct ErrorDetail {
   std::optional<Instant> service_time = {};
   ErrorCode cause = ErrorCode::ok;  // outcome_unknown, possibly_missed: the underlying failure
   std::string cause_message;
-  /// possibly_missed: the orders that the search has found, latest first.
+  /// With the code possibly_missed: the orders that the search has found, latest first.
   std::shared_ptr<const std::vector<Value>> found = {};
 };
 

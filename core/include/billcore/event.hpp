@@ -83,7 +83,8 @@ class Event {
   friend class Verifier;
   friend Event webhooks::parse_unverified_shared(SharedText raw);
   explicit Event(Value envelope);
-  // Parses an event; throws Error(decode). The first overload copies the body, the second borrows it and holds `keep`.
+  // Parses an event; throws Error(decode). The first overload copies the body, the second borrows the body and keeps
+  // its owner `keep` alive.
   static Event parse(const Verified& verified, const std::shared_ptr<detail::DocumentPool>& pool);
   static Event parse(const Verified& verified, std::shared_ptr<const void> keep,
                      const std::shared_ptr<detail::DocumentPool>& pool);

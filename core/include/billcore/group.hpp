@@ -26,17 +26,18 @@ class Group {
   SessionPtr session_;
 };
 
-/// Base of Subscriptions: its operations that are not generated.
+/// Base class of Subscriptions: the operations whose code is not generated.
 class SubscriptionsByHand : protected Group {
  public:
   /// The orders that a charge of unknown outcome may have created: those of the subscription since the charge was sent,
-  /// latest first. error: the charge's error. skew: also finds orders dated up to this long before the charge was sent,
-  /// by the local or the service's clock, whichever showed the earlier time. product_id: only orders of this product.
-  /// The charge's order has total = amount × quantity (cents without VAT). An empty result means that the charge was
-  /// not made, or that the service is still processing it: search again after the time that it may need, and charge
-  /// again only when the later search is also empty. Error(possibly_missed) when orders may be missing, with those
-  /// found so far in detail().found. Error(invalid_argument) if `error` is not from a charge or the charge's outcome is
-  /// known. The time-out of `call` bounds the whole search. Service interface: Endpoints, Subscriptions.
+  /// latest first. `error` is the charge's error. `skew` extends the search to orders dated up to that long before the
+  /// charge was sent (by the local or the service's clock, whichever showed the earlier time). With `product_id`, only
+  /// orders of that product are found. The charge's order has total = amount × quantity (cents without VAT). An empty
+  /// result means that the charge was not made, or that the service is still processing it: search again after the time
+  /// that it may need, and charge again only when the later search is also empty. Error(possibly_missed) when orders
+  /// may be missing, with those found so far in detail().found. Error(invalid_argument) if `error` is not from a charge
+  /// or the charge's outcome is known. The time-out of `call` bounds the whole search. Service interface: Endpoints,
+  /// Subscriptions.
   [[nodiscard]] std::vector<Order> find_charges(const Error& error,
                                                 std::chrono::microseconds skew = std::chrono::minutes(5),
                                                 std::optional<std::int64_t> product_id = {},
@@ -52,7 +53,7 @@ class SubscriptionsByHand : protected Group {
   using Group::Group;
 };
 
-/// Base of Products: its operation that is not generated.
+/// Base class of Products: the operation whose code is not generated.
 class ProductsByHand : protected Group {
  public:
   /// Changes only the given fields (ProductWrite: name, description, price, currency, vat_rate, interval; others are

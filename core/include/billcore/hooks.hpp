@@ -31,10 +31,10 @@ struct Attempt {
   std::string_view path;
 };
 
-/// Threads: called on the thread of the call, so concurrently when a client is shared; for an attempt that is given up,
-/// on the thread that gives it up. Exceptions from a hook are ignored, because a hook must not change the outcome of a
-/// charge. A hook may make other calls, and may cancel its own operation (AsyncClient::cancel). A hook that is called
-/// for a page must not use the list of that page.
+/// Threads: a hook runs on the thread that makes the call, so hooks run concurrently when threads share a client; for
+/// an abandoned attempt, it runs on the thread that abandons it. Exceptions from a hook are ignored, because a hook
+/// must not change the outcome of a charge. A hook may make other calls, and may cancel its own operation
+/// (AsyncClient::cancel). A hook that is called for a page must not use the list of that page.
 class Hooks {
  public:
   Hooks() = default;
@@ -42,7 +42,7 @@ class Hooks {
   Hooks(const Hooks&) = delete;
   Hooks& operator=(const Hooks&) = delete;
 
-  /// Before an attempt; it may still have to wait for a connection.
+  /// Before an attempt; the attempt may still have to wait for a connection.
   virtual void on_request(const Attempt& /*attempt*/) {}
   /// After an attempt, with or without an answer. Also called from the destructor of a list or client that is destroyed
   /// with attempts in flight.
@@ -50,7 +50,8 @@ class Hooks {
   /// Before the wait for another attempt.
   virtual void on_retry(const Attempt& /*attempt*/) {}
 
-  /// If false, only on_response is called, and only with a `path`; all other calls then cost nothing extra.
+  /// If every_attempt() returns false, only on_response() is called, and only for attempts with a `path`. Other
+  /// attempts then cost nothing extra.
   [[nodiscard]] virtual bool every_attempt() const noexcept { return true; }
 };
 

@@ -30,9 +30,9 @@ struct Access {
   }
 };
 
-/// Error(config) after Client::close().
+/// Throws Error(config) after Client::close().
 void require_open(const Client& client);
-/// As checked: without a slash at its end.
+/// The base URL after validation, without a slash at its end.
 [[nodiscard]] const std::string& base_url(const Client& client) noexcept;
 /// The time-out of a call with these options.
 [[nodiscard]] std::chrono::milliseconds timeout(const Client& client, const CallOptions& call);
@@ -51,8 +51,8 @@ void send(const Client& client, const Operation& operation, const CallOptions& c
 /// A list without a source; the caller supplies the pages.
 [[nodiscard]] Flow list_without_source(const detail::PagerOptions& options);
 
-/// The pages of a list in flight in an event loop; the list takes its pages from this object while it exists. Threads:
-/// the loop's thread only, including destruction.
+/// Fetches the pages of a list in an event loop. The list takes its pages from this object as long as the object
+/// exists. Threads: the loop's thread only, including destruction.
 class LoopPages {
  public:
   /// Makes an object that has not requested a page yet. Error(config) after Client::close().

@@ -48,8 +48,8 @@ struct ListOperation {
 
 namespace operations {
 
-/// A custom request. method: GET, POST, PUT, PATCH or DELETE; path: starts with a slash, already encoded. Any other
-/// method or path gives Error(invalid_argument).
+/// A custom request. `method` is GET, POST, PUT, PATCH or DELETE; `path` starts with a slash and is already encoded.
+/// Any other method or path gives Error(invalid_argument).
 [[nodiscard]] Operation request(std::string_view method, std::string_view path, const RequestOptions& options);
 
 namespace products {

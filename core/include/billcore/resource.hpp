@@ -20,7 +20,7 @@
 
 namespace billcore {
 
-/// Metadata of the answer that a resource was received with. Threads: any.
+/// Metadata of the answer that contained a resource. Threads: any.
 class ResponseInfo {
  public:
   ResponseInfo(int status, int attempts) noexcept : status_(status), attempts_(attempts) {}

@@ -68,7 +68,7 @@ class VerifyStream {
 
 class Verifier {
  public:
-  /// secrets: one, or several during a rotation; 32 bytes each, else Error(config).
+  /// `secrets` has one secret, or several during a rotation. Error(config) unless each secret has 32 bytes.
   explicit Verifier(std::span<const std::string_view> secrets, VerifierOptions options = {});
   Verifier(std::initializer_list<std::string_view> secrets, VerifierOptions options = {})
       : Verifier(std::span<const std::string_view>(secrets.begin(), secrets.size()), std::move(options)) {}
@@ -97,8 +97,8 @@ class Verifier {
   /// As unwrap(), but looks up the signature header in `headers`. Equal values, repeated or joined by commas, count as
   /// one; different values are malformed. (verify() and unwrap() do not split the value.)
   [[nodiscard]] Event unwrap_request(std::string_view body, HeaderFields headers) const;
-  /// The signature that unwrap_request() uses; nullopt when missing. Different values are joined, which is never a
-  /// valid signature.
+  /// The signature that unwrap_request() uses; nullopt when missing. Different values are joined to one text, which is
+  /// never a valid signature.
   [[nodiscard]] std::optional<std::string> find_signature(HeaderFields headers) const;
 
   /// Begins to verify a body in chunks. Error(config) if the options have freshness, which needs the whole body.

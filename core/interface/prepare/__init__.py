@@ -18,7 +18,7 @@ from .words import Row
 
 
 def prepared(data: dict[str, Row]) -> Row:
-    """data: the stem of each TOML file -> its content."""
+    """Returns the variables of the templates. `data` maps the stem of each TOML file to the file's content."""
     out: Row = {}
     out |= prepare_resources(data["resources"])
     out |= prepare_c_faces(out["resources"])

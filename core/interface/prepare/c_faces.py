@@ -123,7 +123,7 @@ def _members(resource: Row, by_name: dict[str, Row]) -> list[Row]:
 
 
 def _headers(resources: list[Row], by_name: dict[str, Row]) -> list[Row]:
-    """One header for each resource, with the parts that only it uses, and one for each part that several share."""
+    """One header for each resource, with what only this resource uses, and one for each part that several share."""
     listed = {
         resource["name"]: [field["of"] for field in resource["fields"] if field["type"] == "views"]
         for resource in resources

@@ -19,7 +19,7 @@ def third_person(sentence: str) -> str:
 def described(operation: Row, arguments: list[Row], errors: dict[str, str], spelled: str = "{}: ") -> list[str]:
     """The sentences of an operation's comment.
 
-    errors: Python class -> name of the error in the language. spelled: how the comment writes an argument's name.
+    `errors` maps a Python class to the error's name in the language. `spelled` is the format of an argument's name.
     """
     parts = [third_person(operation["doc"]), operation["more"]]
     parts += [spelled.format(row["name"]) + lowered(row["doc"]) for row in arguments if "doc" in row]
@@ -28,13 +28,13 @@ def described(operation: Row, arguments: list[Row], errors: dict[str, str], spel
 
 
 def own_arguments(operation: Row) -> list[Row]:
-    """The arguments that a function takes one by one: the id and, unless the operation is a list, what is required."""
+    """The arguments that a function takes one by one: the id and, except for lists, what is required."""
     rows = [operation["id"]] if operation["id"] else []
     return rows if operation["list"] else [*rows, *operation["required"]]
 
 
 def error_codes(errors: list[Row]) -> dict[str, str]:
-    """Python class -> error code."""
+    """Maps each Python class to its error code."""
     return {row["python"]["class"]: row["name"] for row in errors if row["python"]}
 
 
@@ -57,7 +57,7 @@ def _prepare_operation(operation: Row, route: str) -> None:
 
 
 def _queries(operations: list[Row]) -> list[Row]:
-    """The query of each resource's lists. members: its own parameters. rows: these and those of every list."""
+    """The query of each resource's lists: `members` are its own parameters, `rows` also those of every list."""
     out: dict[str, Row] = {}
     for operation in operations:
         if not operation["list"]:

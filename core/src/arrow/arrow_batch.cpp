@@ -132,7 +132,7 @@ void share(const std::shared_ptr<const ArrowArray>& whole, const ArrowArray& fro
   const auto count = static_cast<std::size_t>(from.n_children);
   own->children.reserve(count);
   own->pointers.reserve(count);
-  ArrowArray made = from;  // buffers included
+  ArrowArray made = from;  // also copies the pointers to the buffers
   made.release = &release_shared;
   made.private_data = own.get();
   made.children = nullptr;

@@ -21,7 +21,7 @@ enum class ColumnType : std::uint8_t {
   boolean,
   time,     // microseconds, UTC
   decimal,  // see decimal_scale
-  json,     // any JSON value, as its text as received
+  json,     // any JSON value, as the JSON text received
   whole,    // the whole item, as received
 };
 
@@ -93,7 +93,7 @@ class CellFinder {
     std::size_t column;
     bool needs_text;
   };
-  std::vector<Wanted> wanted_;  // of duplicate names the last one is last, and overwrites the others
+  std::vector<Wanted> wanted_;  // in text order, so that the last member with a repeated name wins
 };
 
 /// The digits of a JSON number times 10^decimal_scale; nullopt if they do not fit into a decimal.

@@ -10,8 +10,8 @@ namespace {
 
 using Block = ArrowScope::Block;
 
-// The list of blocks of the innermost ArrowScope. A block that is allocated in a scope is in its list, any other block
-// in none.
+// The list of blocks of the innermost ArrowScope. A block that is allocated in a scope is in the list of that scope,
+// any other block is in no list.
 thread_local Block* scope = nullptr;
 
 void* failed() {
@@ -54,7 +54,7 @@ void* billcore_arrow_realloc(void* memory, std::size_t size) {
   if (size > SIZE_MAX - sizeof(Block)) return failed();
   auto* const block = static_cast<Block*>(std::realloc(static_cast<Block*>(memory) - 1, sizeof(Block) + size));
   if (block == nullptr) return failed();
-  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // it may have been moved
+  if (block->next != nullptr) block->next->previous = block->previous->next = block;  // realloc() may have moved it
   return block + 1;
 }
 

@@ -25,7 +25,7 @@ class ArrowScope {
 
  private:
   Block* outer_;
-  Block blocks_;  // a ring
+  Block blocks_;  // head of the ring of blocks allocated in the scope
 };
 
 }  // namespace billcore::detail

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kept_body = 4096;  // stored bytes of an error body
 constexpr std::size_t shown_body = 200;
-constexpr std::size_t longest_error = std::size_t{64} << 10U;  // longer error bodies are not parsed
+constexpr std::size_t longest_error = std::size_t{64} << 10U;  // bytes; longer error bodies are not parsed
 
 std::string ending(int attempts) { return attempts > 1 ? " (attempt " + std::to_string(attempts) + "): " : ": "; }
 
@@ -66,7 +66,7 @@ void read_error_body(const RequestInfo& request, const std::string& body, ErrorD
   }
 }
 
-// What a 404 may come from besides an unknown id: the address of something else, or white space around the id.
+// Suggests why the service answered 404, if not for an unknown id: a wrong base_url, or white space around the id.
 std::string hint_for_not_found(const RequestInfo& request, const ErrorDetail& detail) {
   const std::string_view url = request.settings.base_url;
   const auto last = url.substr(url.rfind('/') + 1);

@@ -83,7 +83,7 @@ struct Answer {
 void add_send_time(const RequestInfo& request, const SendTime& sent_at, ErrorDetail& detail) noexcept;
 
 /// Throws the error of a sent write when memory ran out before its answer was read; never throws std::bad_alloc.
-/// status: HTTP status of a received answer, else 0.
+/// `status` is the HTTP status of a received answer, else 0.
 [[noreturn]] void throw_no_memory_after_send(const RequestInfo& request, int status, const SendTime& sent_at);
 /// Returns the complete answer; throws the call's error if there is none.
 [[nodiscard]] Answer complete_answer(const RequestInfo& request, Transfer&& transfer);

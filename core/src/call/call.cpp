@@ -134,7 +134,7 @@ void Call::tell_end(Attempt attempt) noexcept {
   tell(&Hooks::on_response, attempt);
 }
 
-// Stores the request id for the hook; without memory the hook gets none.
+// Stores the request id for the hook; if memory runs out, the hook gets no id.
 void Call::note_request_id(std::string_view head) noexcept try {
   const auto& answers = *settings_.answers;
   shown_id_ = scrub(find_header(head, answers.request_id_header), answers.api_key);
@@ -142,7 +142,7 @@ void Call::note_request_id(std::string_view head) noexcept try {
   shown_id_.clear();
 }
 
-// The redacted path for the hook; without memory, the route.
+// The redacted path for the hook, or the route if memory runs out.
 std::string_view Call::shown_path() noexcept try {
   shown_path_ = scrub(operation_.path, settings_.answers->api_key);
   return shown_path_;
@@ -226,8 +226,8 @@ void Call::on_transfer(Transfer&& transfer) noexcept {
   send_state_ = {transfer.sent, transfer.sent_at};
   status_ = transfer.failure == Failure::none ? transfer.status : 0;
   guarded([&] {
-    // Nothing was sent, so this is not an attempt. Send over a new connection: for HTTP/2, libcurl would choose the
-    // same one again.
+    // Nothing was sent, so this is not an attempt. Send over a new connection: libcurl would choose the same HTTP/2
+    // connection again.
     if (transfer.dead_before_send) return send(true);
     if (is_cut_off(transfer, operation_)) {
       status_ = 0;

@@ -97,14 +97,14 @@ class Call {
   void finish() noexcept;
   void expire();
   void stop(std::optional<Engine::Timer>& timer) noexcept;
-  // Ends the request in flight, if any, without its answer. given_up: see Engine::cancel(); else Engine::detach().
+  // Ends the request in flight, if any, without its answer. Uses Engine::cancel() if `given_up`, else Engine::detach().
   SendState drop(bool given_up) noexcept;
   // Runs a step; an exception ends the call.
   template <typename Step>
   void guarded(Step step) noexcept;
-  // False in a forked child: engine and attempt belong to the parent.
+  // Returns false in a forked child, because engine and attempt belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept { return process_ == settings_.state->pool.process(); }
-  // The current attempt as hooks get it: at its beginning, at its end, and at its end with a transfer.
+  // about() is what on_request gets for the current attempt; about_end() is what on_response gets.
   [[nodiscard]] Attempt about() const noexcept;
   [[nodiscard]] Attempt about_end() const noexcept;
   [[nodiscard]] Attempt about_end(const Transfer& transfer) noexcept;
@@ -121,7 +121,7 @@ class Call {
   Deadline deadline_;
   Hooks* hooks_;
   std::uint64_t process_;  // see EnginePool::process()
-  bool tells_;             // Hooks::every_attempt()
+  bool tells_;             // result of Hooks::every_attempt()
   bool open_ = false;      // on_request was called, and on_response not yet
   std::function<void()> when_done_;
   int attempts_ = 1;
@@ -136,8 +136,8 @@ class Call {
   std::optional<Transfer> transfer_;
   SendState send_state_;    // state of the last finished attempt
   int status_ = 0;          // status of the last finished attempt; 0 without a complete answer
-  std::string shown_id_;    // backs Attempt::request_id
-  std::string shown_path_;  // backs Attempt::path
+  std::string shown_id_;    // holds the text for Attempt::request_id
+  std::string shown_path_;  // holds the text for Attempt::path
   std::exception_ptr exception_;
 };
 

@@ -1,4 +1,4 @@
-// Requests that are written by hand, and the pages of a list.
+// Builds the requests whose code is not generated, and the pages of a list.
 #include "billcore/operation.hpp"
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 
 namespace billcore::detail {
 
-/// Fills in defaults from the environment and rejects invalid options. Error(config).
+/// Fills in defaults from the environment and throws Error(config) for an invalid option.
 [[nodiscard]] ClientOptions checked_options(ClientOptions options);
 [[nodiscard]] ClientOptions changed_options(ClientOptions options, const ClientChanges& changes);
 /// Whether a file or folder exists at this path.

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view redacted = "[redacted]";
 constexpr std::string_view escapes_and_quotes = "\\%&\"'";
 constexpr std::array<std::string_view, 3> portal_urls{"update_card_url", "invoices_url", "cancel_url"};
-constexpr int levels = 8;  // of nested escapes that are removed; bounds the work for a body that consists of escapes
+constexpr int levels = 8;  // levels of nested escapes that are removed, so that a body full of escapes costs little
 constexpr std::size_t shortest_encoded_key = 3;               // shorter keys would match in almost any text
 constexpr std::size_t longest_read = std::size_t{64} << 10U;  // limit for a text that is truncated
 constexpr std::size_t least_margin = std::size_t{4} << 10U;
@@ -34,7 +34,7 @@ int base64_value(char c) noexcept {
 
 struct Encoding {
   int (*value)(char) noexcept;
-  unsigned bits;       // per digit
+  unsigned bits;       // bits per digit
   std::size_t phases;  // number of digits after which a byte boundary and a digit boundary coincide
 };
 constexpr std::array<Encoding, 2> encodings{{{&base64_value, 6, 4}, {&hex_value, 4, 2}}};
@@ -179,8 +179,8 @@ class Search {
 
   static bool is_quote(char c) noexcept { return c == '"' || c == '\''; }
 
-  // Whether a character ends a URL. before: the quote in front of the URL, as spelt. Escaped characters other than that
-  // quote may be part of the URL.
+  // Whether a character ends a URL. `before` is the quote in front of the URL, as spelt. Escaped characters other than
+  // that quote may be part of the URL.
   [[nodiscard]] bool ends_url(std::size_t at, std::string_view before) const noexcept {
     const char c = text_.text()[at];
     const auto spelling = text_.spelling(at);
@@ -194,7 +194,7 @@ class Search {
   std::vector<std::string> keys_;  // in lower case; the first one is the key as given
   std::vector<Span> found_;
   std::set<std::size_t> values_;       // start of each member value found
-  std::vector<unsigned char> digits_;  // of the current run
+  std::vector<unsigned char> digits_;  // digits of the current run
   std::vector<std::size_t> places_;    // position of each digit in the text
   std::string decoded_;
 };
@@ -213,8 +213,8 @@ std::string scrub_begin(std::string_view text, std::string_view api_key, std::si
   return out;
 }
 
-// Whether a text certainly has no secret: without escapes it has no key if it is shorter than the key, no member
-// without a quote, and no URL without "://". True for most header fields.
+// Whether a text certainly has no secret, because it has no escapes and no quotes, no "://", and is shorter than the
+// key. True for most header fields.
 bool has_no_room_for_a_secret(std::string_view text, std::string_view api_key) noexcept {
   const auto plain = [](std::string_view each) {
     return each.find_first_of(escapes_and_quotes) == std::string_view::npos;

@@ -17,8 +17,8 @@ struct CallProgress {
   bool write = false;
   int made = 0;                                             // attempts so far, at least 1
   int max_retries = 0;                                      // maximum number of further attempts
-  Deadline deadline = std::nullopt;                         // of the whole call
-  std::optional<std::chrono::milliseconds> asked_for = {};  // Retry-After
+  Deadline deadline = std::nullopt;                         // deadline of the whole call
+  std::optional<std::chrono::milliseconds> asked_for = {};  // delay from the Retry-After header
 };
 
 inline constexpr auto first_backoff = std::chrono::milliseconds(250);

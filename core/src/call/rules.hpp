@@ -13,7 +13,7 @@ namespace billcore::detail {
 /// When a request may be sent again.
 enum class Repeat : std::uint8_t {
   never,
-  read,             // only a read; a write was or may have been done
+  read,             // only a read, because a write was or may have been done
   unless_received,  // a read always, a write if nothing of it was sent
   unless_sent,      // a read or a write, if nothing of it was sent
 };

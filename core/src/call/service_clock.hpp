@@ -14,7 +14,7 @@ namespace billcore::detail {
 /// Compares the Date header of answers with the steady clock. Threads: any, lock-free.
 class ServiceClock {
  public:
-  /// head: the header lines of an answer that has just arrived. Reads the Date header at most once a second.
+  /// `head` has the header lines of an answer that has just arrived. Reads the Date header at most once a second.
   void note(std::string_view head) noexcept;
   /// The service's time at `when`, never later than the service's clock actually showed; nullopt before the first
   /// answer with a Date.
@@ -23,7 +23,7 @@ class ServiceClock {
  private:
   static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::min();
   std::atomic<std::int64_t> ahead_{unknown};  // service's clock minus steady clock, in microseconds
-  std::atomic<std::int64_t> noted_{0};        // coarse milliseconds
+  std::atomic<std::int64_t> noted_{0};        // time of the last update, in coarse milliseconds
 };
 
 }  // namespace billcore::detail

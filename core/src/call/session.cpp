@@ -18,7 +18,8 @@ ErrorDetail detail_of_cut_off(const RequestInfo& request, const Call::SendState&
   return detail;
 }
 
-// Throws the error of a write that was sent when an exception in this process ended its call; nests that exception.
+// Throws the error of a write when an exception in this process ended the call after the write was sent; nests the
+// exception.
 [[noreturn]] void throw_broken_off(const RequestInfo& request, const Call::SendState& state) {
   auto detail = detail_of_cut_off(request, state);
   detail.cause = ErrorCode::internal;
@@ -140,7 +141,8 @@ void Session::send(const Operation& operation, const CallOptions& options,
   call.telling_whether_sent([&] {
     if (options.cancel.stop_requested()) throw interruption_error(call.request(), {});  // nothing was sent yet
     const bool ended = !finish(call, engine, interrupt_of(options), options.cancel);
-    // If the answer arrived when the token was triggered, return the answer: the caller of a charge must get its order.
+    // If the answer had arrived when the stop was requested, return the answer: the caller of a charge must get its
+    // order.
     if (ended && !(call.done() && options.cancel.stop_requested())) throw end_by_interruption(call);
     Completed completed(call);
     read(completed);

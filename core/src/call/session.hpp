@@ -15,7 +15,7 @@ namespace billcore::detail {
 
 class Session {
  public:
-  /// Validates the options; Error(config).
+  /// Validates the options; throws Error(config) if one is invalid.
   explicit Session(ClientOptions options, RetryEnvironment environment = {});
   /// A session that uses the connections of `original`. Error(config) for an invalid option.
   Session(const Session& original, const ClientChanges& changes);
@@ -27,7 +27,7 @@ class Session {
   [[nodiscard]] std::shared_ptr<const Document> list(const Operation& operation, const CallOptions& options);
   [[nodiscard]] Response response(const Operation& operation, bool raise_on_error, const CallOptions& options);
 
-  /// Error(config) after close().
+  /// Throws Error(config) after close().
   void require_open() const;
   /// Closes the session; returns whether it owns the connections.
   bool close() noexcept;
@@ -40,7 +40,7 @@ class Session {
 
  private:
   ClientSettings settings_;
-  bool owner_;  // of the connections: closing any other session leaves them open
+  bool owner_;  // owns the connections; closing any other session leaves them open
   std::atomic<bool> closed_{false};
 };
 

@@ -1,4 +1,4 @@
-// Delays the other calls of a client after a 429. Internal.
+// After an answer with status 429, delays all other calls of the client. Internal.
 #pragma once
 
 #include <atomic>

@@ -30,7 +30,7 @@ unsigned read_digits(std::string_view text, unsigned base, std::size_t most, std
 
 char character(unsigned code) noexcept { return code < 0x80 ? static_cast<char>(code) : not_ascii; }
 
-// Reads an escape of `mark` characters followed by exactly `digits` hex digits.
+// Reads an escape: a prefix of `mark` characters, then exactly `digits` hex digits.
 Escape read_hex(std::string_view text, std::size_t mark, std::size_t digits) noexcept {
   std::size_t size = 0;
   const unsigned code = read_digits(text.substr(mark), 16, digits, size);

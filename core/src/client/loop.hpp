@@ -41,7 +41,7 @@ struct Loop {
                                           AsyncClient::Done done);
   AsyncClient::Cancelled cancel(AsyncClient::CallId id);
   void process();
-  /// False in a forked child: the loop's calls and connections belong to the parent.
+  /// Returns false in a forked child, because the loop's calls and connections belong to the parent.
   [[nodiscard]] bool is_ours() const noexcept;
 
   std::shared_ptr<Descriptors> descriptors;

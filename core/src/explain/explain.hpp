@@ -1,5 +1,5 @@
-// Common mistakes with signatures: alternative readings of a signature, a secret and a body, each with its fault in
-// words. Internal. The words are fixed phrases and sizes: they never contain the input.
+// Lists alternative readings of a signature, a secret and a body, each with a description of the mistake that leads to
+// it. Internal. Descriptions consist of fixed phrases and sizes and never contain the input.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ struct SignatureReading {
   Digest digest;
   Faults faults;
 };
-/// Readings of a signature header: if it is well-formed, one without faults; otherwise those found by repairing it;
-/// empty if no repair helps.
+/// The readings of a signature header. A well-formed header has one, without faults. For any other header these are the
+/// readings found by repairs, if any.
 [[nodiscard]] std::vector<SignatureReading> read_signature(std::string_view header);
 /// Describes a header that cannot be repaired.
 [[nodiscard]] std::string describe_signature(std::string_view header);
@@ -39,13 +39,13 @@ struct SecretReading {
 /// Suspicious properties of a secret; empty if there are none.
 [[nodiscard]] std::string describe_secret(std::string_view secret);
 
-/// Larger bodies are not rewritten in other JSON styles.
+/// The size in bytes of the largest body that is rewritten in other JSON styles.
 inline constexpr std::size_t large_body = std::size_t{1} << 20U;
 
 /// Called with each possible body; returns true to stop.
 using BodyVisitor = std::function<bool(std::string_view body, const Faults& faults)>;
-/// Calls `visit` with each text that the body may originally have been, except the body as given: first those with one
-/// fault, then those with two.
+/// Calls `visit` with each text that the body may originally have been, except the body as given: first the texts that
+/// are one fault away, then those that are two faults away.
 bool visit_bodies(std::string_view body, const BodyVisitor& visit);
 /// Suspicious properties of a body.
 [[nodiscard]] Faults describe_body(std::string_view body);

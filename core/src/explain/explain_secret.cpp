@@ -10,7 +10,7 @@
 namespace billcore::detail {
 namespace {
 
-// A longer text is neither a signature nor a secret; it is described but not repaired.
+// The longest text that may be a signature or a secret, in characters; longer texts are described but not repaired.
 constexpr std::size_t longest = 4096;
 
 bool is_hex(std::string_view text) noexcept {

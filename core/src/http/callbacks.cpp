@@ -12,7 +12,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::size_t large_piece = std::size_t{8} << 10U;       // a first chunk of this size suggests a large body
-constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // whatever Content-Length says
+constexpr std::size_t longest_reserve = std::size_t{16} << 20U;  // even if Content-Length is larger
 
 Instant now_utc() noexcept { return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()); }
 
@@ -69,7 +69,7 @@ int before_send(void* context, char*, char*, int, int local_port) noexcept {
   auto connection = flight.engine.connections.find(local_port);
   if (!flight.opened && (connection == nullptr || !is_usable(flight, *connection))) {
     flight.transfer.dead_before_send = true;
-    flight.forbid_reuse();  // otherwise libcurl may choose it again
+    flight.forbid_reuse();  // otherwise libcurl may choose this connection again
     return CURL_PREREQFUNC_ABORT;
   }
   if (!is_named(flight, connection.get())) {
@@ -113,7 +113,7 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* con
   if (head.is_http2()) {
     if (flight.connection != nullptr) flight.connection->http2 = true;
   } else if (head.is_bodyless() && (flight.connection == nullptr || flight.connection->has_unparsed())) {
-    flight.forbid_reuse();  // libcurl silently drops whatever follows in the same read
+    flight.forbid_reuse();  // libcurl silently drops bytes that follow the head in the same read
   }
   return line.size();
 } catch (...) {

@@ -126,7 +126,7 @@ bool breaks_connection(CURLcode code) noexcept {
 
 Diagnosis diagnose(const Evidence& evidence, const HeadReader& head) {
   const bool failed = evidence.code != CURLE_OK;
-  // First the failures that callbacks.cpp raised.
+  // First check for the failures that callbacks.cpp raised.
   if (evidence.body_over_limit) {
     return {Failure::too_large,
             "the answer is over max_response (" + std::to_string(evidence.max_response) + " bytes)"};

@@ -21,8 +21,8 @@ constexpr std::size_t max_header_bytes = std::size_t{256}
 struct Evidence {
   CURLcode code = CURLE_OK;
   std::string_view words = {};    // libcurl's error text; empty: none
-  int status = 0;                 // as parsed by libcurl
-  int tunnel_status = 0;          // of the proxy's answer to CONNECT
+  int status = 0;                 // HTTP status as parsed by libcurl
+  int tunnel_status = 0;          // status of the proxy's answer to CONNECT
   bool sent = false;              // libcurl began to send the request
   bool sent_again = false;        // libcurl was about to send the request again
   bool dead_before_send = false;  // the connection had ended before the request was sent
@@ -34,9 +34,9 @@ struct Evidence {
   bool headers_over_limit = false;
   bool body_ended = true;        // false: the chunked body was truncated
   std::uint64_t body = 0;        // bytes of the body
-  bool reports_cuts = false;     // a cut HTTP/2 stream is reported by libcurl or by stream_ended
+  bool reports_cuts = false;     // true: a cut HTTP/2 stream shows in `code` or in `stream_ended`
   bool stream_ended = true;      // false: the HTTP/2 stream was closed without END_STREAM
-  bool lost = false;             // libcurl closed the HTTP/2 connection with the answer
+  bool lost = false;             // libcurl closed the HTTP/2 connection that carried the answer
   std::uint64_t read_ahead = 0;  // bytes that libcurl has read but not parsed as part of an answer
 };
 

@@ -20,7 +20,7 @@ constexpr auto slice = std::chrono::milliseconds(2);  // work done per process()
 constexpr auto unwatched_interval = std::chrono::milliseconds(10);
 constexpr auto expiry_grace = std::chrono::milliseconds(5);  // let libcurl's more precise time-out fire first
 constexpr long kept_connections = 100;
-constexpr long usual_streams = 100;  // per connection; libcurl's default
+constexpr long usual_streams = 100;  // streams per connection, libcurl's default
 
 }  // namespace
 
@@ -87,7 +87,7 @@ InFlight* Engine::start(Request request, Completion done) {
   return started;
 }
 
-// Must not fail, since the request is already in flight. process() completes a request that ends here.
+// Must not fail, since the request is already in flight. process() completes a request that ends within send_now().
 void Engine::Impl::send_now() noexcept {
   // Connecting can take long enough to block other threads of a language with a global lock, so leave it to the event
   // loop.

@@ -61,8 +61,8 @@ class Engine {
   /// returned pointer is valid until `done` is called or the request is cancelled.
   InFlight* start(Request request, Completion done);
   /// Runs until `until` returns true. Calls `interrupt` at least every 50 ms; when it returns true, drive() reads what
-  /// has already arrived and returns false, even if `until` would now return true.
-  /// A stop of `cancel`, requested by any thread, does the same at once.
+  /// has already arrived and returns false, even if `until` would now return true. When any thread requests a stop of
+  /// `cancel`, drive() does the same at once.
   [[nodiscard]] bool drive(const std::function<bool()>& until, const std::function<bool()>& interrupt,
                            const std::stop_token& cancel = {});
   /// Progress of a request in flight. `head`: the header lines that have arrived.

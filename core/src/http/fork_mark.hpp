@@ -1,4 +1,5 @@
-// Tells processes apart after a fork without a system call, since every call of the client does so twice. Internal.
+// Tells processes apart after a fork without a system call, since every call of the client checks the process twice.
+// Internal.
 #pragma once
 
 #include <atomic>

@@ -24,7 +24,7 @@ void for_each_header(std::string_view head, Each each) {
   }
 }
 
-/// Value of the first header with this name; empty if absent. name: in lower case.
+/// Value of the first header with this name; empty if absent. `name` must be in lower case.
 [[nodiscard]] inline std::string_view find_header(std::string_view head, std::string_view name) noexcept {
   std::string_view found;
   for_each_header(head, [&](std::string_view key, std::string_view value) {

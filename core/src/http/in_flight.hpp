@@ -83,8 +83,8 @@ struct Engine::Impl {
   // Records the outcome of a request in its transfer.
   void judge(InFlight& flight, CURLcode code);
   void check(CURLMcode code) const;
-  // As check(), for event loops, where out of memory in one request must not stop the others. libcurl may then have
-  // lost a socket or a timer, so process() polls all of them.
+  // As check(), for event loops, where out of memory in one request must not stop the other requests. libcurl may then
+  // have lost a socket or a timer, so process() polls all of them.
   void note(CURLMcode code);
   // Sends a started request over a kept connection at once, instead of in the event loop's next iteration.
   void send_now() noexcept;
@@ -92,7 +92,8 @@ struct Engine::Impl {
   void expire(InFlight* flight);
   void make_readiness();
   void rearm() noexcept;
-  // given_up: the request ends without its answer, because of a deadline, a cancellation or an interrupt.
+  // Removes a request from `in_flight`. given_up: the request ends without its answer, because of a deadline, a
+  // cancellation or an interrupt.
   std::unique_ptr<InFlight> take(InFlight* flight, bool given_up) noexcept;
   void retire(Connection& connection) noexcept;
   void leave(InFlight& flight) noexcept;
@@ -101,7 +102,7 @@ struct Engine::Impl {
   void end(InFlight* flight);
 
   TransportOptions options;
-  std::shared_ptr<Descriptors> descriptors;  // must outlive `multi`, like the next three
+  std::shared_ptr<Descriptors> descriptors;  // these four members must outlive `multi`
   Connections connections;
   std::unique_ptr<Readiness> readiness;
   UrlHandle origin;

@@ -15,7 +15,7 @@ EnginePool::EnginePool(TransportOptions options) : options_(std::move(options)),
 
 EnginePool::~EnginePool() {
   State* own = state_.load();
-  if (own->process == mark_.here()) delete own;  // otherwise inherited over a fork, and left alone
+  if (own->process == mark_.here()) delete own;  // a forked child leaves the inherited state alone
 }
 
 EnginePool::State& EnginePool::state() {

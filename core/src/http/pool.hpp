@@ -30,7 +30,7 @@ class EnginePool {
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
     [[nodiscard]] Engine& operator*() const noexcept { return *engine_; }
-    /// False in a forked child of the process that leased the engine.
+    /// Returns false in a forked child of the process that leased the engine.
     [[nodiscard]] bool is_ours() const noexcept { return process_ == pool_.mark_.here(); }
 
    private:

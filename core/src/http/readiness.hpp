@@ -36,7 +36,7 @@ class Readiness {
   /// until bytes arrive on it. Call forget() before the socket is closed.
   void pause(int socket) noexcept;
   void forget(int socket) noexcept;
-  /// Sets the timer; nullopt leaves it as it is. After a move to a later time the loop may wake early, once.
+  /// Sets the timer; nullopt leaves it as it is. If the new time is later, the loop may wake up early, once.
   void wake_at(std::optional<Time> when) noexcept;
   /// Returns the ready sockets, at most as many as `room` holds; never waits.
   [[nodiscard]] std::span<Ready> poll(std::span<Ready> room) noexcept;

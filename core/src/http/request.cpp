@@ -120,7 +120,7 @@ void Engine::Impl::prepare(InFlight& flight) {
   set(easy, CURLOPT_CUSTOMREQUEST,
       request.method == "GET" || request.method == "POST" ? nullptr : request.method.c_str());
 
-  long timeout = 0;  // none
+  long timeout = 0;  // no time-out
   if (request.deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*request.deadline - SteadyClock::now()).count();
     timeout = static_cast<long>(std::clamp<std::int64_t>(left, 1, std::numeric_limits<std::int32_t>::max()));

@@ -13,7 +13,7 @@ namespace billcore::detail {
 /// Request headers in libcurl's form: built once, shared by many requests. Threads: immutable.
 class RequestHeaders {
  public:
-  /// lines: "Name: value".
+  /// Each of `lines` has the form "Name: value".
   explicit RequestHeaders(const std::vector<std::string>& lines);
   ~RequestHeaders();
   RequestHeaders(const RequestHeaders&) = delete;

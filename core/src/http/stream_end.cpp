@@ -1,4 +1,4 @@
-// Notes END_STREAM flags. The linker puts this file between libcurl and nghttp2: see core/cmake/dependencies.cmake.
+// Records END_STREAM flags. The linker puts this file between libcurl and nghttp2: see core/cmake/dependencies.cmake.
 #include "http/stream_end.hpp"
 
 #include <nghttp2/nghttp2.h>

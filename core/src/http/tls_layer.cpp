@@ -28,7 +28,7 @@ namespace billcore::detail {
 namespace {
 
 struct TlsLayer {
-  bool readable = false;        // its state can be queried
+  bool readable = false;        // the state of the layer can be queried
   const ssl_st* ssl = nullptr;  // nullptr: no TLS
 };
 

@@ -32,7 +32,7 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
   }
   const auto scheme_end = url.find("://");
   if (scheme_end == std::string_view::npos) bad_base_url("has no scheme: it must begin with https://");
-  // libcurl would use the first path segment as the host.
+  // If the URL has no host, libcurl uses the first path segment as the host.
   if (url.substr(scheme_end + 3).starts_with('/')) bad_base_url("has no host: it must begin with https://host");
   const std::string text(url);
   const auto parts = split_url(text);
@@ -55,7 +55,7 @@ std::string checked_base_url(std::string_view url, bool allow_insecure_http) {
         "is http to a host that is not loopback, which would send the API key in the clear: use https, or "
         "allow_insecure_http");
   }
-  // libcurl would remove such segments from the path.
+  // libcurl would remove the segments `.` and `..` from the path.
   if (has_dot_segment(url.substr(scheme_end + 3))) bad_base_url("must not contain the segments `.` or `..`");
   // How a non-ASCII name is resolved depends on libcurl's build and on the locale. parts->host is decoded.
   if (std::any_of(parts->host.begin(), parts->host.end(),

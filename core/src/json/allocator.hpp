@@ -51,15 +51,15 @@ class DocumentPool {
   /// Larger blocks are freed, so that one large document does not pin memory forever.
   static constexpr std::size_t largest_kept = std::size_t{1} << 20U;
 
-  /// most_in_use: maximum number of blocks in use at the same time; further documents use the heap. So a program that
-  /// keeps many documents does not keep the unused part of many blocks.
+  /// At most `most_in_use` blocks are in use at the same time; further documents use the heap. So a program that keeps
+  /// many documents does not keep the unused part of many blocks.
   explicit DocumentPool(std::size_t most_in_use = std::numeric_limits<std::size_t>::max()) noexcept
       : most_in_use_(most_in_use) {}
   DocumentPool(const DocumentPool&) = delete;
   DocumentPool& operator=(const DocumentPool&) = delete;
   ~DocumentPool();
 
-  /// A block with at least `size` bytes; it keeps its pool alive. Null when too many blocks are in use. Throws
+  /// A block with at least `size` bytes; the block keeps the pool alive. Null when too many blocks are in use. Throws
   /// std::bad_alloc.
   [[nodiscard]] static Block* take(const std::shared_ptr<DocumentPool>& from, std::size_t size);
 

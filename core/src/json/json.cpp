@@ -28,8 +28,8 @@ std::size_t index_in(const Node* root, const Node* node) noexcept {
   return static_cast<std::size_t>(val(node) - val(root));
 }
 
-// Whether a document is nested too deeply. Skips each container that has too few values to be nested too deeply, as
-// nearly all have.
+// Whether a document is nested too deeply. Skips each container with so few values that it cannot be nested too deeply;
+// nearly all containers are that small.
 bool too_deep(yyjson_doc* doc) noexcept {
   const yyjson_val* value = yyjson_doc_get_root(doc);
   const yyjson_val* const end = value + yyjson_doc_get_val_count(doc);

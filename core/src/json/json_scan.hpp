@@ -17,7 +17,7 @@ struct TokenPlace {
 /// begin. `from`: a known token at or before token `index`.
 [[nodiscard]] std::string_view nth_token(std::string_view text, std::size_t index, TokenPlace from = {}) noexcept;
 
-/// Depth and number of values of a JSON text. values: an upper bound, member names included.
+/// Depth and number of values of a JSON text. `values` is an upper bound and counts member names.
 struct Extent {
   std::size_t depth = 0;
   std::size_t values = 0;

@@ -22,10 +22,10 @@ struct JsonStyle {
 /// The service's style: compact, "/" as "\/", non-ASCII as \uxxxx.
 inline constexpr JsonStyle service_style{JsonStyle::Spacing::compact, JsonStyle::NonAscii::lower_escapes, true};
 
-/// All styles, the service's first.
+/// All styles; the service's style is the first.
 [[nodiscard]] const std::array<JsonStyle, 24>& json_styles() noexcept;
 
-/// The same JSON in another style; numbers and the order of members are kept. `compact` must come from compact_json.
+/// The same JSON in another style; numbers and the order of members are kept. `compact` must come from compact_json().
 /// nullopt if the result would exceed `limit`.
 [[nodiscard]] std::optional<std::string> restyle_json(std::string_view compact, JsonStyle style, std::size_t limit);
 

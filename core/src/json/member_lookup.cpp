@@ -12,7 +12,7 @@
 namespace billcore::detail {
 namespace {
 
-// The low 32 of the 56 bits of a name's length, which one instruction compares.
+// The low 32 bits of a name's length, which has 56 bits: one instruction can compare them.
 std::uint32_t low_length(const yyjson_val* key) noexcept {
   static_assert(YYJSON_TAG_BIT == 8);
   if constexpr (std::endian::native == std::endian::little) {

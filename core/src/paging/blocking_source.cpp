@@ -14,7 +14,7 @@ struct BlockingSource::Leased {
   EnginePool::Lease lease;
   PageFetcher fetcher;
   std::int64_t tended = coarse_milliseconds();
-  std::int64_t asked = tended - 1;  // any earlier time
+  std::int64_t asked = tended - 1;  // any time before `tended`
   unsigned to_skip = 0;
 };
 

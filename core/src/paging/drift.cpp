@@ -68,7 +68,7 @@ void Drift::compare(const Ids& ids, bool news_expected) {
   if (all_have_ids && !ids.empty()) {
     same_pages_ = ids == previous_ ? same_pages_ + 1 : 1;
     if (same_pages_ > 1) notice("repeated_page");
-    // What was yielded before a resume is new here: a list that has grown shows all of it again, once.
+    // Records yielded before a resume count as new: a list that has grown returns all of them again, once.
     const bool any_new = std::any_of(ids.begin(), ids.end(), [this](std::uint64_t id) {
       const auto seen = known_.find(id);
       return seen == RecentIds::Seen::never || seen == RecentIds::Seen::remembered;

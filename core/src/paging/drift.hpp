@@ -35,16 +35,17 @@ struct PageOrder {
 /// Threads: one at a time.
 class Drift {
  public:
-  /// window: number of pages before the current one in which a repeated id is recognised; 0: all. counts: whether to
-  /// count the records, to compare them with `total`.
+  /// A repeated id is recognised within `window` pages before the current one; 0 means within all pages. `counts` says
+  /// whether to count the records, to compare their number with `total`.
   Drift(std::size_t window, bool counts);
 
-  /// Resumes a list where another process stopped. seen: number of ids of the next page that were already yielded; -1:
-  /// unknown; nullopt: no page was read.
+  /// Resumes a list where another process stopped. `seen` is the number of ids of the next page that were already
+  /// yielded, -1 if unknown, nullopt if no page was read.
   void resume(const Ids& yielded, std::optional<std::int64_t> seen, std::string_view noticed,
               std::optional<std::int64_t> total, std::optional<std::int64_t> counted);
 
-  /// Sets why a record may have been missed; only the first reason is kept. noticed() is empty without a reason.
+  /// Sets the reason why a record may have been missed; only the first reason is kept. noticed() is empty without a
+  /// reason.
   void notice(std::string_view reason) noexcept {
     if (noticed_.empty()) noticed_ = reason;
   }
@@ -55,11 +56,11 @@ class Drift {
   [[nodiscard]] std::optional<std::int64_t> total() const noexcept { return total_; }
   [[nodiscard]] std::optional<std::int64_t> counted() const noexcept { return counted_; }
 
-  /// Reserves memory for the ids of a page, so that move_before(), compare() and see() do not allocate. ahead: see
-  /// RecentIds.
+  /// Reserves memory for the ids of a page, so that move_before(), compare() and see() do not allocate. For `ahead` see
+  /// RecentIds::reserve().
   void reserve(std::size_t count, std::size_t ahead);
-  /// How the list changed since the previous page was read. again: this is the second reading, where all ids are known.
-  /// shifted: number of ids that are known because the list has grown earlier.
+  /// How the list changed since the previous page was read. `again` says that this is the second reading, where all ids
+  /// are known. `shifted` is the number of ids that are known because the list has grown earlier.
   [[nodiscard]] Move move_before(const Ids& ids, std::optional<std::int64_t> total, bool shrunk, bool again,
                                  std::int64_t shifted = 0) noexcept;
   void set_total(std::optional<std::int64_t> total) noexcept;

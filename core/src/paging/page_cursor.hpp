@@ -45,7 +45,7 @@ class PageCursor {
   [[nodiscard]] std::int64_t given_ids() const noexcept;
   [[nodiscard]] bool may_hold_other_than_objects() const noexcept { return odd_; }
 
-  /// The next item; one must be left.
+  /// Returns the next item; at least one must be left.
   [[nodiscard]] Value take() noexcept { return {page_->document, page_->items[position_++]}; }
   void skip_rest() noexcept { position_ = page_->items.size(); }
   /// Removes the first remaining item that is not an object and returns it; nullopt if there is none.

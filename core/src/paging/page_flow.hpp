@@ -16,7 +16,7 @@ class PageFlow {
   /// Error(invalid_argument) for a page below 1 and for an invalid state.
   explicit PageFlow(const PagerOptions& options, std::unique_ptr<PageSource> source = nullptr);
 
-  /// Uses a source, which the flow does not own, until detach().
+  /// Uses `source` as the source of pages until detach(). The flow does not own `source`.
   void attach(PageSource& source) noexcept { source_ = &source; }
   void detach(const PageSource& source) noexcept {
     if (source_ == &source) source_ = nullptr;

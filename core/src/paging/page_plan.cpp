@@ -56,7 +56,7 @@ bool PagePlan::go_on() noexcept {
   anew_ = false;
   if (border_ > 0) {
     mended_ = std::exchange(border_, 0);
-    if (mended_ <= last_) return true;  // continue with that page
+    if (mended_ <= last_) return true;  // continue with the page mended_
     next_ = mended_;                    // the list now ends before that page, so the reading is over
   }
   if (next_ >= last_) return false;

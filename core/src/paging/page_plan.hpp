@@ -31,23 +31,23 @@ class PagePlan {
   [[nodiscard]] bool is_rereading() const noexcept { return border_ > 0; }
   [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
-  /// The pages to request; nullopt after the last page. may_prefetch: whether pages other than the due one may be
+  /// The pages to request; nullopt after the last page. `may_prefetch` says whether pages other than the due one may be
   /// requested.
   [[nodiscard]] std::optional<Wanted> wanted(bool may_prefetch) const noexcept;
   [[nodiscard]] std::optional<Wanted> ahead(bool may_prefetch) const noexcept;
-  /// Called when the wanted page is requested; announced() when pages are prefetched.
+  /// Call fetching() when the wanted page is requested, and announced() when pages are prefetched.
   void fetching() noexcept { anew_ = false; }
   void announced(const Wanted& pages) noexcept;
   [[nodiscard]] bool has_announced() const noexcept { return announced_ > 0; }
 
-  /// Notes that a page has arrived; `last` is its total_pages.
+  /// Records that a page has arrived; `last` is the page's total_pages.
   void came(std::int64_t last) noexcept { last_ = last; }
   /// True if a page must not be taken yet, because it was requested before the list changed, or records moved from it
   /// to the previous page.
   [[nodiscard]] bool must_read_again(Move move, std::int64_t number) noexcept;
   /// Called when the list is stable: allows more pages in flight.
   void speed_up() noexcept;
-  /// Notes that a page is taken; returns true if no page with this or a higher number was taken before.
+  /// Records that a page is taken; returns true if no page with this or a higher number was taken before.
   [[nodiscard]] bool take(std::int64_t number) noexcept;
   /// Advances past the page just taken; false at the end of the reading.
   [[nodiscard]] bool go_on() noexcept;

@@ -120,8 +120,8 @@ std::string PagerCore::state() const {
   return write_state(out);
 }
 
-// first() must cost only one request, so prefetching starts with the second item. A second reading goes page by page,
-// so that no record can move past it unnoticed.
+// first() must cost only one request, so prefetching starts with the second item. A second reading fetches one page at
+// a time, so that no record can move past it unnoticed.
 bool PagerCore::may_prefetch() const noexcept { return taken_ > 0 && fetched_ > 0 && !second_; }
 
 std::optional<Wanted> PagerCore::wanted() const noexcept { return plan_.wanted(may_prefetch()); }
@@ -147,8 +147,8 @@ std::size_t PagerCore::in_window(std::size_t page_size) const noexcept {
   return std::min(most_remembered, std::min(most_remembered, window_) * page_size);
 }
 
-// Removes the oldest ids so that as many remain as the window has, once there are `times` as many. An id 0 at the front
-// stands for the removed ones.
+// If there are more than `times` as many ids as the window holds, keeps only the newest ids, as many as the window
+// holds, and sets the first of them to 0: it stands for the removed ids.
 void PagerCore::forget(Ids& ids, std::size_t times) const noexcept {
   const auto most = std::max(in_window(page_size_), std::min(most_remembered, resumed_ids_));
   if (ids.size() <= times * most) return;
@@ -162,13 +162,14 @@ bool PagerCore::has_forgotten() const noexcept {
          std::find(passed_.begin(), passed_.end(), 0U) != passed_.end();
 }
 
-// Number of passed records that follow again because the list has grown. total: the latest `total`.
+// Number of records already passed that are on the following pages again because the list has grown. `total` is the one
+// of the latest page.
 std::int64_t PagerCore::shift(std::optional<std::int64_t> total) const noexcept {
   const auto grown = total && taken_total_ ? *total - *taken_total_ : 0;
   return std::clamp<std::int64_t>(shift_ + std::clamp(grown, -most_shift, most_shift), 0, most_shift);
 }
 
-// Notices records that may be yielded twice. After the list has grown, the next page begins with records that were
+// Detects records that may be yielded twice. After the list has grown, the next page begins with records that were
 // passed before, and so does the first page of a resumed list; those of them that are not recognised are yielded again.
 void PagerCore::look_for_repeats(const Ids& ids) noexcept {
   const auto given = std::exchange(given_, std::nullopt);
@@ -232,7 +233,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   const auto total = total_of(page.pagination.value().node());
   const auto number = plan_.due();
 
-  // The list has become shorter if the previous page announced this page, and it is now beyond the last one.
+  // The list has become shorter if the previous page announced this page, and this page is now after the last one.
   const bool shrunk = fetched_ > 0 && number > plan_.first_page() && number > last;
   if (current != number && !shrunk) {
     throw Error(ErrorCode::pagination,
@@ -259,7 +260,7 @@ void PagerCore::read(const std::shared_ptr<const Document>& document) {
   cursor_.open(std::move(page), number);
   keep_new_items(data, ids);
   if (rereading) {
-    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the other ids are before the border, and are remembered
+    ids.assign(cursor_.ids().begin(), cursor_.ids().end());  // the other ids are before the border and already known
     if (cursor_.left() == 0) cursor_.close();
   }
   page_ids_ = std::move(ids);

@@ -35,7 +35,7 @@ class PagerCore {
   [[nodiscard]] std::optional<Wanted> wanted() const noexcept;
   /// Pages that may be prefetched.
   [[nodiscard]] std::optional<Wanted> ahead() const noexcept;
-  /// Called when the wanted page is requested; announced() when pages are prefetched.
+  /// Call fetching() when the wanted page is requested, and announced() when pages are prefetched.
   void fetching() noexcept { plan_.fetching(); }
   void announced(const Wanted& pages) noexcept { plan_.announced(pages); }
   [[nodiscard]] bool has_announced() const noexcept { return plan_.has_announced(); }
@@ -51,7 +51,7 @@ class PagerCore {
   /// an item that is not an object; the next call leaves it out.
   [[nodiscard]] std::optional<PageData> rest_of_page();
   void skip_page() noexcept;
-  /// As skip_page(), for the first `count` remaining items only; no more than left().
+  /// As skip_page(), but only for the first `count` remaining items; `count` must not exceed left().
   void skip_items(std::size_t count) noexcept;
   [[nodiscard]] std::size_t left() const noexcept { return cursor_.left(); }
 
@@ -113,10 +113,11 @@ class PagerCore {
   std::optional<Value> first_;
   Ids passed_;                         // ids of previous pages that were yielded; see forget()
   Ids page_ids_;                       // ids of the current page
-  std::size_t page_size_ = 0;          // the largest so far
+  std::size_t page_size_ = 0;          // the largest page size so far
   std::size_t resumed_ids_ = 0;        // number of ids that the state had
   std::optional<std::int64_t> given_;  // after a resume: the state's `seen`, until the first page
-  // Values from when the last page was taken: the number of passed records that follow again, and the total.
+  // Values from when the last page was taken: the number of passed records that are on later pages again, and the
+  // `total`.
   std::int64_t shift_ = 0;
   std::optional<std::int64_t> taken_total_;
 };

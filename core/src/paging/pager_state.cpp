@@ -13,7 +13,7 @@ namespace billcore::detail {
 namespace {
 
 constexpr std::string_view version = "p3.";
-constexpr std::string_view version_of_two_pages = "p2.";  // has the ids of two pages, and no mark for forgotten ids
+constexpr std::string_view version_of_two_pages = "p2.";  // has the ids of two pages, and no 0 for forgotten ids
 constexpr std::string_view version_without_count = "p1.";
 
 // A state stores the index of a reason, so this list is append-only.
@@ -65,7 +65,7 @@ std::optional<PagerState> read_state(std::string_view text) {
   if (has_count && !has_shift && its_version != version_of_two_pages) return std::nullopt;
   std::string bytes;
   if (!decode_base64(text.substr(version.size()), bytes)) return std::nullopt;
-  const std::size_t fields = 6U + (has_count ? 1 : 0) + (has_shift ? 1 : 0);  // before the ids
+  const std::size_t fields = 6U + (has_count ? 1 : 0) + (has_shift ? 1 : 0);  // number of fields before the ids
   if (bytes.size() % 8 != 0 || bytes.size() < (fields + 1) * 8) return std::nullopt;
   const auto count = bytes.size() / 8;
   const auto hashed = std::string(has_count ? its_version : "").append(bytes, 0, bytes.size() - 8);

@@ -1,4 +1,4 @@
-// The ids yielded recently. Internal.
+// Remembers the ids of the records that were yielded recently. Internal.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,19 @@ namespace billcore::detail {
 /// older one are outdated, so it is cleared and becomes the newer one. Threads: one at a time.
 class RecentIds {
  public:
-  /// pages: size of the window in pages; 0: all.
+  /// `pages` is the size of the window in pages; 0 means all pages.
   explicit RecentIds(std::size_t pages) : window_(pages) {}
 
-  /// When an id was added before. remembered: only before a resume.
+  /// When an id was last added; `remembered` means before a resume.
   enum class Seen : std::uint8_t { never, remembered, before, in_this_reading };
 
-  /// Begins the reading of a page, for the following add() calls. of_new_page: the page was not read before.
+  /// Begins the reading of a page, for the following add() calls. `of_new_page` says that the page was not read before.
   void begin_reading(bool of_new_page) noexcept {
     ++reading_;
     if (of_new_page) ++page_;
   }
-  /// Reserves memory: the next `count` calls of add() do not allocate. ahead: number of calls that will probably
-  /// follow.
+  /// Reserves memory: the next `count` calls of add() do not allocate. `ahead` is the number of calls that will
+  /// probably follow those.
   void reserve(std::size_t count, std::size_t ahead = 0) {
     if (window_ != 0 && page_ >= since_ + window_) take_turns();
     newer_.reserve(count, ahead);
@@ -47,7 +47,7 @@ class RecentIds {
   struct Entry {
     std::uint64_t hash = 0;
     std::uint32_t page = 0;     // 0: free
-    std::uint32_t reading = 0;  // 0: before a resume
+    std::uint32_t reading = 0;  // 0: added before a resume
   };
 
   /// A hash table, at most half full, with a filter that rejects nearly all new hashes. The filter fits into the

@@ -63,7 +63,7 @@ class Sha256 {
 
 inline const char* crypto_version() noexcept { return OpenSSL_version(OPENSSL_VERSION_STRING); }
 
-/// Calls the functions of the provider that libcrypto selects directly (provider-digest(7)).
+/// Directly calls the functions of the provider that libcrypto selects (provider-digest(7)).
 class Sha256 {
  public:
   Sha256() {

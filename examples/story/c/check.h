@@ -4,7 +4,7 @@
 
 #include <billcore.h>
 
-/* Ends the program, and names `claim`, unless `truth` is true. */
+/* If `truth` is false, prints `claim` and ends the program. */
 void expect(bool truth, const char* claim);
 
 /* Ends the program unless the call succeeded: must(billcore_order_total(order, &total, &err), &err). */

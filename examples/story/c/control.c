@@ -30,7 +30,7 @@ static void post(const billcore_client* control, const char* path, billcore_str 
   billcore_response_free(response);
 }
 
-/* The array `name` of the answer to a GET. */
+/* Sends a GET request and returns the array `name` of the answer. */
 static billcore_value* get_array(const billcore_client* control, const char* path, const char* name) {
   billcore_error* err = NULL;
   billcore_response* response = NULL;

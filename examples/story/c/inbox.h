@@ -24,8 +24,8 @@ void inbox_init(inbox* box);
 void inbox_destroy(inbox* box);
 /* Sets the endpoint's secret, which the service makes when the URL is registered. */
 void inbox_trust(inbox* box, const char* secret);
-/* Handles a delivery, from any thread, and returns the HTTP status to answer: a listener_receive whose context is the
- * inbox. */
+/* Handles a delivery, from any thread, and returns the HTTP status to answer. Pass inbox_receive to a listener, with
+ * the inbox as the context. */
 unsigned inbox_receive(void* context, billcore_str body, const billcore_headers* headers);
 /* Waits until that many events and duplicates have arrived, or 30 seconds have passed. */
 void inbox_wait(inbox* box, size_t events, size_t duplicates);

@@ -22,7 +22,7 @@ var ctx = context.Background()
 
 type failure struct{ error }
 
-// check ends the story when there is an error; must does the same, or returns the result.
+// check ends the story when there is an error; must() does the same, or returns the result if there is none.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})

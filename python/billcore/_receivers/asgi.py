@@ -25,11 +25,12 @@ async def from_asgi(
 ) -> AnyEvent:
     """The Event of an ASGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
 
-    scope, receive: the application's arguments; with Starlette and FastAPI request.scope and request.receive. timeout:
-    seconds for the whole body, None for no limit. A server lets a second reader wait forever, so TimeoutError can also
-    mean that the body was already read (a body parameter of FastAPI, a middleware); where billcore can detect that, it
-    raises InvalidArgumentError. A sender that disconnects within the body raises ConnectionError. On loops other than
-    asyncio's the timeout is ignored: use a timeout of that loop. Service interface: Events.
+    `scope` and `receive` are the application's arguments; with Starlette and FastAPI request.scope and request.receive.
+    `timeout` limits the whole body, in seconds; None for no limit. A server lets a second reader wait forever, so
+    TimeoutError can also mean that the body was already read (a body parameter of FastAPI, a middleware); where
+    billcore can detect that, it raises InvalidArgumentError. A sender that disconnects within the body raises
+    ConnectionError. On loops other than asyncio's the timeout is ignored: use a timeout of that loop. Service
+    interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(scope) or not hasattr(scope, "__setitem__"):

@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # importing typing costs more than this whole package
 def from_lambda(event: Mapping[str, Any], verifier: Verifier) -> AnyEvent:
     """The Event of an AWS Lambda invocation. Raises like Verifier.unwrap.
 
-    event: the argument of handler(event, context), from an API Gateway REST API (v1) or HTTP API (v2), a function URL
-    or a load balancer, with multi-value headers or without, in base64 or not. Service interface: Events.
+    `event` is the argument of handler(event, context), from an API Gateway REST API (v1) or HTTP API (v2), a function
+    URL or a load balancer, with multi-value headers or without, in base64 or not. Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(event):

@@ -42,7 +42,7 @@ def append(body: bytearray, piece: object) -> None:
 
 
 def unwrap(body: bytearray, size: int | None, headers: list[tuple[Any, Any]], verifier: Verifier) -> AnyEvent:
-    """The Event in the body. size: the Content-Length of the request, or None."""
+    """The Event in the body. `size` is the Content-Length of the request, or None."""
     if size is not None and len(body) < size:
         if not body:
             raise gone()

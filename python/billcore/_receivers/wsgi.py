@@ -18,10 +18,10 @@ _PIECE = 64 << 10
 def from_wsgi(environ: dict[str, Any], verifier: Verifier) -> AnyEvent:
     """The Event of a WSGI request; reads the body itself, up to verifier.max_body. Raises like Verifier.unwrap.
 
-    environ: the application's argument; Flask's request.environ, Django's request.META. InvalidArgumentError says that
-    the body was already read (request.form, request.body, a middleware): from_wsgi detects that on production servers
-    and the development servers of Flask and Django, but on wsgiref's own server a second reader waits until the sender
-    gives up. A body that ends early raises ConnectionError. Service interface: Events.
+    `environ` is the application's argument: request.environ in Flask, request.META in Django. InvalidArgumentError says
+    that the body was already read (request.form, request.body, a middleware): from_wsgi detects that on production
+    servers and the development servers of Flask and Django, but on wsgiref's own server a second reader waits until the
+    sender gives up. A body that ends early raises ConnectionError. Service interface: Events.
     """
     check_verifier(verifier)
     if not is_mapping(environ) or "wsgi.input" not in environ:

@@ -16,7 +16,7 @@ FaultKind = Literal["status", "delay", "reset_before", "reset_after", "half_body
 
 
 class ControlError(RuntimeError):
-    """A control route refused a request. status, code: of the route's answer."""
+    """A control route refused a request. `status` and `code` are from the route's answer."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -25,7 +25,7 @@ class ControlError(RuntimeError):
 
 
 class RequestRecord(TypedDict):
-    """A request as received. status: None if no complete answer was sent."""
+    """A request as the sandbox received it. `status` is None if no complete answer was sent."""
 
     id: int
     at: str
@@ -47,7 +47,7 @@ class Attempt(TypedDict):
 
 
 class Delivery(TypedDict):
-    """One event for one endpoint. id: the envelope's id, the same for every attempt."""
+    """One event for one endpoint. `id` is the envelope's id, the same for every attempt."""
 
     id: int
     account: str
@@ -80,7 +80,7 @@ class Control:
         self._timeout = seconds(timeout, "timeout")
 
     def state(self) -> dict[str, Any]:
-        """Seed, clock, options, counts by status and account, pending faults."""
+        """The seed, clock and options, counts by status and account, and the pending faults."""
         return cast(dict[str, Any], self._call("GET", "state"))
 
     def ledger(self, kind: str | None = None) -> list[dict[str, Any]]:
@@ -165,10 +165,11 @@ class Control:
         effect: bool = False,
         abort: bool = False,
     ) -> int:
-        """Let the next `times` matching requests fail with a fault; returns its id.
+        """Let the next `times` matching requests fail with a fault; returns the fault's id.
 
-        path: a glob on the path below the base URL. body: JSON, or with content_type a string that is sent verbatim.
-        effect: with kind status, the service performs the request first. abort: with half_body, a reset after the half.
+        `path` is a glob for the path below the base URL. `body` is JSON, or with `content_type` a string that is sent
+        verbatim. For the kind `status`, `effect` says that the service performs the request first. For the kind
+        `half_body`, `abort` resets the connection after the half.
         """
         fields: dict[str, Any] = {
             "kind": kind,

@@ -64,7 +64,8 @@ int raise_kept(void* exception) noexcept {
   return -1;
 }
 
-// A signal handler raised while a reader outside Python waited: raise its exception as soon as Python code runs again.
+// If a signal handler raised an exception while a reader outside Python waited, raises the exception as soon as Python
+// code runs again.
 void raise_soon() {
   const Gil gil;
   if (PyErr_Occurred() == nullptr) return PyErr_SetInterrupt();
@@ -95,7 +96,7 @@ using ReadingPtr = std::shared_ptr<Reading>;
 /// The rest of a released stream, which a thread with the GIL must destroy, because it owns Python objects.
 struct Released {
   ReadingPtr reading;
-  bool stops;  // the list must still be stopped
+  bool stops;  // true: the list must still be stopped
   void finish() const noexcept {
     if (stops) reading->list->stop();
   }
@@ -111,8 +112,8 @@ int let_go(void* kept) noexcept {
 class ListBatches final : public detail::BatchSource {
  public:
   explicit ListBatches(ReadingPtr reading) : reading_(std::move(reading)) {}
-  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for: wait for the GIL only if
-  // Python's queue of pending calls is full.
+  // The thread that releases the stream may hold a lock that the GIL's holder is waiting for. So the destructor waits
+  // for the GIL only if Python's queue of pending calls is full.
   ~ListBatches() override {
     const bool held = has_gil();
     const bool gone = !held && is_finalizing();
@@ -165,8 +166,8 @@ class ListBatches final : public detail::BatchSource {
     }
     const auto before = flow.core().mark();
     auto batch = detail::take_batch(flow, reading_->columns);
-    // Check for signals now: if Python noticed one only after the reader has returned, this batch would be lost. Only
-    // the thread that handles signals checks: on other threads, the GIL's holder may be waiting for the reader.
+    // Check for signals now: if Python noticed a signal only after the reader has returned, this batch would be lost.
+    // Only the thread that handles signals checks: on other threads, the GIL's holder may be waiting for the reader.
     if (!on_main_thread() && !hook_interrupt::is_kept()) return batch;
     const Gil gil;
     if (!interruption_raised()) return batch;

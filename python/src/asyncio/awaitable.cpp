@@ -32,7 +32,7 @@ class RunGuard {
 
 class Awaitable {
  public:
-  /// bound: nullopt for a job that sends nothing.
+  /// `bound` is nullopt for a job that sends nothing.
   Awaitable(std::optional<BoundClient> bound, std::shared_ptr<Job> job, const char* name) noexcept
       : bound_(std::move(bound)), job_(std::move(job)), name_(name) {}
   Awaitable(py::object reader, const Shortcut& shortcut) noexcept
@@ -66,7 +66,7 @@ class Awaitable {
   // True if there is something to wait for, false if the job is done.
   bool proceed();
   [[noreturn]] void raise(const std::exception_ptr& error);
-  // Note about a write that had finished when it was interrupted.
+  // The text of the exception's note about a write that had finished when it was interrupted.
   [[nodiscard]] std::string note_of_ended(const PendingCall& call) const;
   // Releases the job, and with it the right to read a list: a finished task still keeps its coroutine alive.
   void finish() noexcept;
@@ -171,7 +171,7 @@ void Awaitable::finish() noexcept {
   engine_.reset();
 }
 
-// Note about a call whose connections were closed together with the event loop.
+// The text of the exception's note about a call whose connections were closed together with the event loop.
 std::string lost_with_its_loop(const PendingCall& call) {
   return call.write ? "abandoned with its event loop; it may or may not have happened" : "";
 }
@@ -202,7 +202,7 @@ void Awaitable::fail() noexcept {
         log_lost(*call);
       }
       if (!note.empty()) add_note(raised.value(), *call, note);
-    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the error itself matters more
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): on failure, raise the error without the note
     }
   }
   finish();
@@ -272,7 +272,7 @@ PyObject* send_method(PyObject* self, PyObject* value) noexcept {
 
 PyObject* next(PyObject* self) noexcept { return send_method(self, Py_None); }
 
-// throw(error), or the older throw(type, value, traceback).
+// Implements throw(error), and the older form throw(type, value, traceback).
 PyObject* throw_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count) noexcept {
   if (count < 1 || count > 3) {
     PyErr_SetString(PyExc_TypeError, "throw() takes one to three arguments");

@@ -21,8 +21,8 @@ struct Shortcut {
 
 /// A coroutine object for `shortcut`, which must be static.
 [[nodiscard]] py::object make_awaitable(py::object reader, const Shortcut& shortcut);
-/// A coroutine object that runs the job in the event loop that awaits it. bound: from an AsyncClient. `name` must be
-/// static.
+/// A coroutine object that runs the job in the event loop that awaits it. `bound` is that of an AsyncClient. `name`
+/// must be static.
 [[nodiscard]] py::object make_awaitable(const BoundClient& bound, std::shared_ptr<Job> job, const char* name);
 /// A coroutine object without a client, for a job that sends nothing.
 [[nodiscard]] py::object make_awaitable(std::shared_ptr<Job> job, const char* name);

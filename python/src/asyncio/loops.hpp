@@ -66,7 +66,7 @@ class LoopJob {
   LoopJob() = default;
   LoopJob(const LoopJob&) = delete;
   LoopJob& operator=(const LoopJob&) = delete;
-  /// Starts the next operation or wait; null if the result is available. self: this job.
+  /// Starts the next operation or wait; null if the result is available. `self` is this job.
   [[nodiscard]] virtual std::shared_ptr<PendingCall> proceed(LoopEngine& engine, py::handle loop,
                                                              const std::shared_ptr<Job>& self) = 0;
 
@@ -96,7 +96,8 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
                                                            ListOperation operation, const CallOptions& options);
   /// Drops the pages of a list. May be called from any thread.
   void detach(std::shared_ptr<internal::LoopPages> pages) noexcept;
-  /// Cancels an operation. Returns a note if a write may have been sent, else an empty text.
+  /// Cancels an operation. Returns the text of a note for the exception if a write may have been sent, else an empty
+  /// text.
   std::string cancel(PendingCall& call);
   /// Cancels an operation that is no longer awaited. May be called from any thread.
   void detach(PendingCall& call) noexcept;
@@ -128,13 +129,13 @@ class LoopEngine : public std::enable_shared_from_this<LoopEngine> {
   int pid_;
 
   AsyncClient client_;
-  py::object loop_;  // weak
+  py::object loop_;  // weak reference to the loop
   bool watched_ = false;
   bool closing_ = false;
   bool processing_ = false;
-  py::object waiting_;  // weak: the loop's set of futures, which keeps their tasks alive
+  py::object waiting_;  // weak reference to the loop's set of futures, which keeps their tasks alive
   EndedCalls ended_;
-  std::vector<PendingCall> detached_calls_;                  // to cancel later; without jobs
+  std::vector<PendingCall> detached_calls_;                  // calls to cancel later; they hold no jobs
   std::vector<std::shared_ptr<internal::LoopPages>> pages_;  // pages of lists being read
   std::vector<std::shared_ptr<internal::LoopPages>> detached_pages_;
 };

@@ -52,7 +52,7 @@ void send(const BoundClient& bound, Job& job) {
 }
 
 // Logs a write that had finished when it was interrupted. The core has told the hooks that the write ended, but not
-// that its result is lost.
+// that the result of the write is lost.
 void log_lost(const Job& job, const std::exception_ptr& error) noexcept try {
   if (const auto result = job.lost(error)) python::log_lost(*result);
 } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): out of memory, cannot be logged
@@ -69,7 +69,8 @@ py::object finish(Job& job, py::object result) {
   throw py::error_already_set();
 }
 
-// Raises the interruption; if a hook's on_response raised too, the hook's exception, with the first one as its context.
+// Raises the exception of the interruption. If a hook's on_response() raised as well, raises the hook's exception, with
+// the other one as its context.
 [[noreturn]] void raise_interrupted(const Error& error) {
   if (hook_interrupt::is_kept()) {
     std::optional<py::error_already_set> first;
@@ -79,8 +80,8 @@ py::object finish(Job& job, py::object result) {
   raise_for(error);
 }
 
-// Like finish(), for a call that failed: an interruption gets the call's error as its context. Checks signals first,
-// because Python code creates the error, and a signal handler would run and raise inside that code.
+// Like finish(), for a call that failed: the exception of an interruption gets the call's error as its context. Checks
+// signals first, because Python code creates the error, and a signal handler would run and raise inside that code.
 [[noreturn]] void fail(Job& job, const Error& error) {
   job.release();
   job.take_back();

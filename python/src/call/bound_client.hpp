@@ -44,7 +44,7 @@ struct BoundClient {
   Client client;
   HooksOption hooks;
   std::shared_ptr<Loops> loops;                     // set for an AsyncClient; null: calls block
-  std::map<std::string, std::string> changed = {};  // by with_options(), for repr()
+  std::map<std::string, std::string> changed = {};  // options changed by with_options(), for repr()
 
   [[nodiscard]] bool is_awaited() const noexcept { return loops != nullptr; }
 

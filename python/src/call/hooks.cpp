@@ -62,9 +62,9 @@ const char* class_of_failure(ErrorCode failure) {
   return is_ctrl_c ? "KeyboardInterrupt" : "CancelledError";
 }
 
-// Reports what a hook or logging raised. in_call: the hook runs inside a blocking call.
+// Reports what a hook or logging raised. `in_call` says that the hook runs inside a blocking call.
 void report(py::error_already_set& error, bool in_call) {
-  // Anything except an Exception, and whatever a signal handler raised, must end the call, not only the hook.
+  // An error that is not an Exception, or that a signal handler raised, must end the call, not only the hook.
   if (in_call && ends_call(error)) {
     hook_interrupt::keep(error.value());
   } else {

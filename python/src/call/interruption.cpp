@@ -11,7 +11,7 @@ namespace {
 thread_local PyObject* kept_exception = nullptr;
 thread_local int scopes = 0;
 
-// Raises the kept exception; false if there is none.
+// Raises the exception that keep() stored; returns false if there is none.
 bool raise_kept() noexcept {
   auto* const exception = std::exchange(kept_exception, nullptr);
   if (exception == nullptr) return false;
@@ -65,7 +65,7 @@ void report_unraisable(py::error_already_set& error) noexcept {
 bool interruption_raised() noexcept {
   if (!raise_kept() && PyErr_CheckSignals() == 0) return false;
   // Handle further signals now, or they would interrupt the handling of the first signal. The last exception has the
-  // other exceptions as context and gets the note.
+  // other exceptions as context and gets the note about the write.
   constexpr int most = 64;  // a handler may raise its own signal again
   for (int count = 0; count < most; ++count) {
     const py::error_already_set first;
@@ -83,7 +83,7 @@ void annotate_error(const std::string& note, const py::object& context) noexcept
   try {
     if (context) set_context(raised.value(), context);
     if (!note.empty()) raised.value().attr("add_note")(foreign_text(note));
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the error itself matters more
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): on failure, raise the error without the note
   }
   raised.restore();
 }

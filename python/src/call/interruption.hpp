@@ -38,7 +38,8 @@ class Scope {
 void report_unraisable(py::error_already_set& error) noexcept;
 
 /// Runs pending signal handlers, in the thread where Python handles signals, and checks for an exception kept by a
-/// hook. True if a handler or a hook raised: the Python error is set. Requires the GIL and no Python error set.
+/// hook. Returns true, with the Python error set, if a handler or a hook raised an exception. Requires the GIL and no
+/// Python error set.
 [[nodiscard]] bool interruption_raised() noexcept;
 
 /// Adds `note`, unless empty, to the Python error that is set, and `context`, the previous error, as its context.

@@ -21,7 +21,7 @@ namespace billcore::python {
 
 class LoopJob;
 
-/// The note about a write that ended with an exception that is not an Error.
+/// The note in the exception about a write that ended with an exception that is not an Error.
 inline constexpr const char* result_is_lost =
     "the call had ended already, and its result is lost: look before you send it again";
 
@@ -48,7 +48,8 @@ class Job {
   [[nodiscard]] virtual bool is_write() const noexcept { return false; }
   /// One line about a finished write, for a caller that does not get its result; else empty.
   [[nodiscard]] virtual std::string outcome() const { return {}; }
-  /// Like outcome(), for the log; nullopt if no write can have happened. error: the exception that ended it, or null.
+  /// Like outcome(), for the log; nullopt if no write can have happened. `error` is the exception that ended the call,
+  /// or null.
   [[nodiscard]] virtual std::optional<LostResult> lost(const std::exception_ptr& /*error*/) const { return {}; }
   /// Visits references for the garbage collector; must be called by the only owner.
   virtual int traverse(visitproc visit, void* arg) const {

@@ -17,7 +17,7 @@ namespace by_hand {
 
 [[nodiscard]] py::object subscriptions_find_charges(const BoundClient& self,
                                                     const arguments::SubscriptionsFindCharges& from);
-/// more: the keywords that match no parameter.
+/// `more` has the keywords that match no parameter.
 [[nodiscard]] py::object products_update(const BoundClient& self, const arguments::ProductsUpdate& from,
                                          const py::dict& more);
 

@@ -22,7 +22,7 @@ const Signature& init_signature() {
   return signature;
 }
 
-/// An option as repr() shows it: headers may hold secrets.
+/// An option as repr() shows it; headers are hidden, because they may hold secrets.
 inline std::string shown_option(py::handle value) {
   return value.is_none() || PyNumber_Check(value.ptr()) != 0 ? std::string(py::repr(value)) : "...";
 }

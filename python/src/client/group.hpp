@@ -55,7 +55,7 @@ py::class_<Group> group(py::module_& module, Waiting kind, const std::string& na
   return type;
 }
 
-/// Makes the error for an attribute that users look for here say where it is.
+/// Makes the AttributeError for `name`, which users look for in this group, say that it is at `place`.
 template <typename Group>
 void elsewhere(py::class_<Group>& type, const char* name, const char* place) {
   const std::string group = py::str(type.attr("__name__"));

@@ -52,7 +52,7 @@ PYBIND11_MODULE(client_in_main_interpreter, module) {
   module.attr("_libraries") = py::tuple(libraries);
 }
 
-// Python looks for a function of this name. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+// Python calls PyInit__client() on import. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" PYBIND11_EXPORT PyObject* PyInit__client() {
   return billcore::python::enter_interpreter() ? PyInit_client_in_main_interpreter() : nullptr;
 }

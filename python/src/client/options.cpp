@@ -12,7 +12,7 @@
 namespace billcore::python {
 namespace {
 
-/// A mapping or pairs of str.
+/// Reads a mapping with str keys, or pairs whose first element is a str.
 template <typename Text>
 Pairs pairs_of(py::handle value, const char* name, Text text) {
   Pairs out;

@@ -21,7 +21,7 @@ namespace billcore::python {
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 /// The argument `query` of a request: a mapping or pairs of str, each value a str or an int.
 [[nodiscard]] Pairs query_pairs(py::handle value);
-/// A mapping or pairs of str.
+/// Reads headers from a mapping of str to str, or from pairs of str.
 [[nodiscard]] Pairs header_pairs(py::handle value, const char* name);
 /// The path of a file: str, bytes or an object with __fspath__.
 [[nodiscard]] std::string path_text(py::handle value, const char* name);

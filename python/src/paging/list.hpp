@@ -62,18 +62,18 @@ class List {
     return pages;
   }
 
-  /// Notes that a reader has reached the end.
+  /// Records that a reader has reached the end.
   void end() const noexcept { ended_ = true; }
   /// Throws Error(invalid_argument) if the list was read to its end: reading it again would silently give nothing.
   void refuse_second_reading() {
     if (!ended_ || busy.exchange(true)) return;                                     // another reader says what is wrong
-    const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();  // not taken back
+    const bool is_at_end = flow().core().has_ended() && !flow().core().buffered();  // false if the end was taken back
     busy = false;
     if (!is_at_end) return;
     refuse("this list of " + std::string(name()) + " was read to its end: list again to read it once more");
   }
 
-  /// What it lists, such as orders.
+  /// The kind of the list's items, such as "orders".
   [[nodiscard]] const char* name() const noexcept { return list_name(type); }
 
   /// Are there hooks, which need the GIL?
@@ -136,7 +136,7 @@ class ListPtr {
   py::object object_;
 };
 
-/// The exclusive right to read a list, which must outlive this object. May be used with or without the GIL.
+/// The exclusive right to read a list. The list must outlive this object. May be used with or without the GIL.
 class ExclusiveUse {
  public:
   explicit ExclusiveUse(const ListPtr& list) : list_(list.get()) {
@@ -157,8 +157,8 @@ class ExclusiveUse {
 /// Reads a list: fetches pages until has_enough().
 class ListJob : public Job, public LoopJob {
  public:
-  /// reader: the iterator that reads. The job keeps the iterator alive, because an awaited iterator may have no other
-  /// reference, and its destructor stops the list.
+  /// `reader` is the iterator that reads. The job keeps the iterator alive, because an awaited iterator may have no
+  /// other reference, and its destructor stops the list.
   explicit ListJob(ListPtr list, py::object reader = {})
       : Job(list->options), list_(std::move(list)), reader_(std::move(reader)) {}
   [[nodiscard]] std::optional<Operation> next() override {
@@ -166,7 +166,7 @@ class ListJob : public Job, public LoopJob {
     while (!has_enough() && without_gil([this] { return flow().advance(); }) == detail::Step::taken) {
       ++taken_;
       // Check for signals: the engine checks only while it waits, and if pages arrive quickly it never waits.
-      release();  // for signal handlers
+      release();  // signal handlers may read the list
       if (interruption_raised()) throw py::error_already_set();
       begin_use();
     }
@@ -212,7 +212,7 @@ class ListJob : public Job, public LoopJob {
   [[nodiscard]] List& list() const noexcept { return *list_; }
   [[nodiscard]] detail::PageFlow& flow() const noexcept { return list_->flow(); }
   [[nodiscard]] int taken() const noexcept { return taken_; }
-  // Ends an iteration.
+  // Ends an iteration: raises StopIteration or StopAsyncIteration.
   [[noreturn]] void raise_stop() const {
     list_->end();
     PyErr_SetNone(list().bound.is_awaited() ? PyExc_StopAsyncIteration : PyExc_StopIteration);
@@ -264,7 +264,7 @@ py::class_<Each> iteration(py::module_& module, const char* name, const char* do
   return type;
 }
 
-/// Pager.to_arrow() and to_batches(). fields: None for all.
+/// Pager.to_arrow() and to_batches(). `fields` is None for all fields.
 [[nodiscard]] py::object make_arrow_stream(const ListPtr& list, py::handle fields);
 [[nodiscard]] py::object make_batches(const ListPtr& list, py::handle fields);
 void bind_arrow(py::module_& module);

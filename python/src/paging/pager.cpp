@@ -205,7 +205,7 @@ void bind_iterations(py::module_& module) {
       });
 }
 
-// "orders, 3 pages read, 280 in all"
+// The progress for repr(), such as "orders, 3 pages read, 280 in all".
 std::string progress_of(List& list) {
   std::string out = list.name();
   if (list.busy.exchange(true)) return out + ", being read";
@@ -260,7 +260,8 @@ void bind_reading(py::class_<Type>& type) {
       "verdict", [](const Type& self) { return ExclusiveUse(self.list)->pager.verdict(); }, docs::pager_verdict);
   const std::string name = py::str(type.attr("__name__"));
   type.def("__repr__", [name](const Type& self) { return '<' + name + " of " + progress_of(*self.list) + '>'; });
-  // For those who take a pager for a list. bool() would call __len__.
+  // Allows `if pager:`, for users who take a pager for a list; without __bool__, bool() would call __len__, which
+  // raises.
   type.def("__bool__", [](const Type& /*self*/) { return true; });
   type.def("__len__", [](const Type& /*self*/) -> std::size_t {
     type_error(
@@ -302,7 +303,7 @@ void bind_pager(py::module_& module) {
 
   auto type = py::class_<SyncPager>(module, "Pager", py::is_final(), collected<SyncPager>(), docs::about_pager);
   type.def("__iter__", [](const SyncPager& self) { return make_items(self.list); });
-  // So that readers of Arrow take a pager itself: polars.DataFrame(pager).
+  // Lets Arrow readers take a pager directly, as in polars.DataFrame(pager).
   type.def("__arrow_c_stream__", [](const SyncPager& self, const py::args& args, const py::kwargs& kwargs) {
     return make_arrow_stream(self.list, py::none()).attr("__arrow_c_stream__")(*args, **kwargs);
   });

@@ -79,7 +79,7 @@ void Signature::refuse_count(std::size_t given) const {
   const auto plural = [](std::size_t count) { return count == 1 ? " positional argument" : " positional arguments"; };
   auto text = shown_ + "() takes " + (positional_ == 0 ? "no" : std::to_string(positional_)) + plural(positional_) +
               ", but " + std::to_string(given) + (given == 1 ? " was given" : " were given");
-  // The required ones, or the first two.
+  // Names all required parameters; if there are fewer than two, names the first two.
   std::string names;
   std::size_t named = 0;
   for (auto i = positional_; i < parameters_.size() && (parameters_[i].required || named < 2); ++i) {

@@ -27,7 +27,8 @@ namespace py = pybind11;
 /// ": did you mean 'amount'?", or an empty text if no known name resembles it.
 [[nodiscard]] std::string did_you_mean(std::string_view name, const py::list& known);
 
-/// The text of the TypeError for an object that cannot be pickled or copied. why: the reason, or what to do instead.
+/// The text of the TypeError for an object that cannot be pickled or copied. `why` is the reason, or what to do
+/// instead.
 [[nodiscard]] std::string no_copies(const std::string& type, const char* why);
 /// Makes pickling and copying raise TypeError (otherwise pybind11 objects end the process under the older pickle
 /// protocols).
@@ -44,8 +45,8 @@ struct Call {
 /// A function's parameters, parsed from its signature in Python syntax; the same text is its documentation.
 class Signature {
  public:
-  /// text: for example "charge(self, id, /, *, product_id, vat=None, **more)"; must outlive the Signature.
-  /// shown: what errors call the function. Left out: its name.
+  /// `text` is for example "charge(self, id, /, *, product_id, vat=None, **more)" and must outlive the Signature.
+  /// `shown` is the function's name in errors; by default the name in `text`.
   explicit Signature(const char* text, const char* shown = nullptr);
 
   /// The values in the order of the parameters (without self); a null handle for an omitted one.
@@ -83,10 +84,10 @@ class Signature {
 
   const char* text_;
   std::string function_;
-  std::string shown_;  // its name in errors
+  std::string shown_;  // the function's name in errors
   std::vector<Parameter> parameters_;
   std::size_t positional_only_ = 0;
-  std::size_t positional_ = 0;  // how many may be passed by position
+  std::size_t positional_ = 0;  // number of parameters that may be passed by position
 };
 
 /// The docstring of a class with the signature of its __init__, as inspect.signature() wants it.

@@ -40,7 +40,7 @@ class Gil {
 
  private:
   PyGILState_STATE state_;
-  int outside_;  // times_outside before this Gil
+  int outside_;  // the thread's nesting depth of Outside before this Gil
 };
 
 /// Releases the GIL and takes it again in the destructor, which parks instead if the interpreter is finalizing.

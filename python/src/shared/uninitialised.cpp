@@ -9,7 +9,7 @@
 namespace billcore::python {
 namespace {
 
-constexpr std::size_t most_types = 64;  // per module
+constexpr std::size_t most_types = 64;  // types per module
 
 std::string name_of(PyTypeObject* type) {
   const std::string name = type->tp_name;
@@ -31,7 +31,7 @@ constexpr auto refusals(std::index_sequence<index...> /*all*/) {
 }
 constexpr auto refuse_memory_of = refusals(std::make_index_sequence<most_types>());
 
-// Calls pybind11's tp_new, which would throw for a type without a C++ class (pybind11's base): refuses such a type.
+// Calls pybind11's tp_new; refuses a type without a C++ class (pybind11's base), for which tp_new would throw.
 PyObject* new_object(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     return py::detail::all_type_info(type).empty() ? refuse_new(type, args, kwargs)
@@ -65,7 +65,7 @@ PyObject* call_type(PyObject* type, PyObject* args, PyObject* kwargs) noexcept {
   });
 }
 
-// For inspect.signature(), which since Python 3.13 cannot bind an __init__ that is written in C.
+// Returns a type's signature to inspect.signature(), which since Python 3.13 cannot bind an __init__ written in C.
 PyObject* signature_of_type(PyObject* type, void* /*closure*/) noexcept {
   return guarded<PyObject*>(nullptr, [&] {
     if (reinterpret_cast<PyTypeObject*>(type)->tp_new == &refuse_new) throw py::attribute_error("__signature__");

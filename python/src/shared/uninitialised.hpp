@@ -22,8 +22,8 @@ PyObject* refuse_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexc
 /// Call once, before the first class is bound. Afterwards pybind11's base class cannot be instantiated.
 void guard_base();
 /// Call after all classes of a module are bound. Methods then refuse uninitialised objects, classes without an __init__
-/// cannot be instantiated from Python, and no object can change its class: each class gets a unique object size. first:
-/// number of classes in other modules.
+/// cannot be instantiated from Python, and no object can change its class: each class gets a unique object size.
+/// `first` is the number of classes in other modules.
 void guard_types(py::module_& module, std::size_t first);
 /// Metaclass of classes that users may derive from: raises ConfigError if a derived __init__ did not call the base's.
 [[nodiscard]] py::handle guarding_metaclass();

@@ -80,7 +80,7 @@ PyObject* repr(PyObject* self) noexcept {
     };
     const std::string_view type(Py_TYPE(self)->tp_name);
     const auto kind = py::str(std::string(type.substr(type.rfind('.') + 1)));
-    const bool is_known = Py_TYPE(self) != made[0];  // then the class says the name
+    const bool is_known = Py_TYPE(self) != made[0];  // the class of a known event implies its name
     return py::str(is_known ? "<{} {}>" : "<{} {} {}>")
         .format(kind, shown(id_field), shown(name_field))
         .release()
@@ -188,7 +188,7 @@ void bind_event(py::module_& module) {
   auto any = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(made.at(1)));
   for (std::size_t i = 2; i <= made.size(); ++i) {
     any =
-        checked(PyNumber_Or(any.ptr(), reinterpret_cast<PyObject*>(made.at(i % made.size()))));  // the unknown one last
+        checked(PyNumber_Or(any.ptr(), reinterpret_cast<PyObject*>(made.at(i % made.size()))));  // UnknownEvent is last
   }
   module.attr("AnyEvent") = any;
   // pytest collects each class in a test module whose name begins with Test, unless the class has this attribute.

@@ -10,9 +10,10 @@
 
 namespace billcore::python {
 
-/// dict, list, str, int of any size, float, bool, None. Throws Error(decode) or error_already_set.
+/// Converts a value to dict, list, str, int of any size, float, bool or None. Throws Error(decode) or
+/// error_already_set.
 [[nodiscard]] pybind11::object plain(const Value& value);
-/// An integer of any size.
+/// Converts an integer of any size.
 [[nodiscard]] pybind11::object plain_integer(const detail::Document& document, const detail::Node* node);
 
 /// A shared str for a text that is one of a few frequent values. The cache has a fixed number of slots; each keeps the

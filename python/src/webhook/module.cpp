@@ -224,7 +224,7 @@ PYBIND11_MODULE(webhook_in_main_interpreter, module) {
   module.attr("_bridge") = py::capsule(&bridge, bridge_name);
 }
 
-// Python looks for a function of this name. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+// Python calls PyInit__webhook() on import. NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 extern "C" PYBIND11_EXPORT PyObject* PyInit__webhook() {
   return billcore::python::enter_interpreter() ? PyInit_webhook_in_main_interpreter() : nullptr;
 }

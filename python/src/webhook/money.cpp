@@ -6,7 +6,8 @@
 namespace billcore::python {
 namespace {
 
-// ISO 4217: the currencies by their number of decimals. Codes stand without separators, three letters each.
+// ISO 4217: the currencies by their number of decimals. The codes, of three letters each, are written without
+// separators.
 constexpr std::array<std::pair<std::size_t, std::string_view>, 4> by_decimals{{
     {2,
      "AEDAFNALLAMDAOAARSAUDAWGAZNBAMBBDBDTBGNBMDBNDBOBBOVBRLBSDBTNBWPBYNBZDCADCDFCHECHFCHWCNYCOPCOUCRCCUPCVECZKDKKDOPDZ"

@@ -1,4 +1,4 @@
-// Amounts for people.
+// Formats amounts of money for people.
 #pragma once
 
 #include <cstdint>

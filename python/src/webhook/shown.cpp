@@ -43,7 +43,7 @@ py::object shown_amount(const Type& type, const Value& owner) {
   const auto number = plain(*amount);
   const auto cents = PyLong_AsLongLong(number.ptr());
   if (cents == -1 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();  // beyond 64 bits
+    PyErr_Clear();  // the amount exceeds 64 bits
     return {};
   }
   return string(amount_text(cents, currency->text()));

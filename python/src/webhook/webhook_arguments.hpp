@@ -39,7 +39,8 @@ class Buffer {
 /// The value of a signature header, str or bytes; nullopt for None.
 [[nodiscard]] std::optional<std::string_view> signature_of(py::handle signature);
 
-/// One secret or a sequence of them. The texts are borrowed from the Python objects. name: the argument's name.
+/// One secret or a sequence of them. The texts are borrowed from the Python objects. `name` is the argument's name, for
+/// errors.
 class Secrets {
  public:
   Secrets(py::handle secrets, const char* name);
@@ -53,7 +54,7 @@ class Secrets {
 /// A Python function that a Verifier calls for the time. The core's options share the function, but the garbage
 /// collector cannot see them; the Verifier's Python object owns the reference and visits it.
 using ClockFunction = std::shared_ptr<py::object>;
-/// Null if there is no clock.
+/// Returns null if `clock` is None or left out.
 [[nodiscard]] ClockFunction clock_function(py::handle clock);
 
 /// The options of a Verifier from its arguments, any of which may be omitted.

@@ -28,7 +28,8 @@ class DocumentPool;
 class Document {
  public:
   /// Parses strictly: RFC 8259, valid UTF-8, no BOM, no lone surrogates, nothing after the value. Throws Error(decode).
-  /// `prefix` is prepended to the paths of its values, so that a detached copy of `data` still reports `data.price`.
+  /// `prefix` is prepended to the paths of the document's values, so that a detached copy of `data` still reports
+  /// `data.price`.
   static std::shared_ptr<const Document> parse(SharedText text, std::string prefix = {},
                                                std::shared_ptr<const ResponseInfo> info = nullptr);
   /// As parse(), with memory from `pool`. parse_copy() also copies the text into that memory.
@@ -98,7 +99,7 @@ class Document {
 
 /// Makes the error "`path` `problem`", such as "data.price is null", with `path` as its field_path.
 [[nodiscard]] Error value_error(ErrorCode code, std::string path, std::string_view problem);
-/// Makes an Error(decode) such as "data.price is null, not an integer". expected: such as "an integer".
+/// Makes an Error(decode) such as "data.price is null, not an integer". `expected` is a phrase such as "an integer".
 [[nodiscard]] Error wrong_kind(const Value& value, const char* expected);
 /// Makes an Error(missing_field) for a member that the object at `owner` does not have.
 [[nodiscard]] Error missing_field(std::string owner, std::string_view field);

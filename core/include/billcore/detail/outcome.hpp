@@ -17,11 +17,11 @@ enum class Outcome : std::uint8_t { done, refused, unknown };
 /// 408, 5xx) is unknown.
 [[nodiscard]] Outcome outcome_of_status(int status) noexcept;
 
-/// One-line description of a write that was interrupted after its complete answer was received. subject: for example
-/// "POST /x: ". data: the returned resource; the text includes its id.
+/// One-line description of a write that was interrupted after its complete answer was received. The line begins with
+/// `subject`, for example "POST /x: ", and contains the id of the returned resource `data`.
 [[nodiscard]] std::string interrupted_after_answer(std::string_view subject, int status,
                                                    const std::optional<Value>& data = {});
-/// One-line description of a write that was interrupted after it had failed with this error.
+/// One-line description of a write that was interrupted after it had failed with `error`.
 [[nodiscard]] std::string interrupted_after_error(const Error& error);
 
 }  // namespace billcore::detail
