@@ -79,7 +79,7 @@ def ctrl_c(
 
 
 def telling(asked: threading.Event, reply: Reply) -> Script:
-    """A script that always answers with `reply`, and sets `asked`."""
+    """A script that sets the event `asked` at each request and always answers with `reply`."""
 
     def script(_: Request) -> Reply:
         asked.set()

@@ -84,7 +84,7 @@ def test_no_private_name_is_shown(server: LanguageServer) -> None:
     ],
 )
 def test_completion_by_jedi(tmp_path: Path, code: str, expected: set[str]) -> None:
-    """Of editors without a language server, and of IPython."""
+    """What editors without a language server, and IPython, complete."""
     project = jedi.Project(tmp_path, sys_path=[str(PACKAGE), *sys.path])
     found = {one.name for one in jedi.Script(code, project=project).complete()}
     assert expected <= found, sorted(found)[:40]
