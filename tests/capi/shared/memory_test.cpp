@@ -1,4 +1,4 @@
-// Out of memory: each allocation of a call fails in turn. The call must report it, with an empty output and no leak.
+// Lets each allocation of a call fail in turn: the call must return an error, leave its output empty and leak nothing.
 // Written in C++ because only C++ can replace operator new. The tested interface is billcore.h.
 #include <billcore.h>
 

@@ -92,7 +92,7 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
     billcore_value* out;                                                                      \
     return ok(billcore_##resource##_##field(self, &out, err)) ? put_value(reply, out) : NULL; \
   }
-/* The whole list of custom fields as received, or one of them. */
+/* Reads the whole list of custom fields as received, or one field of that list. */
 #define CUSTOM_FIELDS(resource)                                                                     \
   if (take(&p, "custom_fields")) {                                                                  \
     size_t count;                                                                                   \
