@@ -57,7 +57,7 @@ func answerAll(connection net.Conn, answer []byte) {
 	}
 }
 
-// Limits how often an operation allocates in Go. tests/cost counts the allocations in C.
+// This test limits the number of allocations of an operation in Go; tests/cost counts the allocations in C.
 func TestOperationsAllocateLittle(t *testing.T) {
 	withoutRaceDetector(t)
 	v := verifier(t)

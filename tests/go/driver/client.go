@@ -109,7 +109,7 @@ func init() {
 	operations["request"] = send
 }
 
-// update updates a product: a field uses its typed function if the value has the field's type, otherwise ProductField.
+// update changes a product. It uses a field's typed function if the value has the field's type, else ProductField.
 func update(c *billcore.Client, r *request) (any, error) {
 	var changes []billcore.ProductChange
 	names, values := members(r.Args["fields"])
