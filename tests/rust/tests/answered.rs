@@ -1,4 +1,4 @@
-//! A token that is triggered while the answer of a write arrives.
+//! Tests a cancel token that is triggered while the answer to a write arrives.
 
 mod support;
 
