@@ -269,7 +269,7 @@ class Proxy:
             assert not thread.is_alive(), "a connection is still open"
 
     def close(self) -> None:
-        """Closes every connection. When it returns, the sandbox has finished all forwarded requests."""
+        """Closes every connection, and waits until the sandbox has finished all forwarded requests."""
         self.stopped.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)

@@ -44,7 +44,7 @@ _EFFECTS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 
 class AttemptsDriver(PythonDriver):
-    """The Python driver of the conformance tests; its error replies also have `attempts`, and bodies may be invalid UTF-8."""
+    """The Python conformance driver, with `attempts` in error replies, and with bodies that may be invalid UTF-8."""
 
     def _error(self, error: Any) -> dict[str, Any]:
         return {**super()._error(error), "attempts": getattr(error, "attempts", None)}

@@ -103,7 +103,7 @@ def test_a_connection_that_ends_under_many_streams(
 
 
 def test_a_silent_connection_is_left_to_the_streams_it_has(world: World, certificates: Certificates) -> None:
-    """One call times out on a silent connection. Calls in flight on it continue; later calls use another one."""
+    """One call times out on a silent connection. Calls in flight there continue; later calls use another connection."""
     released = threading.Event()
 
     def slow(stream: http2.Stream) -> None:

@@ -39,7 +39,7 @@ def test_refused_for_a_while(world: World, language: str, operation: str) -> Non
 @pytest.mark.parametrize("act", [steps.reset_at_once, steps.close_at_once], ids=["reset", "close"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_ended_at_once(world: World, language: str, operation: str, act: Callable[[socket.socket], None]) -> None:
-    """The client may have begun to send: then a write has an unknown outcome; otherwise a retry succeeds."""
+    """If the client has begun to send, a write has an unknown outcome; otherwise a retry of the write succeeds."""
     with Scene(world, language, on_accept=[act]) as scene:
         outcome = scene.call(operation, max_retries=2)
         assert outcome.name in ([OK] if operation in READS else [OK, LOST]), outcome

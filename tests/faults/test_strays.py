@@ -79,7 +79,7 @@ class Stray:
 
 
 def in_two(head: bytes, rest: bytes) -> Step:
-    """Sends `head` and `rest` in separate segments and TLS records; libcurl reads only the part of `rest` that it expects."""
+    """Sends `head` and `rest` in separate segments and TLS records; libcurl reads only what it expects of `rest`."""
 
     def step(exchange: Exchange) -> None:
         exchange.send(head)
@@ -281,7 +281,7 @@ def test_a_call_that_waits_for_a_connection(
 
 
 class TlsProxy:
-    """An https proxy. It forwards data that the service sends at once in one record of the proxy's own TLS."""
+    """An https proxy. It puts data that arrives together from the service into one record of the proxy's own TLS."""
 
     def __init__(self, outer: ssl.SSLContext, port: int) -> None:
         self._outer = outer

@@ -187,7 +187,7 @@ def test_core_knows_neither_face_and_the_faces_not_each_other() -> None:
     assert names(c_face, ("capi",)) and names(python_face, ("python",))
 
 
-# An Event is proof that its bytes were verified. The first snippet compiles; the others fail with the given error.
+# An Event is proof that its bytes were verified. The first snippet compiles; each other snippet fails with its error.
 SNIPPETS = {
     "verified": ("auto e = billcore::webhooks::unwrap(body, std::nullopt, secret); (void)e;", None),
     "event from text": ("billcore::Event e{body}; (void)e;", "no matching function"),

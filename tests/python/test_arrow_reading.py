@@ -167,7 +167,7 @@ class CArray(ctypes.Structure):
     )
 
 
-# PYFUNCTYPE calls with the GIL held; polars, duckdb and pyarrow release it.
+# A function of type PYFUNCTYPE is called with the GIL held; polars, duckdb and pyarrow release the GIL for the call.
 GetNext = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(CArray))
 Release = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 

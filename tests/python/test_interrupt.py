@@ -210,7 +210,7 @@ def test_a_thread_keeps_counting_while_a_call_waits(serve: Serve) -> None:
     counts: list[int] = []
 
     def script(_: Request) -> Reply:
-        # Answers only after the other thread has advanced its counter, so the call cannot have blocked it.
+        # Answers only after the other thread has advanced its counter, so the call cannot have blocked that thread.
         assert answer.wait(60)
         return data(SUBSCRIPTION)
 

@@ -232,5 +232,5 @@ for _ in range(6):
     known = interrupt(code, [data(ORDER)] * 5 + [Reply(status=402)])
     assert len(known) == 6
     for line in known[:5]:
-        # Either the result was bound (and the sleep was interrupted), or there is a note.
+        # Either the call returned (and the sleep was interrupted), or the exception has a note about the charge.
         assert "may or may not" in str(line) or "it was done" in str(line) or line["notes"] == [], line

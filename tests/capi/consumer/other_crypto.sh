@@ -12,8 +12,8 @@ PKG_CONFIG_PATH=$libdir/pkgconfig
 export PKG_CONFIG_PATH
 cc="${CC:-cc} -std=gnu11 -Wall -Wextra -Werror"
 
-# Builds a foreign libcrypto: each of its functions ends the process. The foreign library has every OpenSSL function that
-# libbillcore-webhook.so calls, and some other OpenSSL functions.
+# Builds a foreign libcrypto: each of its functions ends the process. The foreign library has every OpenSSL function
+# that libbillcore-webhook.so calls, and some other OpenSSL functions.
 {
   nm -D --undefined-only "$libdir/libbillcore-webhook.so" | sed -n 's/.* U \([A-Za-z0-9_]*\)@OPENSSL_.*/\1/p'
   printf '%s\n' CRYPTO_free CRYPTO_malloc EVP_DigestInit_ex EVP_DigestUpdate EVP_MD_CTX_new EVP_sha256 HMAC OPENSSL_init_crypto

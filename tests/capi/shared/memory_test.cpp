@@ -148,7 +148,7 @@ int main() {
     return billcore_product_use_cart(nullptr, &flag, err);
   });
 
-  // Verifying a right signature does not call operator new. (libcrypto does not use it for its own allocations.)
+  // Verifying a right signature does not call operator new. (libcrypto's own allocations do not use operator new.)
   billcore_verifier* verifier = nullptr;
   require(billcore_verifier_new(secret, nullptr, &verifier, nullptr) == BILLCORE_OK, "verifier", "failed");
   for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-/* Helpers of the conformance driver: JSON of its protocol, base64, errors as JSON. */
+/* Helpers of the conformance driver for the JSON of the driver protocol, for base64, and for errors as JSON. */
 #ifndef JSON_REPLY_H
 #define JSON_REPLY_H
 

@@ -42,8 +42,8 @@ static yyjson_mut_val* put_time(yyjson_mut_doc* reply, billcore_str text, int64_
   return out;
 }
 
-/* Each macro handles one field. If the path names it, the enclosing function returns its value, or NULL with *err set.
- * The macro uses `self`, `reply`, `p` and `err` of that function. */
+/* Each macro handles one field. If the path names the field, the enclosing function returns the value, or NULL and sets
+ * *err. The macro uses the variables `self`, `reply`, `p` and `err` of the enclosing function. */
 #define TEXT(resource, field)                                                                \
   if (take(&p, #field)) {                                                                    \
     billcore_str out;                                                                        \

@@ -159,8 +159,8 @@ TEST(FindCharges, RefusesOtherErrors) {
   EXPECT_EQ(negative.code(), ErrorCode::invalid_argument);
 }
 
-// A service whose list changes while it is read: each request is answered from the next text in `lists`. Each character
-// of a text is an order, latest first, two orders on a page; the order's id and the second of its time are the digit.
+// A service whose list changes while it is read: each request is answered from the next text in `lists`. Each digit of
+// a text is an order, latest first, two orders on a page; the digit is the order's id and the second of its time.
 class Moving {
  public:
   explicit Moving(std::vector<std::string> lists, std::string total = {})

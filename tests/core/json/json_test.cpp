@@ -238,7 +238,7 @@ TEST(Json, Equality) {
   EXPECT_NE(parse(R"({"a":1})"), parse(R"({"a":1,"b":null})"));
   EXPECT_EQ(parse(R"({"a":0,"a":1})"), parse(R"({"a":1})"));
   EXPECT_NE(parse("[1,2]"), parse("[2,1]"));
-  // Equal names at each of many levels: each must be visited only once.
+  // A name is repeated at each of 60 levels: the comparison must visit each value only once.
   std::string doubled = "1";
   for (int i = 0; i < 60; ++i) doubled = R"({"a":)" + doubled + R"(,"a":)" + (i < 10 ? doubled : "2") + "}";
   EXPECT_EQ(parse(doubled), parse(doubled));

@@ -93,7 +93,7 @@ TEST(PagerResume, AtEachItemOfAListThatHasGrown) {
       // How many records of the page that is read again were yielded before the resume.
       const auto again = taken == size ? per_page : static_cast<int>(taken % per_page);
       EXPECT_EQ(reading.twice(), forgot && grown + again > remembered) << taken << ' ' << grown;
-      // The growth fits into the remembered ids: the verdict reports only that the total has changed.
+      // The list has grown by no more than the remembered ids, so the verdict reports only that the total has changed.
       if (grown + per_page <= remembered) {
         EXPECT_EQ(reason, grown == 0 || taken == 0 ? "" : "total_changed") << taken << ' ' << grown;
       }

@@ -49,7 +49,7 @@ T published(T value) {
   return value;
 }
 
-// Distinct secrets; the tests pass two values of `length`, because a key longer than a block is hashed first.
+// Returns distinct secrets; the tests pass two values of `length`, because HMAC hashes a key longer than a block first.
 std::vector<std::string> make_secrets(std::size_t count, std::size_t length) {
   std::vector<std::string> secrets;
   for (std::size_t i = 0; i < count; ++i) {

@@ -112,7 +112,7 @@ def http1(chance: random.Random) -> Act:
 
 
 def between_calls(chance: random.Random) -> tuple[str, bytes, str]:
-    """Draws what to do on an idle connection: a name, the bytes to send, and how to end the connection ("": not)."""
+    """Draws an act for an idle connection: its name, the bytes to send, and how to end the connection ("": not)."""
     drawn = chance.random()
     if drawn < 0.5:
         return "nothing", b"", ""

@@ -1,6 +1,6 @@
 """Mistakes of users. Every type checker refuses the lines marked as wrong, and no other lines.
 
-Only the named checkers refuse a line whose mark names checkers: ty does not check the keywords of a TypedDict, and some
+If a mark names checkers, only those checkers refuse the line: ty does not check the keywords of a TypedDict, and some
 checkers do not report a comparison of two literals that are never equal.
 """
 
